@@ -17,8 +17,8 @@ from google.protobuf.json_format import MessageToDict
 from graphviz_tb.diff.columns.labels import (
     NOISE_ATTRIBUTES,
     SHAPE_ATTRIBUTES,
-    _argument_values,
-    _is_seed_counter,
+    argument_values,
+    is_seed_counter,
     own_settings,
 )
 from graphviz_tb.diff.columns.values import plain_value
@@ -135,11 +135,11 @@ def _lines(graph: Graph, node: int, functions: list[str]) -> list[str]:
             key: value_text(plain_value(definition.attr[key]))
             for key in sorted(definition.attr)
             if key not in NOISE_ATTRIBUTES | SHAPE_ATTRIBUTES | {COLOCATION_ATTR}
-            and not _is_seed_counter(key, definition.attr)
+            and not is_seed_counter(key, definition.attr)
         }
     if layer:
         settings |= _flat_settings(own_settings(layer.config))
-        calls = list(filter(None, map(_argument_values, layer.arguments)))
+        calls = list(filter(None, map(argument_values, layer.arguments)))
         for number, call in enumerate(calls, 1):
             settings |= _flat_settings(call, f"call {number}: " if len(calls) > 1 else "argument ")
     # Each line has the name of its node: a comparison shows lines by themselves.

@@ -116,6 +116,12 @@ def _claim_of_entry(entry: LedgerEntry) -> Claim:
     return INPUT if entry.aspect == CONTROL else entry.aspect, entry.old, entry.new
 
 
+def _said_values(change: Change) -> frozenset[str]:
+    """Return the old and new values that a change names next to its own."""
+    parts = (*change.detail.get("with", ()), *change.detail.get("weights", ()))
+    return frozenset(repr((part["old"], part["new"])) for part in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Balance:
     """Owners of the entries of a ledger: `claimed` has for each change the entries that it is, `explained` those
@@ -129,13 +135,16 @@ class Balance:
 def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) -> Balance:
     """Give each entry to the first change that claims it, else to the first one from which it follows."""
     own: dict[Claim, int] = {}
+    named: dict[Claim, int] = {}
     following: dict[Claim, int] = {}
+    said: dict[int, frozenset[str]] = {}
     for number, change in enumerate(changes):
         exchanged = set(change.edits.ops) if change.kind == "changed" and change.detail.get("key") == "op" else None
+        said[number] = _said_values(change)
         for claim in _claims_of_edits(change.edits):
-            # An exchange of ops says nothing of attributes of nodes that keep their op.
-            if exchanged is None or claim[0] != ATTRIBUTE or (claim[1], claim[2]) in exchanged:
-                own.setdefault(claim, number)
+            # An exchange of ops says of nodes that keep their op those attributes that it names.
+            known = exchanged is None or claim[0] != ATTRIBUTE or (claim[1], claim[2]) in exchanged
+            (own if known else named).setdefault(claim, number)
         for behind in change.consequences:
             for claim in _claims_of_edits(behind.all_edits()):
                 following.setdefault(claim, number)
@@ -144,6 +153,9 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
     left = []
     for place, entry in enumerate(entries):
         claim = _claim_of_entry(entry)
+        if claim in named and claim not in own and repr((entry.before, entry.after)) in said[named[claim]]:
+            claimed[named[claim]].append(place)
+            continue
         # An op that became another one brings its attributes.
         for known, found in ((own, claimed), (following, explained)):
             owner = known.get(claim, known.get((OP, entry.old, entry.new)) if entry.aspect == ATTRIBUTE else None)

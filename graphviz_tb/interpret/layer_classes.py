@@ -47,7 +47,18 @@ def infer_layer_class(graph: Graph, nodes: Sequence[int]) -> str:
             return CLASS_BY_GATE_COUNT[
                 next(shape[1] for shape in shapes if len(shape) == 2 and shape[0] == units) // units
             ]
+    if types & EMBEDDING_OPS and not any(_looks_up_weight(graph, node) for node in nodes):
+        types -= EMBEDDING_OPS
     return _layer_class_of_types(types, _count_mean_axes(graph, nodes))
+
+
+def _looks_up_weight(graph: Graph, node: int) -> bool:
+    """Return whether an op looks up rows of a weight, not of a result."""
+    if graph.op_types[graph.op[node]] not in EMBEDDING_OPS:
+        return False
+    known, origin = graph.meaning.weights, graph.meaning.origin
+    sources = graph.source[slice(*sorted_value_range(graph.target, node, node + 1))].tolist()
+    return any(source in known or origin[source] >= 0 for source in sources)
 
 
 def known_sizes(shape: Shape) -> tuple[int, ...]:

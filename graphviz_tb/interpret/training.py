@@ -186,9 +186,9 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     does."""
     sink = graph.nodes_of_types(lambda op: has_role(op, *SINK_ROLES) or INITIALIZER_OP.match(op) or op in GROUP_OPS)
     summary = graph.nodes_of_types(lambda op: has_role(op, Role.SUMMARY) or SUMMARY_WRITER_OP.match(op))
-    given = graph.nodes_of_types(
-        lambda op: op in VARIABLE_OPS or op in CONSTANT_OPS or op == "Placeholder"
-    ) | _variable_read_nodes(graph)
+    constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
+    given = graph.nodes_of_types(lambda op: op in VARIABLE_OPS or op == "Placeholder") | constant
+    given |= _variable_read_nodes(graph)
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     # The model: backwards from unused ops, and from those that feed a gradient or a summary.
@@ -197,6 +197,13 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     ends[source[flow.between[target] | summary[target]]] = True
     ends[_unused_non_results(graph)] = False
     ends &= ~flow.behind & ~sink & ~summary & ~given
+    # A report of the variables that nobody set is no result of the model.
+    checks = graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE_CHECK))
+    if checks.any():
+        unchecked = ~checks[target]
+        ends &= reachable_mask(given & ~constant, source[unchecked], target[unchecked]) | ~reachable_mask(
+            checks, source, target
+        )
     open_edges = ~flow.behind[source]
     model = reachable_mask(ends, target[open_edges], source[open_edges])
     # What multiplies by weights computes the model, also where only a metric or a variable takes its results.

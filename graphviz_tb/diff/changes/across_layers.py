@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.places import edits_of_changes, other_places
+from graphviz_tb.diff.changes.places import edits_of_changes, other_places, without_objects
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching, common_subsequence
-from graphviz_tb.diff.traced import OWN_PARAMETER, SHARED_PARAMETER
+from graphviz_tb.diff.traced import OWN_PARAMETER, SHARED_PARAMETER, traced_module
+from graphviz_tb.interpret.pytorch import is_pytorch_module
 from graphviz_tb.model.change import SEVERITIES, Change
 from graphviz_tb.model.columns import exists
-from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import dtype_label
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
@@ -299,6 +300,63 @@ def _variable_read_by(side: GraphColumns, node: int) -> int:
     graph = side.graph
     first, stop = side.in_start[node : node + 2]
     return int(graph.source[first]) if first < stop and graph.op_types[graph.op[node]] in READING_OPS else node
+
+
+def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
+    """Put moves between modules of PyTorch together where one module is called in the place of several, or several in
+    the place of one: these have their weights in common, and nothing moved.
+
+    St/Blk[1]/Linear[lin] → St/Blk[0]/Linear[lin]/linear_1        St/Blk[1]  weights its own → shared with St/Blk[0]
+    """
+    if not (m.a.of_pytorch and m.b.of_pytorch):
+        return list(changes)
+    pairs = [
+        (traced_module(m.a.graph, old), traced_module(m.b.graph, new))
+        for old, new in zip(*(column.tolist() for column in m.matched_pairs()), strict=True)
+    ]
+    partners: tuple[dict[str, set[str]], dict[str, set[str]]] = (defaultdict(set), defaultdict(set))
+    for old_name, new_name in pairs:
+        partners[0][old_name].add(new_name)
+        partners[1][new_name].add(old_name)
+    found = list(changes)
+    for joined in (True, False):  # whether several modules became one
+        several = {
+            name
+            for name, others in partners[joined].items()
+            if len(others) > 1 and is_pytorch_module(last_segment(name))
+        }
+        taken, places = [], []
+        for change in found:
+            modules = [
+                (traced_module(m.a.graph, old), traced_module(m.b.graph, new)) for old, new in change.edits.nodes
+            ]
+            if change.kind == "moved" and modules and all(pair[joined] in several for pair in modules):
+                taken.append(change)
+                places += [_without_common_end(*pair) for pair in modules if pair[0] != pair[1]]
+        if places:
+            first, *also = sorted(set(places), key=lambda pair: tuple(map(natural_name_key, pair)))
+            shared = f"{SHARED_PARAMETER}{first[joined]}"
+            old, new = (OWN_PARAMETER, shared) if joined else (shared, OWN_PARAMETER)
+            detail = {"key": "weights", "old": old, "new": new}
+            ops = sum(change.ops for change in taken)
+            edits = edits_of_changes(taken)
+            found = [
+                *without_objects(found, taken),
+                Change("changed", "op", *first, ops, detail, tuple(also), edits=edits),
+            ]
+    return found
+
+
+def _without_common_end(old: str, new: str) -> tuple[str, str]:
+    """Return two names without the segments that both end in.
+
+    >>> _without_common_end("net/Blk[1]/Linear[a]", "net/Blk[0]/Linear[a]")
+    ('net/Blk[1]', 'net/Blk[0]')
+    """
+    before, after = old.split("/"), new.split("/")
+    while len(before) > 1 and len(after) > 1 and before[-1] == after[-1]:
+        before, after = before[:-1], after[:-1]
+    return "/".join(before), "/".join(after)
 
 
 def is_tying(difference: Difference) -> bool:

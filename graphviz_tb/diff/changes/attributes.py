@@ -11,16 +11,16 @@ from graphviz_tb.diff.columns.labels import (
     NOISE_ATTRIBUTES,
     SAVED_DTYPES,
     SHAPE_ATTRIBUTES,
-    _is_seed_counter,
     is_saver,
+    is_seed_counter,
     setting_differences,
 )
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import (
-    _tensor_kind,
     base_name,
     canonical_bytes,
     plain_value,
+    tensor_kind,
     tensor_numbers,
     tensor_payload,
     tensor_text,
@@ -91,7 +91,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     block = int(m.a.block[old]), int(m.b.block[new])
     for key in sorted({*mine.attr, *other.attr}):
         # As in `labels.classify`: an attribute that is not hashed makes no difference.
-        if key in NOISE_ATTRIBUTES or _is_seed_counter(key, (mine if key in mine.attr else other).attr):
+        if key in NOISE_ATTRIBUTES or is_seed_counter(key, (mine if key in mine.attr else other).attr):
             continue
         if (key in SHAPE_ATTRIBUTES and not options.shapes) or (key == COLOCATION_ATTR and not options.colocation):
             continue
@@ -203,7 +203,7 @@ def _of_tensors(key: str, mine: AttrValue, other: AttrValue, counted: bool, sett
     # A setting's shape follows from its numbers (an axis for a list of axes): one difference, not two.
     if setting and tensor_numbers(old) != (tensor_numbers(new) if old.dtype == new.dtype else _written_value(new, old)):
         yield Difference("value", key, tensor_numbers(old), tensor_numbers(new))
-    elif not setting and _tensor_kind(old).partition(b":")[2] != _tensor_kind(new).partition(b":")[2]:
+    elif not setting and tensor_kind(old).partition(b":")[2] != tensor_kind(new).partition(b":")[2]:
         yield Difference("value shape", key, shape_proto_text(old.tensor_shape), shape_proto_text(new.tensor_shape))
     elif old.dtype == new.dtype and counted and tensor_payload(old) != tensor_payload(new):
         yield Difference("value", key, tensor_text(old), tensor_text(new))

@@ -74,7 +74,8 @@ def layer_division(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, 
         return None
     if split and LayerClasses(layers).class_of(layers.layer_of_node(user)) == GROUPED_OPS:
         return NUM_GROUPS, *pair
-    if (split or (len(other) == 1 and first < len(old) - 1)) and _leads_to_product(layers, user):
+    # Alone, the number of heads is the last but one; before it are the batch and the places of a sequence.
+    if (split or (len(other) == 1 and first == len(old) - 2)) and _leads_to_product(layers, user):
         return NUM_HEADS, *pair
     return None
 

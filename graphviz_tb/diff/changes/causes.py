@@ -28,14 +28,13 @@ from graphviz_tb.diff.changes.across_layers import (
 )
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
 from graphviz_tb.diff.changes.called import with_layer_calls
-from graphviz_tb.diff.changes.compose import compose_change, dilation_change
+from graphviz_tb.diff.changes.compose import bias_change, compose_change, dilation_change
 from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
     ScopeRenames,
-    _computes_metrics,
-    _is_plumbing,
     all_follow,
+    computes_metrics,
     exchanges_ops,
     follows_freezing,
     functions_callers,
@@ -43,6 +42,7 @@ from graphviz_tb.diff.changes.edits import (
     is_function,
     is_inner_name,
     is_loss_scope,
+    is_plumbing,
     make_item,
     pairs_at_one_op,
     pairs_by_chain,
@@ -56,6 +56,7 @@ from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
+from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
@@ -89,6 +90,7 @@ def explain_changes(
     items = [replace(item, forward=True) if id(item) in attached else item for item in items]
     derived = [item.change for item in following if id(item) not in attached]
     apart = [compose_change(m, layers, [item.change for item in group]) for group in groups]
+    apart = [_name_training_part(change, witnesses) for change in apart]
     trained = witnesses.trained() if derived or groups else ()
     own, behind, frozen = _edits_of_model(m, layers, items, untrained_places(trained))
     causes, others = _name_causes(m, layers, own, others)
@@ -105,7 +107,8 @@ def explain_changes(
         causes, behind = ([whole], []) if whole else ([merge_changes(first)], without_objects(behind, first))
     if derived and not causes:
         main = _main_derived_part(derived)
-        causes, derived = [compose_change(m, layers, main)], without_objects(derived, main)
+        main_change = _name_training_part(compose_change(m, layers, main), witnesses)
+        causes, derived = [main_change], without_objects(derived, main)
     exchanged = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
     names = [change for change in others if is_inner_name(m, layers, change, near, exchanged, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
@@ -178,8 +181,30 @@ def _edits_outside_model(m: Matching, items: list[Item], witnesses: Witnesses) -
             follows = item.follows or _follows_outside_model(m, item.change, witnesses)
             (following if follows else roots).append(item)
     groups = _merge_outside_model(m, roots, witnesses)
-    quiet = [group for group in groups if all(_is_plumbing(item.change) for item in group)]
+    quiet = [group for group in groups if all(is_plumbing(item.change) for item in group)]
     return without_objects(groups, quiet), [*following, *(item for group in quiet for item in group)]
+
+
+def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
+    """Say of a change outside of the model which part of the training it is."""
+    if "function" in change.detail:
+        return change
+    nodes = change.edits.removed, change.edits.added
+    parts = [
+        witnesses.parts[new].part_of(nodes[new], bool(witnesses.parts[not new].training.optimizer))
+        for new in (True, False)
+        if nodes[new]
+    ]
+    part = next(filter(None, parts), "")
+    if part and change.kind in ("added", "removed"):
+        word = f"{part} schedule" if part == LEARNING_RATE else part
+        return replace(change, detail={**change.detail, "training": word})
+    if part and change.kind == "changed" and change.detail["key"] == "op":
+        sides = (side.side for side in witnesses.layers)
+        read = ["variable" if all_read(side, own) else None for side, own in zip(sides, nodes, strict=True)]
+        old, new = (word or change.detail[key] for word, key in zip(read, ("old", "new"), strict=True))
+        return replace(change, detail={**change.detail, "key": part, "old": old, "new": new})
+    return change
 
 
 def _follows_outside_model(m: Matching, change: Change, witnesses: Witnesses) -> bool:
@@ -306,7 +331,9 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     if kinds == {"added", "removed"} and len(group) == PAIR_SIZE and not _are_neighbours(m, group):
         return [[item] for item in group]
     one_way = ("added" in kinds) != ("removed" in kinds)
-    if not one_way or not settings or dilation_change(m, [item.change for item in group]):
+    # One op in place of another one says nothing of the settings of the layer that it is in.
+    in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
+    if not (one_way or in_place) or not settings or dilation_change(m, [item.change for item in group]):
         return [group]
     # An op that became another one, with what came or went beside it, is one thing in the place of another.
     settings = [item for item in settings if item.change.detail["key"] != "op" or item.change.edits.ops]
@@ -378,6 +405,7 @@ def _name_causes(
     for group in groups:
         led, behind = _split_consequences(m, group)
         change = compose_change(m, layers, [item.change for item in led])
+        change = bias_change(m, layers, change) or change
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
         name = renames.rename_around(group) or renames.rename_of_change(change)
@@ -414,7 +442,7 @@ def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item],
 
 def _only_reports_loss(m: Matching, item: Item) -> bool:
     """Return whether an item only hands on, or sums up, what a loss is."""
-    return item.follows or _computes_metrics(m, item.change)
+    return item.follows or computes_metrics(m, item.change)
 
 
 def _is_count_or_size(change: Change) -> bool:

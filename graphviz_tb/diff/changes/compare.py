@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.across_layers import is_tying
+from graphviz_tb.diff.changes.across_layers import is_tying, share_modules
 from graphviz_tb.diff.changes.attributes import (
     COUNT_ATTRIBUTES,
     Difference,
@@ -31,8 +31,8 @@ from graphviz_tb.diff.changes.attributes import (
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division, parse_traced_list
 from graphviz_tb.diff.changes.causes import explain_changes
 from graphviz_tb.diff.changes.interface import (
-    _is_other_output,
     function_signatures,
+    is_other_output,
     model_setting_changes,
     version_changes,
 )
@@ -112,7 +112,7 @@ def _find_differences(
     by_block: dict[int, list[Finding]] = defaultdict(list)
     for blocks in (name_changes(m), wire_changes(m, wires), _unit_changes(m, layers, old_units, new_units, apart)):
         for block, changes in blocks.items():
-            by_block[block] += [(change, False) for change in changes]
+            by_block[block] += [(change, False) for change in share_modules(m, changes)]
     for block, change, follows in _node_changes(m, layers, options, witnesses):
         by_block[block].append((change, follows))
     by_block[0] += [(change, False) for change in traced_width_changes(m)]
@@ -321,7 +321,7 @@ def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
         places = [(m.a.graph.functions[back[other]].name, m.b.graph.functions[other].name) for other, _ in members]
         severity = min((change.severity for change in inside), key=SEVERITIES.index)
         done = [change.all_edits() for _, alike in members for change in alike]
-        written = tuple((back[other], other) for other, _ in members if _is_other_output(m, back[other], other))
+        written = tuple((back[other], other) for other, _ in members if is_other_output(m, back[other], other))
         edits = concat_node_edits([*done, NodeEdits(functions=written)])
         base = base_name(places[0][1])
         ops = sum(change.ops for change in inside) * len(members)

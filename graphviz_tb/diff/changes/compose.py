@@ -11,6 +11,7 @@ from typing import Any
 from graphviz_tb.diff.changes.across_layers import merge_order_changes, split_weights_change
 from graphviz_tb.diff.changes.called import group_counts
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
+from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.places import change_wording, edits_of_changes, other_places
 from graphviz_tb.diff.changes.units import count_op_types, shown_ops
 from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
@@ -22,8 +23,10 @@ from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_mod
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import CONSTANT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.roles import CONSTANT_OPS, CONVOLUTION_OPS, MATRIX_PRODUCT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
+BIAS_OPS = frozenset({"BiasAdd", "BiasAddV1", "Add", "AddV2"})
+PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 NORMALIZATION = "Normalization"  # the end of class names that only the computation distinguishes
 TRACED_FUNCTION_PREFIX = re.compile(
@@ -216,7 +219,20 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
         and (not graph.is_pytorch or set(side.scopes.nodes(row).tolist()) <= set(nodes))
     ):
         return str(side.scopes.leaf[row])
-    return _main_op_types(layers, loud)
+    return _inner_scope_word(layers, loud) or _main_op_types(layers, loud)
+
+
+def _inner_scope_word(layers: Layers, nodes: Sequence[int]) -> str:
+    """Return the name, without its number, of the scopes in a layer that some ops are in, one or several of one name;
+    "" where they are in others too."""
+    scopes, words = layers.side.scopes, set()
+    for node in nodes:
+        row, inner = int(scopes.of_node[node]), -1
+        layer = layers.layer_of_node(node)
+        while exists(row) and row != layer:
+            row, inner = int(scopes.parent[row]), row
+        words.add(without_counters(scopes.leaf[inner]) if exists(row) and exists(inner) else "")
+    return words.pop() if len(words) == 1 and not layers.side.graph.layers else ""
 
 
 def _whole_module_class(side: GraphColumns, nodes: Sequence[int]) -> str:
@@ -322,3 +338,34 @@ def _is_derived_setting(first: Change, other: Change) -> bool:
     old, new = (str(first.detail.get(word)) for word in ("old", "new"))
     # The list with the old number exchanged for the new one is the new list.
     return [new if str(size) == old else str(size) for size in before] == list(map(str, after))
+
+
+def bias_change(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Change | None:
+    """Return the change of a layer that only lost, or got, the vector that it adds to its product; None for others."""
+    if change.kind not in ("added", "removed") or change.also or "function" in change.detail:
+        return None
+    new = change.kind == "added"
+    owner, nodes = layers[new], change.edits.added or change.edits.removed
+    graph = owner.side.graph
+    loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
+    if len(loud) != 1 or graph.op_types[graph.op[loud[0]]] not in BIAS_OPS:
+        return None
+    edges = owner.side.in_edges(loud[0])
+    sources = graph.source[edges[~graph.control[edges]]].tolist()
+    inside = set(nodes)
+    weights = [source for source in sources if source in inside]
+    products = [source for source in sources if graph.op_types[graph.op[source]] in PRODUCT_OPS]
+    layer = owner.layer_of_node(loud[0])
+    partner = int((m.scope_to_a if new else m.scope_to_b)[layer]) if exists(layer) else -1
+    if len(sources) != 2 or len(weights) != 1 or len(products) != 1 or not exists(partner):
+        return None
+    known = graph.meaning.weights.get(weights[0])
+    if known is None or known.shape is None or len(known.shape) != 1 or owner.layer_of_node(products[0]) != layer:
+        return None
+    names = (
+        (layers[0].name(partner), layers[1].name(layer)) if new else (layers[0].name(layer), layers[1].name(partner))
+    )
+    detail = {"key": "use_bias", "old": not new, "new": new}
+    return Change(
+        "changed", "attribute", *names, change.ops, detail, edits=change.edits, consequences=change.consequences
+    )

@@ -58,7 +58,7 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
     # One node of the model is enough: what is derived hangs on it.
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
     if forward and change.kind in ("added", "removed"):
-        follows = follows or (_is_plumbing(change) and not _is_in_model_wire(layers, change))
+        follows = follows or (is_plumbing(change) and not _is_in_model_wire(layers, change))
     mine = frozenset(
         [*(_layer_key(m, layers, node, True) for node in new), *(_layer_key(m, layers, node, False) for node in old)]
     )
@@ -66,7 +66,7 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
     return Item(change, follows, forward, mine, near)
 
 
-def _is_plumbing(change: Change) -> bool:
+def is_plumbing(change: Change) -> bool:
     """Return whether all that came, or went, only brings values or hands them on."""
     return change.kind in ("added", "removed") and change.detail.get("op_types", {}).keys() <= QUIET_OPS
 
@@ -78,7 +78,7 @@ def _is_in_model_wire(layers: tuple[Layers, Layers], change: Change) -> bool:
     return loud and not CONVERTING_OPS.isdisjoint(change.detail.get("op_types", {}))
 
 
-def _computes_metrics(m: Matching, change: Change) -> bool:
+def computes_metrics(m: Matching, change: Change) -> bool:
     """Return whether all that came, or went, sums up and reports what metrics keep: it computes with their variables
     alone."""
     if change.kind not in ("added", "removed"):
@@ -392,7 +392,7 @@ def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
         if is_loss_scope(m, item.change):
             first.setdefault(scopes[number], number)
     for number, item in enumerate(items):
-        if scopes[number] in first and _computes_metrics(m, item.change):
+        if scopes[number] in first and computes_metrics(m, item.change):
             yield first[scopes[number]], number
 
 

@@ -61,7 +61,7 @@ def _is_same_result(m: Matching, old: int, output: str, new: int, other_output: 
     return not exists(m.to_b[old]) and not exists(m.to_a[new])
 
 
-def _is_other_output(m: Matching, mine: int, other: int) -> bool:
+def is_other_output(m: Matching, mine: int, other: int) -> bool:
     """Return whether what a function gives back is written otherwise, whatever it means."""
     before, after = m.a.graph.functions[mine].returns, m.b.graph.functions[other].returns
     return [(int(m.to_b[node]) if exists(node) else -1, key) for node, key in before] != list(after)

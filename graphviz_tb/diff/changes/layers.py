@@ -14,7 +14,7 @@ import numpy as np
 
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.graphs.traversal import node_depths
+from graphviz_tb.graphs.traversal import node_depths, reachable_mask
 from graphviz_tb.interpret.layer_classes import infer_layer_class
 from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
 from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
@@ -68,6 +68,16 @@ class Layers:
     def forward(self) -> Bools:
         """Return which nodes are the model itself, not derived from it."""
         return self.side.graph.meaning.model()
+
+    @cached_property
+    def stores_results(self) -> Bools:
+        """Return which nodes write to variables something that the model works out, or are on the way there."""
+        graph = self.side.graph
+        writes = graph.meaning.writes
+        values = ~graph.control & ~((graph.slot == 0) & writes[graph.target])
+        given = graph.nodes_of_types(VALUE_PLUMBING.__contains__)
+        found = reachable_mask(self.forward & ~given, graph.source[values], graph.target[values])
+        return found & ~self.forward & reachable_mask(writes & found, graph.target[values], graph.source[values])
 
     @cached_property
     def depth(self) -> list[float]:
@@ -239,7 +249,10 @@ class LayerClasses:
             return str(side.graph.op_types[side.graph.op[-1 - layer]])
         if layer in self._attentions:
             return ATTENTION_CLASS
-        return infer_layer_class(side.graph, side.scopes.nodes(layer).tolist())
+        nodes = side.scopes.nodes(layer)
+        # What sets weights to their first values is no work of the layer; what stores its statistics is.
+        works = self.layers.forward[nodes] | self.layers.stores_results[nodes]
+        return infer_layer_class(side.graph, (nodes[works] if works.any() else nodes).tolist())
 
     @cached_property
     def _attentions(self) -> frozenset[int]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from graphviz_tb.annotate import operation_costs, weight_costs
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.training import keeps_rate_in_variable
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import is_traced
 from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_COSTED_NODES, MAX_QUANTITY
@@ -317,6 +318,7 @@ def _nodes_of_total(m: Matching, differ: Longs) -> bool:
 
 INFERENCE_ONLY = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
 WEIGHT_SHAPES = "shapes of weights"  # a trace of PyTorch has none, nor what read variables of unknown shape
+RATE = "learning rate"  # a traced step reads it from a variable
 COMPILE_SETTINGS = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
 
 
@@ -335,5 +337,6 @@ def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
         return (WEIGHT_SHAPES,)
     trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
     inference = INFERENCE_ONLY if all(graph.meaning.weights for graph in graphs) and not trained else ()
+    rate = (RATE,) if trained and all(map(keeps_rate_in_variable, layers)) else ()
     unknown = any(weight.shape is None for graph in graphs for weight in graph.meaning.weights.values())
-    return (*inference, WEIGHT_SHAPES) if unknown else inference
+    return (*inference, *rate, *((WEIGHT_SHAPES,) if unknown else ()))

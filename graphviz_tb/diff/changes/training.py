@@ -22,7 +22,8 @@ from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
+from graphviz_tb.ops.roles import CONSTANT_OPS, VARIABLE_READ_OPS, Role, has_role
+from graphviz_tb.ops.signatures import setting_input_name
 
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 APPLY_PREFIX = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
@@ -32,10 +33,11 @@ STEP_COUNTER = re.compile(r"_\d+$")
 
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
-    """The optimizer in a word ("" for none), and the variables (nodes) of the model that it updates."""
+    """The optimizer in a word ("" for none), the variables of the model that it updates, and the ops that do."""
 
     optimizer: str
     trained: frozenset[int]
+    updates: tuple[int, ...] = ()
 
 
 def training_of(layers: Layers) -> TrainedVariables:
@@ -51,7 +53,7 @@ def training_of(layers: Layers) -> TrainedVariables:
     updates = graph.nodes_of_types(lambda op: has_role(op, *UPDATE_ROLES)) & (graph.meaning.part() == Part.UPDATE)
     names: list[str] = []
     types: Counter[str] = Counter()
-    trained = set()
+    trained, updating = set(), []
     for node in np.flatnonzero(updates).tolist():
         # The first input of an update is its variable.
         variable = next(iter(graph.source[side.in_edges(node)].tolist()), node)
@@ -62,12 +64,13 @@ def training_of(layers: Layers) -> TrainedVariables:
         ):
             continue
         trained.add(variable)
+        updating.append(node)
         names.append(graph.name[node])
         if match := APPLY_PREFIX.match(graph.op_types[graph.op[node]]):
             types[match[1]] += 1
     # By the type of its updates, else by the scope that they are in.
     word = min(types, key=lambda word: (-types[word], word), default="") or _scope_word(names)
-    return TrainedVariables(word, frozenset(trained))
+    return TrainedVariables(word, frozenset(trained), tuple(updating))
 
 
 def _scope_word(names: Sequence[str]) -> str:
@@ -249,3 +252,152 @@ def equal_bodies(old: Bodies, new: Bodies, old_nodes: Ints, new_nodes: Ints) -> 
     """Return the bodies of matched nodes that stayed what they were."""
     mine, other = old.of[old_nodes], new.of[new_nodes]
     return frozenset(mine[(mine == other) & (mine != 0)].tolist())
+
+
+# The part that some ops outside of the model have in a training: a schedule, a clip, an average of weights.
+
+OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY, AVERAGES = (
+    "optimizer",
+    "learning rate",
+    "weight decay",
+    "moving averages of weights",
+)
+RATE_INPUT = "learning_rate"
+NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
+BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
+
+
+class TrainingParts:
+    """How the ops of one side take part in its training: `updates` change weights, `behind` are ops that work with
+    gradients, `before` those that lead to an update."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self.bodies = bodies
+        self.side = bodies.layers.side
+        graph = self.side.graph
+        self.training = training_of(bodies.layers)
+        self.updates = np.zeros(len(graph), bool)
+        self.updates[list(self.training.updates)] = True
+        data = ~graph.control & bodies.outside[graph.target]
+        self.behind: Bools = bodies.outside & reachable_mask(bodies.gradient, graph.source[data], graph.target[data])
+        data &= bodies.outside[graph.source]
+        # An optimizer of Keras stores averages of gradients, between these and the weights.
+        applied = self.updates | (self.behind & graph.meaning.writes)
+        self.before: Bools = reachable_mask(applied, graph.target[data], graph.source[data]) & bodies.outside
+
+    def part_of(self, nodes: Sequence[int], has_other: bool) -> str:
+        """Return the part in the training of ops that were added or removed, "" for none; `has_other` says whether the
+        other graph has an optimizer."""
+        graph = self.side.graph
+        types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
+        if self.updates[list(nodes)].any():
+            return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
+        leading = [node for node in nodes if self.before[node]]
+        if not leading:
+            return AVERAGES if self._averages(nodes) else ""
+        if self._take_weights(leading):
+            return WEIGHT_DECAY
+        clipped = [node for node in leading if self.behind[node]]
+        if not clipped:
+            return LEARNING_RATE if self._feed_rate(leading) else ""
+        if not types & BOUND_OPS:
+            return ""
+        if any(self._takes_several_gradients(node) for node in clipped if graph.op_types[graph.op[node]] in BOUND_OPS):
+            return "clipping of gradients by their global norm"
+        return f"clipping of gradients by {'norm' if types & NORM_OPS else 'value'}"
+
+    def _take_weights(self, nodes: Sequence[int]) -> bool:
+        """Return whether ops take weights that are trained, as they are."""
+        graph = self.side.graph
+        origins = graph.meaning.origin
+        return any(
+            int(origins[source]) in self.training.trained
+            for node in nodes
+            for source in graph.source[self._data(node)].tolist()
+        )
+
+    def _averages(self, nodes: Sequence[int]) -> bool:
+        """Return whether ops write variables of their own, and take weights that are trained."""
+        graph = self.side.graph
+        writes = graph.meaning.writes[list(nodes)].any() and not self.behind[list(nodes)].any()
+        return bool(writes) and self._take_weights(nodes)
+
+    def _feed_rate(self, nodes: Sequence[int]) -> bool:
+        """Return whether ops give a learning rate: to the input of an update that is one, or read from a variable."""
+        graph = self.side.graph
+        inside = set(nodes)
+        todo, seen = list(nodes), set(nodes)
+        while todo:
+            node = todo.pop()
+            # The only fractional number that an optimizer of Keras reads, and does not write.
+            if graph.op_types[graph.op[node]] in VARIABLE_READ_OPS and self._is_float(node):
+                return True
+            for edge in self.side.out_edges(node).tolist():
+                user = int(graph.target[edge])
+                if graph.control[edge]:
+                    continue
+                if setting_input_name(graph.op_types[graph.op[user]], int(graph.slot[edge])) == RATE_INPUT:
+                    return True
+                if user not in seen and (user in inside or self.bodies.is_plumbing(user)):
+                    seen.add(user)
+                    todo.append(user)
+        return False
+
+    def _is_float(self, node: int) -> bool:
+        definition = self.side.graph.node_def(node)
+        return definition is not None and definition.attr["dtype"].type in FLOAT_ATTRIBUTES
+
+    def _takes_several_gradients(self, node: int) -> bool:
+        """Return whether an op works with more than one gradient."""
+        graph, seen, todo = self.side.graph, {node}, [node]
+        found = 0
+        while todo:
+            for source in graph.source[self._data(todo.pop())].tolist():
+                if source in seen:
+                    continue
+                seen.add(source)
+                found += bool(self.bodies.gradient[source])
+                if found > 1:
+                    return True
+                if self.behind[source]:
+                    todo.append(source)
+        return False
+
+    def _data(self, node: int) -> Ints:
+        edges = self.side.in_edges(node)
+        found: Ints = edges[~self.side.graph.control[edges]]
+        return found
+
+
+def all_read(side: GraphColumns, nodes: Sequence[int]) -> bool:
+    """Return whether ops do nothing but read variables."""
+    types = {side.graph.op_types[op] for op in side.graph.op[list(nodes)].tolist()}
+    return bool(types & VARIABLE_READ_OPS) and types <= VALUE_PLUMBING
+
+
+def keeps_rate_in_variable(layers: Layers) -> bool:
+    """Return whether the first update of a training reads a fractional number that the graph neither holds nor writes:
+    its learning rate."""
+    side, updates = layers.side, training_of(layers).updates
+    graph, meaning = side.graph, side.graph.meaning
+    written = set(graph.source[(graph.slot == 0) & meaning.writes[graph.target]].tolist())
+    todo = list(updates[:1])
+    seen = set(todo)
+    while todo:
+        node = todo.pop()
+        edges = side.in_edges(node)
+        sources = graph.source[edges[~graph.control[edges]]].tolist()
+        definition = graph.node_def(node)
+        if (
+            definition is not None
+            and definition.op in VARIABLE_READ_OPS
+            and definition.attr["dtype"].type in FLOAT_ATTRIBUTES
+            and written.isdisjoint(sources)
+        ):
+            return True
+        # Neither into the model nor into gradients, nor to the variable that is updated.
+        ahead = sources[1:] if meaning.writes[node] else sources
+        outside = [each for each in ahead if not layers.forward[each] and not meaning.flow().gradient[each]]
+        todo += [each for each in outside if each not in seen]
+        seen.update(outside)
+    return False

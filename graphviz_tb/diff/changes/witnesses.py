@@ -24,7 +24,7 @@ from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import parse_traced_list
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.training import Bodies, equal_bodies, training_of
+from graphviz_tb.diff.changes.training import Bodies, TrainingParts, equal_bodies, training_of
 from graphviz_tb.diff.changes.wiring import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
@@ -63,6 +63,11 @@ class Witnesses:
     def bodies(self) -> tuple[Bodies, Bodies]:
         """Return the bodies of either side."""
         return Bodies(self.layers[0]), Bodies(self.layers[1])
+
+    @cached_property
+    def parts(self) -> tuple[TrainingParts, TrainingParts]:
+        """Return how the ops of either side take part in the training."""
+        return TrainingParts(self.bodies[0]), TrainingParts(self.bodies[1])
 
     @cached_property
     def kept_bodies(self) -> frozenset[int]:

@@ -175,7 +175,7 @@ def _call_differences(
         if len(taken[0]) == len(taken[1]) and taken[0] != taken[1]:
             found[repr(taken)].append((f"call {number}: tensor arguments", *taken))
         for key, *pair in setting_differences(
-            {"argument": _argument_values(mine)}, {"argument": _argument_values(other)}
+            {"argument": argument_values(mine)}, {"argument": argument_values(other)}
         ):
             word = key.replace("argument.", "argument ", 1)
             found[repr((word, *pair))].append((f"call {number}: {word}", *pair))
@@ -186,7 +186,7 @@ def _call_differences(
             yield word.partition(": ")[2] if whole else word, before, after
 
 
-def _argument_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def argument_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call that are not tensors."""
     return {key: value for key, value in arguments.items() if key != TENSOR_ARGUMENTS}
 
@@ -203,6 +203,8 @@ def _parts(old: Any, new: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | 
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         # A dtype policy is one word ("mixed_float16") and reported as such, not by the settings inside.
         if _class_name(old) != _class_name(new) or str(_class_name(old)).endswith("Policy"):
+            return None
+        if None not in (_function_name(old), _function_name(new)):
             return None
         return (old, new) if _class_name(old) is None else (_nested_settings(old), _nested_settings(new))
     lists = isinstance(old, list) and isinstance(new, list) and len(old) == len(new)
@@ -228,17 +230,19 @@ def _class_name(value: Any) -> Any:
 
 def _nested_settings(value: Any) -> Mapping[str, Any]:
     inner = value.get("config")
-    # Keras writes a Python function as {"class_name": "function", "config": "relu"}.
     return inner if isinstance(inner, Mapping) else {"config": inner}
 
 
 def _value_or_class(value: Any, other: Any) -> Any:
     """Return a value; of an object in the place of another one only the class."""
-    return (
-        _class_name(value)
-        if _class_name(value) and _class_name(other) and _class_name(value) != _class_name(other)
-        else plain_setting(value)
-    )
+    exchanged = _class_name(value) and _class_name(other) and _class_name(value) != _class_name(other)
+    return _class_name(value) if exchanged and _function_name(value) is None else plain_setting(value)
+
+
+def _function_name(value: Any) -> str | None:
+    """Return the name of a Python function, which Keras writes as {"class_name": "function", "config": "relu"}."""
+    name = value.get("config") if _class_name(value) == "function" else None
+    return name if isinstance(name, str) else None
 
 
 def plain_setting(value: Any) -> Any:
@@ -248,12 +252,16 @@ def plain_setting(value: Any) -> Any:
     'float32'
     >>> plain_setting({"class_name": "L2", "config": {"l2": 0.01}})
     'L2(l2=0.01)'
+    >>> plain_setting({"class_name": "function", "config": "focal_loss"})
+    'focal_loss'
     """
     value = _unpack_tuple(value)
     if isinstance(value, Mapping):
         if _class_name(value) is None:
             return {key: plain_setting(value[key]) for key in sorted(_setting_keys(value, "in"))}
         inner = _nested_settings(value)
+        if name := _function_name(value):
+            return name
         if _class_name(value).endswith("Policy"):
             return inner.get("name", _class_name(value))
         words = ", ".join(
@@ -403,7 +411,7 @@ def _hash_classes(attrs: Any, library: Collection[str]) -> tuple[int, int, int, 
     core: list[bytes] = []
     others: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
     for key in sorted(attrs):
-        if key in NOISE_ATTRIBUTES or _is_seed_counter(key, attrs):
+        if key in NOISE_ATTRIBUTES or is_seed_counter(key, attrs):
             continue
         value = attrs[key]
         if key in SHAPE_ATTRIBUTES or key == COLOCATION_ATTR:
@@ -419,6 +427,6 @@ def _hash_classes(attrs: Any, library: Collection[str]) -> tuple[int, int, int, 
     return word_hash(b"\0".join(first)), hashed[0], hashed[1], hashed[2]
 
 
-def _is_seed_counter(key: str, attrs: Any) -> bool:
+def is_seed_counter(key: str, attrs: Any) -> bool:
     """Return whether an attribute is a seed that TensorFlow counted."""
     return key == SEED_COUNTER and not ("seed" in attrs and attrs["seed"].i == DEFAULT_SEED)

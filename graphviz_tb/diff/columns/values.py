@@ -115,13 +115,13 @@ def canonical_bytes(value: AttrValue, library: Collection[str]) -> tuple[bytes, 
     """
     which = value.WhichOneof("value")
     if which == "tensor":
-        return _tensor_kind(value.tensor), tensor_payload(value.tensor)
+        return tensor_kind(value.tensor), tensor_payload(value.tensor)
     if which == "s":
         return b"s" + _steady_bytes(value.s), b""
     if which == "func":
         return _function(value.func, library), b""
     if which == "list" and (value.list.tensor or value.list.func):
-        kinds = [_tensor_kind(tensor) for tensor in value.list.tensor]
+        kinds = [tensor_kind(tensor) for tensor in value.list.tensor]
         kinds += [_function(function, library) for function in value.list.func]
         return b"l" + b"|".join(kinds), b"|".join(tensor_payload(tensor) for tensor in value.list.tensor)
     return value.SerializeToString(deterministic=True), b""
@@ -147,7 +147,7 @@ def _steady_bytes(text: bytes) -> bytes:
     return NUMBER_AT_END.sub(b"", text) if TRACED_NAME.match(text) else TEMPORARY_NAME.sub(b"*", text)
 
 
-def _tensor_kind(tensor: TensorProto) -> bytes:
+def tensor_kind(tensor: TensorProto) -> bytes:
     """Type and shape of a tensor."""
     return b"t%d:" % tensor.dtype + tensor.tensor_shape.SerializeToString(deterministic=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -22,15 +23,15 @@ def match_containers(m: Matching) -> Findings:
     if not len(rows_a) or not len(rows_b):
         return
     free = FreeScopes(m, rows_b[exists(m.b.scopes.parent[rows_b])])
-    made = []
+    made: dict[int, int] = {}
     # The deepest first: a scope and the only scope in it hold the same nodes, and the inner one gets the inner one.
     for old in rows_a[np.argsort(-m.a.scopes.depth[rows_a], kind="stable")].tolist():
         best = free.best_scope(old)
-        if best is not None:
+        if best is not None and free.is_around_inner(old, best, made):
             free.take(best)
-            made.append((old, best))
-    yield scope_pairs(made, Reason.CONTENT)
-    yield from match_from_roots(m, made)
+            made[old] = best
+    yield scope_pairs(list(made.items()), Reason.CONTENT)
+    yield from match_from_roots(m, list(made.items()))
     kept = _match_in_place(m)
     yield scope_pairs(kept, Reason.NAME)
     yield from match_from_roots(m, kept)
@@ -91,6 +92,15 @@ class FreeScopes:
             if row is not None:
                 best = max(best, (share, named is not None, int(depth[row]), -row))
         return -best[3] if best[0] else None
+
+    def is_around_inner(self, old: int, new: int, made: Mapping[int, int]) -> bool:
+        """Return whether a scope that holds one scope and no more is around the partner of that scope: else what is in
+        it would say twice where it is."""
+        inner = made.get(old + 1, -1) if self.first_a[old + 1 : old + 2] == [self.first_a[old]] else -1
+        if not exists(inner):
+            return True
+        parent = self.m.b.scopes.parent
+        return self.first_b[new] == self.first_b[inner] or new in (parent[inner], parent[self.first_b[inner]])
 
     def shares_by_run(self, old: int) -> list[tuple[float, int]]:
         """Return the runs that share enough with an old scope, those that share most first: Dice coefficient, and the

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.report.words import place_words, value_text
 from graphviz_tb.flatten.edges import split_input
-from graphviz_tb.limits import MAX_OPENED_PLACES
+from graphviz_tb.limits import MAX_OPENED_CHANGES, MAX_OPENED_PLACES
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.measure import SMALL_FONT_PX, elide_text, replace_unsafe_characters, text_width
@@ -120,9 +120,30 @@ def _brief_change(change: Change) -> str:
     return _brief_wire(inputs[0])
 
 
+def _brief_unit(change: Change) -> str:
+    """Describe a change at a block that holds it: `Relu → Gelu`, `+ Dropout(0.1)`; "" for another name or order."""
+    if change.kind == "changed":
+        return _brief_change(change)
+    if change.kind not in ("added", "removed") or "op_types" not in change.detail:
+        return ""
+    sign = "+" if change.kind == "added" else "−"
+    parts = change.detail.get("layers") or list(change.detail["op_types"])
+    return first_fitting(f"{sign} {', '.join(parts)}", f"{sign} {parts[0]}, …") if parts else ""
+
+
+def _edited_places(source: MatchedGraphs, change: Change, names: Mapping[int, Where]) -> list[Where]:
+    """Return the nodes of the merged graph that a change edits; what only takes what was exchanged is none of these."""
+    edits = change.edits
+    new = {*edits.added, *(node for _, node in edits.ops), *(node for _, node, _ in edits.attributes)}
+    new |= {node for _, node in edits.inputs if change.kind == "rewired"}
+    return [*(_new_place(source, node) for node in sorted(new)), *(names[node] for node in edits.removed)]
+
+
 def _brief_setting(detail: Mapping[str, Any]) -> str:
     """Describe a setting that is another."""
     ends = f"{value_text(detail['old'])} → {value_text(detail['new'])}"
+    if detail["key"] == "op":
+        return first_fitting(ends, f"→ {value_text(detail['new'])}")
     return first_fitting(f"{detail['key']} {ends}", ends, f"{detail['key']} → {value_text(detail['new'])}")
 
 
@@ -185,7 +206,8 @@ class Merged:
     a removed one; `lost` are removed inputs, `gained` added ones, of rewired nodes: (node, place of the input).
     `shown` are the places to be seen, of each change the first ones: of each the first that exists, a layer or a node.
     `layers` are scopes that a change is about, with what changed in a few words; of those in `settings` no op in them
-    says it.
+    says it. `places` are the changes that are at several places, each in a few words, with the nodes that it edits;
+    `edited` are the nodes that any change edits.
     """
 
     graph_def: GraphDef
@@ -196,8 +218,10 @@ class Merged:
     lost: set[tuple[Where, int]] = field(default_factory=set)
     gained: set[tuple[Where, int]] = field(default_factory=set)
     shown: list[list[tuple[Where, ...]]] = field(default_factory=list)
-    layers: dict[Where, str] = field(default_factory=dict)
+    layers: dict[Where, list[str]] = field(default_factory=dict)
+    places: list[tuple[str, list[Where]]] = field(default_factory=list)
     settings: set[Where] = field(default_factory=set)
+    edited: set[Where] = field(default_factory=set)
 
 
 def merge_graphs(changes: Comparison) -> Merged:
@@ -212,6 +236,10 @@ def merge_graphs(changes: Comparison) -> Merged:
     names = _old_places(source)
     for change in changes:
         _mark(merged, source, change, names)
+        edited = _edited_places(source, change, names)
+        merged.edited.update(edited)
+        if change.also and len(merged.places) < MAX_OPENED_CHANGES and (words := _brief_unit(change)):
+            merged.places.append((words, edited))
     _add_removed(merged, source, names)
     _add_lost_edges(merged, source, changes, names)
     return merged
@@ -323,7 +351,8 @@ def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tup
     """Say what changed at the scopes that a change names, and give back what is to be seen: these, where no op says it,
     else the `nodes`. A name that is no scope's is not looked for."""
     places: list[Where] = [("", new or "") for _, new in ((change.old, change.new), *change.also)]
-    merged.layers.update({place: _brief_change(change) for place in places if place not in merged.layers})
+    for place in dict.fromkeys(places):
+        merged.layers.setdefault(place, []).append(_brief_change(change))
     if change.detail["key"] in KEYS_SEEN_AT_OPS:
         return [(where,) for where in nodes]
     merged.settings.update(places)

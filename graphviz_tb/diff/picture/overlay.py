@@ -21,23 +21,24 @@ from graphviz_tb.diff.picture.rows import (
     HOLDS_SIGN,
     KEPT_STATE,
     FlatEdgeIndex,
-    _function_at,
-    _sign_takers,
-    _sign_training,
+    blocks_with_one_change,
     edge_states,
+    function_at,
     group_signs,
     row_places,
     rows_shown,
+    sign_takers,
+    sign_training,
     ways_to_changes,
 )
 from graphviz_tb.diff.report.explain import verdict
 from graphviz_tb.diff.report.words import (
     KIND_SIGNS,
-    _wire_words,
     change_facts,
     change_head,
     consequence_words,
     value_text,
+    wire_words,
 )
 from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.limits import MAX_BOXES_TO_CHANGES, MAX_LEGEND_CHANGES
@@ -192,7 +193,7 @@ def change_line(change: Change) -> str:
     >>> change_line(diff(old, new)[0])
     'x: op Relu → Tanh'
     """
-    text = change_head(change, 2).replace("  ", ": ", 1) + _wire_words(change)
+    text = change_head(change, 2).replace("  ", ": ", 1) + wire_words(change)
     own = [part for part in change.detail.get("with", ()) if part["name"] == change.name]
     text += "".join(f"; {part['key']} {value_text(part['old'])} → {value_text(part['new'])}" for part in own[:2])
     if change.kind in ("rewired", "signature-changed"):
@@ -265,17 +266,20 @@ def _make_overlay(
     scopes = {
         row: before
         for row, name in enumerate(hierarchy.name)
-        if not exists(hierarchy.node[row]) and (before := merged.scopes.get((_function_at(hierarchy, row), name)))
+        if not exists(hierarchy.node[row]) and (before := merged.scopes.get((function_at(hierarchy, row), name)))
     }
     words |= scopes
-    _sign_takers(hierarchy, signs, words)
+    sign_takers(hierarchy, signs, words)
     kinds = {change.kind for change in changes} & {"moved", "renamed"}
     edges = edge_states(hierarchy, signs, where, merged)
     group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))
-    _sign_training(hierarchy, changes, signs, words)
+    sign_training(hierarchy, changes, signs, words)
     # Last: a layer that a change names says what changed, rather than how much in it did.
+    for row, lines in blocks_with_one_change(hierarchy, where, merged).items():
+        if signs[row] == HOLDS_SIGN:
+            signs[row], words[row] = "~", _joined_lines(lines)
     for row in _scope_rows(hierarchy, merged.layers):
-        signs[row], words[row] = "~", merged.layers["", hierarchy.name[row]]
+        signs[row], words[row] = "~", _joined_lines(merged.layers["", hierarchy.name[row]])
     return Overlay(hierarchy, _pale_theme(theme), "diff", "What changed", changes, signs, words, edges)
 
 
@@ -284,17 +288,18 @@ def _scope_rows(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
     groups = [
         row for row, name in enumerate(hierarchy.name) if not exists(hierarchy.node[row]) and ("", name) in scopes
     ]
-    return [row for row in groups if row and not _function_at(hierarchy, row)]
+    return [row for row in groups if row and not function_at(hierarchy, row)]
 
 
 def _merged_second_line(merged: Merged, where: Where) -> str:
     """Return the changes at a node; where these are too long, their number."""
     lines = merged.lines.get(where, ())
-    return (
-        first_fitting("; ".join(lines), format_counted_noun(len(lines), "change"))
-        if lines
-        else merged.beside.get(where, "")
-    )
+    return _joined_lines(lines) if lines else merged.beside.get(where, "")
+
+
+def _joined_lines(lines: Sequence[str]) -> str:
+    """Return several changes in one line; where these are too long, their number."""
+    return first_fitting("; ".join(lines), format_counted_noun(len(lines), "change")) if len(lines) > 1 else lines[0]
 
 
 def _pale_theme(theme: Theme) -> Theme:

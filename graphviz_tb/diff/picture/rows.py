@@ -24,6 +24,7 @@ from graphviz_tb.model.columns import Ints, exists
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import RowPath, child_path, content_rows, function_row_of
 from graphviz_tb.model.scene import LineIdentity, Route, Scene, Stub
@@ -31,10 +32,11 @@ from graphviz_tb.model.view import View
 
 HOLDS_SIGN = "·"  # nothing changed but what is in it, or where an input comes from
 SIGNS = ("", "+", "−", "~", "→", HOLDS_SIGN)
+STACK_WORDS_PX = 110  # room behind the number of parts in the second line of a stack
 GROUP_WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS_SIGN: "reconnected"}
 
 
-def _function_at(hierarchy: Hierarchy, row: int) -> str:
+def function_at(hierarchy: Hierarchy, row: int) -> str:
     """Return the name of the function that a row is in, "" for the main graph."""
     root = function_row_of(hierarchy, row)
     return hierarchy.name[root] if root else ""
@@ -127,7 +129,11 @@ def _say_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], a
         if signs[row] == HOLDS_SIGN and row:
             every = [*nodes[:-1, row].tolist(), int(ordinary[-1, row])]
             text = _count_words(every, ordinary[:, row].tolist(), ops(row), away)
-            words[row] = text.partition(" of ")[0] if hierarchy.kind[row] in STACK_KINDS else text
+            if hierarchy.kind[row] in STACK_KINDS:
+                # Behind the number of parts there is less room: a word is never cut.
+                text = text.partition(" of ")[0]
+                text = text if text_width(text, SMALL_FONT_PX) <= STACK_WORDS_PX else f"{sum(every):,} changed"
+            words[row] = text
 
 
 def _signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -139,7 +145,33 @@ def _signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np
     return nodes, counts, ordinary
 
 
-def _sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
+def blocks_with_one_change(hierarchy: Hierarchy, where: Sequence[Where | None], merged: Merged) -> dict[int, list[str]]:
+    """Return the groups that hold one of the places of a change, not all, and no other change, with its words: of three
+    equal blocks each says what changed in it."""
+    row_at = {place: row for row, place in enumerate(where) if place is not None}
+    edited = np.zeros(len(hierarchy.name), np.int64)
+    edited[[row for place in merged.edited if (row := row_at.get(place, -1)) >= 0]] = 1
+    left = _counts_below(hierarchy, edited)
+    found: dict[int, list[str]] = {}
+    for words, places in merged.places:
+        own = np.zeros(len(edited), np.int64)
+        own[[row for place in places if (row := row_at.get(place, -1)) >= 0]] = 1
+        inside = _counts_below(hierarchy, own & edited)
+        some = (inside > 0) & (inside < inside[0]) & ~exists(hierarchy.node)
+        left[some] -= inside[some]
+        for row in np.flatnonzero(some).tolist():
+            found.setdefault(row, []).append(words)
+    return {row: lines for row, lines in found.items() if left[row] <= 0}
+
+
+def _counts_below(hierarchy: Hierarchy, column: np.ndarray) -> np.ndarray:
+    """Return the sum of a column over the rows at or below each row."""
+    total = np.concatenate(([0], np.cumsum(column)))
+    sums: np.ndarray = total[hierarchy.end] - total[:-1]
+    return sums
+
+
+def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
     """Sign a change of optimizer, which is not an op, at the top-level group with most of the added and removed ops."""
     for change in changes:
         if change.detail.get("key") != "optimizer" or change.ops:
@@ -153,7 +185,7 @@ def _sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[
             words[most] = f"optimizer {change.detail['old']} → {change.detail['new']}"
 
 
-def _sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -> None:
+def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -> None:
     """Sign the ops that take a constant with another value: beside a box it is a small disc."""
     graph, rows = hierarchy.graph, hierarchy.row_of_node
     pairs = np.flatnonzero((graph.mark[graph.beside.mark] == Mark.CONSTANT) & graph.beside.inward)

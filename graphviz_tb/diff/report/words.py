@@ -7,6 +7,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import fewest_moved_names, shared_scope
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
+from graphviz_tb.diff.traced import OWN_PARAMETER
 from graphviz_tb.limits import MAX_HEADLINE_PARTS, MAX_REPORT_VALUE_LETTERS
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.formatting import format_count, format_counted_noun
@@ -42,6 +43,8 @@ def change_head(change: Change, types: int = MAX_TYPES) -> str:
         if called := _parts_text(change):
             return called
         reads = ", ".join(detail.get("reads", ())[:MAX_PLACES])
+        if training := detail.get("training"):
+            return f"{training}  {_chain_text(change)}, {format_counted_noun(change.ops, 'op')}"
         return f"{_chain_text(change)}{f' on {reads}' if reads else ''}  {_unit_words(change, types)}"
     if change.kind == "renamed":
         return f"{change.old} → {change.new}  renamed" + (", numbers only" if detail.get("numbers") else "")
@@ -149,8 +152,20 @@ def _common_start(first: str, last: str) -> str:
 def _both(change: Change) -> str:
     """Return the new name; the old one too where the last segment differs in more than numbers that TensorFlow
     counts."""
+    own = _place_of_own_weights(change)
+    if own is not None:
+        return str((change.old, change.new)[own])
     last = [COUNTER_AT_END.sub("", last_segment(name or "")) for name in (change.old, change.new)]
     return change.name if last[0] == last[1] else f"{change.name} (was {change.old})"
+
+
+def _place_of_own_weights(change: Change) -> int | None:
+    """Return the side, old or new, on which a module has weights of its own; None for any other change. On the other
+    side it bears the name of the module that it shares them with."""
+    if change.kind != "changed" or change.detail["key"] != "weights":
+        return None
+    values = [change.detail["old"], change.detail["new"]]
+    return values.index(OWN_PARAMETER) if OWN_PARAMETER in values else None
 
 
 def _unit_words(change: Change, most: int) -> str:
@@ -172,7 +187,7 @@ def _unit_words(change: Change, most: int) -> str:
     return f"{unit}, {format_counted_noun(change.ops, 'op')} ({shown})"
 
 
-def _wire_words(change: Change) -> str:
+def wire_words(change: Change) -> str:
     """Where something came into a wire, or went out of one: ` between a and b`; nothing where it is more than one."""
     # (source, target) of the wire that was cut to put it in, or that was closed when it went.
     ends: set[tuple[Any, Any]] = set()
@@ -243,7 +258,7 @@ def change_facts(change: Change) -> Iterator[str]:
     data = [(wire, node) for wire, node in wires if wire["input"] != "control"]
     wires = (
         []
-        if detail.get("order") or detail.get("casts")
+        if detail.get("order") or detail.get("casts") or detail.get("training")
         else data or [inner for inner in wires if not _barrier_words(inner[1])]
     )
     for wire, node in wires[:MAX_WIRES]:
@@ -348,6 +363,7 @@ def place_words(wire: Mapping[str, Any]) -> str:
 
 def _also(change: Change) -> str:
     """`and 3 other places: a, b, c`."""
-    names = [(new if new is not None else old) or "" for old, new in change.also]
+    own = _place_of_own_weights(change)
+    names = [place[1 if own is None and place[1] is not None else own or 0] or "" for place in change.also]
     shown = ", ".join(names[:MAX_PLACES]) + (", …" if len(names) > MAX_PLACES else "")
     return f"and {format_counted_noun(len(names), 'other place')}: {shown}"

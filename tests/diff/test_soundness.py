@@ -1,0 +1,79 @@
+"""No edit is hidden, whatever else changed: each stands in a change of its own; and a rebuild is the same."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graphviz_tb.diff import diff
+from tests.diff.networks import EDITS, Form, blocks_of, edited, network
+
+PLAIN = Form()
+WHOLE = {
+    "nothing": PLAIN,
+    "order": replace(PLAIN, order=7),
+    "batch": replace(PLAIN, batch=32),
+    "input size": replace(PLAIN, size=20),
+    "width": replace(PLAIN, width=16),
+    "prefix and counters": replace(PLAIN, prefix="exp/", counter=3),
+    "order and width": replace(PLAIN, order=5, width=16),
+    "batch and size": replace(PLAIN, batch=8, size=20),
+}
+SEEDS = range(5)
+
+
+def own_words(change: Any) -> str:
+    """What a change says itself, without what follows from it."""
+    told = change.to_json()
+    told.pop("consequences", None)
+    return json.dumps(told, ensure_ascii=False)
+
+
+def is_told(result: Any, place: str, word: str, counter: int) -> bool:
+    """Whether one change has the place, as either graph calls it, and the word of an edit."""
+    number = int(place.rpartition("_")[2])
+    names = [f"block_{number}/", f'block_{number}"', f"block_{number + counter}/", f'block_{number + counter}"']
+    return any(word in text and any(name in text for name in names) for text in map(own_words, result))
+
+
+@pytest.mark.parametrize("whole", WHOLE)
+@pytest.mark.parametrize("frozen", [False, True], ids=["variables", "frozen"])
+def test_each_edit_is_told_beside(whole: str, frozen: bool) -> None:
+    form = replace(WHOLE[whole], frozen=frozen)
+    for seed in SEEDS:
+        luck = random.Random(f"{whole} {seed}")
+        before, after = blocks_of(seed), blocks_of(seed)
+        kinds = luck.sample(EDITS, luck.randint(1, 2))
+        numbers = luck.sample(range(len(before.activation)), len(kinds))
+        made = [edited(after, kind, number, luck) for kind, number in zip(kinds, numbers, strict=True)]
+        old, new = network(before, replace(PLAIN, frozen=frozen)), network(after, form)
+        for result in (diff(old, new), diff(new, old).inverted()):
+            for kind, (place, word) in zip(kinds, made, strict=True):
+                assert is_told(result, place, word, form.counter), (seed, kind, place, word, result.explain())
+
+
+@pytest.mark.parametrize("function", [False, True], ids=["inlined", "functions"])
+@pytest.mark.parametrize("frozen", [False, True], ids=["variables", "frozen"])
+def test_a_rebuild_is_the_same(function: bool, frozen: bool) -> None:
+    form = replace(PLAIN, function=function, frozen=frozen)
+    for seed in SEEDS:
+        blocks = blocks_of(seed)
+        again = network(blocks, replace(form, order=seed + 11, counter=seed))
+        result = diff(network(blocks, form), again)
+        assert not result, (seed, result.explain())
+
+
+@pytest.mark.parametrize("key", ["function", "frozen"])
+def test_an_edit_is_told_beside_another_form(key: str) -> None:
+    for seed in SEEDS:
+        luck = random.Random(f"{key} {seed}")
+        before, after = blocks_of(seed), blocks_of(seed)
+        kind = luck.choice(EDITS)
+        place, word = edited(after, kind, 0, luck)
+        old, new = network(before, PLAIN), network(after, replace(PLAIN, **{key: True}))
+        result = diff(old, new)
+        assert is_told(result, place, word, 0), (seed, kind, place, word, result.explain())
