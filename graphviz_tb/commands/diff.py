@@ -127,7 +127,7 @@ def _report_folders(
 ) -> int:
     """Print the changes of each pair; an unpaired model, or a folder that cannot be read, is one line."""
     from graphviz_tb.commands.terminal import print_notices, print_report
-    from graphviz_tb.diff.folders import pairs
+    from graphviz_tb.diff.folders import model_pairs
     from graphviz_tb.errors import NOT_STRICT_HINT, Ambiguous, ReadError, RequestError, TbGraphError
     from graphviz_tb.output.files import check_inputs_kept
 
@@ -140,7 +140,7 @@ def _report_folders(
     sections = [_unpaired_section(path, f"not compared: {why}", style) for path, why in sorted(unread.items())]
     rows = [model_table_row(path, f"not compared: {why}") for path, why in sorted(unread.items())]
     code, refused = ReadError.exit_code if unread else EXIT_SAME, []
-    paired = pairs(old, new)
+    paired = model_pairs(old, new)
     check_inputs_kept([path for pair in paired for path in (pair.old, pair.new)], ["-"])
     for pair in paired:
         try:
@@ -192,11 +192,14 @@ def _pair_section(
 
 def model_table_row(path: str, verdict: str, changes: Changes | None = None) -> str:
     """Return a row of the table: the model, the verdict, the differences of parameters and FLOPs."""
-    from graphviz_tb.diff.report.explain import escaped
+    from graphviz_tb.diff.report.explain import escape_markdown
 
     numbers = changes.numbers if changes is not None else {}
     unseen = changes.left_out if changes is not None and changes.same else ()
-    cells = [escaped(path), escaped(f"{verdict}; not in this form: {', '.join(unseen)}" if unseen else verdict)]
+    cells = [
+        escape_markdown(path),
+        escape_markdown(f"{verdict}; not in this form: {', '.join(unseen)}" if unseen else verdict),
+    ]
     for word in ("parameters", "flops"):
         old, new = numbers.get(word, (None, None))
         cells.append(f"{new - old:+,}" if old is not None and new is not None and old != new else "")
@@ -351,7 +354,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     tbgraph diff models/ models.new/                # every model of two folders, paired by path
     git config diff.tbgraph.command "tbgraph diff --git"  # with *.pb diff=tbgraph in .gitattributes
     """
-    from graphviz_tb.diff.folders import collections
+    from graphviz_tb.diff.folders import collection_pair
     from graphviz_tb.errors import RequestError
     from graphviz_tb.options import DiffOptions
     from graphviz_tb.output.files import check_inputs_kept
@@ -372,7 +375,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     _check_picture_options(values)
     old, new = _pick_sides(sources, values["run"])
     read = _side_choices(values)
-    if (both := collections(old, new)) is not None:
+    if (both := collection_pair(old, new)) is not None:
         return _report_folders(
             *both, lambda before, after: _compare_sources(before, after, options, read), style, values
         )

@@ -25,7 +25,7 @@ from graphviz_tb.commands.diff import (
 )
 from graphviz_tb.commands.options import reading_options, view_options
 from graphviz_tb.commands.views import view_of_command
-from graphviz_tb.diff.report.explain import escaped, headline, in_code, markdown, printable
+from graphviz_tb.diff.report.explain import escape_markdown, headline, in_code, markdown, printable
 from graphviz_tb.limits import MAX_COMMENT_LETTERS
 from graphviz_tb.model.formatting import document_header, format_counted_noun
 from graphviz_tb.output.renderers import RENDERERS
@@ -129,7 +129,7 @@ def _model_size_words(model: Model) -> str:
 
 def _review_comment(title: str, done: Sequence[ReviewedModel]) -> str:
     """Return the comment; its invisible first line identifies it for updates."""
-    head = [f"<!-- tbgraph review: {re.sub(r'[^A-Za-z0-9 ._]', '_', title)} -->", f"## {escaped(title)}", ""]
+    head = [f"<!-- tbgraph review: {re.sub(r'[^A-Za-z0-9 ._]', '_', title)} -->", f"## {escape_markdown(title)}", ""]
     if len(done) > 1:
         head += [*MODEL_TABLE_HEAD, *map(_review_table_row, done), ""]
     said = "\n".join(head)
@@ -156,7 +156,7 @@ def _comment_section(one: ReviewedModel) -> str:
     if one.state == "changed" and one.changes is not None:
         said = [markdown(one.changes).rstrip()]
     else:
-        said = [f"### `{in_code(one.path)}`: {escaped(_model_state_words(one))}"]
+        said = [f"### `{in_code(one.path)}`: {escape_markdown(_model_state_words(one))}"]
     if one.checked is not None:
         said += ["", f"**{assertions_verdict(one.checked)}**", ""]
         said += [_assertion_item(line) for line in assertion_lines(one.checked)]
@@ -167,7 +167,7 @@ def _comment_section(one: ReviewedModel) -> str:
 
 def _assertion_item(line: str) -> str:
     """Return a line of assertion results as a list item."""
-    return f"  - {escaped(line.strip())}" if line.startswith(" ") else f"- {escaped(line)}"
+    return f"  - {escape_markdown(line.strip())}" if line.startswith(" ") else f"- {escape_markdown(line)}"
 
 
 COMMENT_FILE = "comment.md"
@@ -305,13 +305,13 @@ def _compare_with_base(
     one: ReviewedModel, before: Path, place: str, read: dict[str, Any], values: dict[str, Any]
 ) -> ReviewedModel:
     """Compare a model with its base version: failures are recorded, not raised."""
-    from graphviz_tb.diff.run import run
+    from graphviz_tb.diff.run import compare_sources
     from graphviz_tb.errors import TbGraphError
     from graphviz_tb.options import DiffOptions
 
     options: DiffOptions = DiffOptions.including(values["include"])
     try:
-        changes = run(str(before), one.path, options, read)
+        changes = compare_sources(str(before), one.path, options, read)
     except TbGraphError as error:
         return replace(one, state="unread", error=error.with_traceback(None))
     changes = replace(changes, old_name=f"{one.base}:{place}", new_name=one.path)

@@ -9,13 +9,13 @@ from functools import cached_property
 from types import NoneType
 from typing import Any, Self
 
-from graphviz_tb.diff.changes.layers import LayerClasses, Layers, by_flow
-from graphviz_tb.diff.changes.names import shifts
+from graphviz_tb.diff.changes.layers import LayerClasses, Layers, sort_by_flow
+from graphviz_tb.diff.changes.names import counter_shifts
 from graphviz_tb.diff.changes.numbers import NodeQuantities
-from graphviz_tb.diff.changes.wiring import Rewire, rewires
+from graphviz_tb.diff.changes.wiring import Rewire, input_differences
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.ledger import FUNCTION, SCOPE, Balance, LedgerEntry, balance, ledger_of, name_of_entry
-from graphviz_tb.diff.match.matching import WORDS, Matching, Reason
+from graphviz_tb.diff.ledger import FUNCTION, SCOPE, Balance, LedgerEntry, balance_ledger, build_ledger, name_of_entry
+from graphviz_tb.diff.match.matching import REASON_WORDS, Matching, Reason
 from graphviz_tb.errors import require_type
 from graphviz_tb.model.change import (
     CHANGE_KINDS,
@@ -51,80 +51,81 @@ class MatchedGraphs:
 
     @property
     def old_side(self) -> GraphColumns:
-        """The columns of the old graph."""
+        """Return the columns of the old graph."""
         return self.matching.b if self.turned else self.matching.a
 
     @property
     def new_side(self) -> GraphColumns:
-        """The columns of the new graph."""
+        """Return the columns of the new graph."""
         return self.matching.a if self.turned else self.matching.b
 
     @property
     def old(self) -> Graph:
-        """The old graph."""
+        """Return the old graph."""
         return self.old_side.graph
 
     @property
     def new(self) -> Graph:
-        """The new graph."""
+        """Return the new graph."""
         return self.new_side.graph
 
     @property
     def to_new(self) -> Ints:
-        """The new node of each old one."""
+        """Return the new node of each old one."""
         return self.matching.to_a if self.turned else self.matching.to_b
 
     @property
     def scope_to_new(self) -> Ints:
-        """The new scope of each old one."""
+        """Return the new scope of each old one."""
         return self.matching.scope_to_a if self.turned else self.matching.scope_to_b
 
     @property
     def to_old(self) -> Ints:
-        """The old node of each new one."""
+        """Return the old node of each new one."""
         return self.matching.to_b if self.turned else self.matching.to_a
 
     @property
     def scope_to_old(self) -> Ints:
-        """The old scope of each new one."""
+        """Return the old scope of each new one."""
         return self.matching.scope_to_b if self.turned else self.matching.scope_to_a
 
     @cached_property
     def functions(self) -> Mapping[int, int]:
-        """The new function of each old one."""
+        """Return the new function of each old one."""
         known = self.matching.functions
         return {other: mine for mine, other in known.items()} if self.turned else known
 
     @property
     def both_layers(self) -> tuple[Layers, Layers]:
-        """The layers of the old and of the new graph."""
+        """Return the layers of the old and of the new graph."""
         return self.layers[::-1] if self.turned else self.layers
 
     @cached_property
     def numbers(self) -> NodeQuantities:
-        """The costs of the ops of both graphs."""
+        """Return the costs of the ops of both graphs."""
         return NodeQuantities(*self.both_layers, self.to_new)
 
     @cached_property
     def classes(self) -> tuple[LayerClasses, LayerClasses]:
-        """The classes of the layers of the old and of the new graph."""
+        """Return the classes of the layers of the old and of the new graph."""
         old, new = self.both_layers
         return LayerClasses(old), LayerClasses(new)
 
     def in_order(self, changes: Iterable[Change]) -> tuple[Change, ...]:
         """Changes by severity, then from the inputs to the results."""
-        return by_flow(self.both_layers, changes)
+        return sort_by_flow(self.both_layers, changes)
 
     def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
-        """The layers that a change is about, `old` and `new`, those that were there before and are still in both."""
+        """Return the layers that a change is about, `old` and `new`, those that were there before and are still in
+        both."""
         edits, (before, after) = change.edits, self.classes
         pairs = (*edits.ops, *edits.inputs) if not (edits.added or edits.removed) else edits.ops
         kept = [*pairs, *((old, new) for old, new, _ in edits.attributes)]
-        old = {before.layers.of(node) for node in (*edits.removed, *(pair[0] for pair in kept))}
-        new = {after.layers.of(node) for node in (*edits.added, *(pair[1] for pair in kept))}
-        old |= partners(new, self.to_old, self.scope_to_old)
-        new |= partners(old, self.to_new, self.scope_to_new)
-        return {"old": before.named(old), "new": after.named(new)}
+        old = {before.layers.layer_of_node(node) for node in (*edits.removed, *(pair[0] for pair in kept))}
+        new = {after.layers.layer_of_node(node) for node in (*edits.added, *(pair[1] for pair in kept))}
+        old |= _name_partners(new, self.to_old, self.scope_to_old)
+        new |= _name_partners(old, self.to_new, self.scope_to_new)
+        return {"old": before.names_and_classes(old), "new": after.names_and_classes(new)}
 
     def inverted(self) -> MatchedGraphs:
         """Return the diff seen from the other side: old and new exchanged."""
@@ -133,43 +134,43 @@ class MatchedGraphs:
     def rewires(self, old: int, new: int) -> list[Rewire]:
         """Return how the inputs of two matched nodes differ."""
         if not self.turned:
-            return rewires(self.matching, old, new)
-        wires = rewires(self.matching, new, old)
+            return input_differences(self.matching, old, new)
+        wires = input_differences(self.matching, new, old)
         return [replace(wire, old=old, new=new, before=wire.after, after=wire.before) for wire in wires]
 
     def renumbered(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         """Scopes and nodes that only have another number, because members of their series came or went."""
-        scopes, nodes = shifts(self.matching)
+        scopes, nodes = counter_shifts(self.matching)
         if not self.turned:
             return scopes, nodes
         return [(new, old) for old, new in scopes], [(new, old) for old, new in nodes]
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Matched nodes, old and new."""
-        mine, others = (column.tolist() for column in self.matching.together())
+        mine, others = (column.tolist() for column in self.matching.matched_pairs())
         return zip(*((others, mine) if self.turned else (mine, others)), strict=True)
 
     def matches(self) -> Iterator[tuple[str, str, str]]:
-        """Every matched node: its old name, its new name, and why."""
+        """Yield every matched node: its old name, its new name, and why."""
         reasons = self.matching.reason
         for old, new in self.pairs():
-            why = WORDS[Reason(int(reasons[new if self.turned else old]))]
+            why = REASON_WORDS[Reason(int(reasons[new if self.turned else old]))]
             yield self.old.name[old], self.new.name[new], why
 
 
-def partners(layers: Collection[int], nodes: Ints, scopes: Ints) -> set[int]:
-    """The layers on the other side of those that have a partner there."""
+def _name_partners(layers: Collection[int], nodes: Ints, scopes: Ints) -> set[int]:
+    """Return the layers on the other side of those that have a partner there."""
     found = {int(scopes[layer]) for layer in layers if exists(layer) and exists(scopes[layer])}
     return found | {-1 - int(nodes[-1 - layer]) for layer in layers if not exists(layer) and exists(nodes[-1 - layer])}
 
 
-def entries_old_to_new(source: MatchedGraphs) -> tuple[LedgerEntry, ...]:
-    """The ledger of two matched graphs, from old to new whichever way they were matched."""
-    entries = ledger_of(source.matching, source.options)
+def _entries_old_to_new(source: MatchedGraphs) -> tuple[LedgerEntry, ...]:
+    """Return the ledger of two matched graphs, from old to new whichever way they were matched."""
+    entries = build_ledger(source.matching, source.options)
     return tuple(entry.inverted() for entry in entries) if source.turned else entries
 
 
-def entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
+def _entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
     """Entries as plain values, those of one node, scope or function together: its name may be long."""
     sides = source.old_side, source.new_side
     places: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
@@ -232,12 +233,12 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether nothing changed that counts."""
+        """Return whether nothing changed that counts."""
         return not self.items
 
     @property
     def kinds(self) -> dict[ChangeKind, int]:
-        """How many changes of each kind."""
+        """Count how many changes of each kind."""
         counts = Counter(change.kind for change in self.items)
         return {kind: counts[kind] for kind in CHANGE_KINDS if kind in counts}
 
@@ -248,12 +249,13 @@ class Comparison:
 
     @property
     def at_least(self) -> frozenset[str]:
-        """Which of the numbers are more than is counted: some ops have no known shape, or no rule."""
+        """Return which of the numbers are more than is counted: some ops have no known shape, or no rule."""
         old, new = self.bounds()
         return old | new
 
     def bounds(self, change: Change | None = None) -> tuple[frozenset[str], frozenset[str]]:
-        """Which of the numbers, of the whole or of a change, are more than is counted: in the old, in the new graph."""
+        """Return which of the numbers, of the whole or of a change, are more than is counted: in the old, in the new
+        graph."""
         if self.source is None:
             return frozenset(), frozenset()
         return self.source.numbers.bounds(None if self.found == 1 else change)
@@ -261,20 +263,21 @@ class Comparison:
     def numbers_of(self, change: Change) -> dict[str, ValuePair]:
         """Before and after, of the layers that a change and its consequences concern: the quantities that differ."""
         require_type("change", change, Change)
-        return self.source.numbers.of(change, self.found == 1) if self.source is not None else {}
+        return self.source.numbers.quantities_of(change, self.found == 1) if self.source is not None else {}
 
     def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
-        """The layers that a change is about, with their classes: `{"old": [{"name", "class"}], "new": [...]}`."""
+        """Return the layers that a change is about, with their classes: `{"old": [{"name", "class"}], "new":
+        [...]}`."""
         require_type("change", change, Change)
         return self.source.layers_of(change) if self.source is not None else {"old": [], "new": []}
 
     @property
     def ledger(self) -> tuple[list[dict[str, Any]], Balance | None]:
-        """Every atomic difference as plain values, and which change owns it."""
+        """Return every atomic difference as plain values, and which change owns it."""
         if self.source is None:
             return [], None
-        entries = entries_old_to_new(self.source)
-        return entries_by_place(self.source, entries), balance(entries, self.items)
+        entries = _entries_old_to_new(self.source)
+        return _entries_by_place(self.source, entries), balance_ledger(entries, self.items)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -302,12 +305,12 @@ class Comparison:
             for change in self.items
             if (kind is None or change.kind == kind)
             and (severity is None or change.severity == severity)
-            and (under is None or any(_below(name, under) for name in (change.old, change.new)))
+            and (under is None or any(_is_below(name, under) for name in (change.old, change.new)))
         ]
         return replace(self, items=tuple(kept))
 
     def inverted(self) -> Self:
-        """The changes from the new graph to the old one."""
+        """Return the changes from the new graph to the old one."""
         source = self.source.inverted() if self.source is not None else None
         items = (change.inverse() for change in self.items)
         return replace(
@@ -319,9 +322,9 @@ class Comparison:
         )
 
     def matches(self) -> Iterator[tuple[str, str, str]]:
-        """Every matched node: its old name, its new name, and why."""
+        """Return every matched node: its old name, its new name, and why."""
         return self.source.matches() if self.source is not None else iter(())
 
 
-def _below(name: str | None, scope: str) -> bool:
+def _is_below(name: str | None, scope: str) -> bool:
     return name is not None and (name == scope or name.startswith(scope.rstrip("/") + "/"))

@@ -221,7 +221,7 @@ def test_a_long_name_is_not_read_for_each_that_leads_to_it() -> None:
     )
     made.graph.name[:] = map(Name, made.graph.name)
     layers = Layers(made)
-    users = {layers.user(node) for node in range(len(made)) if node != made.graph.name.index("u/u")}
+    users = {layers.first_user(node) for node in range(len(made)) if node != made.graph.name.index("u/u")}
     assert users == {made.graph.name.index("u/u")}
     assert len(reads) == 1
 

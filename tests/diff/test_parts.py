@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.diff.changes.layers import in_flow
+from graphviz_tb.diff.changes.layers import sort_parts_by_flow
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.options import DiffOptions
@@ -23,7 +23,7 @@ def order(nodes: str) -> str:
         Change("added", "op", None, name, 1, {}, edits=NodeEdits(added=(number,)))
         for number, name in enumerate(graph.name)
     ]
-    return "".join(str(part.new) for part in in_flow(GraphColumns(graph, DiffOptions()), parts))
+    return "".join(str(part.new) for part in sort_parts_by_flow(GraphColumns(graph, DiffOptions()), parts))
 
 
 @each(

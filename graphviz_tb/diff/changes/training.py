@@ -1,4 +1,4 @@
-"""How a training step uses its gradients: the optimizer, and the variables that it trains."""
+"""Read from a training step its optimizer and the variables that it trains."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
-from graphviz_tb.diff.changes.layers import PLUMBING, Layers
-from graphviz_tb.diff.columns.labels import NOISE
+from graphviz_tb.diff.changes.layers import VALUE_PLUMBING, Layers
+from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import Hashes, digest
+from graphviz_tb.diff.columns.values import Hashes, word_hash
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
 from graphviz_tb.graphs.traversal import reachable_mask
@@ -24,10 +24,10 @@ from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
 
-UPDATES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
-APPLY = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
+UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
+APPLY_PREFIX = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
-COUNTER = re.compile(r"_\d+$")
+STEP_COUNTER = re.compile(r"_\d+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class TrainedVariables:
     trained: frozenset[int]
 
 
-def training(layers: Layers) -> TrainedVariables:
-    """How one side trains.
+def training_of(layers: Layers) -> TrainedVariables:
+    """Return how one side trains.
 
     A variable is trained where something outside the layer that uses it updates it with what comes from gradients:
     statistics that a layer keeps itself are not trained, nor is what a saver restores or an initialiser sets.
@@ -48,42 +48,46 @@ def training(layers: Layers) -> TrainedVariables:
     graph = side.graph
     if not graph.meaning.flow().gradient.any():
         return TrainedVariables("", frozenset())
-    updates = graph.nodes_of_types(lambda op: has_role(op, *UPDATES)) & (graph.meaning.part() == Part.UPDATE)
+    updates = graph.nodes_of_types(lambda op: has_role(op, *UPDATE_ROLES)) & (graph.meaning.part() == Part.UPDATE)
     names: list[str] = []
     types: Counter[str] = Counter()
     trained = set()
     for node in np.flatnonzero(updates).tolist():
         # The first input of an update is its variable.
         variable = next(iter(graph.source[side.in_edges(node)].tolist()), node)
-        if not layers.forward[variable] or is_whole(side, node) or layers.of(variable) == layers.of(node):
+        if (
+            not layers.forward[variable]
+            or _is_whole_training(side, node)
+            or layers.layer_of_node(variable) == layers.layer_of_node(node)
+        ):
             continue
         trained.add(variable)
         names.append(graph.name[node])
-        if match := APPLY.match(graph.op_types[graph.op[node]]):
+        if match := APPLY_PREFIX.match(graph.op_types[graph.op[node]]):
             types[match[1]] += 1
     # By the type of its updates, else by the scope that they are in.
-    word = min(types, key=lambda word: (-types[word], word), default="") or scope_word(names)
+    word = min(types, key=lambda word: (-types[word], word), default="") or _scope_word(names)
     return TrainedVariables(word, frozenset(trained))
 
 
-def scope_word(names: Sequence[str]) -> str:
-    """The innermost scope that most of some ops are in, without its number.
+def _scope_word(names: Sequence[str]) -> str:
+    """Return the innermost scope that most of some ops are in, without its number.
 
-    >>> scope_word(["run/adam_1/Sub", "run/adam_1/Mul/Sub"]), scope_word(["Sub"])
+    >>> _scope_word(["run/adam_1/Sub", "run/adam_1/Mul/Sub"]), _scope_word(["Sub"])
     ('adam', '')
     """
-    return COUNTER.sub("", last_segment(shared_scope(names)))
+    return STEP_COUNTER.sub("", last_segment(shared_scope(names)))
 
 
-def is_whole(side: GraphColumns, node: int) -> bool:
-    """Whether an update is one of whole numbers: counters and the states of random numbers are not trained."""
+def _is_whole_training(side: GraphColumns, node: int) -> bool:
+    """Return whether an update is one of whole numbers: counters and the states of random numbers are not trained."""
     definition = side.graph.node_def(node)
     return definition is not None and "dtype" in definition.attr and definition.attr["dtype"].type in WHOLE
 
 
 def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]:
     """Another optimizer, and variables that are trained no more or now."""
-    old, new = training(layers[0]), training(layers[1])
+    old, new = training_of(layers[0]), training_of(layers[1])
     changes = []
     if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
         detail: dict[str, object] = {"key": "optimizer", "old": old.optimizer, "new": new.optimizer}
@@ -106,7 +110,10 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
             and (other in new.trained) == word
         }
         places = sorted(
-            {(layers[0].name(layers[0].of(mine)), layers[1].name(layers[1].of(other))) for mine, other in differences}
+            {
+                (layers[0].name(layers[0].layer_of_node(mine)), layers[1].name(layers[1].layer_of_node(other)))
+                for mine, other in differences
+            }
         )
         if places:
             detail = {"key": "trainable", "old": not word, "new": word}
@@ -119,9 +126,9 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
 #
 # gradients/w ─▶ Mul ─▶ ApplyAdam(w, w/m)        gradients/v ─▶ Mul ─▶ ApplyAdam(v, v/m)        two nodes of each body
 
-MODEL, GRADIENT, PARAMETER, CIRCLE = map(digest, ("model", "gradient", "parameter", "circle"))
+MODEL_HASH, GRADIENT_HASH, PARAMETER_HASH, CIRCLE_HASH = map(word_hash, ("model", "gradient", "parameter", "circle"))
 # What says how large something is, how many inputs there are, or where it runs: no part of what is computed.
-SIZES_AND_PLACES = NOISE | {
+SIZES_AND_PLACES = NOISE_ATTRIBUTES | {
     "_output_shapes",
     "_input_shapes",
     COLOCATION_ATTR,
@@ -131,7 +138,7 @@ SIZES_AND_PLACES = NOISE | {
     "container",
     "value",
 }
-FLOATS = frozenset({1, 2, 14, 19})
+FLOAT_ATTRIBUTES = frozenset({1, 2, 14, 19})
 
 
 class Bodies:
@@ -162,28 +169,28 @@ class Bodies:
         return summed
 
     def is_plumbing(self, node: int) -> bool:
-        """Whether an op only brings a value or hands it on."""
+        """Return whether an op only brings a value or hands it on."""
         graph = self.layers.side.graph
-        return graph.op_types[graph.op[node]] in PLUMBING
+        return graph.op_types[graph.op[node]] in VALUE_PLUMBING
 
     def parameters(self) -> list[int]:
-        """The variables that the model computes with."""
+        """Return the variables that the model computes with."""
         return [node for node, use in self.uses.items() if use == VariableUse.PARAMETER or self.layers.forward[node]]
 
     def _leaf(self, node: int) -> int | None:
-        """The body of what is not looked into; None for anything else."""
+        """Return the body of what is not looked into; None for anything else."""
         use = self.uses.get(node)
         if self.layers.forward[node] or use == VariableUse.PARAMETER:
-            return PARAMETER if use is not None else MODEL
+            return PARAMETER_HASH if use is not None else MODEL_HASH
         if self.gradient[node]:
-            return GRADIENT
+            return GRADIENT_HASH
         return self._of_variable(node) if use is not None else None
 
     def _of_variable(self, node: int) -> int:
-        """A variable that the model does not use, by what uses it."""
+        """Return a variable that the model does not use, by what uses it."""
         graph, edges = self.layers.side.graph, self.layers.side.out_edges(node)
         users = {(graph.op_types[graph.op[graph.target[edge]]], int(graph.slot[edge])) for edge in edges.tolist()}
-        return digest(repr(sorted(users)))
+        return word_hash(repr(sorted(users)))
 
     def _colour(self) -> None:
         graph = self.layers.side.graph
@@ -206,7 +213,7 @@ class Bodies:
                     open_nodes.add(node)
                     waiting += left
                     continue
-                known[node] = self._own(node, [known.get(source, CIRCLE) for source in sources])
+                known[node] = self._own(node, [known.get(source, CIRCLE_HASH) for source in sources])
                 open_nodes.discard(node)
         nodes = np.flatnonzero(self.outside)
         self.of[nodes] = [known[node] for node in nodes.tolist()]
@@ -217,17 +224,18 @@ class Bodies:
         # What takes one input for each variable is the same for any number of these.
         if takes_any_number(self.layers.side, node):
             inputs = sorted(set(inputs))
-        return digest(f"{op} {self._settings(node)} {inputs}")
+        return word_hash(f"{op} {self._settings(node)} {inputs}")
 
     def _settings(self, node: int) -> str:
-        """What somebody set at an op, as text: its attributes but for types and sizes; of a constant a single float."""
+        """Return the settings of an op as text: its attributes but for types and sizes; of a constant a single
+        float."""
         side = self.layers.side
         definition = side.graph.node_def(node)
         if definition is None:
             return ""
         if definition.op in CONSTANT_OPS:
             tensor = definition.attr["value"].tensor if "value" in definition.attr else None
-            plain = tensor is not None and tensor.dtype in FLOATS and self.part[node] != Part.BOOKKEEPING
+            plain = tensor is not None and tensor.dtype in FLOAT_ATTRIBUTES and self.part[node] != Part.BOOKKEEPING
             return str(int(side.labels.constants[node] ^ side.labels.core[node])) if plain else ""
         words = []
         for key in sorted(definition.attr):
@@ -238,6 +246,6 @@ class Bodies:
 
 
 def equal_bodies(old: Bodies, new: Bodies, old_nodes: Ints, new_nodes: Ints) -> frozenset[int]:
-    """The bodies of matched nodes that stayed what they were."""
+    """Return the bodies of matched nodes that stayed what they were."""
     mine, other = old.of[old_nodes], new.of[new_nodes]
     return frozenset(mine[(mine == other) & (mine != 0)].tolist())

@@ -1,4 +1,4 @@
-"""Which node and scope of the old graph is which of the new one, and why."""
+"""The matching of two graphs: pairs of nodes and of scopes, each with its reason."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from graphviz_tb.model.notice import Notice
 # layer_0 layer_1 layer_2            a ─┐  longest common subsequence of equal contents
 # layer_0 layer_1 layer_2 layer_3    b ─┘  (Hunt & Szymanski 1977; here row by row)
 
-NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
+LAST_NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
 # e.g. "dense_2_1"
-TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
-SCOPES = 1000  # scopes of one name that TensorFlow distinguishes behind the number of a layer
+NUMBERED_TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
+SCOPES_KIND = 1000  # scopes of one name that TensorFlow distinguishes behind the number of a layer
 
 NameAffixes = tuple[str, str]  # what comes before and after the number
-# Makes pairs of two sequences and the pairs that are likely, as `common` does.
+# Makes pairs of two sequences and the pairs that are likely, as `common_subsequence` does.
 PairSequences = Callable[[Sequence[Hashable], Sequence[Hashable], dict[int, int] | None], list[tuple[int, int]] | None]
 
 
 @lru_cache(maxsize=1 << 16)
-def numbered(leaf: str) -> tuple[NameAffixes, int] | None:
-    """The text around the last number of a name, and the number.
+def split_number(leaf: str) -> tuple[NameAffixes, int] | None:
+    """Return the text around the last number of a name, and the number.
 
     Two counted numbers behind a name are one: Keras counts layers, TensorFlow the scopes of one name.
 
-    >>> numbered("conv2d_3"), numbered("MatMul_1_grad"), numbered("relu")
+    >>> split_number("conv2d_3"), split_number("MatMul_1_grad"), split_number("relu")
     ((('conv2d_', ''), 3), (('MatMul_', '_grad'), 1), None)
-    >>> numbered("dense_1"), numbered("dense_1_2"), numbered("dense_2_1")
+    >>> split_number("dense_1"), split_number("dense_1_2"), split_number("dense_2_1")
     ((('dense_', ''), 1), (('dense_', ''), 1002), (('dense_', ''), 2001))
     """
-    twice = TWICE.fullmatch(leaf)
+    twice = NUMBERED_TWICE.fullmatch(leaf)
     if twice:
-        return (twice[1], ""), int(twice[2]) * SCOPES + int(twice[3])
-    match = NUMBER.fullmatch(leaf)
+        return (twice[1], ""), int(twice[2]) * SCOPES_KIND + int(twice[3])
+    match = LAST_NUMBER.fullmatch(leaf)
     return ((match[1], match[3]), int(match[2])) if match else None
 
 
-def bare(leaf: str) -> list[NameAffixes]:
-    """The series that a name without its number may begin: `add` begins `add_1`, `add_grad` begins `add_1_grad`.
+def _series_of_unnumbered(leaf: str) -> list[NameAffixes]:
+    """Return the series that a name without its number may begin: `add` begins `add_1`, `add_grad` begins `add_1_grad`.
 
-    >>> bare("add_grad")
+    >>> _series_of_unnumbered("add_grad")
     [('add_grad_', ''), ('add_', '_grad')]
     """
     words = [(leaf + "_", "")]
@@ -63,35 +63,35 @@ def bare(leaf: str) -> list[NameAffixes]:
     return words
 
 
-def runs_of(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[NameAffixes, dict[int, str]]:
-    """The series among the names of siblings: for each the names by number, a bare one as number 0.
+def series_runs(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[NameAffixes, dict[int, str]]:
+    """Return the series among the names of siblings: for each the names by number, a bare one as number 0.
 
     A single bare name is a series where there is one among the `others`, the names on the other side: of two layers
     `dense`, `dense_1` the one that is left is `dense`.
 
-    >>> runs_of(["add", "add_1", "w"]), runs_of(["add"], ["add", "add_1"])
+    >>> series_runs(["add", "add_1", "w"]), series_runs(["add"], ["add", "add_1"])
     ({('add_', ''): {1: 'add_1', 0: 'add'}}, {('add_', ''): {0: 'add'}})
     """
-    runs: dict[NameAffixes, dict[int, str]] = {known[0]: {} for leaf in others if (known := numbered(leaf))}
+    runs: dict[NameAffixes, dict[int, str]] = {known[0]: {} for leaf in others if (known := split_number(leaf))}
     for leaf in (leaves := list(leaves)):
-        if known := numbered(leaf):
+        if known := split_number(leaf):
             runs.setdefault(known[0], {}).setdefault(known[1], leaf)
     for leaf in leaves:
-        for words in bare(leaf):
+        for words in _series_of_unnumbered(leaf):
             if words in runs and 0 not in runs[words]:
                 runs[words][0] = leaf
                 break
     return {words: run for words, run in runs.items() if run}
 
 
-def common(
+def common_subsequence(
     mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int] | None = None
 ) -> list[tuple[int, int]] | None:
-    """The longest common subsequence, as pairs of places; among the longest the one with most `likely` pairs.
+    """Return the longest common subsequence, as pairs of places; among the longest the one with most `likely` pairs.
 
     `likely` maps places of `one` to places of `two`. None where the table would be too large.
 
-    >>> common("abcd", "abxcd"), common("aaa", "aaaa", {0: 0, 1: 1, 2: 3})
+    >>> common_subsequence("abcd", "abxcd"), common_subsequence("aaa", "aaaa", {0: 0, 1: 1, 2: 3})
     ([(0, 0), (1, 1), (2, 3), (3, 4)], [(0, 0), (1, 1), (2, 3)])
     """
     if not mine or not other:
@@ -115,7 +115,7 @@ def common(
 
 
 def _back(table: Sequence[NDArray[np.int64]]) -> list[tuple[int, int]]:
-    """The pairs along the best path; where paths are equal the last pairs are dropped first."""
+    """Return the pairs along the best path; where paths are equal the last pairs are dropped first."""
     pairs, row, column = [], len(table) - 1, len(table[0]) - 1
     while row and column:
         best = table[row][column]
@@ -129,10 +129,10 @@ def _back(table: Sequence[NDArray[np.int64]]) -> list[tuple[int, int]]:
     return pairs[::-1]
 
 
-def align(
+def align_members(
     tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]],
     likely: dict[int, int],
-    table: PairSequences = common,
+    table: PairSequences = common_subsequence,
 ) -> list[tuple[int, int]] | None:
     """Align two sequences: by the first tier of hashes, then what lies between by the next, weaker one.
 
@@ -146,17 +146,17 @@ def align(
         rest = []
         for (a0, a1), (b0, b1) in gaps:
             near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
-            aligned = _trimmed(hashes_a[a0:a1], hashes_b[b0:b1], near, table)
+            aligned = _trim_ends(hashes_a[a0:a1], hashes_b[b0:b1], near, table)
             if aligned is None:
                 return None
             inner = [(a0 + i, b0 + j) for i, j in aligned]
             pairs += inner
-            rest += between(inner, (a0, a1), (b0, b1))
+            rest += gaps_between(inner, (a0, a1), (b0, b1))
         gaps = rest
     return sorted(pairs)
 
 
-def _trimmed(
+def _trim_ends(
     mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int], table: PairSequences
 ) -> list[tuple[int, int]] | None:
     """Call `table` without the equal and likely pairs at the start (they are in some longest subsequence)."""
@@ -171,10 +171,10 @@ def _trimmed(
     return None if pairs is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in pairs]
 
 
-def between(
+def gaps_between(
     pairs: list[tuple[int, int]], a: tuple[int, int], b: tuple[int, int]
 ) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """The gaps between pairs that hold members of both sides."""
+    """Return the gaps between pairs that hold members of both sides."""
     gaps = []
     before = (a[0], b[0])
     # The end of both ranges closes the last gap.
@@ -265,20 +265,20 @@ Proposal = NodePairs | ScopePairs | Apart | Aligned | Exchanged
 Findings = Iterator[Proposal]
 
 
-def nodes(pairs: Sequence[tuple[int, int]], reason: Reason) -> NodePairs:
+def node_pairs(pairs: Sequence[tuple[int, int]], reason: Reason) -> NodePairs:
     """Pairs of nodes as columns."""
-    return NodePairs(*pair_columns(pairs), reason)
+    return NodePairs(*_pair_columns(pairs), reason)
 
 
-def scopes(pairs: Sequence[tuple[int, int]], reason: Reason) -> ScopePairs:
+def scope_pairs(pairs: Sequence[tuple[int, int]], reason: Reason) -> ScopePairs:
     """Pairs of scopes as columns."""
-    return ScopePairs(*pair_columns(pairs), reason)
+    return ScopePairs(*_pair_columns(pairs), reason)
 
 
-def pair_columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
-    """The first and the second of each pair.
+def _pair_columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+    """Return the first and the second of each pair.
 
-    >>> [column.tolist() for column in pair_columns([(1, 5), (2, 7)])]
+    >>> [column.tolist() for column in _pair_columns([(1, 5), (2, 7)])]
     [[1, 2], [5, 7]]
     """
     # Also of no pairs: two empty columns.
@@ -286,7 +286,7 @@ def pair_columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
     return table[:, 0], table[:, 1]
 
 
-WORDS = {
+REASON_WORDS = {
     Reason.NAME: "same name and op",
     Reason.SERIES: "aligned in its numbered series by structure",
     Reason.SUBTREE: "in a scope with the same content",
@@ -352,8 +352,8 @@ class Matching:
         elif isinstance(result, ScopePairs):
             self._join(result, self.scope_to_b, self.scope_to_a, self.scope_reason)
         elif isinstance(result, Apart):
-            unmatch(result.nodes, self.to_b, self.to_a, self.reason)
-            unmatch(result.scopes, self.scope_to_b, self.scope_to_a, self.scope_reason)
+            _unmatch(result.nodes, self.to_b, self.to_a, self.reason)
+            _unmatch(result.scopes, self.scope_to_b, self.scope_to_a, self.scope_reason)
         elif isinstance(result, Aligned):
             self.align(result)
         else:
@@ -404,31 +404,31 @@ class Matching:
             if shifted:
                 self.renumbered_scopes[row] = True
 
-    def common(
+    def longest_common(
         self, mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int] | None = None
     ) -> list[tuple[int, int]] | None:
-        """The longest common subsequence; None where its table, or all tables together, would be too large."""
+        """Return the longest common subsequence; None where its table, or all tables together, would be too large."""
         cells = len(mine) * len(other)
         if cells > min(MAX_TABLE_CELLS, MAX_ALIGNMENT_CELLS - self.cells):
             return None
         self.cells += cells
-        return common(mine, other, likely)
+        return common_subsequence(mine, other, likely)
 
     def free_scopes(self, old: int, new: int) -> bool:
-        """Whether neither scope has a partner."""
+        """Return whether neither scope has a partner."""
         return not exists(self.scope_to_b[old]) and not exists(self.scope_to_a[new])
 
-    def together(self) -> tuple[Ints, Ints]:
-        """All matched nodes, old and new."""
+    def matched_pairs(self) -> tuple[Ints, Ints]:
+        """Return all matched nodes, old and new."""
         old = np.flatnonzero(exists(self.to_b)).astype(np.int32)
         return old, self.to_b[old]
 
-    def left(self) -> tuple[Ints, Ints]:
+    def count_unmatched(self) -> tuple[Ints, Ints]:
         """Nodes without a partner."""
         return np.flatnonzero(~exists(self.to_b)).astype(np.int32), np.flatnonzero(~exists(self.to_a)).astype(np.int32)
 
     def block_pair(self) -> tuple[Ints, Ints]:
-        """A number for each block of either side, equal for blocks that are compared; negative for others."""
+        """Return a number for each block of either side, equal for blocks that are compared; negative for others."""
         old = np.full(len(self.a.graph.functions) + 1, -1, np.int32)
         # -1 and -2: blocks without a partner equal no block of the other side.
         new = np.full(len(self.b.graph.functions) + 1, -2, np.int32)
@@ -439,7 +439,7 @@ class Matching:
         return old, new
 
     def parents_match(self, old: Ints, new: Ints) -> Bools:
-        """Whether the scopes around the nodes are matched with one another."""
+        """Return whether the scopes around the nodes are matched with one another."""
         fits: Bools = self.scope_to_b[self.a.scopes.of_node[old]] == self.b.scopes.of_node[new]
         return fits
 
@@ -452,7 +452,7 @@ class Matching:
         self.notices.append(Notice(code, message, where))
 
 
-def unmatch(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:
+def _unmatch(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:
     """Take back the matches of some old rows."""
     rows = rows[exists(to_b[rows])]
     # `to_a` first: it is found through `to_b`.

@@ -11,18 +11,18 @@ from collections.abc import Iterable
 import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import Hashes, combined, digest
-from graphviz_tb.diff.match.containers import follow
+from graphviz_tb.diff.columns.values import Hashes, combine_hashes, word_hash
+from graphviz_tb.diff.match.containers import match_followers
 from graphviz_tb.diff.match.matching import (
     Apart,
     Findings,
     Matching,
     NodePairs,
     Reason,
-    align,
-    nodes,
-    numbered,
-    runs_of,
+    align_members,
+    node_pairs,
+    series_runs,
+    split_number,
 )
 from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Ints, Longs, exists
@@ -42,10 +42,10 @@ class FreePlaces:
         # One row for each edge and each end of it that is free: the node there, and the one that it is beside.
         self.node = np.concatenate((graph.source[feeds], graph.target[uses]))
         beside = np.concatenate((graph.target[feeds], graph.source[uses]))
-        what = combined(side.edge_hash[np.concatenate((feeds, uses))], label[self.node])
+        what = combine_hashes(side.edge_hash[np.concatenate((feeds, uses))], label[self.node])
         # The complement: a place behind a node is never one before it.
         what[len(feeds) :] = ~what[len(feeds) :]
-        self.keys, first, place = np.unique(keyed(beside, what), return_index=True, return_inverse=True)
+        self.keys, first, place = np.unique(_place_keys(beside, what), return_index=True, return_inverse=True)
         self.owner, self.what, self.place = beside[first], what[first], place.astype(np.int32).reshape(-1)
         self.count, self.total = np.zeros(len(first), np.int32), np.zeros(len(first), np.int64)
         self.by_node, self.by_owner = RowsByNode(self.node, len(side)), RowsByNode(beside, len(side))
@@ -63,8 +63,8 @@ class FreePlaces:
         self._count(come, 1)
         self._changed += [self.place[gone], self.place[come]]
 
-    def changed(self) -> Longs:
-        """The places with one free node whose number is another than when this was last asked."""
+    def changed_places(self) -> Longs:
+        """Return the places with one free node whose number is another than when this was last asked."""
         places = np.unique(np.concatenate([np.zeros(0, np.int64), *self._changed]))
         self._changed = []
         alone: Longs = places[self.count[places] == 1]
@@ -74,7 +74,7 @@ class FreePlaces:
         """Return the places of these nodes, -1 for none."""
         if not len(self.keys):
             return np.full(len(owner), -1)
-        keys = keyed(owner, what)
+        keys = _place_keys(owner, what)
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[at] == keys, at, -1)
 
@@ -91,7 +91,7 @@ class RowsByNode:
         self.start = np.concatenate(([0], np.cumsum(np.bincount(column, minlength=nodes))))
 
     def __call__(self, nodes: Ints) -> Ints:
-        """The rows of some nodes."""
+        """Return the rows of some nodes."""
         start, many = self.start[nodes], self.start[nodes + 1] - self.start[nodes]
         behind = np.cumsum(many)
         rows: Ints = self.order[np.repeat(start - behind + many, many) + np.arange(many.sum())]
@@ -110,15 +110,15 @@ class FreePlacePairs:
         self.a.take(old)
         self.b.take(new)
 
-    def alone(self) -> tuple[Longs, Longs]:
-        """The nodes that are the only ones at their places on both sides, once for each place.
+    def lone_pairs(self) -> tuple[Longs, Longs]:
+        """Return the nodes that are the only ones at their places on both sides, once for each place.
 
         Before: of each pair that was given back earlier one node at least is matched. So any place that matters has
         changed on one side: no other is looked at.
         """
         a, b = self.a, self.b
-        others = b.changed()
-        mine = np.unique(np.concatenate((a.changed(), a.find(self.m.to_a[b.owner[others]], b.what[others]))))
+        others = b.changed_places()
+        mine = np.unique(np.concatenate((a.changed_places(), a.find(self.m.to_a[b.owner[others]], b.what[others]))))
         mine = mine[exists(mine)]
         mine = mine[a.count[mine] == 1]
         found = b.find(self.m.to_b[a.owner[mine]], a.what[mine])
@@ -127,22 +127,22 @@ class FreePlacePairs:
         return a.total[mine[both]], b.total[found[both]]
 
 
-def keyed(owner: Ints, what: Hashes) -> Hashes:
+def _place_keys(owner: Ints, what: Hashes) -> Hashes:
     """Places as numbers."""
-    return combined(owner.astype(np.int64).view(np.uint64), what)
+    return combine_hashes(owner.astype(np.int64).view(np.uint64), what)
 
 
 # From matched nodes to those beside them: what feeds the same input, what uses the same output; constants go with
 # the op that uses them, since TensorFlow counts their names (`Const_3`).
 
 
-def spread(m: Matching, same_label: bool = True) -> Findings:
+def _match_around(m: Matching, same_label: bool = True) -> Findings:
     """Match free neighbours of matched nodes until nothing moves.
 
     Before: some nodes are matched. After: a free node is matched where it is the only one with its op type (and its
     attributes, first) at its place beside a matched node, on both sides.
     """
-    free = min(map(len, m.left()))
+    free = min(map(len, m.count_unmatched()))
     beside: list[FreePlacePairs] = []
     for _ in range(MAX_MATCH_SPREAD):
         if not free:
@@ -152,14 +152,14 @@ def spread(m: Matching, same_label: bool = True) -> Findings:
             beside.append(FreePlacePairs(m, m.a.node_label, m.b.node_label))
         if len(beside) == 1 and not same_label:
             beside.append(FreePlacePairs(m, m.a.labels.op, m.b.labels.op))
-        moved = next(filter(None, map(step, beside)), [])
+        moved = next(filter(None, map(_match_one_step, beside)), [])
         # From here on the op type alone may do.
         if not moved and same_label:
             same_label = False
             continue
         if not moved:
             return
-        found = nodes(moved, Reason.SPREAD)
+        found = node_pairs(moved, Reason.SPREAD)
         yield found
         free -= len(moved)
         for each in beside:
@@ -167,16 +167,16 @@ def spread(m: Matching, same_label: bool = True) -> Findings:
     m.note("spread-limit", f"matches were spread over {MAX_MATCH_SPREAD} steps and no further")
 
 
-def step(beside: FreePlacePairs) -> list[tuple[int, int]]:
-    """The nodes one edge away that go together."""
-    old, new = beside.alone()
-    return unambiguous(old.tolist(), new.tolist())
+def _match_one_step(beside: FreePlacePairs) -> list[tuple[int, int]]:
+    """Return the nodes one edge away that go together."""
+    old, new = beside.lone_pairs()
+    return _unambiguous(old.tolist(), new.tolist())
 
 
-def unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]:
+def _unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]:
     """Pairs most places vote for; a node that two partners are proposed for goes to the one with more votes.
 
-    >>> unambiguous([1, 1, 2], [5, 5, 5])
+    >>> _unambiguous([1, 1, 2], [5, 5, 5])
     [(1, 5)]
     """
     votes: dict[tuple[int, int], int] = {}
@@ -193,25 +193,25 @@ def unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]
     return matched
 
 
-def constants(m: Matching) -> Findings:
+def match_constants(m: Matching) -> Findings:
     """Match constants that have one user each by their users, whatever was matched before.
 
     Before: most ops are matched. After: a constant is matched with the one at the same input of its user's partner.
     """
-    there = single_uses(m.b)
+    there = _single_uses(m.b)
     pairs = []
-    for (user, slot), node in single_uses(m.a).items():
+    for (user, slot), node in _single_uses(m.a).items():
         other = there.get((int(m.to_b[user]), slot), -1)
         if exists(other) and int(m.to_b[node]) != other:
             pairs.append((node, other))
     before = m.to_a[[other for _, other in pairs]]
     # Both ends are freed first: a constant may hold the partner that its user says is another's.
     yield Apart(np.array([*(node for node, _ in pairs), *before[exists(before)].tolist()], np.int32))
-    yield nodes(pairs, Reason.SPREAD)
+    yield node_pairs(pairs, Reason.SPREAD)
 
 
-def single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
-    """The constants that feed one input alone, by the user and the place of the input."""
+def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
+    """Return the constants that feed one input alone, by the user and the place of the input."""
     graph = side.graph
     data = np.flatnonzero(~graph.control & side.constants()[graph.source])
     once = np.bincount(graph.source[data], minlength=len(side))[graph.source[data]] == 1
@@ -226,26 +226,28 @@ def single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
 # around it, as in GumTree (Falleri et al., ASE 2014).
 
 # Edges that a neighbourhood reaches, and which way: both ways, then far along the flow where one side was edited.
-RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "both"), (4, "in"), (4, "out"))
+NEIGHBOURHOOD_RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "both"), (4, "in"), (4, "out"))
 
 
-def anchors(m: Matching, radii: tuple[tuple[int, str], ...] = RADII) -> Findings:
+def match_anchors(m: Matching, radii: tuple[tuple[int, str], ...] = NEIGHBOURHOOD_RADII) -> Findings:
     """Match free nodes whose neighbourhood occurs once on each side, the largest radius first."""
     for radius, direction in radii:
-        free_a, free_b = m.left()
+        free_a, free_b = m.count_unmatched()
         if not len(free_a) or not len(free_b):
             return
-        old, new = unique_pairs(m, m.a.around(radius, direction), m.b.around(radius, direction), free_a, free_b)
-        old, new = plausible(m, old, new, radius)
+        old, new = _unique_pairs(
+            m, m.a.neighbourhood_hashes(radius, direction), m.b.neighbourhood_hashes(radius, direction), free_a, free_b
+        )
+        old, new = _plausible(m, old, new, radius)
         if len(old):
             yield NodePairs(old, new, Reason.ANCHOR)
             # What an anchor leads to is matched before smaller, more ambiguous neighbourhoods are compared.
-            yield from follow(m)
-            yield from spread(m)
-    yield from spread(m)  # where no neighbourhood is the only one: beside what was matched by name
+            yield from match_followers(m)
+            yield from _match_around(m)
+    yield from _match_around(m)  # where no neighbourhood is the only one: beside what was matched by name
 
 
-def plausible(m: Matching, old: Ints, new: Ints, radius: int) -> tuple[Ints, Ints]:
+def _plausible(m: Matching, old: Ints, new: Ints, radius: int) -> tuple[Ints, Ints]:
     """Leave out nodes with next to no neighbourhood, unless they keep their name or their scope."""
     edges = np.diff(m.a.in_start)[old] + np.diff(m.a.out_start)[old]
     same = m.a.scopes.node_leaf_hash[old] == m.b.scopes.node_leaf_hash[new]
@@ -253,12 +255,12 @@ def plausible(m: Matching, old: Ints, new: Ints, radius: int) -> tuple[Ints, Int
     return old[keep], new[keep]
 
 
-def unique_pairs(m: Matching, hash_a: Hashes, hash_b: Hashes, free_a: Ints, free_b: Ints) -> tuple[Ints, Ints]:
+def _unique_pairs(m: Matching, hash_a: Hashes, hash_b: Hashes, free_a: Ints, free_b: Ints) -> tuple[Ints, Ints]:
     """Free nodes of compared blocks whose hash occurs once among the free nodes of either side."""
     blocks_a, blocks_b = m.block_pair()
     # With the number of the pair of blocks: a node of one function is never matched with one of another.
-    key_a = combined(hash_a[free_a], blocks_a[m.a.block[free_a]].astype(np.int64).view(np.uint64))
-    key_b = combined(hash_b[free_b], blocks_b[m.b.block[free_b]].astype(np.int64).view(np.uint64))
+    key_a = combine_hashes(hash_a[free_a], blocks_a[m.a.block[free_a]].astype(np.int64).view(np.uint64))
+    key_b = combine_hashes(hash_b[free_b], blocks_b[m.b.block[free_b]].astype(np.int64).view(np.uint64))
     once_a, at_a = _once(key_a)
     once_b, at_b = _once(key_b)
     _, in_a, in_b = np.intersect1d(once_a, once_b, assume_unique=True, return_indices=True)
@@ -266,7 +268,7 @@ def unique_pairs(m: Matching, hash_a: Hashes, hash_b: Hashes, free_a: Ints, free
 
 
 def _once(keys: Hashes) -> tuple[Hashes, Ints]:
-    """The keys that occur once, and where."""
+    """Return the keys that occur once, and where."""
     values, first, count = np.unique(keys, return_index=True, return_counts=True)
     return values[count == 1], first[count == 1].astype(np.int32)
 
@@ -274,7 +276,7 @@ def _once(keys: Hashes) -> tuple[Hashes, Ints]:
 # Match layers of Keras models, in the order of the file: the longest common subsequence of equal layers.
 
 
-def listed(m: Matching) -> Findings:
+def match_keras_layers(m: Matching) -> Findings:
     """Match layers by the names that somebody gave, by class and configuration, then by the class alone; of equal ones
     by name.
 
@@ -285,26 +287,26 @@ def listed(m: Matching) -> Findings:
     # Every name and every wire is the same: each layer changed in its place, and goes by its name.
     if np.array_equal(np.sort(m.a.in_place), np.sort(m.b.in_place)):
         return
-    if (same := by_given_names(m)) is not None:
-        yield nodes(same, Reason.NAME)
+    if (same := _match_given_names(m)) is not None:
+        yield node_pairs(same, Reason.NAME)
         return
     # The file lists layers by their distance from the results: a longer parallel branch moves a layer in this order,
     # so that a kept name and kept wires prove more than the order.
-    yield nodes(kept(m), Reason.NAME)
-    tiers = [(m.a.node_label, m.b.node_label), (kinds(m.a), kinds(m.b))]
-    pairs = align(
-        [(given_names(m.a, m.b), given_names(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
-        likely(m),
-        m.common,
+    yield node_pairs(_kept_layers(m), Reason.NAME)
+    tiers = [(m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))]
+    pairs = align_members(
+        [(_given_names(m.a, m.b), _given_names(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
+        _likely_layers(m),
+        m.longest_common,
     )
-    yield nodes(pairs or [], Reason.SERIES)
-    named = [combined(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
+    yield node_pairs(pairs or [], Reason.SERIES)
+    named = [combine_hashes(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
     for mine, other in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
-        free_a, free_b = m.left()
-        yield NodePairs(*unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
+        free_a, free_b = m.count_unmatched()
+        yield NodePairs(*_unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
 
 
-def by_given_names(m: Matching) -> list[tuple[int, int]] | None:
+def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
     """Pairs by name, where one model has all layers of the other by name and settings, and somebody named those that
     take other tensors: only wires are others, and some layers came or went. Else None."""
     there = m.b.graph.index[0]
@@ -316,14 +318,14 @@ def by_given_names(m: Matching) -> list[tuple[int, int]] | None:
     alone = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
     series = {without_digits(name) for name in alone}
     numbered = any(without_digits(m.a.graph.name[old]) in series for old in moved)
-    return None if numbered or any(is_counted(m.a, old) for old in moved) else pairs
+    return None if numbered or any(_is_counted(m.a, old) for old in moved) else pairs
 
 
-def kept(m: Matching) -> list[tuple[int, int]]:
+def _kept_layers(m: Matching) -> list[tuple[int, int]]:
     """Pairs of layers of the same name, settings and sources, where somebody gave the name, or where as many layers of
     their kind were counted on both sides."""
     counted = [
-        Counter(hash_of(side, node) for node in range(len(side)) if is_counted(side, node)) for side in (m.a, m.b)
+        Counter(_layer_hash(side, node) for node in range(len(side)) if _is_counted(side, node)) for side in (m.a, m.b)
     ]
     there = m.b.graph.index[0]
     pairs = ((node, there.get(name, -1)) for node, name in enumerate(m.a.graph.name))
@@ -332,27 +334,27 @@ def kept(m: Matching) -> list[tuple[int, int]]:
         for old, new in pairs
         if exists(new)
         and (m.a.in_place[old], m.a.node_label[old]) == (m.b.in_place[new], m.b.node_label[new])
-        and (not is_counted(m.a, old) or counted[0][hash_of(m.a, old)] == counted[1][hash_of(m.b, new)])
+        and (not _is_counted(m.a, old) or counted[0][_layer_hash(m.a, old)] == counted[1][_layer_hash(m.b, new)])
     ]
 
 
-def is_counted(side: GraphColumns, node: int) -> bool:
-    """Whether a layer has the name that Keras makes of its class, as `dense_1`."""
+def _is_counted(side: GraphColumns, node: int) -> bool:
+    """Return whether a layer has the name that Keras makes of its class, as `dense_1`."""
     stem = side.scopes.node_leaf[node].rstrip("0123456789_").replace("_", "")
     kind = str(side.labels.configurations.get(node, {}).get("class", ""))
     return stem == kind.lower().rstrip("0123456789_")
 
 
-def given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
+def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
     """For each layer whose name somebody gave what it is but for its settings; for one that was counted what no layer
     of the other side has."""
     leaves = side.scopes.node_leaf
-    counted = {leaf for run in runs_of(leaves, other.scopes.node_leaf).values() for leaf in run.values()}
+    counted = {leaf for run in series_runs(leaves, other.scopes.node_leaf).values() for leaf in run.values()}
     whole = zip(leaves, side.in_place.tolist(), strict=True)
     return [(id(side), place) if leaf in counted else (0, own) for place, (leaf, own) in enumerate(whole)]
 
 
-def likely(m: Matching) -> dict[int, int]:
+def _likely_layers(m: Matching) -> dict[int, int]:
     """Pair layers that probably correspond: those of one name; if both models have as many, also those at one position.
 
     Keras counts layers on while a program runs: where less than half of the names are equal, numbers prove nothing.
@@ -360,7 +362,9 @@ def likely(m: Matching) -> dict[int, int]:
     there = {name: position for position, name in enumerate(m.b.scopes.node_leaf)}
     same = {position: there[name] for position, name in enumerate(m.a.scopes.node_leaf) if name in there}
     if 2 * len(same) < min(len(m.a), len(m.b)):
-        same = {position: place for position, place in same.items() if numbered(m.a.scopes.node_leaf[position]) is None}
+        same = {
+            position: place for position, place in same.items() if split_number(m.a.scopes.node_leaf[position]) is None
+        }
     if len(m.a) == len(m.b):
         # A place that a name has claimed is no longer free for the layer at the same place.
         taken = set(same.values())
@@ -368,12 +372,12 @@ def likely(m: Matching) -> dict[int, int]:
     return same
 
 
-def kinds(side: GraphColumns) -> Hashes:
-    """A number for the class of each layer."""
-    return np.array([hash_of(side, node) for node in range(len(side))], np.uint64)
+def _layer_kinds(side: GraphColumns) -> Hashes:
+    """Return a number for the class of each layer."""
+    return np.array([_layer_hash(side, node) for node in range(len(side))], np.uint64)
 
 
-def hash_of(side: GraphColumns, node: int) -> int:
-    """A number for the class of a layer."""
+def _layer_hash(side: GraphColumns, node: int) -> int:
+    """Return a number for the class of a layer."""
     known = side.labels.configurations.get(node)
-    return digest(str(known["class"]) if known else side.graph.op_types[side.graph.op[node]])
+    return word_hash(str(known["class"]) if known else side.graph.op_types[side.graph.op[node]])

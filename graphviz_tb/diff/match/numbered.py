@@ -1,4 +1,4 @@
-"""Which function is which: by body, whatever number TensorFlow put behind the name.
+"""Match functions by body, whatever number TensorFlow put behind the name.
 
 same body, same name ▶ same body, same name but for the number ▶ same body ▶ same name ▶ name but for the number
 """
@@ -12,8 +12,16 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import Hashes, base_name, combined, digest, digests, mixed, sums_by
-from graphviz_tb.diff.match.matching import Apart, Findings, Matching, Reason, nodes
+from graphviz_tb.diff.columns.values import (
+    Hashes,
+    base_name,
+    combine_hashes,
+    mix_hash_bits,
+    sums_by,
+    word_hash,
+    word_hashes,
+)
+from graphviz_tb.diff.match.matching import Apart, Findings, Matching, Reason, node_pairs
 from graphviz_tb.graphs.traversal import union_root, unite_sets
 from graphviz_tb.limits import MAX_DISTINGUISHED_CALLS, MAX_TRIED_FUNCTIONS
 from graphviz_tb.model.columns import Bools, exists
@@ -21,11 +29,13 @@ from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import natural_name_key
 from graphviz_tb.ops.roles import Role, has_role
 
-ALIKE = 0.5  # share of ops that two functions, or two scopes of one series, have in common to be one, however changed
+MIN_FUNCTION_SHARE = (
+    0.5  # share of ops that two functions, or two scopes of one series, have in common to be one, however changed
+)
 
 
-def body_hashes(side: GraphColumns) -> Hashes:
-    """A hash for each function of its body, arguments and results, callees by their own bodies."""
+def _body_hashes(side: GraphColumns) -> Hashes:
+    """Return a hash for each function of its body, arguments and results, callees by their own bodies."""
     count = len(side.graph.functions)
     # At first callers see no difference between functions; each round tells apart what differs one call deeper.
     side.with_functions(np.zeros(count, np.uint64))
@@ -44,26 +54,26 @@ def body_hashes(side: GraphColumns) -> Hashes:
 def _one_round(side: GraphColumns) -> Hashes:
     functions = side.graph.functions
     inside = np.flatnonzero(side.block > 0)
-    around = side.around(2)
-    bodies = sums_by(side.block[inside] - 1, mixed(around[inside]), len(functions))
+    around = side.neighbourhood_hashes(2)
+    bodies = sums_by(side.block[inside] - 1, mix_hash_bits(around[inside]), len(functions))
     ends = []
     for function in functions:
         hashes = [int(around[node]) for node in function.args]
-        hashes += [digest(f"{int(around[node]) if exists(node) else -1}:{key}") for node, key in function.returns]
+        hashes += [word_hash(f"{int(around[node]) if exists(node) else -1}:{key}") for node, key in function.returns]
         # Arguments and results have an order, which the sum over the body has not.
-        ends.append(digest(repr(hashes)))
-    return combined(bodies, np.array(ends, np.uint64))
+        ends.append(word_hash(repr(hashes)))
+    return combine_hashes(bodies, np.array(ends, np.uint64))
 
 
-def pair_functions(m: Matching) -> None:
+def match_functions(m: Matching) -> None:
     """Fill `m.functions` and tell both sides which calls are equal."""
     if not m.a.graph.functions or not m.b.graph.functions:
         share_classes(m)
         return
-    a_body, b_body = m.bodies = body_hashes(m.a), body_hashes(m.b)
+    a_body, b_body = m.bodies = _body_hashes(m.a), _body_hashes(m.b)
     names_a = [function.name for function in m.a.graph.functions]
     names_b = [function.name for function in m.b.graph.functions]
-    exact_a, exact_b = (side.exact[list(side.scopes.roots[1:])].tolist() for side in (m.a, m.b))
+    exact_a, exact_b = (side.exact_scope_hashes[list(side.scopes.roots[1:])].tolist() for side in (m.a, m.b))
     for key in KEYS:
         keys_a = list(map(key, names_a, a_body.tolist(), exact_a))
         keys_b = list(map(key, names_b, b_body.tolist(), exact_b))
@@ -85,7 +95,7 @@ KEYS: tuple[Callable[[str, int, int], object], ...] = (
 
 def _pair_by(m: Matching, names_a: list[str], names_b: list[str], keys_a: list[object], keys_b: list[object]) -> None:
     """Pair free functions of equal keys, in natural order of their names."""
-    free_a, free_b = free(m, len(names_a), len(names_b))
+    free_a, free_b = _unmatched_functions(m, len(names_a), len(names_b))
     there: dict[object, deque[int]] = defaultdict(deque)
     for index in sorted(free_b, key=lambda index: natural_name_key(names_b[index])):
         there[keys_b[index]].append(index)
@@ -94,7 +104,7 @@ def _pair_by(m: Matching, names_a: list[str], names_b: list[str], keys_a: list[o
             m.functions[index] = waiting.popleft()
 
 
-def free(m: Matching, count_a: int, count_b: int) -> tuple[list[int], list[int]]:
+def _unmatched_functions(m: Matching, count_a: int, count_b: int) -> tuple[list[int], list[int]]:
     """Functions without a partner."""
     taken = set(m.functions.values())
     return [index for index in range(count_a) if index not in m.functions], [
@@ -104,7 +114,7 @@ def free(m: Matching, count_a: int, count_b: int) -> tuple[list[int], list[int]]
 
 def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
     """Pair functions of one base name by the ops they share."""
-    free_a, free_b = free(m, len(names_a), len(names_b))
+    free_a, free_b = _unmatched_functions(m, len(names_a), len(names_b))
     groups: dict[str, tuple[list[int], list[int]]] = {}
     for which, indices, names in ((0, free_a, names_a), (1, free_b, names_b)):
         for index in indices:
@@ -126,16 +136,16 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
             else:
                 _pair_best(m, mine, others, 0.0)
     # What is left, whatever it is called: only functions that have most of their ops in common.
-    free_a, free_b = free(m, len(names_a), len(names_b))
-    _pair_best(m, free_a[:MAX_TRIED_FUNCTIONS], free_b[:MAX_TRIED_FUNCTIONS], ALIKE)
+    free_a, free_b = _unmatched_functions(m, len(names_a), len(names_b))
+    _pair_best(m, free_a[:MAX_TRIED_FUNCTIONS], free_b[:MAX_TRIED_FUNCTIONS], MIN_FUNCTION_SHARE)
 
 
 def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:
     """Pair those that share most, best first."""
-    bags_a = {index: bag(m.a, m.a.body(index)) for index in mine}
-    bags_b = {index: bag(m.b, m.b.body(index)) for index in others}
+    bags_a = {index: count_op_types(m.a, m.a.body(index)) for index in mine}
+    bags_b = {index: count_op_types(m.b, m.b.body(index)) for index in others}
     scored = sorted(
-        (-dice(bags_a[function], bags_b[partner]), place, function, partner)
+        (-dice_coefficient(bags_a[function], bags_b[partner]), place, function, partner)
         for place, function in enumerate(mine)
         for partner in others
     )
@@ -146,15 +156,15 @@ def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) ->
             taken.add(partner)
 
 
-def bag(side: GraphColumns, nodes: Iterable[int]) -> Counter[int]:
-    """How often each op type occurs."""
+def count_op_types(side: GraphColumns, nodes: Iterable[int]) -> Counter[int]:
+    """Count how often each op type occurs."""
     return Counter(side.labels.op[np.fromiter(nodes, np.int64)].tolist())
 
 
-def dice(bag: Counter[int], other: Counter[int]) -> float:
+def dice_coefficient(bag: Counter[int], other: Counter[int]) -> float:
     """Return the Dice coefficient: twice the shared elements, divided by all elements.
 
-    >>> dice(Counter("aab"), Counter("abb"))
+    >>> dice_coefficient(Counter("aab"), Counter("abb"))
     0.6666666666666666
     """
     total = bag.total() + other.total()
@@ -171,16 +181,16 @@ def share_classes(m: Matching) -> None:
     count = len(m.a.graph.functions)
     # Over both libraries; functions of the new graph are counted from `count` on.
     head = list(range(count + len(m.b.graph.functions)))
-    for function, partner in [(mine, count + other) for mine, other in m.functions.items()] + same_bodies(m):
+    for function, partner in [(mine, count + other) for mine, other in m.functions.items()] + _same_bodies(m):
         unite_sets(head, function, partner)
     tops = [union_root(head, function) for function in range(len(head))]
     names = [*m.a.graph.functions, *m.b.graph.functions]
-    classes = digests(f"{top < count} {names[top].name}" for top in tops)
+    classes = word_hashes(f"{top < count} {names[top].name}" for top in tops)
     m.a.with_functions(classes[:count])
     m.b.with_functions(classes[count:])
 
 
-def same_bodies(m: Matching) -> list[tuple[int, int]]:
+def _same_bodies(m: Matching) -> list[tuple[int, int]]:
     """Functions of one body, each with the first that has it; those of the new graph are counted behind the old."""
     if m.bodies is None:
         return []
@@ -189,20 +199,20 @@ def same_bodies(m: Matching) -> list[tuple[int, int]]:
     return [(known.setdefault(body, index), index) for index, body in enumerate(bodies)]
 
 
-# What updates, saves and initialises variables is matched by variable: the numbers behind its names are counted.
+# Match what updates, saves and initialises variables by variable: the numbers behind its names are counted.
 #
 # w ─▶ AssignSubVariableOp_3   ◀─ Mul_7        before a layer came
 # w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       now, and `AssignSubVariableOp_3` is of the new layer
 
-FEW = 3  # uses of one variable in one update: what more nodes take is no part of one variable's update
+MAX_ALIKE_USERS = 3  # uses of one variable in one update: what more nodes take is no part of one variable's update
 NUMBER = re.compile(r"_\d+$")
 Place = tuple[str, int, tuple[str, ...]]  # the op type of a user, which of its inputs, and what takes its result
 
 
-def by_variable(m: Matching) -> Findings:
+def match_by_variable(m: Matching) -> Findings:
     """Match anew what hangs on matched variables outside of the model and of gradients, where it is matched with what
     hangs on other ones."""
-    outside = _outside(m.a), _outside(m.b)
+    outside = _outside_model(m.a), _outside_model(m.b)
     if not outside[0].any() or not outside[1].any():
         return
     yield from _other_uses(m)
@@ -222,7 +232,7 @@ def by_variable(m: Matching) -> Findings:
     if differ:
         gone = {old for old, _ in differ} | {int(m.to_a[new]) for _, new in differ}
         yield Apart(np.array(sorted(node for node in gone if exists(node)), np.int32))
-        yield nodes(sorted(differ), Reason.SPREAD)
+        yield node_pairs(sorted(differ), Reason.SPREAD)
 
 
 def _other_uses(m: Matching) -> Findings:
@@ -246,27 +256,27 @@ def _other_uses(m: Matching) -> Findings:
 
 
 def _as_gradients(m: Matching) -> list[int]:
-    """The old nodes of the model that went to gradients, and those of gradients that went to the model."""
-    old, new = m.together()
+    """Return the old nodes of the model that went to gradients, and those of gradients that went to the model."""
+    old, new = m.matched_pairs()
     gradient = m.a.graph.meaning.flow().gradient[old], m.b.graph.meaning.flow().gradient[new]
     went = (gradient[0] != gradient[1]) & ~m.parents_match(old, new)
     return [int(node) for node in old[went]]
 
 
 def _is_counted(m: Matching, old: int, new: int) -> bool:
-    """Whether only counted numbers are others in the last segments of two names."""
+    """Return whether only counted numbers are others in the last segments of two names."""
     leaves = m.a.scopes.node_leaf[old], m.b.scopes.node_leaf[new]
     return leaves[0] == leaves[1] or NUMBER.sub("", leaves[0]) == NUMBER.sub("", leaves[1])
 
 
-def _outside(side: GraphColumns) -> Bools:
+def _outside_model(side: GraphColumns) -> Bools:
     meaning = side.graph.meaning
     outside: Bools = ~meaning.model() & ~meaning.flow().gradient & (meaning.part() != Part.GRADIENT)
     return outside
 
 
 def _variables(m: Matching, parameters: bool) -> list[tuple[int, int]]:
-    """The matched variables, by name: parameters of the model, or all other ones."""
+    """Return the matched variables, by name: parameters of the model, or all other ones."""
     makers, there = (
         {
             variable.node
@@ -280,7 +290,7 @@ def _variables(m: Matching, parameters: bool) -> list[tuple[int, int]]:
 
 
 def _feeding(m: Matching, outside: tuple[Bools, Bools]) -> list[tuple[int, int]]:
-    """The matched nodes of the model that feed something outside of it, gradients aside."""
+    """Return the matched nodes of the model that feed something outside of it, gradients aside."""
     graph = m.a.graph
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
@@ -290,12 +300,13 @@ def _feeding(m: Matching, outside: tuple[Bools, Bools]) -> list[tuple[int, int]]
 
 
 def _users(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Iterator[tuple[int, int]]:
-    """The users of two nodes that go together: as many of each op type at each input, in the order of their numbers."""
+    """Yield the users of two nodes that go together: as many of each op type at each input, in the order of their
+    numbers."""
     mine, other = _by_place(m.a, outside[0], old), _by_place(m.b, outside[1], new)
     for place, before in mine.items():
         after = other.get(place, [])
         # What thousands take, as a rate, says nothing of the variable.
-        if len(before) == len(after) <= FEW:
+        if len(before) == len(after) <= MAX_ALIKE_USERS:
             yield from zip(before, after, strict=True)
 
 
@@ -316,7 +327,7 @@ def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list
 
 
 def _inputs(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Iterator[tuple[int, int]]:
-    """What two nodes outside of the model take at the same input, of one op type."""
+    """Pair what two nodes outside of the model take at the same input, of one op type."""
     if not outside[0][old] or not outside[1][new] or takes_any_number(m.a, old):
         return
     a, b = m.a.graph, m.b.graph
@@ -330,7 +341,7 @@ def _inputs(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> It
 
 
 def takes_any_number(side: GraphColumns, node: int) -> bool:
-    """Whether an op takes as many inputs as there are: it collects something of each variable, and lists it."""
+    """Return whether an op takes as many inputs as there are: it collects something of each variable, and lists it."""
     graph = side.graph
     definition, op = graph.node_def(node), graph.op_types[graph.op[node]]
     listed = definition is not None and any(key in definition.attr for key in ("N", "dtypes"))

@@ -22,11 +22,11 @@ from collections import defaultdict
 import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.by_name import descend, heaviest, same_names, same_places
-from graphviz_tb.diff.match.containers import containers, wrapped
-from graphviz_tb.diff.match.matching import Apart, Exchanged, Findings, Matching, Reason, nodes, scopes
-from graphviz_tb.diff.match.neighbours import anchors, constants, listed
-from graphviz_tb.diff.match.numbered import NUMBER, by_variable, pair_functions, share_classes
+from graphviz_tb.diff.match.by_name import heaviest_ascending, match_from_roots, match_same_names, match_same_places
+from graphviz_tb.diff.match.containers import match_containers, match_wrapped
+from graphviz_tb.diff.match.matching import Apart, Exchanged, Findings, Matching, Reason, node_pairs, scope_pairs
+from graphviz_tb.diff.match.neighbours import match_anchors, match_constants, match_keras_layers
+from graphviz_tb.diff.match.numbered import NUMBER, match_by_variable, match_functions, share_classes
 from graphviz_tb.limits import MAX_CALL_ROUNDS, MAX_TRIED_RUN_MEMBERS
 from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.paths import natural_name_key
@@ -36,16 +36,16 @@ from graphviz_tb.model.paths import natural_name_key
 # Two normalisations have the same ops; only their neighbours show that the first was removed, and not the second.
 
 
-def by_wires(m: Matching) -> Findings:
+def _match_series_by_wires(m: Matching) -> Findings:
     """Pair the members of runs of equal scopes anew where their wires to their surroundings identify them."""
     forward = m.a.graph.meaning.model(), m.b.graph.meaning.model()
-    for old_rows, new_rows in runs(m):
+    for old_rows, new_rows in _series_runs(m):
         # Where there are as many on both sides none is missing.
         if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > MAX_TRIED_RUN_MEMBERS:
             continue
         ends = (
-            [ends_of(m, m.a, row, True, forward[0]) for row in old_rows],
-            [ends_of(m, m.b, row, False, forward[1]) for row in new_rows],
+            [_wire_ends(m, m.a, row, True, forward[0]) for row in old_rows],
+            [_wire_ends(m, m.b, row, False, forward[1]) for row in new_rows],
         )
         weights = {
             (i, j): float(len(mine & other))
@@ -55,18 +55,18 @@ def by_wires(m: Matching) -> Findings:
         }
         place = {row: number for number, row in enumerate(new_rows)}
         now = [(number, place[int(new)]) for number, new in enumerate(m.scope_to_b[old_rows]) if int(new) in place]
-        best = heaviest(weights)
+        best = heaviest_ascending(weights)
         # Only for more wires in common, and never for fewer pairs.
-        if worth(best, weights) > worth(now, weights) and len(best) >= len(now):
-            yield from exchange(m, old_rows, new_rows, best)
+        if _wires_in_common(best, weights) > _wires_in_common(now, weights) and len(best) >= len(now):
+            yield from _exchange_members(m, old_rows, new_rows, best)
 
 
-def worth(pairs: list[tuple[int, int]], weights: dict[tuple[int, int], float]) -> float:
-    """How many wires pairs have in common."""
+def _wires_in_common(pairs: list[tuple[int, int]], weights: dict[tuple[int, int], float]) -> float:
+    """Count how many wires pairs have in common."""
     return sum(weights.get(pair, 0.0) for pair in pairs)
 
 
-def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
+def _series_runs(m: Matching) -> list[tuple[list[int], list[int]]]:
     """Return groups of scopes of equal content in matched scopes, on both sides, where a member is in doubt."""
     pairs = []
     wanted = {int(m.a.scopes.parent[row]) for which, scope, row in m.equals if scope and which == "old"}
@@ -79,12 +79,12 @@ def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
         for which, side, parent in ((0, m.a, around), (1, m.b, other)):
             leaf = side.scopes.leaf
             for row in sorted(side.scopes.children(parent), key=lambda row: natural_name_key(leaf[row])):
-                groups[int(side.structural[row])][which].append(row)
+                groups[int(side.structural_scope_hashes[row])][which].append(row)
         pairs += [pair for _, pair in sorted(groups.items()) if pair[0] and pair[1]]
     return pairs
 
 
-def ends_of(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bools) -> set[tuple[int, int, bool]]:
+def _wire_ends(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bools) -> set[tuple[int, int, bool]]:
     """Return the neighbours of a scope within its parent: the node (in the new graph's numbers), the wire, and whether
     it comes in; of a scope of the model, those that are (`forward`): gradients and optimizers are matched by the very
     guess that is in doubt."""
@@ -106,7 +106,7 @@ def ends_of(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bools
     return wires
 
 
-def exchange(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[tuple[int, int]]) -> Findings:
+def _exchange_members(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[tuple[int, int]]) -> Findings:
     """Take the members of a run apart and match them as `pairs` say."""
     a, leaves = m.a.scopes, m.b.scopes.leaf
     # The scopes with all scopes in them.
@@ -115,40 +115,41 @@ def exchange(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[
     shifted = {old_rows[i]: a.leaf[old_rows[i]] != leaves[new_rows[j]] for i, j in pairs}
     yield Exchanged(old_rows, new_rows, shifted)
     for i, j in pairs:
-        yield scopes([(old_rows[i], new_rows[j])], Reason.SERIES)
-    yield from descend(m, [(old_rows[i], new_rows[j]) for i, j in pairs])
+        yield scope_pairs([(old_rows[i], new_rows[j])], Reason.SERIES)
+    yield from match_from_roots(m, [(old_rows[i], new_rows[j]) for i, j in pairs])
 
 
 # Of several ops that are alike, the one that came or went is that which is wired as none was.
 #
 # add = x + a, add_1 = add + b       now       add = a + b: the first is gone, whatever the second is called
 
-ROUNDS = 16  # each exchange frees an op, for which there may be another one
-ALIKE = 64  # so many members of a series are looked at one by one
+MAX_ROUNDS = 16  # each exchange frees an op, for which there may be another one
+MAX_ALIKE_OPS = 64  # so many members of a series are looked at one by one
 Kind = tuple[int, int, str]  # the scope, the label and the name without its number
 
 
-def of_alike(m: Matching) -> Findings:
+def _match_alike_ops(m: Matching) -> Findings:
     """Exchange a free op for one of its scope, kind and uncounted name, whose partner is wired more like it."""
-    for _ in range(ROUNDS):
-        exchanged = _exchanged(m)
+    for _ in range(MAX_ROUNDS):
+        exchanged = _exchanged_ops(m)
         if not exchanged:
             return
         # The old node that had the partner, the one that gets it, and the partner.
         yield Apart(np.array([before for before, _, _ in exchanged if exists(before)], np.int32))
-        yield nodes([(old, new) for _, old, new in exchanged], Reason.SPREAD)
+        yield node_pairs([(old, new) for _, old, new in exchanged], Reason.SPREAD)
 
 
-def _exchanged(m: Matching) -> list[tuple[int, int, int]]:
+def _exchanged_ops(m: Matching) -> list[tuple[int, int, int]]:
     found: list[tuple[int, int, int]] = []
     taken: set[int] = set()
-    free_old, free_new = m.left()
-    here, there = _alike(m.a, free_old), _alike(m.b, free_new)
+    free_old, free_new = m.count_unmatched()
+    here, there = _alike_groups(m.a, free_old), _alike_groups(m.b, free_new)
     for kind, members in here.items():
         for old in members:
             best = max(
                 ((_score(m, old, new) - _score(m, before, new), -before, before, new)
-                 for before in _beside(m.a, kind, m.to_b) if exists(new := int(m.to_b[before])) and new not in taken),
+                 for before in _matched_of_kind(m.a, kind, m.to_b)
+                 if exists(new := int(m.to_b[before])) and new not in taken),
                 default=None,
             )  # fmt: skip
             if best is not None and best[0] > 0:
@@ -161,7 +162,8 @@ def _exchanged(m: Matching) -> list[tuple[int, int, int]]:
         for new in members:
             best = max(
                 ((_score(m, old, new) - _score(m, old, after), -after, old, new)
-                 for after in _beside(m.b, kind, m.to_a) if exists(old := int(m.to_a[after])) and old not in used),
+                 for after in _matched_of_kind(m.b, kind, m.to_a)
+                 if exists(old := int(m.to_a[after])) and old not in used),
                 default=None,
             )  # fmt: skip
             if best is not None and best[0] > 0:
@@ -170,26 +172,26 @@ def _exchanged(m: Matching) -> list[tuple[int, int, int]]:
     return found
 
 
-def _alike(side: GraphColumns, free: Ints) -> dict[Kind, list[int]]:
+def _alike_groups(side: GraphColumns, free: Ints) -> dict[Kind, list[int]]:
     kinds: dict[Kind, list[int]] = defaultdict(list)
     for node in free.tolist():
         kinds[_kind(side, node)].append(node)
-    return {kind: members for kind, members in kinds.items() if len(members) <= ALIKE}
+    return {kind: members for kind, members in kinds.items() if len(members) <= MAX_ALIKE_OPS}
 
 
 def _kind(side: GraphColumns, node: int) -> Kind:
     return int(side.scopes.of_node[node]), int(side.node_label[node]), NUMBER.sub("", side.scopes.node_leaf[node])
 
 
-def _beside(side: GraphColumns, kind: Kind, partner: Ints) -> list[int]:
-    """The matched nodes of a kind; none where there are too many."""
+def _matched_of_kind(side: GraphColumns, kind: Kind, partner: Ints) -> list[int]:
+    """Return the matched nodes of a kind; none where there are too many."""
     own = side.scopes.own_nodes(kind[0])
     some = own[exists(partner[own]) & (side.node_label[own] == np.uint64(kind[1]))].tolist()
-    return [node for node in some if _kind(side, node) == kind] if len(some) <= ALIKE else []
+    return [node for node in some if _kind(side, node) == kind] if len(some) <= MAX_ALIKE_OPS else []
 
 
 def _score(m: Matching, old: int, new: int) -> int:
-    """How many inputs and users two nodes share, at the same places."""
+    """Count how many inputs and users two nodes share, at the same places."""
     a, b = m.a.graph, m.b.graph
     taken = {
         (int(a.slot[edge]), int(m.to_b[a.source[edge]])) for edge in m.a.in_edges(old).tolist() if not a.control[edge]
@@ -203,26 +205,26 @@ def _score(m: Matching, old: int, new: int) -> int:
 
 # Graphs that have little in common: what went elsewhere on thin evidence is not the same after all.
 
-UNRELATED = "unrelated"  # the code of the notice
-LITTLE = 0.4  # share of the smaller graph that is matched
+UNRELATED_SHARE = "unrelated"  # the code of the notice
+FEW_NODES = 0.4  # share of the smaller graph that is matched
 
 
-def doubt(m: Matching) -> Findings:
+def _doubt_matches(m: Matching) -> Findings:
     """Take back matches that lead from scope to scope, if the graphs are unrelated.
 
     After: of two graphs with little in common only what is at the same place is matched.
     """
     matched = int(exists(m.to_b).sum())
-    if matched >= LITTLE * min(len(m.a), len(m.b)):
+    if matched >= FEW_NODES * min(len(m.a), len(m.b)):
         return
-    moved = moved_scopes(m)
-    nodes, partners = m.together()
+    moved = _moved_scopes(m)
+    nodes, partners = m.matched_pairs()
     away = nodes[moved[m.a.scopes.of_node[nodes]] | ~m.parents_match(nodes, partners)]
     yield Apart(away, np.flatnonzero(moved).astype(np.int32))
-    m.note(UNRELATED, "the graphs have little in common: nothing was followed from scope to scope")
+    m.note(UNRELATED_SHARE, "the graphs have little in common: nothing was followed from scope to scope")
 
 
-def moved_scopes(m: Matching) -> Bools:
+def _moved_scopes(m: Matching) -> Bools:
     """Return the old scopes that are, or are inside, a scope that was matched with a scope elsewhere."""
     a, b = m.a.scopes, m.b.scopes
     moved = np.zeros(len(a), bool)
@@ -236,16 +238,16 @@ def moved_scopes(m: Matching) -> Bools:
     return moved
 
 
-def match(a: GraphColumns, b: GraphColumns) -> Matching:
+def match_graphs(a: GraphColumns, b: GraphColumns) -> Matching:
     """Match two graphs. Before: both sides were made with the same options."""
     m = Matching(a, b)
-    pair_functions(m)
-    for result in steps(m):
+    match_functions(m)
+    for result in _matching_steps(m):
         m.take(result)
     return m
 
 
-def steps(m: Matching) -> Findings:
+def _matching_steps(m: Matching) -> Findings:
     """Yield the findings of all steps, in order; each step sees the recorded matches of those before it."""
     # Blocks of the old graph that were matched.
     done: set[int] = set()
@@ -253,33 +255,33 @@ def steps(m: Matching) -> Findings:
         starts = [(0, 0)] + [(mine + 1, other + 1) for mine, other in sorted(m.functions.items())]
         fresh = [pair for pair in starts if pair[0] not in done]
         done.update(mine for mine, _ in fresh)
-        yield from match_blocks(m, fresh)
+        yield from _match_blocks(m, fresh)
         # Matched calls pair functions that neither body nor name has paired; the next round matches these bodies.
-        if not pair_called(m):
+        if not _pair_called_functions(m):
             break
-    yield from by_wires(m)
-    yield from by_variable(m)
-    yield from of_alike(m)
-    yield from constants(m)
-    yield from doubt(m)
+    yield from _match_series_by_wires(m)
+    yield from match_by_variable(m)
+    yield from _match_alike_ops(m)
+    yield from match_constants(m)
+    yield from _doubt_matches(m)
 
 
-def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
+def _match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     """Match the main graphs, or two functions, or several pairs at once."""
     roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
-    yield scopes(roots, Reason.NAME)
-    yield from listed(m)
-    yield from wrapped(m)
-    yield from descend(m, roots)
-    yield from arguments(m, blocks)
-    yield from same_places(m)
-    yield from anchors(m)
-    yield from same_names(m)
-    yield from containers(m)
-    yield from same_names(m)  # in scopes that only their contents matched
+    yield scope_pairs(roots, Reason.NAME)
+    yield from match_keras_layers(m)
+    yield from match_wrapped(m)
+    yield from match_from_roots(m, roots)
+    yield from _match_arguments(m, blocks)
+    yield from match_same_places(m)
+    yield from match_anchors(m)
+    yield from match_same_names(m)
+    yield from match_containers(m)
+    yield from match_same_names(m)  # in scopes that only their contents matched
 
 
-def arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
+def _match_arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     """Match the arguments of functions that found no partner by name, by their place; their names are made up."""
     for mine, other in blocks:
         if not mine:  # the main graphs have none
@@ -287,10 +289,10 @@ def arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
         old = [node for node in m.a.graph.functions[mine - 1].args if not exists(m.to_b[node])]
         new = [node for node in m.b.graph.functions[other - 1].args if not exists(m.to_a[node])]
         if len(old) == len(new):
-            yield nodes(list(zip(old, new, strict=True)), Reason.SERIES)
+            yield node_pairs(list(zip(old, new, strict=True)), Reason.SERIES)
 
 
-def pair_called(m: Matching) -> bool:
+def _pair_called_functions(m: Matching) -> bool:
     """Pair free functions that matched calls name by the same attribute; say whether there were any."""
     taken = set(m.functions.values())
     # Node and attribute (`body`, `cond`, `then_branch`) say which call it is.
