@@ -48,7 +48,8 @@ class DepthType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         )
 
 
-render_options = combine_options(
+# Which groups are open, and their colours: of pictures, and of the page of a server.
+opening_options = combine_options(
     click.option("--open", metavar="NAME", multiple=True, help="Open this group (and all around it); * ** ? are wild."),
     click.option("--depth", type=DepthType(), metavar="N", help="Open N levels; 0: all closed [auto: 8 to 40 boxes]."),
     click.option("--open-all", is_flag=True, default=None, help="Open everything, up to --max-open."),
@@ -67,6 +68,18 @@ render_options = combine_options(
         table=scheme_names,
         help="{} [structure].",
     ),
+)
+look_options = combine_options(
+    click.option("--stats", is_flag=True, default=None, help="Compute time as the second line, in any colouring."),
+    direction_option,
+    theme_option,
+)
+mark_options = combine_options(
+    click.option("--select", metavar="NAME", multiple=True, help="Pick this node out."),
+    click.option("--no-legend", is_flag=True, help="No legend."),
+)
+render_options = combine_options(
+    opening_options,
     click.option("--logged", metavar="PATTERN", help="Colour by tags of the log: * is any text [gradients, if any]."),
     click.option(
         "--measure", metavar="M", cls=WordOption, table=measure_names, help="{} [rms of histograms, last of scalars]."
@@ -74,12 +87,9 @@ render_options = combine_options(
     click.option("--at", type=click.IntRange(), metavar="STEP", help="The step of what was logged [the last]."),
     click.option("--logged-run", metavar="RUN", help="The run of what was logged [that of the graph]."),
     click.option("--against-run", metavar="RUN", help="Another run: colour by the difference to it."),
-    click.option("--stats", is_flag=True, default=None, help="Compute time as the second line, in any colouring."),
-    direction_option,
-    theme_option,
+    look_options,
     click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
-    click.option("--select", metavar="NAME", multiple=True, help="Pick this node out."),
-    click.option("--no-legend", is_flag=True, help="No legend."),
+    mark_options,
     size_options,
     click.option("--page-max", type=float, metavar="MB", help="Most megabytes of a page: the deepest groups go [25]."),
     click.option("--font-file", "font_files", metavar="FILE", multiple=True, help="A font for what Arimo lacks."),

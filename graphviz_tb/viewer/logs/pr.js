@@ -72,7 +72,7 @@ export class CurveCard extends StepCard {
     const rows = points.map(({ line, at }) => {
       const curve = /** @type {Curve} */ (this.answers.get(line.run.id));
       const cells = [curve.thresholds[at], line.y[at], line.x[at]].map((value) => (value === undefined ? "" : shortNumber(value)));
-      return el("tr", {}, runCell(line.run, line.colour), ...[...cells, ...[curve.tp, curve.fp, curve.tn, curve.fn].map((column) => String(column[at]))].map((cell) => el("td", {}, cell)));
+      return el("tr", {}, runCell(this.page.logs.runs, line.run, line.colour), ...[...cells, ...[curve.tp, curve.fp, curve.tn, curve.fn].map((column) => String(column[at]))].map((cell) => el("td", {}, cell)));
     });
     this.page.showTip(this, [t("run"), t("log.threshold"), t("log.precision"), t("log.recall"), "TP", "FP", "TN", "FN"], rows, x);
   }
