@@ -57,14 +57,16 @@ open_options = combine_options(
     click.option("--max-open", type=click.IntRange(1), metavar="N", help="Open at most N boxes, up to 10000 [5000]."),
     heading="Open groups",
 )
+color_by_option = click.option(
+    "--color-by",
+    metavar="WHAT",
+    cls=WordOption,
+    table=scheme_names,
+    help="Colour by {} [structure].",
+)
+stats_option = click.option("--stats", is_flag=True, default=None, help="Show time and memory in any colouring.")
 colour_options = combine_options(
-    click.option(
-        "--color-by",
-        metavar="WHAT",
-        cls=WordOption,
-        table=scheme_names,
-        help="Colour by {} [structure].",
-    ),
+    color_by_option,
     click.option("--logged", metavar="PATTERN", help="Colour by tags of the log, with * [gradients]."),
     click.option(
         "--measure",
@@ -76,19 +78,25 @@ colour_options = combine_options(
     click.option("--at", type=int, metavar="STEP", help="Step of --logged [the last]."),
     click.option("--logged-run", metavar="RUN", help="Run of --logged [that of the graph]."),
     click.option("--against-run", metavar="RUN", help="Colour by the difference to this run."),
-    click.option("--stats", is_flag=True, default=None, help="Show time and memory in any colouring."),
+    stats_option,
     click.option("--against", metavar="FILE", multiple=True, help="Colour by the difference to an earlier trace."),
     facts_options,
     heading="Colours",
 )
-look_options = combine_options(
+layout_options = combine_options(
     click.option("--engine", metavar="NAME", cls=WordOption, table=engine_names, help="Layout engine: {} [layered]."),
     click.option("--no-wrap", is_flag=True, help="Keep long chains in one column."),
     direction_option,
     theme_option,
-    click.option("--title", metavar="TEXT", help="Title of the picture; '' for none."),
+)
+mark_options = combine_options(
     click.option("--select", metavar="NAME", multiple=True, help="Highlight this node."),
     click.option("--no-legend", is_flag=True, help="Draw no legend."),
+)
+look_options = combine_options(
+    layout_options,
+    click.option("--title", metavar="TEXT", help="Title of the picture; '' for none."),
+    mark_options,
     size_options,
     click.option("--page-max", type=float, metavar="MB", help="Largest page; the deepest groups are left out [25]."),
     click.option("--font-file", "font_files", metavar="FILE", multiple=True, help="Font for letters that Arimo lacks."),

@@ -9,9 +9,17 @@ from typing import Any
 import click
 
 from graphviz_tb.commands.help import GroupedCommand
-from graphviz_tb.commands.options import FiniteRange, combine_options, view_options
+from graphviz_tb.commands.options import (
+    FiniteRange,
+    collect_options,
+    combine_options,
+    facts_options,
+    fold_options,
+    view_options,
+)
+from graphviz_tb.commands.render import color_by_option, layout_options, mark_options, open_options, stats_option
 from graphviz_tb.commands.terminal import print_message
-from graphviz_tb.commands.views import view_of_command
+from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
 from graphviz_tb.extras import how_to_install
 
 # Options of TensorBoard that are ignored, and why.
@@ -90,6 +98,20 @@ following_options = combine_options(
     heading="Log",
 )
 
+# Of the pictures that the page begins with; the page itself changes the rest.
+drawing_options = combine_options(
+    open_options,
+    combine_options(color_by_option, stats_option, heading="Colours"),
+    combine_options(layout_options, mark_options, heading="Layout and look"),
+    fold_options,
+)
+
+
+def _option_names(options: Any) -> tuple[str, ...]:
+    """Return the names of some options."""
+    params = options(lambda: None).__click_params__
+    return tuple(param.name for param in params)
+
 
 @click.command(cls=GroupedCommand, epilog="Exit codes: 2 request, 3 file, 5 machine, 130 Ctrl-C.")
 @click.argument("path", required=False)
@@ -98,7 +120,8 @@ following_options = combine_options(
 @click.option("--browser", is_flag=True, help="Open the page in a browser.")
 @following_options
 @view_options
-@click.option("--preset", metavar="NAME", default="default", help="Fold as default or tensorboard does [default].")
+@facts_options
+@drawing_options
 @click.option("-q", "--quiet", is_flag=True, help="Print only the address.")
 def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **values: Any) -> None:
     """Serve PATH as a page in the browser, and follow it live.
@@ -111,6 +134,7 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
     tbgraph serve --logdir ./logs --port 7007
     tbgraph serve model.pb --browser
     tbgraph serve ./logs --bind-all   # on a machine of a cluster
+    tbgraph serve ./logs --open 'encoder/**' --color-by device
     """
     from graphviz_tb.errors import RequestError
 
@@ -139,14 +163,6 @@ def run_server(path: str, values: dict[str, Any], browser: bool, quiet: bool) ->
     run(settings, lambda lines: print(*lines[:shown], sep="\n", flush=True), click.launch if browser else None)
 
 
-def _preset_of(name: str) -> str:
-    """Return the name of a preset. Raises `RequestError` where there is none of that name."""
-    from graphviz_tb.options import Options
-
-    Options.preset(name)
-    return name
-
-
 def _server_settings(path: str, values: dict[str, Any]) -> Any:
     """Return the settings of a command line. Raises `RequestError` or `ReadError`."""
     from graphviz_tb.errors import ReadError, RequestError
@@ -159,6 +175,9 @@ def _server_settings(path: str, values: dict[str, Any]) -> Any:
     prefix = "/" + values["path_prefix"].strip("/") if values["path_prefix"].strip("/") else ""
     if not re.fullmatch(r"[\w./~-]*", prefix, re.ASCII) or {".", ".."} & {*prefix.split("/")}:
         raise RequestError(f"--path-prefix {values['path_prefix'][:40]!r} is no path of letters, digits, _ ~ - . and /")
+    view = view_of_command(path, values)
+    drawing = {name: values[name] for name in _option_names(drawing_options) if name in values}
+    facts = facts_of_command(values) if "facts" in values else None
     settings = Settings(
         source=path,
         host="0.0.0.0" if values["bind_all"] else values["host"] or "127.0.0.1",
@@ -171,8 +190,9 @@ def _server_settings(path: str, values: dict[str, Any]) -> Any:
         poll=values["poll"],
         memory=values["memory"],
         checksum=values["checksum"],
-        view=view_of_command(path, values),
-        preset=_preset_of(values["preset"]),
+        view=without_choices(view),
+        options=collect_options(drawing, dict(view.choices) if view else {}),
+        facts=None if facts is None else (facts.file, facts.column, facts.color),
     )
     if settings.is_local:
         return settings

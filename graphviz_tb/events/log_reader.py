@@ -192,7 +192,7 @@ class RunReader:
 
     def _mark_superseded(self, kind: SeriesKind, files: Sequence[tuple[int, PointRows]]) -> SupersededPoints:
         """Mark the points of a series that a restart wrote again."""
-        if kind in STEPLESS_KINDS or self.restarts == "keep" or (len(files) < 2 and len(self._marks) < 2):
+        if kind in STEPLESS_KINDS or self.restarts == "keep" or (len(files) < 2 and not self._marks):
             return SupersededPoints(np.zeros(sum(len(rows) for _, rows in files), np.bool_), ())
         walls = [self.files[number].wall_range for number, _ in files]
         lives = [

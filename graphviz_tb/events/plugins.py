@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from graphviz_tb.errors import ReadError
 from graphviz_tb.events.structure import decode_log_text
-from graphviz_tb.formats.protobuf import DECODE_ERRORS
+from graphviz_tb.formats.protobuf import DECODE_ERRORS, VARINT_TYPE, CutError, parse_wire_varint, wire_fields
 from graphviz_tb.limits import MAX_CUSTOM_CHARTS
 from graphviz_tb.model.logs import (
     BlobPoints,
@@ -232,3 +232,24 @@ def _convert_chart(chart: CustomLayout.Chart) -> CustomChart:
         for one in chart.margin.series
     )
     return CustomChart(decode_log_text(chart.title), tuple(map(decode_log_text, chart.multiline.tag)), tuple(margins))
+
+
+# Precision-recall curves: the message of the plugin `pr_curves`.
+
+THRESHOLD_COUNT_FIELD = 2  # of PrCurvePluginData
+MAX_THRESHOLDS = 1 << 20
+
+
+def curve_threshold_count(content: bytes) -> int:
+    """Return the number of thresholds that the metadata of a curve states; 0 if it states none.
+
+    >>> curve_threshold_count(bytes([0x10, 127])), curve_threshold_count(b"{}")
+    (127, 0)
+    """
+    try:
+        fields = list(wire_fields(content, 0, len(content)))
+    except CutError:
+        return 0
+    counts = [one for one in fields if (one.number, one.wire) == (THRESHOLD_COUNT_FIELD, VARINT_TYPE)]
+    count = parse_wire_varint(content, counts[-1].first, counts[-1].last)[0] if counts else 0
+    return count if count <= MAX_THRESHOLDS else 0

@@ -74,7 +74,7 @@ def mark_superseded(lives: list[FileLife], starts: list[ProgramStart]) -> Supers
     """
     marks = [np.zeros(len(life.step), np.bool_) for life in lives]
     by: dict[tuple[int, int, bool], int] = {}
-    for start in starts[1:]:  # the first one is the run's own start
+    for start in starts:
         for life, mark in zip(lives, marks, strict=True):
             before = life.file < start.file or (life.place < start.place if life.file == start.file else False)
             _mark_points(mark, before & (life.step >= start.step), (start.file, start.step, True), by)

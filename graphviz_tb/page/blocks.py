@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.model.formatting import MAX_SAFE_INTEGER
+
 # Blocks of data in a page: numbers and JSON, compressed, each with a digest.
 
 INT_DTYPE = "<i4"  # whole numbers in a page
@@ -103,12 +105,13 @@ NamedColumns = Sequence[tuple[str, NDArray[Any]]]
 
 
 def pack_columns(count: int, blocks: NamedColumns, more: Mapping[str, Any] | None = None) -> bytes:
-    """Pack named arrays into bytes; `more` is added to the head.
+    """Pack named arrays into bytes; `more` is added to the head, and `exact`: integers that no double holds, as texts.
 
     >>> pack_columns(1, [("1.step", np.array([7]))])[4:]
     b'{"n":1,"blocks":[{"name":"1.step","type":"i4","count":1,"at":0}]}   \\x07\\x00\\x00\\x00\\x00\\x00\\x00\\x00'
     """
     told, data, at = [], [], 0
+    exact = {name: list(map(str, array.tolist())) for name, array in blocks if _exceeds_doubles(array)}
     for name, array in blocks:
         kind, held = _as_sent_type(array)
         raw = held.tobytes()
@@ -116,9 +119,16 @@ def pack_columns(count: int, blocks: NamedColumns, more: Mapping[str, Any] | Non
         gap = -len(raw) % COLUMN_ALIGNMENT
         data += [raw, bytes(gap)]
         at += len(raw) + gap
-    head = strict_json({**(more or {}), "n": count, "blocks": told})
+    head = strict_json({**(more or {}), **({"exact": exact} if exact else {}), "n": count, "blocks": told})
     head += b" " * (-(len(head) + 4) % COLUMN_ALIGNMENT)
     return b"".join([len(head).to_bytes(4, "little"), head, *data])
+
+
+def _exceeds_doubles(array: NDArray[Any]) -> bool:
+    """Return whether some of its integers are no double."""
+    if array.dtype.kind not in "iu" or not array.size:
+        return False
+    return max(-int(np.min(array)), int(np.max(array))) > MAX_SAFE_INTEGER
 
 
 def _as_sent_type(array: NDArray[Any]) -> tuple[str, NDArray[Any]]:

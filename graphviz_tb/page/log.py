@@ -371,10 +371,12 @@ class LogPacker:
 def _histograms_block(number: int, each: Mapping[int, Series]) -> DataBlock:
     """Pack the histograms of some steps of one tag: on common bins and as percentiles."""
     columns: list[tuple[str, NDArray[Any]]] = []
+    counts = {}
     for key, series in each.items():
+        counts[str(key)] = {"points": len(series.point_order())}
         if isinstance(series.data, HistogramPoints):
             columns += histogram_columns(key, series, series.data, ("ridges", "bands"), DEFAULT_HISTOGRAM_STEPS)
-    return DataBlock(f"log/{number}", "columns", pack_columns(len(each), columns))
+    return DataBlock(f"log/{number}", "columns", pack_columns(len(each), columns, {"series": counts}))
 
 
 def _points_block(number: int, each: Sequence[Series], ids: Sequence[int]) -> DataBlock:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.chart.series import histogram_percentiles, rebin_all
+from graphviz_tb.events.plugins import curve_threshold_count
 from graphviz_tb.logs.log import Log
 from graphviz_tb.model.columns import prefix_sums
 from graphviz_tb.model.formatting import json_integer, replace_non_finite
@@ -29,6 +30,7 @@ MEDIA_MAGIC: tuple[tuple[str, bytes], ...] = (
     ("audio/flac", rb"fLaC"),
 )
 UNKNOWN_MEDIA_TYPE = "application/octet-stream"
+MAX_JPEG_HEAD_BYTES = 1 << 20  # bytes in which a JPEG says its size
 MEDIA_HEAD_BYTES = 4096  # bytes that contain the format and the size of an image
 JPEG_BARE_MARKERS = {0x01, *range(0xD0, 0xDA)}  # of JPEG: no length follows
 JPEG_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # of JPEG: they contain the size
@@ -172,8 +174,14 @@ def _sample_entry(
     if series.kind != "image":
         return {**told, "rate": float(data.rate[point]), "frames": int(data.frames[point])}
     logged = int(data.width[point]), int(data.height[point])
-    width, height = logged if told["type"] == UNKNOWN_MEDIA_TYPE else _image_size(head)
-    return {**told, "width": width, "height": height}
+    if told["type"] == UNKNOWN_MEDIA_TYPE:
+        size = logged
+    elif told["type"] == "image/jpeg" and not all(_image_size(head)):  # profiles and thumbnails stand before the size
+        size = _image_size(log.read(series.run, place._replace(length=min(place.length, MAX_JPEG_HEAD_BYTES))))
+        size = size if all(size) else logged  # the height may stand behind the picture
+    else:
+        size = _image_size(head)
+    return {**told, "width": size[0], "height": size[1]}
 
 
 def _text_point(log: Log, series: Series, data: BlobPoints, point: int, most: int = MAX_TEXT_BYTES) -> dict[str, Any]:
@@ -191,8 +199,17 @@ def _text_point(log: Log, series: Series, data: BlobPoints, point: int, most: in
 
 
 def _curve_point(series: Series, data: CurvePoints, point: int) -> dict[str, Any]:
-    """Return the precision-recall curve of one step."""
-    part = slice(int(data.start[point]), int(data.start[point + 1]))
+    """Return the precision-recall curve of one step, as TensorBoard does: up to the last threshold that finds anything.
+
+    Thresholds divide 0 to 1 evenly. The metadata says how many there are, which a writer of raw curves may have made
+    for another number of values than it wrote.
+    """
+    first, stop = int(data.start[point]), int(data.start[point + 1])
+    declared = curve_threshold_count(series.about.content) or stop - first
+    with np.errstate(invalid="ignore"):  # counts that are not finite
+        found = data.true_positives[first:stop].astype(np.int64) + data.false_positives[first:stop].astype(np.int64)
+    shown = int(np.flatnonzero(found)[-1]) + 1 if np.any(found) else 1
+    part = slice(first, min(stop, first + shown))
     names = {
         "precision": data.precision,
         "recall": data.recall,
@@ -201,9 +218,10 @@ def _curve_point(series: Series, data: CurvePoints, point: int) -> dict[str, Any
         "tn": data.true_negatives,
         "fn": data.false_negatives,
     }
-    count = part.stop - part.start
+    count = min(declared, part.stop - part.start)
+    thresholds = np.linspace(0, 1, declared)[:count].tolist()
     told = {name: [replace_non_finite(float(each)) for each in column[part].tolist()] for name, column in names.items()}
-    return {**_point_step(series, point), "thresholds": [index / max(1, count - 1) for index in range(count)], **told}
+    return {**_point_step(series, point), "thresholds": thresholds, **told}
 
 
 def _tensor_point(log: Log, series: Series, data: TensorPoints, point: int) -> dict[str, Any]:

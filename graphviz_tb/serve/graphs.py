@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from graphviz_tb.model.facts import SavedView
 from graphviz_tb.model.joins import TagJoin, runs_of_graph
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.serve.answers import RefusedRequest
 from graphviz_tb.serve.graph_rows import GraphRows, LogColouringCache, TagJoins
 from graphviz_tb.serve.jobs import Job, NotLoaded, ServedPage
+from graphviz_tb.serve.settings import Settings
 from graphviz_tb.serve.work import entry_choices, join_tags_with_graph, list_entries, make_diff_page, make_graph_page
 
 MAX_UNPACKED_PAGES = 2  # pages with unpacked rows in memory
@@ -61,19 +61,17 @@ class ListedGraph:
 
 class ServedGraphs:
     """All graphs of one source by their ids, which stay as long as the server runs; `tags` gives the names that were
-    logged so far, `view` what is shown at first, `preset` how they are folded."""
+    logged so far, `drawing` says how graphs are read and shown at first."""
 
     def __init__(
         self,
         source: str,
         memory: int,
         told: SendEvent,
-        view: SavedView | None = None,
+        drawing: Settings,
         tags: Callable[[], Collection[str]] = tuple,
-        preset: str = "default",
     ) -> None:
-        self.source, self._memory, self._told, self._view = source, memory, told, view
-        self._tags, self._preset = tags, preset
+        self.source, self._memory, self._told, self._drawing, self._tags = source, memory, told, drawing, tags
         self.listed: dict[str, ListedGraph] = {}
         self.entries: tuple[SourceEntry, ...] = ()  # all entries of the source, traced steps too
         self._next = 0
@@ -175,7 +173,7 @@ class ServedGraphs:
         found = self._joined.get(one.id)
         if found is None or found.page is not page:
             choices = entry_choices(one.entry)
-            found = TagJoins(page, lambda tags: Job(join_tags_with_graph, self.source, choices, tags))
+            found = TagJoins(page, lambda tags: Job(join_tags_with_graph, self._drawing, choices, tags))
             self._joined[one.id] = found
         return await found.joins_of_tags(self._tags())
 
@@ -208,11 +206,11 @@ class ServedGraphs:
 
     def page_job(self, one: ListedGraph) -> Job:
         if one.pair is not None:
-            return Job(make_diff_page, self.source, *map(entry_choices, one.pair), self._view)
+            return Job(make_diff_page, self.source, *map(entry_choices, one.pair), self._drawing.view)
         traced = one.entry.profile or any(each.profile and each.run == one.entry.run for each in self.entries)
         steps = {"step": "all"} if traced else {}
-        choices = {**entry_choices(one.entry), **steps, "preset": self._preset}
-        return Job(make_graph_page, self.source, choices, self._view, tuple(self._tags()))
+        choices = {**entry_choices(one.entry), **steps}
+        return Job(make_graph_page, self._drawing, choices, tuple(self._tags()))
 
     def keep_page(self, one: ListedGraph, made: ServedPage) -> None:
         self._pages[one.id] = made

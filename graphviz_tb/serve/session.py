@@ -65,9 +65,8 @@ class ServedSource:
             settings.source,
             room,
             self.events.send_event,
-            settings.view,
+            settings,
             self.joined_names,
-            settings.preset,
         )
         answers = min(MAX_ANSWER_CACHE_BYTES, settings.memory // ANSWER_MEMORY_DIVISOR)
         self.kept = AnswerCache(answers)

@@ -7,6 +7,7 @@ from secrets import token_urlsafe
 
 from graphviz_tb.model.facts import SavedView
 from graphviz_tb.model.logs import RestartMode
+from graphviz_tb.options import Options
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 TOKEN_BYTES = 32  # bytes
@@ -18,7 +19,8 @@ class Settings:
     """One server. `source` is a log directory or any file that `render` takes, `host` the address to bind, `port`
     the first port that is tried (0: any), `prefix` what all addresses begin with ("" or "/a/b"), `poll` the seconds
     between two looks at the file system, `memory` the bytes that series and graphs may take, `token` what a visitor
-    must show ("": nothing), `view` what the pages of graphs show at first, `preset` how graphs are folded."""
+    must show ("": nothing), `view` and `options` how graphs are read and shown at first, `facts` a file of facts, its
+    column for the colours (None: the first), and whether it gives the colours."""
 
     source: str
     host: str = "127.0.0.1"
@@ -33,7 +35,8 @@ class Settings:
     checksum: bool = False
     token: str = ""
     view: SavedView | None = None
-    preset: str = "default"
+    options: Options | None = None
+    facts: tuple[str, str | None, bool] | None = None
 
     @property
     def is_local(self) -> bool:

@@ -24,6 +24,7 @@ from graphviz_tb.page.changes import changes_data
 from graphviz_tb.progress import StageReport
 from graphviz_tb.project import compute_positions
 from graphviz_tb.serve.jobs import CompressedBlock, ReportStage, ServedPage
+from graphviz_tb.serve.settings import Settings
 
 MAX_RUNS_READ_SINGLY = 20  # read one by one up to this number: each reading walks through the folders again
 
@@ -54,18 +55,19 @@ def entry_choices(entry: SourceEntry | None) -> dict[str, Any]:
 
 
 def make_graph_page(
-    report_stage: ReportStage, source: str, choices: EntryChoices, view: SavedView | None, tags: Sequence[str]
+    report_stage: ReportStage, drawing: Settings, choices: EntryChoices, tags: Sequence[str]
 ) -> ServedPage:
-    """Return the page of one graph in a view, with the joins of some tags of the log."""
-    model = load(source, report=_forwarding_report(report_stage), view=view, **choices)
+    """Return the page of one graph as the settings have it drawn, with the joins of some tags of the log."""
+    model = load(drawing.source, drawing.options, _forwarding_report(report_stage), view=drawing.view, **choices)
+    model = model if drawing.facts is None else model.with_facts(*drawing.facts)
     return replace(_compress_page(*page_data(model, model.options.picture)), joins=model.joins(tags))
 
 
 def join_tags_with_graph(
-    report_stage: ReportStage, source: str, choices: EntryChoices, tags: Sequence[str]
+    report_stage: ReportStage, drawing: Settings, choices: EntryChoices, tags: Sequence[str]
 ) -> tuple[TagJoin, ...]:
     """Return the joins of tags with one graph, without its page."""
-    return load(source, report=_forwarding_report(report_stage), **choices).joins(tags)
+    return load(drawing.source, drawing.options, _forwarding_report(report_stage), **choices).joins(tags)
 
 
 def make_diff_page(

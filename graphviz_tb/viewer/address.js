@@ -1,7 +1,7 @@
 // What the reader sees, as the part of the address behind `#`: readable pairs, unknown ones kept.
 
-const KEY_ORDER = ["open", "select", "colour", "step", "theme", "language", "aux", "main", "ungroup", "trace", "table", "rows", "at"];
-const LIST_KEYS = new Set(["open", "aux", "main", "ungroup"]);
+const KEY_ORDER = ["open", "members", "select", "colour", "step", "theme", "language", "aux", "main", "ungroup", "trace", "table", "rows", "at"];
+const LIST_KEYS = new Set(["open", "members", "aux", "main", "ungroup"]);
 
 /** A value that may stand in an address, names still readable. @param {string} text */
 export const escapeValue = (text) =>

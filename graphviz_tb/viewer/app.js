@@ -78,7 +78,7 @@ export class App {
 
   /** Restore a state; what it names and this graph has not is reported. @param {Record<string, any>} state */
   async restore(state) {
-    const { open, select, colour, theme, language: tongue, trace, at, aux, main, step, ungroup, table, rows, ...rest } = state;
+    const { open, members, select, colour, theme, language: tongue, trace, at, aux, main, step, ungroup, table, rows, ...rest } = state;
     this.state.otherValues = rest;
     this.history.lastKind = "";
     const lost = [];
@@ -90,6 +90,7 @@ export class App {
       if (path) want(path);
     }
     for (const [key, path] of [...wanted]) if (wanted.has(key)) this.state.graph.showAlone([path], wanted);
+    if (open) this.state.openUsualMembers(wanted, new Set(members ?? []));
     const foreign = open !== undefined && !wanted.size && lost.length > 0; // of another graph: it says nothing of this one
     if (open === undefined || foreign) for (const path of this.state.head.open) wanted.set(this.state.graph.key(path), path);
     const path = select ? this.state.graph.find(select) : null;
@@ -160,6 +161,8 @@ export class App {
     const out = { ...this.state.otherValues };
     if (this.state.isOpenChosen) out.open = this.state.innermostOpen().map((path) => this.state.graph.address(path));
     if (out.open && !out.open.length) out.open = [""];
+    const listed = out.open ? this.state.listedStacks() : [];
+    if (listed.length) out.members = listed.map((path) => this.state.graph.address(path));
     if (this.state.selected) out.select = this.state.graph.address(this.state.selected);
     if (this.state.awaitedScheme || this.state.scheme !== this.state.head.options.color_by) out.colour = this.state.awaitedScheme || this.state.scheme;
     if (this.state.stepIndex >= 0) out.step = this.state.head.steps[this.state.stepIndex];

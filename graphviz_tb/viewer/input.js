@@ -146,9 +146,11 @@ export class InputHandler {
     }
   }
 
-  onDoubleClick() {
+  async onDoubleClick() {
     const path = this.clickedPath;
-    if (path && this.app.state.graph.opens(path[path.length - 1])) this.app.actions.toggle(path);
+    if (!path || !this.app.state.graph.opens(path[path.length - 1])) return;
+    await this.app.actions.toggle(path);
+    await this.app.viewport.centreOpened(path);
   }
 
   /** @param {PointerEvent} event */

@@ -18,6 +18,7 @@ function viewValues(app) {
   const [aside, main] = [moved("aux"), moved("main")];
   out.open = app.state.innermostOpen().map((path) => graph.address(path));
   if (!out.open.length) out.depth = 0;
+  if (app.state.listedStacks().length) out["all-members"] = true;
   add("aside", aside);
   add("main", main);
   out.aside = out.aside.filter((/** @type {string} */ name) => !main.includes(name));

@@ -75,6 +75,23 @@ export class ViewState {
     for (const one of around) wanted.set(this.graph.key(one), one);
   }
 
+  /** Let open stacks show their usual member, as a picture does that Python draws; those in `listed` list all of them.
+   * @param {Map<string, Path>} wanted @param {Set<string>} listed addresses */
+  openUsualMembers(wanted, listed) {
+    const { graph } = this;
+    for (const path of [...wanted.values()]) {
+      const stack = graph.stackIn(path);
+      if (!stack || listed.has(graph.address(stack))) continue;
+      for (const one of graph.opensWith(path, wanted)) wanted.set(graph.key(one), one);
+    }
+  }
+
+  /** The open stacks that list their members. @returns {Path[]} */
+  listedStacks() {
+    const { graph, open } = this;
+    return [...open.values()].filter((path) => graph.stacks.has(path[path.length - 1]) && graph.stackIn(path) && !graph.memberOf(path, open));
+  }
+
   /** The group of a name, or the nearest one around it that is here. @param {string} name @returns {Path | null} */
   nearestGroup(name) {
     for (let at = name; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {

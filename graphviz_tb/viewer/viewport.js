@@ -41,6 +41,12 @@ export class Viewport {
     return box ? this.camera.glideTo(this.placeShowing(box, 2, 60)) : this.fit();
   }
 
+  /** Bring the middle of an open box to that of the free room, as large as it is or as fits. @param {Path} path */
+  async centreOpened(path) {
+    const box = this.app.view.boxAt(path) ?? this.app.view.boxAt(this.app.state.graph.frame(path));
+    if (box?.open) await this.camera.glideTo(this.placeShowing(box, Math.max(this.camera.k, READABLE_SCALE), 40));
+  }
+
   /** Bring what the trace reached out from under its bar and the card, as far as it was in view. */
   async uncoverTrace() {
     await this.app.actions.cardReady;

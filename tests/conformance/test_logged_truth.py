@@ -22,6 +22,7 @@ from graphviz_tb import Log, open_log
 from graphviz_tb.events.plugins import read_custom_charts
 from graphviz_tb.model.logs import BlobPoints, CurvePoints, HistogramPoints, Series, TensorPoints
 from graphviz_tb.page.log import trials_table
+from graphviz_tb.page.points import describe_point
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logged"
 ANSWERS = Path(__file__).parent / "logged"
@@ -38,6 +39,15 @@ KINDS = {
     "mesh": "mesh",
     "custom_scalars": "layout",
     **dict.fromkeys(GRAPHS, "graph"),
+}
+CURVE_NAMES = {
+    "thresholds": "thresholds",
+    "precision": "precision",
+    "recall": "recall",
+    "true_positives": "tp",
+    "false_positives": "fp",
+    "true_negatives": "tn",
+    "false_negatives": "fn",
 }
 NO_TRIALS = {"experiment": {"hparamInfos": [], "metricInfos": []}, "session_groups": {"sessionGroups": []}}
 Rows = list[list[Any]]
@@ -200,6 +210,10 @@ def test_curves(name: str) -> None:
                     assert ours[part].astype(int).tolist()[: len(curve[theirs])] == curve[theirs]
                 assert held.precision[part].tolist()[: len(curve["precision"])] == curve["precision"]
                 assert held.recall[part].tolist()[: len(curve["recall"])] == curve["recall"]
+                told = describe_point(log(name), series, point, lambda place: 0)
+                assert {key: told[ours] for key, ours in CURVE_NAMES.items()} == {
+                    key: curve[key] for key in CURVE_NAMES
+                }
 
 
 @pytest.mark.parametrize("name", NAMES)

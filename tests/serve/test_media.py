@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from graphviz_tb import open_log
 from graphviz_tb.logs.scalars_export import scalars_as_csv
 from tests.each import each
-from tests.event_files import event, strings, write
+from tests.event_files import event, field, histogram, metadata, strings, tensor, varint, write
 from tests.serve.serving import columns
 
 LOGGED = Path(__file__).parents[2] / "fixtures" / "logged"
@@ -106,3 +107,53 @@ def test_curves_and_tensors(client: Callable[..., Any]) -> None:
     assert asked.get(f"/api/tensors/{first(asked, 'scalar')}").status_code == 400
     assert asked.get(f"/api/media/{first(asked, 'scalar')}").status_code == 400
     assert asked.get(f"/api/media/{first(asked, 'image')}?at=-5").status_code == 404
+
+
+def test_thresholds_are_as_many_as_the_writer_says(client: Callable[..., Any], tmp_path: Path) -> None:
+    rates = np.zeros((6, 10), "<f4")
+    rates[0, :4], rates[2] = [8, 4, 2, 1], 9  # nothing is found above the fourth threshold
+    about = field(9, field(1, field(1, b"pr_curves") + field(2, b"\x10\x7f")) + b"\x20\x01")  # 127 thresholds
+    value = tensor("curve", rates, "", 1).replace(metadata(""), about)
+    write(tmp_path / "run" / "events.out.tfevents.1.h", event(0, value))
+    asked = client(tmp_path)
+    curve = asked.get(f"/api/pr/{first(asked, 'pr_curve')}").json()
+    assert curve["thresholds"] == [0.0, 1 / 126, 2 / 126, 3 / 126]
+    assert (curve["tp"], curve["tn"]) == ([8, 4, 2, 1], [9, 9, 9, 9])
+
+
+def test_a_jpeg_whose_size_stands_behind_a_profile(client: Callable[..., Any], tmp_path: Path) -> None:
+    profile = b"".join(b"\xff\xe2" + struct.pack(">H", 60_000) + bytes(59_998) for _ in range(3))
+    picture = b"\xff\xd8" + profile + b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 200, 300) + b"\x03" + bytes(99)
+    late = b"\xff\xd8\xff\xc0\x00\x11\x08" + struct.pack(">HH", 0, 300) + b"\x03" + bytes(99)  # the height comes last
+    for name, data in (("profile", picture), ("late", late)):
+        logged = field(4, b"\x08" + varint(200) + b"\x10" + varint(300) + b"\x18\x03" + field(4, data))
+        write(tmp_path / name / "events.out.tfevents.1.h", event(0, field(1, b"picture") + logged))
+    asked = client(tmp_path)
+    for tag in asked.get("/api/tags?kind=image").json()["tags"]:
+        for run in tag["runs"]:
+            [sample] = asked.get(f"/api/media/{run[1]}").json()["samples"]
+            assert (sample["width"], sample["height"]) == (300, 200)
+
+
+def test_histograms_count_what_is_live_after_a_restart(client: Callable[..., Any], tmp_path: Path) -> None:
+    def begun(step: int, wall: float) -> bytes:
+        return b"\x09" + struct.pack("<d", wall) + b"\x10" + varint(step) + field(7, b"\x08\x01")
+
+    def logged(first: int, last: int, wall: float) -> list[bytes]:
+        return [event(step, histogram("w", [1, 2], [1, 1]), wall=wall + step) for step in range(first, last)]
+
+    # As an Estimator writes: the first session says nothing of its start, the second one begins at step 7.
+    write(tmp_path / "events.out.tfevents.1.h", *logged(0, 12, 1.6e9), begun(7, 1.6e9 + 50), *logged(7, 17, 1.6e9 + 60))
+    asked = client(tmp_path)
+    number = first(asked, "histogram")
+    head, told = columns(asked.get(f"/api/histograms/{number}").content)
+    assert told[f"{number}.step"].tolist() == list(range(17))
+    assert head["series"][str(number)]["points"] == 17
+
+
+def test_steps_that_no_double_holds_are_told_exactly(client: Callable[..., Any]) -> None:
+    asked = client(LOGGED / "odd_steps")
+    [tag] = [one for one in asked.get("/api/tags?kind=scalar").json()["tags"] if one["name"] == "large"]
+    number = tag["runs"][0][1]
+    head, _ = columns(asked.get(f"/api/series/{number}").content)
+    assert head["exact"] == {f"{number}.step": ["-3", "0", str(2**31), str(2**53 + 1)]}

@@ -25,7 +25,7 @@ REVIVE = (
 def asked(calls: list[tuple[str, list[Any]]]) -> list[Any]:
     """What functions of the viewer answer."""
     table = "const table = {smoothed: smoothSeries, decimated: thinSeries, rangeOf, paddedRange, ticksOf, "
-    table += "shortNumber, durationWord};"
+    table += "shortNumber, durationWord, outliersOf};"
     read = "JSON.parse(require('fs').readFileSync(0, 'utf8'))"
     code = f"{viewer_source('logs/curves.js')}\n{table}{REVIVE}"
     code += f"console.log(JSON.stringify({read}.map(([name, args]) => plain(table[name](...revived(args))))));"
@@ -140,3 +140,20 @@ def test_a_line_that_is_not_dense_keeps_its_points_and_dashes(require: Callable[
         calm = drawn(points, height)
         assert len(calm["at"]) == points
         assert calm["dashes"] == [6, 4]
+
+
+def test_outliers_are_those_that_were_logged_so(require: Callable[..., None]) -> None:
+    require("node")
+    rng = np.random.default_rng(3)
+    values = np.exp(-np.arange(300) / 100) + 0.05 * rng.random(300)
+    values[150], values[40], values[220] = 9, np.nan, -4
+    replaced = [0] * 300
+    replaced[220] = 1
+    calm, spiky, one_live = asked(
+        [
+            ("outliersOf", [sent(np.arange(300.0))]),
+            ("outliersOf", [sent(values)]),
+            ("outliersOf", [sent(values), replaced]),
+        ]
+    )
+    assert (calm, spiky, one_live) == ([], [150, 220], [150])

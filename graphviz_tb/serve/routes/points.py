@@ -127,7 +127,8 @@ def _histogram_answer_columns(session: ServedSource, number: int, series: Series
     blocks = (
         histogram_columns(number, whole, whole.data, (view,), most) if isinstance(whole.data, HistogramPoints) else []
     )
-    return pack_columns(blocks[0][1].size if blocks else 0, blocks)
+    count = len(whole.point_order())
+    return pack_columns(blocks[0][1].size if blocks else 0, blocks, {"series": {str(number): {"points": count}}})
 
 
 async def series_steps(request: Request) -> Response:

@@ -14,7 +14,7 @@ export class BandChart extends Plot {
     super(place);
     this.told = told;
     /** @type {HistogramColumns} */
-    this.data = { step: [], wall: [], borders: [], count: [], bands: [] };
+    this.data = { n: 0, step: [], wall: [], borders: [], count: [], bands: [] };
     /** @type {ArrayLike<number>} */
     this.when = [];
     this.colour = "#000";

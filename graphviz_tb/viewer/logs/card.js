@@ -59,7 +59,7 @@ export class TagCard {
   /** The run that the card is of, in its colour. */
   runBadge() {
     this.swatch = el("span", { class: "swatch", "aria-hidden": "true" });
-    return el("div", { class: "card-run" }, this.swatch, shortText(/** @type {LogRun} */ (this.run).name, 80));
+    return el("div", { class: "card-run" }, this.swatch, this.page.logs.runs.shownName(/** @type {LogRun} */ (this.run).name, 48));
   }
 
   /** What the card is called by those who do not see it. */

@@ -1,6 +1,6 @@
 // Lines on a canvas, the crosshair, and the gestures that change the range they show.
 
-import { paddedRange, rangeOf, valueAt } from "./curves.js";
+import { outliersOf, paddedRange, rangeOf, valueAt } from "./curves.js";
 import { PLOT, Plot, TRIANGLE } from "./plot.js";
 
 /**
@@ -9,9 +9,8 @@ import { PLOT, Plot, TRIANGLE } from "./plot.js";
  */
 
 const FAINT_ALPHA = 0.25;
-const OUTLIER_TIMES = 8; // times as far from the smoothed line as points are on average
+const DOT = 2.5; // px: the radius of the sign of a point that smoothing hides
 const ODD_ROWS = 5; // of signs at an edge, one for each line
-const LEAST_FOR_OUTLIERS = 10; // points
 const DENSE_LENGTHS = 12; // times the width of the chart: a line longer than that, with points in each pixel column, is a band of noise
 
 export class LineChart extends Plot {
@@ -37,6 +36,8 @@ export class LineChart extends Plot {
     this.base = null;
     /** @type {WeakMap<ChartLine, number[]>} */
     this.places = new WeakMap();
+    /** @type {WeakMap<object, number[]>} by values of a line */
+    this.outliers = new WeakMap();
     /** @type {number | null} the step that the reader typed */
     this.markedStep = null;
     this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.onMove(event));
@@ -167,9 +168,10 @@ export class LineChart extends Plot {
     g.strokeStyle = g.fillStyle = line.colour;
     this.outline(g, line, line.y, (at) => !line.superseded?.[at], line.dashes);
     g.setLineDash([]);
-    for (const at of this.isQuick ? [] : hiddenOutliers(line)) {
+    for (const at of this.isQuick ? [] : this.hiddenOutliers(line)) {
+      const y = Math.min(Math.max(this.top(line.raw[at]), PLOT.top + DOT), PLOT.top + this.inner.height - DOT); // at the edge beyond which it is
       g.beginPath();
-      g.arc(this.left(line.x[at]), this.top(line.raw[at]), 2.5, 0, 7);
+      g.arc(this.left(line.x[at]), y, DOT, 0, 7);
       g.fill();
     }
     const odd = Array.from(line.raw, (_, at) => at).filter((at) => !Number.isFinite(line.raw[at]) && !line.superseded?.[at]);
@@ -301,6 +303,14 @@ export class LineChart extends Plot {
     return out;
   }
 
+  /** The points that smoothing hides: found once. @param {ChartLine} line @returns {number[]} */
+  hiddenOutliers(line) {
+    if (line.raw === line.y || line.group) return [];
+    let found = this.outliers.get(line.raw);
+    if (!found) this.outliers.set(line.raw, (found = outliersOf(line.raw, line.superseded)));
+    return found;
+  }
+
   /** The points of a line that count, ascending along the axis: found once. @param {ChartLine} line @returns {number[]} */
   livePlaces(line) {
     let found = this.places.get(line);
@@ -391,17 +401,6 @@ export class LineChart extends Plot {
   fitAll() {
     this.setZoom(null);
   }
-}
-
-/** The points that smoothing hides: much further from the smoothed line than the points are on average. @param {ChartLine} line @returns {number[]} */
-function hiddenOutliers(line) {
-  if (line.raw === line.y || line.group || line.raw.length < LEAST_FOR_OUTLIERS) return [];
-  let [sum, count] = [0, 0];
-  const far = (/** @type {number} */ at) => (line.superseded?.[at] ? NaN : Math.abs(line.raw[at] - line.y[at]));
-  for (let at = 0; at < line.raw.length; at++) if (Number.isFinite(far(at))) (sum += far(at)), count++;
-  const out = [];
-  for (let at = 0; at < line.raw.length; at++) if (far(at) > (OUTLIER_TIMES * sum) / count && Number.isFinite(far(at))) out.push(at);
-  return out;
 }
 
 /** Pixels that lines are long. @param {number[][]} parts x and y in turns */

@@ -3,6 +3,8 @@
 
 export const POINTS_A_PIXEL = 4;
 const GREATEST_WEIGHT = 0.999;
+const OUTLIER_TIMES = 8; // times as far from the points around it as points are on average
+const LEAST_FOR_OUTLIERS = 10; // points
 const ROUND_STEPS = [1, 2, 5, 10];
 const ROUND_TIMES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
@@ -26,6 +28,23 @@ export function smoothSeries(values, weight) {
     out[at] = last / (1 - power);
   }
   return out;
+}
+
+/**
+ * The points that are far from those around them, of those that count. Each is compared with the median of five: what smoothing
+ * makes of an outlier would make outliers of the points behind it.
+ * @param {ArrayLike<number>} values @param {ArrayLike<number>} [superseded] @returns {number[]}
+ */
+export function outliersOf(values, superseded) {
+  const places = Array.from(values, (_, at) => at).filter((at) => Number.isFinite(values[at]) && !superseded?.[at]);
+  if (places.length < LEAST_FOR_OUTLIERS) return [];
+  const far = places.map((at, nth) => {
+    const half = Math.min(2, nth, places.length - 1 - nth);
+    const near = places.slice(nth - half, nth + half + 1).map((one) => values[one]).sort((a, b) => a - b);
+    return Math.abs(values[at] - near[half]);
+  });
+  const most = (OUTLIER_TIMES * far.reduce((sum, one) => sum + one, 0)) / far.length;
+  return places.filter((_, nth) => far[nth] > most);
 }
 
 /**

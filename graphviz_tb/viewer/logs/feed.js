@@ -7,7 +7,7 @@
  * @typedef {{id: number, name: string, group: string, kind: string, title: string, about: string, runs: number[][]}} LogTag
  * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, value: ArrayLike<number>, superseded?: ArrayLike<number>, smoothed?: ArrayLike<number>, n: number}} Points
  * @typedef {{state: () => Promise<LogState>, tags: (kind?: string) => Promise<LogTag[]>, joins: (graph: string) => Promise<JoinsTold>, colours?: (graph: string, wanted: Record<string, any>) => Promise<{head: any, blocks: Map<string, ArrayLike<number>>}>, series: (ids: number[], wanted: Wanted, signal?: AbortSignal) => Promise<Map<number, Points>>, histograms: (series: number, view: "ridges" | "bands", signal?: AbortSignal) => Promise<HistogramColumns>, steps: (ids: number[], signal?: AbortSignal) => Promise<Map<number, StepList>>, point: (kind: string, series: number, at: number, signal?: AbortSignal) => Promise<any>, blob: (sample: {blob: number, type: string}) => Promise<string>, trials: () => Promise<{columns: TrialColumn[], rows: Trial[]}>, custom: () => Promise<CustomLayout>, embeddings: () => Promise<any>, cloud: (id: number, wanted: LayoutWanted) => Promise<{head: any, blocks: Map<string, ArrayLike<number>>}>, cloudColumns: (id: number) => Promise<{columns: CloudColumn[], notices: any[]}>, cloudSprite: (id: number) => Promise<string>, hasNeighbours: (id: number) => boolean, cloudNeighbours: (id: number, row: number, k: number, metric: string) => Promise<{rows: number[], distances: number[]}>, layOut: (id: number, wanted: LayoutWanted) => Promise<any>, cancelLayout: (id: number) => Promise<any>, exportAddress: (format: string, tags: number[]) => string, listen: (heard: (name: string, data: any) => void, standing: (live: boolean) => void) => void}} LogFeed
- * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, borders: ArrayLike<number>, count: ArrayLike<number>, bands: ArrayLike<number>}} HistogramColumns of each step: counts between borders that all share, or nine percentiles
+ * @typedef {{n: number, step: ArrayLike<number>, wall: ArrayLike<number>, borders: ArrayLike<number>, count: ArrayLike<number>, bands: ArrayLike<number>}} HistogramColumns of `n` steps, of each of those that are shown: counts between borders that all share, or nine percentiles
  * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, n: number}} StepList the steps of a series that can be asked for, and how many there are
  * @typedef {{from?: number, to?: number, axis: string, px: number, smooth?: number}} Wanted
  */
@@ -22,6 +22,7 @@ export function columnsOf(data) {
   const blocks = new Map();
   for (const { name, type, count, at } of head.blocks) {
     blocks.set(name, new COLUMN_TYPES[/** @type {keyof typeof COLUMN_TYPES} */ (type)](data, start + at, count));
+    if (head.exact?.[name]) blocks.get(name).exact = head.exact[name];
   }
   return { head, blocks };
 }
@@ -35,7 +36,10 @@ export function pointsOf(blocks, id, head) {
 
 /** @param {ArrayBuffer} data @param {number} id @returns {HistogramColumns} */
 export function histogramsOf(data, id) {
-  const { blocks } = columnsOf(data);
+  const { head, blocks } = columnsOf(data);
   const of = (/** @type {string} */ name) => blocks.get(`${id}.${name}`) ?? [];
-  return { step: of("step"), wall: of("wall"), borders: of("borders"), count: of("count"), bands: of("bands") };
+  return { n: head.series?.[id]?.points ?? of("step").length, step: of("step"), wall: of("wall"), borders: of("borders"), count: of("count"), bands: of("bands") };
 }
+
+/** A whole number of a column as a file has it: a text where no number of this language means it. @param {ArrayLike<number>} column @param {number} at @returns {number | string} */
+export const exactNumber = (column, at) => (Number.isSafeInteger(column[at]) ? column[at] : (/** @type {any} */ (column).exact?.[at] ?? column[at]));

@@ -5,12 +5,13 @@ import { t } from "../strings.js";
 import { BANDS, BandChart, PERCENTILES } from "./bands.js";
 import { TagCard } from "./card.js";
 import { isoTime, shortNumber } from "./curves.js";
+import { exactNumber } from "./feed.js";
 import { RidgeChart } from "./ridges.js";
 import { AXES, axisChooser } from "./scalars.js";
 import { TagPage } from "./tag_page.js";
 
 /** @type {HistogramColumns} */
-const NO_HISTOGRAMS = { step: [], wall: [], borders: [], count: [], bands: [] };
+const NO_HISTOGRAMS = { n: 0, step: [], wall: [], borders: [], count: [], bands: [] };
 
 class HistogramCard extends TagCard {
   static charted = true;
@@ -54,7 +55,7 @@ class HistogramCard extends TagCard {
   show() {
     const { look, overlay } = this.page.logs;
     this.chart.set(this.data, this.when(), { axis: look.axis, overlay, colour: this.page.logs.runColour(/** @type {LogRun} */ (this.run)) });
-    const [shown, all] = [this.data.step.length, this.series()[0]?.[2] ?? 0];
+    const [shown, all] = [this.data.step.length, this.data.n];
     this.note.textContent = shown < all ? t("log.someSteps", { n: shown, all }) : "";
     super.show();
   }
@@ -80,7 +81,7 @@ class HistogramCard extends TagCard {
   rows() {
     const { step, wall, borders, count } = this.data;
     const bins = borders.length - 1;
-    return Array.from(step, (one, at) => ({ run: /** @type {LogRun} */ (this.run).name, tag: this.tag.name, step: one, wall_time: wall[at], ...Object.fromEntries(Array.from({ length: Math.max(0, bins) }, (_, bin) => [`from ${borders[bin]}`, count[at * bins + bin]])) }));
+    return Array.from(step, (_, at) => ({ run: /** @type {LogRun} */ (this.run).name, tag: this.tag.name, step: exactNumber(step, at), wall_time: wall[at], ...Object.fromEntries(Array.from({ length: Math.max(0, bins) }, (_, bin) => [`from ${borders[bin]}`, count[at * bins + bin]])) }));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */
@@ -116,7 +117,7 @@ class DistributionCard extends HistogramCard {
 
   rows() {
     const { step, wall, bands } = this.data;
-    return Array.from(step, (one, at) => ({ run: /** @type {LogRun} */ (this.run).name, tag: this.tag.name, step: one, wall_time: wall[at], ...Object.fromEntries(PERCENTILES.map((word, band) => [word, bands[at * BANDS + band]])) }));
+    return Array.from(step, (_, at) => ({ run: /** @type {LogRun} */ (this.run).name, tag: this.tag.name, step: exactNumber(step, at), wall_time: wall[at], ...Object.fromEntries(PERCENTILES.map((word, band) => [word, bands[at * BANDS + band]])) }));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */

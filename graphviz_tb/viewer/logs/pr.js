@@ -71,15 +71,15 @@ export class CurveCard extends StepCard {
   tell(points, x) {
     const rows = points.map(({ line, at }) => {
       const curve = /** @type {Curve} */ (this.answers.get(line.run.id));
-      const cells = [curve.thresholds[at], line.y[at], line.x[at]].map((value) => shortNumber(value));
-      return el("tr", {}, runCell(line.run, line.colour), ...[...cells, ...[curve.tp, curve.fp, curve.tn, curve.fn].map((column) => String(column[at]))].map((cell) => el("td", {}, cell)));
+      const cells = [curve.thresholds[at], line.y[at], line.x[at]].map((value) => (value === undefined ? "" : shortNumber(value)));
+      return el("tr", {}, runCell(this.page.logs.runs, line.run, line.colour), ...[...cells, ...[curve.tp, curve.fp, curve.tn, curve.fn].map((column) => String(column[at]))].map((cell) => el("td", {}, cell)));
     });
     this.page.showTip(this, [t("run"), t("log.threshold"), t("log.precision"), t("log.recall"), "TP", "FP", "TN", "FN"], rows, x);
   }
 
   rows() {
     return this.curves().flatMap(([run, curve]) =>
-      curve.thresholds.map((threshold, at) => ({ run: run.name, tag: this.tag.name, step: curve.step, threshold, precision: Number(curve.precision[at]), recall: Number(curve.recall[at]), tp: Number(curve.tp[at]), fp: Number(curve.fp[at]), tn: Number(curve.tn[at]), fn: Number(curve.fn[at]) })),
+      curve.recall.map((_, at) => ({ run: run.name, tag: this.tag.name, step: curve.step, threshold: curve.thresholds[at] ?? "", precision: Number(curve.precision[at]), recall: Number(curve.recall[at]), tp: Number(curve.tp[at]), fp: Number(curve.fp[at]), tn: Number(curve.tn[at]), fn: Number(curve.fn[at]) })),
     );
   }
 

@@ -89,8 +89,23 @@ export class ProfilePage extends SheetWithoutCards {
     this.table.text = wanted.text || this.table.text;
     this.other = named(wanted.against) ?? "";
     const view = /^(-?\d+),(-?\d+)$/.exec(wanted.view);
-    const id = this.steps.some((one) => one.id === this.id) ? this.id : named(wanted.step) ?? this.steps[this.steps.length - 1]?.id;
-    if (id !== undefined) this.choose(id, view && Number(view[1]) < Number(view[2]) ? { from: Number(view[1]), to: Number(view[2]) } : null);
+    const id = this.steps.some((one) => one.id === this.id) ? this.id : named(wanted.step);
+    if (id === undefined) this.waits = this.chooseFirst();
+    else this.choose(id, view && Number(view[1]) < Number(view[2]) ? { from: Number(view[1]), to: Number(view[2]) } : null);
+  }
+
+  /** Show the first step that has time; the last one where none of the first has any. */
+  async chooseFirst() {
+    const turn = ++this.turn;
+    let found = this.steps[this.steps.length - 1];
+    for (const one of this.steps.slice(0, STEPS_READ)) {
+      const told = await this.drawTables(one.id).catch(() => null);
+      if (turn !== this.turn) return;
+      if (!told?.slices) continue;
+      found = one;
+      break;
+    }
+    if (found) await this.choose(found.id);
   }
 
   /** Show a step. @param {string} id @param {{from: number, to: number} | null} [view] */

@@ -13,7 +13,7 @@ export class RidgeChart extends Plot {
     this.told = told;
     this.axis = "value";
     /** @type {HistogramColumns} */
-    this.data = { step: [], wall: [], borders: [], count: [], bands: [] };
+    this.data = { n: 0, step: [], wall: [], borders: [], count: [], bands: [] };
     /** @type {ArrayLike<number>} where each lies on the axis of steps or times */
     this.when = [];
     this.whenAxis = "step";

@@ -29,7 +29,7 @@ export class RunDifferences {
     const runs = shown.some((run) => known.has(run.id)) ? shown.filter((run) => known.has(run.id)) : shown; // others have nothing to compare
     const some = runs.slice(0, MOST_RUNS);
     const rows = differingRows(runs, logs.runs.trials);
-    const head = el("tr", {}, el("th", { scope: "col" }, ""), ...some.map((run) => el("th", { scope: "col", title: shortText(run.name) }, shortText(run.name, 40))));
+    const head = el("tr", {}, el("th", { scope: "col" }, ""), ...some.map((run) => el("th", { scope: "col", title: shortText(run.name) }, this.logs.runs.shownName(run.name, 40))));
     const body = rows.map(([name, values]) => el("tr", {}, el("th", { scope: "row" }, shortText(name, 60)), ...values.slice(0, MOST_RUNS).map((value) => el("td", {}, value === null || value === undefined ? "" : typeof value === "number" ? floatWord(value) : shortText(String(value), 60)))));
     const table = rows.length ? el("div", { class: "trials", tabindex: "0" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...body))) : el("p", { class: "quiet" }, t("log.noDifference"));
     const left = runs.length - some.length;

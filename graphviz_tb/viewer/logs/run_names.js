@@ -17,34 +17,65 @@ export function runOrder(one, other) {
   return naturalOrder(one, other);
 }
 
+const PIECES = /[_\-/\s,;:=]*[^_\-/\s,;:=]+/g; // words of a name, each behind what separates it from the one before
+
 /**
- * Cut long names so that no two that differ look the same: `exp_…_lr0.1`. The cut is as near to the middle as it can be.
+ * Cut long names so that no two that differ look the same: words that all of a family have are left out, `…lr0.1…version_2`;
+ * where that is not enough letters are, as near to the middle as it can be.
  * @param {string[]} names @param {number} most letters @returns {Map<string, string>}
  */
 export function shortNames(names, most) {
   /** @type {Map<string, string>} */
   const out = new Map();
-  let left = [...new Set(names)].filter((name) => name.length > most);
-  const kept = most - 1; // letters beside the sign of the cut
-  const heads = Array.from({ length: kept + 1 }, (_, head) => head).sort((a, b) => Math.abs(a - kept / 2) - Math.abs(b - kept / 2));
+  const long = [...new Set(names)].filter((name) => name.length > most);
   const taken = new Set(names.filter((name) => name.length <= most));
-  for (const head of heads) {
-    if (!left.length) break;
-    const cut = (/** @type {string} */ name) => `${name.slice(0, head)}…${name.slice(name.length - kept + head)}`;
+  const said = ownWords(long, most);
+  const give = (/** @type {string[]} */ left, /** @type {(name: string) => string} */ cut) => {
     const count = new Map();
     for (const name of left) count.set(cut(name), (count.get(cut(name)) ?? 0) + 1);
-    const unique = left.filter((name) => count.get(cut(name)) === 1 && !taken.has(cut(name)));
+    const unique = left.filter((name) => cut(name).length <= most && count.get(cut(name)) === 1 && !taken.has(cut(name)));
     for (const name of unique) out.set(name, cut(name)), taken.add(cut(name));
-    left = left.filter((name) => !out.has(name));
+    return left.filter((name) => !out.has(name));
+  };
+  let left = give(long, (name) => said.get(name) ?? name);
+  const kept = most - 1; // letters beside the sign of the cut
+  for (const base of [said, new Map()]) {
+    const whole = (/** @type {string} */ name) => base.get(name) ?? name;
+    for (const head of Array.from({ length: kept + 1 }, (_, at) => at).sort((a, b) => Math.abs(a - kept / 2) - Math.abs(b - kept / 2))) {
+      if (left.length) left = give(left, (name) => (whole(name).length <= most ? whole(name) : `${whole(name).slice(0, head)}…${whole(name).slice(whole(name).length - kept + head)}`));
+    }
   }
-  const shared = sharedHead(left);
-  for (const name of left) out.set(name, shared > most / 2 ? `…${name.slice(shared - 2)}` : name); // as much as it takes
+  for (const name of left) out.set(name, said.get(name) ?? name); // as much as it takes
   return out;
 }
 
-/** How many letters names begin with alike. @param {string[]} names */
-function sharedHead([first = "", ...rest]) {
-  let head = 0;
-  while (head < first.length && rest.every((name) => name[head] === first[head])) head++;
-  return rest.length ? head : 0;
+/** Names without the words that all names of their family have: those that begin with the same word. @param {string[]} names @param {number} most @returns {Map<string, string>} */
+function ownWords(names, most) {
+  /** @type {Map<string, string[][]>} */
+  const families = new Map();
+  for (const name of names) {
+    const pieces = name.match(PIECES) ?? [name];
+    families.set(pieces[0], [...(families.get(pieces[0]) ?? []), pieces]);
+  }
+  const out = new Map();
+  for (const family of families.values()) {
+    const count = new Map();
+    for (const pieces of family) for (const piece of new Set(pieces)) count.set(piece, (count.get(piece) ?? 0) + 1);
+    const own = family.map((pieces) => new Set([...pieces.keys()].filter((at) => count.get(pieces[at]) < family.length)));
+    if (family.length < 2 || own.some((kept) => !kept.size)) continue;
+    // With room to spare, the word before what differs says what it is; then the name's beginning. All have it, or none.
+    const wanted = new Set([...own.flatMap((kept) => [...kept].map((at) => at - 1)).sort((a, b) => b - a), ...family[0].keys()]);
+    for (const at of wanted) {
+      const more = own.map((kept, nth) => (at >= 0 && at < family[nth].length ? new Set(kept).add(at) : kept));
+      if (more.every((kept, nth) => joinedWords(family[nth], kept).length <= most)) own.splice(0, own.length, ...more);
+    }
+    family.forEach((pieces, nth) => out.set(pieces.join(""), joinedWords(pieces, own[nth])));
+  }
+  return out;
+}
+
+/** Some words of a name, with a sign in place of the others. @param {string[]} pieces @param {Set<number>} kept */
+function joinedWords(pieces, kept) {
+  const words = pieces.map((piece, at) => (kept.has(at) ? (at && !kept.has(at - 1) ? piece.replace(/^[_\-/\s,;:=]+/, "") : piece) : "\0"));
+  return words.join("").replace(/\0+/g, "…");
 }

@@ -9,6 +9,10 @@ import { runOrder, shortNames } from "./run_names.js";
 import { trialOrder } from "./trials.js";
 
 const RUN_ROW = 28; // px: rows out of sight are not made
+const ROW_REST = 76; // px of a row beside its name and its step
+const STEP_DIGIT = 7; // px
+const LEAST_LETTERS = 12; // of a name
+const LETTERS = document.createElement("canvas").getContext("2d"); // measures them
 const RUNS_SORTS = ["name", "time", "step"];
 const OF_TRIALS = "trial:"; // before the name of a column by which runs are sorted
 const OF_TAG = "tag:"; // before the measure and the tag by which runs are sorted
@@ -31,10 +35,8 @@ export class RunList {
     this.pattern = "";
     this.good = /(?:)/;
     this.anchor = -1;
-    /** @type {Map<string, string>} what is shown of long names, for so many letters and for these names */
+    /** @type {Map<number, Map<string, string>>} what is shown of long names where there is room for so many letters */
     this.short = new Map();
-    this.letters = 0;
-    this.shortened = "";
     this.filter = el("input", { type: "search", class: "filter", role: "searchbox", "aria-label": t("log.filterRuns"), placeholder: t("log.filterRuns"), spellcheck: "false", autocomplete: "off", oninput: () => this.setPattern(this.filter.value) });
     this.said = el("div", { class: "said", role: "status" });
     /** @type {{key: string, word: string, values: Map<number, number>, down: boolean} | null} */
@@ -53,6 +55,7 @@ export class RunList {
   /** @param {LogRun[]} runs */
   set(runs) {
     const known = new Set(this.runs.map((run) => run.name));
+    if (runs.length !== this.runs.length || runs.some((run) => !known.has(run.name))) this.short.clear();
     this.runs = runs;
     if (!this.touched) for (const run of runs) if (!known.has(run.name) && this.chosen.size < ALL_AT_FIRST) this.chosen.add(run.name);
     this.draw();
@@ -175,12 +178,28 @@ export class RunList {
     input.focus();
   }
 
+  /** A name of a run in at most so many letters, so that no two runs look the same. @param {string} name @param {number} most */
+  shownName(name, most) {
+    if (name.length <= most) return visibleText(name);
+    let found = this.short.get(most);
+    if (!found) this.short.set(most, (found = shortNames(this.runs.map((run) => run.name), most)));
+    return found.has(name) ? visibleText(found.get(name)) : shortText(name, most);
+  }
+
+  /** How many letters of a name a row has room for. @param {LogRun[]} shown */
+  lettersOfRoom(shown) {
+    const look = getComputedStyle(this.list);
+    LETTERS.font = `${look.fontSize} ${look.fontFamily}`;
+    const some = shown.slice(0, 100).map((run) => run.name).filter((name) => name.length > LEAST_LETTERS).join("") || "x";
+    const steps = Math.max(0, ...shown.map((run) => String(run.lastStep ?? "").length));
+    const room = (this.list.clientWidth || 240) - ROW_REST - STEP_DIGIT * steps;
+    return Math.max(LEAST_LETTERS, Math.floor((room * some.length) / (1.05 * LETTERS.measureText(some).width)));
+  }
+
   /** Make the rows that are in sight. */
   draw() {
     const shown = this.listedRuns();
-    const letters = Math.max(12, Math.floor(((this.list.clientWidth || 240) - 96) / 6.6));
-    const names = shown.map((run) => run.name);
-    if (letters !== this.letters || names.join("\n") !== this.shortened) [this.short, this.letters, this.shortened] = [shortNames(names, letters), letters, names.join("\n")];
+    this.letters = this.lettersOfRoom(shown);
     const on = shown.filter((run) => this.chosen.has(run.name)).length;
     this.all.checked = on > 0 && on === shown.length;
     this.all.indeterminate = on > 0 && on < shown.length;
@@ -205,7 +224,7 @@ export class RunList {
     box.checked = this.chosen.has(run.name);
     const state = run.state === "ready" ? "" : t(`log.state.${run.state}`);
     const step = run.lastStep == null ? "" : `${run.lastStep}`;
-    const row = el("label", { class: `run ${run.state}`, title: shortText(run.name), ondblclick: (/** @type {Event} */ event) => (event.preventDefault(), this.only(run.name)) }, box, swatch, el("span", { class: "run-name" }, visibleText(this.short.get(run.name) ?? run.name)), el("span", { class: "run-step", title: t("log.lastStep") }, state || step));
+    const row = el("label", { class: `run ${run.state}`, title: shortText(run.name), ondblclick: (/** @type {Event} */ event) => (event.preventDefault(), this.only(run.name)) }, box, swatch, el("span", { class: "run-name" }, this.shownName(run.name, this.letters)), el("span", { class: "run-step", title: t("log.lastStep") }, state || step));
     row.style.top = `${at * RUN_ROW}px`;
     return row;
   }

@@ -7,6 +7,7 @@ import { t } from "../strings.js";
 import { BandedChart } from "./banded_chart.js";
 import { TagCard } from "./card.js";
 import { POINTS_A_PIXEL, isoTime, shortNumber, smoothSeries } from "./curves.js";
+import { exactNumber } from "./feed.js";
 import { mergeLines, runGroups } from "./run_groups.js";
 import { RUN_MEASURES } from "./runs.js";
 import { TOGETHER_ID } from "./together.js";
@@ -182,7 +183,7 @@ export class ScalarCard extends TagCard {
   rows() {
     const lines = this.lines();
     if (this.page.logs.grouping.by) return lines.filter((line) => !line.faint).flatMap(groupRows);
-    return lines.flatMap((line) => Array.from(line.step, (step, at) => ({ run: line.run.name, tag: line.tag ?? this.tag.name, step, wall_time: line.wall[at], value: line.raw[at], superseded: line.superseded?.[at] ? 1 : 0 })));
+    return lines.flatMap((line) => Array.from(line.step, (_, at) => ({ run: line.run.name, tag: line.tag ?? this.tag.name, step: exactNumber(line.step, at), wall_time: line.wall[at], value: line.raw[at], superseded: line.superseded?.[at] ? 1 : 0 })));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */
@@ -222,7 +223,7 @@ function lastOf(line) {
 /** A row of the table for each place of a group's line. @param {ChartLine} line @returns {CardRow[]} */
 function groupRows(line) {
   const { group } = line;
-  return Array.from(line.step, (step, at) => ({ run: line.run.name, tag: line.tag ?? "", step, value: line.raw[at], low: group ? group.low[at] : line.raw[at], high: group ? group.high[at] : line.raw[at], runs: group ? group.count[at] : 1 }));
+  return Array.from(line.step, (_, at) => ({ run: line.run.name, tag: line.tag ?? "", step: exactNumber(line.step, at), value: line.raw[at], low: group ? group.low[at] : line.raw[at], high: group ? group.high[at] : line.raw[at], runs: group ? group.count[at] : 1 }));
 }
 
 /** A row for each step, a column for each line. @param {{run: LogRun, step: ArrayLike<number>, raw: ArrayLike<number>, superseded?: ArrayLike<number>}[]} lines */

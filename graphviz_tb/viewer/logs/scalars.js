@@ -1,6 +1,6 @@
 // The page of scalars: a card for each tag, with the lines of all chosen runs, and one crosshair for all.
 
-import { el, shortText } from "../dom.js";
+import { el } from "../dom.js";
 import { t } from "../strings.js";
 import { durationWord, floatWord, shortNumber } from "./curves.js";
 import { FrameQueue } from "./frame_queue.js";
@@ -197,11 +197,11 @@ export class ScalarPage extends TagPage {
     const body = (rows ?? []).slice(0, TIP_ROWS).map(({ line, at: nth }, order) => {
       if (line.group) {
         const { low, high, count, size } = line.group;
-        return el("tr", { class: order ? null : "nearest" }, runCell(line.run, line.colour), ...(line.raw === line.y ? [] : [cell(shortNumber(line.y[nth], 5))]), cell(floatWord(line.raw[nth])), cell(String(line.step[nth])), cell(`${shortNumber(low[nth], 5)} – ${shortNumber(high[nth], 5)}`), cell(`${count[nth]} / ${size}`));
+        return el("tr", { class: order ? null : "nearest" }, runCell(this.logs.runs, line.run, line.colour), ...(line.raw === line.y ? [] : [cell(shortNumber(line.y[nth], 5))]), cell(floatWord(line.raw[nth])), cell(String(line.step[nth])), cell(`${shortNumber(low[nth], 5)} – ${shortNumber(high[nth], 5)}`), cell(`${count[nth]} / ${size}`));
       }
       const when = [String(line.step[nth]), new Date(line.wall[nth] * 1000).toLocaleTimeString(), durationWord(line.wall[nth] - line.start)];
       const smooth = line.raw === line.y ? [] : [cell(shortNumber(line.y[nth], 5))];
-      return el("tr", { class: order ? null : "nearest" }, runCell(line.run, line.colour), ...smooth, cell(floatWord(line.raw[nth])), ...when.map(cell));
+      return el("tr", { class: order ? null : "nearest" }, runCell(this.logs.runs, line.run, line.colour), ...smooth, cell(floatWord(line.raw[nth])), ...when.map(cell));
     });
     this.showTip(card, ["run", ...(this.look.smooth ? ["log.smoothed"] : []), "log.value", "step", "log.wall", "log.axis.relative"].map((key) => t(key)), body, x, (rows ?? []).length);
   }
@@ -232,9 +232,9 @@ export function axisChooser(choose) {
   return list;
 }
 
-/** A run in its colour, as a cell of a table. @param {LogRun} run @param {string} colour */
-export function runCell(run, colour) {
+/** A run in its colour, as a cell of a table. @param {RunList} runs @param {LogRun} run @param {string} colour */
+export function runCell(runs, run, colour) {
   const swatch = el("span", { class: "swatch" });
   swatch.style.background = colour;
-  return el("td", {}, swatch, shortText(run.name, 60));
+  return el("td", {}, swatch, runs.shownName(run.name, 60));
 }

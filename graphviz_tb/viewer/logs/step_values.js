@@ -77,7 +77,7 @@ export class StepValues {
     const name = (/** @type {LogRun} */ run) => {
       const swatch = el("span", { class: "swatch" });
       swatch.style.background = this.page.logs.runColour(run);
-      return el("th", { scope: "row" }, swatch, ` ${shortText(run.name, 80)}`);
+      return el("th", { scope: "row" }, swatch, ` ${this.page.logs.runs.shownName(run.name, 80)}`);
     };
     const body = rows.map((row) => el("tr", {}, name(row.run), ...row.values.map(cell)));
     const left = all - tags.length;

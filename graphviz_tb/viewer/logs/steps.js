@@ -111,7 +111,7 @@ export class StepCard extends TagCard {
 
   /** The parts of each row of the table that all kinds have. */
   leadingColumns() {
-    return { run: this.run?.name ?? "", tag: this.tag.name, step: this.steps[this.at] };
+    return { run: this.run?.name ?? "", tag: this.tag.name, step: this.answer?.step ?? this.steps[this.at] };
   }
 
   /** Go some steps on. @param {number} by */
