@@ -80,6 +80,8 @@ render_options = combine_options(
     click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
     click.option("--select", metavar="NAME", multiple=True, help="Pick this node out."),
     click.option("--no-legend", is_flag=True, help="No legend."),
+    click.option("--paper", is_flag=True, help="A figure to print: no buttons, no file name, text of 7 pt at least."),
+    click.option("--width-mm", type=click.IntRange(20, 2000), metavar="MM", help="How wide it is at most [178]."),
     size_options,
     click.option("--page-max", type=float, metavar="MB", help="Most megabytes of a page: the deepest groups go [25]."),
     click.option("--font-file", "font_files", metavar="FILE", multiple=True, help="A font for what Arimo lacks."),

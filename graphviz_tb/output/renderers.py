@@ -30,6 +30,7 @@ WORD_OPTIONS = frozenset({"title", "stats", "color_by", "theme", *LOGGED_COLOR_O
 DRAWING_OPTIONS = OPENING_OPTIONS | STUB_OPTIONS | WORD_OPTIONS | {"engine", "wrap", "direction", "legend", "select"}
 FONT_OPTIONS = frozenset({"font_files"})
 PIXEL_OPTIONS = frozenset({"scale", "width"})
+PAPER_OPTIONS = frozenset({"paper", "width_mm"})
 
 
 def _render_from_drawing(
@@ -150,15 +151,18 @@ class Renderer:
 
 
 RENDERERS: dict[str, Renderer] = {
-    "svg": Renderer(_render_from_drawing(_render_svg), ".svg", DRAWING_OPTIONS),
+    "svg": Renderer(_render_from_drawing(_render_svg), ".svg", DRAWING_OPTIONS | PAPER_OPTIONS),
     "png": Renderer(
         _render_from_drawing(_render_png),
         ".png",
-        DRAWING_OPTIONS | FONT_OPTIONS | PIXEL_OPTIONS,
+        DRAWING_OPTIONS | FONT_OPTIONS | PIXEL_OPTIONS | PAPER_OPTIONS,
         _render_from_drawing(_png_shortfalls),
     ),
     "pdf": Renderer(
-        _render_from_drawing(_render_pdf), ".pdf", DRAWING_OPTIONS | FONT_OPTIONS, _render_from_drawing(_pdf_shortfalls)
+        _render_from_drawing(_render_pdf),
+        ".pdf",
+        DRAWING_OPTIONS | FONT_OPTIONS | PAPER_OPTIONS,
+        _render_from_drawing(_pdf_shortfalls),
     ),
     "html": Renderer(_render_html, ".html", DRAWING_OPTIONS | {"page_max"}),
     "dot": Renderer(_render_dot, ".dot", OPENING_OPTIONS | STUB_OPTIONS | WORD_OPTIONS | {"direction"}),

@@ -9,18 +9,18 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
-from graphviz_tb.model.skeleton import GapMargins, LevelGaps, LevelLayout, Skeleton, WireStroke
+from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke
 from graphviz_tb.place.coordinates import place_level
 from tests.place.geometry import faults
 
 
-def residual(blocks: int, room: GapMargins = (0, 0, 0, 0)) -> tuple[Skeleton, LevelLayout]:
-    """Blocks of four boxes, each with a skip over it; each gap gets `room` more for labels."""
+def residual(blocks: int, label: tuple[int, int] = (0, 0)) -> tuple[Skeleton, LevelLayout]:
+    """Blocks of four boxes, each with a skip over it; each line has a label so large."""
     count = 4 * blocks + 1
     pairs = [*pairwise(range(count)), *((4 * at, 4 * at + 4) for at in range(blocks))]
     edges = tuple(Metaedge(one, two, 1, 0, 0) for one, two in pairs)
     skeleton = arrange(Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ()))
-    strokes = {wire: WireStroke(room=room) for wire in range(len(pairs))}
+    strokes = {wire: WireStroke(label=label, is_main=True) for wire in range(len(pairs))}
     return skeleton, place_level(skeleton, [(80, 24)] * count, LevelGaps(), strokes=strokes)
 
 
@@ -62,9 +62,9 @@ def test_lines_between_columns_run_apart() -> None:
             assert abs(x - other) >= 10 or top >= low or high >= bottom
 
 
-@pytest.mark.parametrize("room", [(100, 0, 0, 0), (0, 100, 0, 0), (0, 0, 100, 0), (0, 0, 0, 100)])
-def test_room_for_labels_ends_where_lines_turn_to_the_next_column(room: GapMargins) -> None:
-    skeleton, level = residual(10, room)
+@pytest.mark.parametrize("label", [(100, 12), (12, 100)])
+def test_room_for_labels_ends_where_lines_turn_to_the_next_column(label: tuple[int, int]) -> None:
+    skeleton, level = residual(10, label)
     column = {item: at for at, items in enumerate(columns(skeleton)) for item in items}
     for wire, route in zip(skeleton.wires, level.routes, strict=True):
         ways = [upward for upward, _ in groupby(two[1] < one[1] for one, two in pairwise(route))]
