@@ -9,7 +9,7 @@ from graphviz_tb.model.paint import Caption
 from graphviz_tb.model.scene import Scene, Separator
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.render.compose import LEGEND_GAP, PAGE_MARGIN, SheetLayout, _lay_out_sheet, _title_row
-from graphviz_tb.render.legend import LEGEND_ROW_PX, LegendBlock, LegendEntry, in_lines
+from graphviz_tb.render.legend import LEGEND_ROW_PX, LegendBlock, LegendEntry, legend_in_lines
 
 
 def page(width: int, height: int) -> SheetLayout:
@@ -31,7 +31,7 @@ def test_the_legend_is_one_line_at_the_foot() -> None:
 
 def test_a_legend_is_no_longer_than_the_screen_is_wide() -> None:
     blocks = [LegendBlock("Signs", tuple(LegendEntry((), f"row {number}") for number in range(60)))]
-    found = in_lines(blocks, 400)
+    found = legend_in_lines(blocks, 400)
     assert found.width <= 400
     assert found.height > LEGEND_ROW_PX
     assert len({(one.x, one.y) for one in found.blocks}) == 61  # the heading, too
