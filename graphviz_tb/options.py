@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field, fields, replace
 from math import inf
 from numbers import Integral, Real
 from os import PathLike
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from graphviz_tb.errors import RequestError, UnknownChoice, WrongType, reject_bytes_path, require_type, short_repr
 from graphviz_tb.model.frozen import dataclass
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from graphviz_tb.model.scene import Direction
-
 
 # Smallest value of each number; `max_children` and `series_min` below 2 could never be met.
 MIN_VALUES = {
@@ -279,3 +279,51 @@ class Options:
 
 
 PRESETS = ("default", "tensorboard")
+
+
+# Options of a comparison: which differences count; the styles of its report, and the suffixes of their files.
+
+ReportStyle = Literal["text", "json", "markdown"]
+REPORT_STYLES: tuple[ReportStyle, ...] = get_args(ReportStyle)
+REPORT_SUFFIXES: dict[str, ReportStyle] = {".json": "json", ".md": "markdown", ".txt": "text"}
+
+
+@dataclass(frozen=True, slots=True)
+class DiffOptions:
+    """Classes of differences that are noise unless asked for.
+
+    `shapes`: the `_output_shapes` that were written beside the nodes; `devices`; `colocation`: `_class`; `versions`
+    of producer and consumers; `constants`: what constants hold (their type and shape always count).
+    """
+
+    shapes: bool = False
+    devices: bool = False
+    colocation: bool = False
+    versions: bool = False
+    constants: bool = False
+
+    @classmethod
+    def including(cls, words: Iterable[str]) -> DiffOptions:
+        """Options with some classes on; each word may list several, set apart by commas.
+
+        >>> DiffOptions.including(["shapes,devices"])
+        DiffOptions(shapes=True, devices=True, colocation=False, versions=False, constants=False)
+        """
+        words = (words,) if isinstance(words, str) else words
+        require_type("include", words, Iterable)
+        try:
+            words = tuple(words)
+        except TypeError:  # an array without dimensions says that it is iterable
+            raise WrongType(f"include is {short_repr(words)}; it takes words") from None
+        chosen = []
+        for word in words:
+            require_type("include", word, str)
+            parts = [part.strip() for part in word.split(",")]
+            chosen += [part for part in parts if part] or [word]  # an empty word is no class either
+        for word in chosen:
+            if word not in (*DIFFERENCE_CLASSES, "all"):
+                raise UnknownChoice.among("class of differences", word, (*DIFFERENCE_CLASSES, "all"))
+        return cls(**{word: word in chosen or "all" in chosen for word in DIFFERENCE_CLASSES})
+
+
+DIFFERENCE_CLASSES = tuple(field.name for field in fields(DiffOptions))

@@ -40,7 +40,7 @@ class GraphMatcher:
         """
         __tracebackhide__ = True
         from graphviz_tb.diff.baseline import baseline as made
-        from graphviz_tb.diff.options import DiffOptions
+        from graphviz_tb.options import DiffOptions
 
         words = (include,) if isinstance(include, str) else tuple(include)
         DiffOptions.including(words)  # raise for an unknown word before the file is written

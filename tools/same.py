@@ -170,7 +170,7 @@ def results(tree: Path, commands: list[list[str]], jobs: int, revision: str | No
     folder.mkdir(parents=True)
     environment = {
         **os.environ,
-        "PYTHONPATH": str(tree),
+        "PYTHONPATH": os.pathsep.join((str(tree), str(Path(__file__).parent))),  # -P leaves out the folder of a script
         "PYTHONDONTWRITEBYTECODE": "1",
         "NO_COLOR": "1",
         "COLUMNS": "120",

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from graphviz_tb.api.picture import Picture
+from typing import Any
 
 CELL_PAGE_MB = 2.0  # of a page that a notebook shows without being asked: each cell keeps a copy
 CELL_PAGE_OPS = 20_000  # of larger graphs a notebook shows the picture
@@ -67,8 +64,8 @@ class Drawable:
         """Return the picture as PDF, bytes; `choices` as for `svg`."""
         return self._drawn(choices).pdf()
 
-    def _drawn(self, choices: dict[str, Any]) -> Picture:
-        picture: Picture = self.picture(**choices)
+    def _drawn(self, choices: dict[str, Any]) -> DrawnPicture:
+        picture: DrawnPicture = self.picture(**choices)
         return picture
 
     def _repr_html_(self) -> str | None:

@@ -19,12 +19,11 @@ from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hi
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, RowFill
-from graphviz_tb.model.paths import RowPath
+from graphviz_tb.model.paths import RowPath, without_counter
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.ops.roles import VARIABLE_OPS
 
 FOLD_RANGE = re.compile(r" \([^()]*\)$")  # first and last part in the name of a fold
-TRAILING_COUNTER = re.compile(r"_\d+$", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def _describe_group(hierarchy: Hierarchy, row: int) -> str:
     """Describe the groups of a template in the legend: like the first of them, or "slots" of an optimizer."""
     leaf = hierarchy.display_label(row)
     return (
-        f"slots of {TRAILING_COUNTER.sub('', leaf)}"
+        f"slots of {without_counter(leaf)}"
         if _is_optimizer_slot(hierarchy.graph, hierarchy.name[row])
         else f"like {leaf}"
     )

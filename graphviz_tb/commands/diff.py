@@ -26,12 +26,11 @@ from graphviz_tb.output.renderers import RENDERERS, output_format
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.folders import Collection, ModelPair
-    from graphviz_tb.diff.options import ReportStyle
-    from graphviz_tb.diff.picture.both import Both
+    from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.errors import TbGraphError
     from graphviz_tb.model.facts import SavedView
-    from graphviz_tb.options import PictureOptions
+    from graphviz_tb.options import PictureOptions, ReportStyle
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
@@ -128,7 +127,7 @@ def _report_folders(
 ) -> int:
     """Print the changes of each pair; an unpaired model, or a folder that cannot be read, is one line."""
     from graphviz_tb.commands.terminal import print_notices, print_report
-    from graphviz_tb.diff.folders import pairs
+    from graphviz_tb.diff.folders import model_pairs
     from graphviz_tb.errors import NOT_STRICT_HINT, Ambiguous, ReadError, RequestError, TbGraphError
     from graphviz_tb.output.files import check_inputs_kept
 
@@ -141,7 +140,7 @@ def _report_folders(
     sections = [_unpaired_section(path, f"not compared: {why}", style) for path, why in sorted(unread.items())]
     rows = [model_table_row(path, f"not compared: {why}") for path, why in sorted(unread.items())]
     code, refused = ReadError.exit_code if unread else EXIT_SAME, []
-    paired = pairs(old, new)
+    paired = model_pairs(old, new)
     check_inputs_kept([path for pair in paired for path in (pair.old, pair.new)], ["-"])
     for pair in paired:
         try:
@@ -193,11 +192,14 @@ def _pair_section(
 
 def model_table_row(path: str, verdict: str, changes: Changes | None = None) -> str:
     """Return a row of the table: the model, the verdict, the differences of parameters and FLOPs."""
-    from graphviz_tb.diff.report.explain import escaped
+    from graphviz_tb.diff.report.explain import escape_markdown
 
     numbers = changes.numbers if changes is not None else {}
     unseen = changes.left_out if changes is not None and changes.same else ()
-    cells = [escaped(path), escaped(f"{verdict}; not in this form: {', '.join(unseen)}" if unseen else verdict)]
+    cells = [
+        escape_markdown(path),
+        escape_markdown(f"{verdict}; not in this form: {', '.join(unseen)}" if unseen else verdict),
+    ]
     for word in ("parameters", "flops"):
         old, new = numbers.get(word, (None, None))
         cells.append(f"{new - old:+,}" if old is not None and new is not None and old != new else "")
@@ -269,7 +271,7 @@ def _report_for_git(sources: tuple[str, ...], compare: Callable[[str, str], Chan
     first = "" if len(sources) < GIT_ARGUMENTS else _git_header(sources)
     try:
         if len(sources) == 1:
-            from graphviz_tb.diff.report.lines import lines_of
+            from graphviz_tb.diff.baseline import lines_of
 
             print_report(lines_of(sources[0]))
             return EXIT_SAME
@@ -352,9 +354,9 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     tbgraph diff models/ models.new/                # every model of two folders, paired by path
     git config diff.tbgraph.command "tbgraph diff --git"  # with *.pb diff=tbgraph in .gitattributes
     """
-    from graphviz_tb.diff.folders import collections
-    from graphviz_tb.diff.options import DiffOptions
+    from graphviz_tb.diff.folders import collection_pair
     from graphviz_tb.errors import RequestError
+    from graphviz_tb.options import DiffOptions
     from graphviz_tb.output.files import check_inputs_kept
 
     parse_conditions(values["fail_on"])
@@ -373,7 +375,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     _check_picture_options(values)
     old, new = _pick_sides(sources, values["run"])
     read = _side_choices(values)
-    if (both := collections(old, new)) is not None:
+    if (both := collection_pair(old, new)) is not None:
         return _report_folders(
             *both, lambda before, after: _compare_sources(before, after, options, read), style, values
         )
@@ -390,27 +392,27 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
 def _report_style(word: str | None) -> ReportStyle:
     """Return the style of the report."""
-    from graphviz_tb.diff.options import STYLES
     from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.options import REPORT_STYLES
 
     # The member of the table, not the word, has the type of a style.
-    for style in STYLES:
+    for style in REPORT_STYLES:
         if style == ("text" if word is None else word):
             return style
-    raise UnknownChoice.among("format", word or "", STYLES)
+    raise UnknownChoice.among("format", word or "", REPORT_STYLES)
 
 
 def _check_diff_outputs(targets: tuple[str, ...]) -> None:
     """Refuse outputs of an unknown format or in an unwritable place, before anything is read."""
-    from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.options import REPORT_SUFFIXES
     from graphviz_tb.output.files import check_outputs_writable
     from graphviz_tb.output.suffixes import nearest_output
 
     drawn = [RENDERERS[word].suffix for word in PICTURE_FORMATS]
-    legal = ", ".join([*drawn, *REPORTS])
+    legal = ", ".join([*drawn, *REPORT_SUFFIXES])
     for target in targets:
-        if Path(target).suffix.lower() not in (*REPORTS, *drawn):
+        if Path(target).suffix.lower() not in (*REPORT_SUFFIXES, *drawn):
             what = f"output {target!r} has no suffix that says its format; use one of {legal}"
             raise UnknownChoice(what, hint=nearest_output(target))
     check_outputs_writable(targets)
@@ -482,7 +484,7 @@ def _print_changes(changes: Changes, style: ReportStyle, values: dict[str, Any])
 def _write_diff_outputs(changes: Changes, values: dict[str, Any], view: SavedView | None) -> None:
     """Write all outputs, or none."""
     from graphviz_tb.commands.terminal import print_notices
-    from graphviz_tb.diff.picture.both import Both
+    from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.output.files import write_outputs
 
     both, options = Both(changes, view), _checked_picture_options(values, view)
@@ -498,19 +500,19 @@ def _is_static_picture(target: str) -> bool:
 
 def _is_report_file(target: str) -> bool:
     """Return whether an output is the report in words."""
-    from graphviz_tb.diff.options import REPORTS
+    from graphviz_tb.options import REPORT_SUFFIXES
 
-    return Path(target).suffix.lower() in REPORTS
+    return Path(target).suffix.lower() in REPORT_SUFFIXES
 
 
 def encode_diff_output(both: Both, target: str, options: PictureOptions) -> bytes:
     """Return a picture, or the report, in the format of the target's suffix."""
-    from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.diff.report.explain import explain
+    from graphviz_tb.options import REPORT_SUFFIXES
 
     suffix = Path(target).suffix.lower()
-    if suffix in REPORTS:
-        return explain(both.changes, REPORTS[suffix], None, colour=False).encode("utf-8", "replace")
+    if suffix in REPORT_SUFFIXES:
+        return explain(both.changes, REPORT_SUFFIXES[suffix], None, colour=False).encode("utf-8", "replace")
     if suffix == ".html":
         from graphviz_tb.page.changes import changes_html
 
@@ -520,7 +522,7 @@ def encode_diff_output(both: Both, target: str, options: PictureOptions) -> byte
 
 def _checked_picture_options(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
     """Return the options of the picture. Raises `UnknownChoice` for an unknown word."""
-    from graphviz_tb.diff.picture.both import picture_options
+    from graphviz_tb.diff.picture.overlay import picture_options
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.model.scene import DIRECTIONS
     from graphviz_tb.model.theme import THEMES

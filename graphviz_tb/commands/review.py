@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.api.checking import assertion_lines, assertions_verdict
-from graphviz_tb.commands.check import assertion_options, collect_assertions
+from graphviz_tb.commands.check import assertion_options, check_values, collect_assertions
 from graphviz_tb.commands.costs import cost_amount
 from graphviz_tb.commands.diff import (
     EXIT_DIFFERENT,
@@ -25,18 +25,18 @@ from graphviz_tb.commands.diff import (
 )
 from graphviz_tb.commands.options import reading_options, view_options
 from graphviz_tb.commands.views import view_of_command
-from graphviz_tb.diff.report.explain import escaped, headline, in_code, markdown, printable
+from graphviz_tb.diff.report.explain import escape_markdown, headline, in_code, markdown, printable
 from graphviz_tb.limits import MAX_COMMENT_LETTERS
-from graphviz_tb.model.formatting import format_counted_noun
+from graphviz_tb.model.formatting import document_header, format_counted_noun
 from graphviz_tb.output.renderers import RENDERERS
 
 if TYPE_CHECKING:
     from graphviz_tb.api.checking import CheckedModel
     from graphviz_tb.api.pipeline import Model
     from graphviz_tb.commands.revision import Revision
-    from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.errors import TbGraphError
+    from graphviz_tb.options import DiffOptions
 
 # The results of `tbgraph review` for each model, and their report: lines for a terminal, a comment for a pull
 # request.
@@ -75,6 +75,24 @@ class ReviewedModel:
         return EXIT_DIFFERENT if failed or gone or differs else EXIT_SAME
 
 
+def _review_document(done: Sequence[ReviewedModel], base: str) -> dict[str, Any]:
+    """Return what became of each model as plain values: its state, changes, assertions and files."""
+    return {**document_header("tbgraph-review"), "base": base, "models": [_reviewed_entry(one) for one in done]}
+
+
+def _reviewed_entry(one: ReviewedModel) -> dict[str, Any]:
+    """Return one model as plain values; what is not known of it is null."""
+    return {
+        "path": one.path,
+        "base": one.base,
+        "state": one.state,
+        "error": None if one.error is None else one.error.message,
+        "changes": None if one.changes is None else one.changes.to_json(),
+        "checked": None if one.checked is None else check_values(one.checked, MAX_REPORTED_CHANGES),
+        "files": list(one.files),
+    }
+
+
 def _review_text(one: ReviewedModel) -> str:
     """Return lines for a terminal."""
     said = [f"{printable(one.path)}: {printable(_model_state_words(one))}"]
@@ -111,7 +129,7 @@ def _model_size_words(model: Model) -> str:
 
 def _review_comment(title: str, done: Sequence[ReviewedModel]) -> str:
     """Return the comment; its invisible first line identifies it for updates."""
-    head = [f"<!-- tbgraph review: {re.sub(r'[^A-Za-z0-9 ._]', '_', title)} -->", f"## {escaped(title)}", ""]
+    head = [f"<!-- tbgraph review: {re.sub(r'[^A-Za-z0-9 ._]', '_', title)} -->", f"## {escape_markdown(title)}", ""]
     if len(done) > 1:
         head += [*MODEL_TABLE_HEAD, *map(_review_table_row, done), ""]
     said = "\n".join(head)
@@ -138,7 +156,7 @@ def _comment_section(one: ReviewedModel) -> str:
     if one.state == "changed" and one.changes is not None:
         said = [markdown(one.changes).rstrip()]
     else:
-        said = [f"### `{in_code(one.path)}`: {escaped(_model_state_words(one))}"]
+        said = [f"### `{in_code(one.path)}`: {escape_markdown(_model_state_words(one))}"]
     if one.checked is not None:
         said += ["", f"**{assertions_verdict(one.checked)}**", ""]
         said += [_assertion_item(line) for line in assertion_lines(one.checked)]
@@ -149,7 +167,7 @@ def _comment_section(one: ReviewedModel) -> str:
 
 def _assertion_item(line: str) -> str:
     """Return a line of assertion results as a list item."""
-    return f"  - {escaped(line.strip())}" if line.startswith(" ") else f"- {escaped(line)}"
+    return f"  - {escape_markdown(line.strip())}" if line.startswith(" ") else f"- {escape_markdown(line)}"
 
 
 COMMENT_FILE = "comment.md"
@@ -214,10 +232,9 @@ def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool
     if folder is not None:
         write_output(folder / COMMENT_FILE, _review_comment(values["title"], done).encode("utf-8", "replace"))
     if as_json and not quiet:
-        from graphviz_tb.commands.review_json import review_document
         from graphviz_tb.commands.table import json_lines, print_lines
 
-        print_lines(json_lines(review_document(done, revision.name)))
+        print_lines(json_lines(_review_document(done, revision.name)))
     return max(one.review_exit_code(values["fail_on"]) for one in done)
 
 
@@ -288,13 +305,13 @@ def _compare_with_base(
     one: ReviewedModel, before: Path, place: str, read: dict[str, Any], values: dict[str, Any]
 ) -> ReviewedModel:
     """Compare a model with its base version: failures are recorded, not raised."""
-    from graphviz_tb.diff.options import DiffOptions
-    from graphviz_tb.diff.run import run
+    from graphviz_tb.diff.run import compare_sources
     from graphviz_tb.errors import TbGraphError
+    from graphviz_tb.options import DiffOptions
 
     options: DiffOptions = DiffOptions.including(values["include"])
     try:
-        changes = run(str(before), one.path, options, read)
+        changes = compare_sources(str(before), one.path, options, read)
     except TbGraphError as error:
         return replace(one, state="unread", error=error.with_traceback(None))
     changes = replace(changes, old_name=f"{one.base}:{place}", new_name=one.path)
@@ -304,7 +321,7 @@ def _compare_with_base(
 def _draw_review(one: ReviewedModel, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
     """Write the pictures of a model, and of its changes; yield their names."""
     from graphviz_tb.commands.diff import encode_diff_output
-    from graphviz_tb.diff.picture.both import Both, picture_options
+    from graphviz_tb.diff.picture.overlay import Both, picture_options
     from graphviz_tb.output.files import write_outputs
 
     if one.model is None:

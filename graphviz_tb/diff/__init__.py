@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.model.change import Change
+    from graphviz_tb.options import DiffOptions
 
 __all__ = ["Change", "assert_same", "diff"]
 
 
 def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions | None = None, **read: Any) -> Changes:
-    """The changes that lead from `old` to `new`.
+    """Return the changes that lead from `old` to `new`.
 
     Each is a source of `load` (a path, bytes, an object that holds a GraphDef) or a Model. `include` lists classes of
     differences that are noise unless asked for: shapes, devices, colocation, versions, constants. `read` are options
@@ -36,12 +36,12 @@ def diff(old: Any, new: Any, include: Iterable[str] = (), options: DiffOptions |
 
     After: the same changes whatever the order of nodes and attributes; `diff(new, old)` is the inverse.
     """
-    from graphviz_tb.diff.options import DiffOptions
-    from graphviz_tb.diff.run import run
+    from graphviz_tb.diff.run import compare_sources
     from graphviz_tb.errors import require_type
+    from graphviz_tb.options import DiffOptions
 
     require_type("options", options, DiffOptions, type(None))
-    return run(old, new, options or DiffOptions.including(include), read)
+    return compare_sources(old, new, options or DiffOptions.including(include), read)
 
 
 def assert_same(old: Any, new: Any, include: Iterable[str] = (), **read: Any) -> None:

@@ -7,43 +7,58 @@ graph.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 
-from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.columns.labels import (
+    NOISE_ATTRIBUTES,
+    SHAPE_ATTRIBUTES,
+    _argument_values,
+    _is_seed_counter,
+    own_settings,
+)
+from graphviz_tb.diff.columns.values import plain_value
+from graphviz_tb.diff.report.explain import printable
+from graphviz_tb.diff.report.words import value_text
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.run import run
+from graphviz_tb.diff.run import compare_sources, load_flat
 from graphviz_tb.errors import RequestError
 from graphviz_tb.formats.reading import read_source
-from graphviz_tb.limits import MAX_SETTING_NUMBERS
+from graphviz_tb.limits import MAX_FUNCTION_NAME_LETTERS, MAX_SETTING_NUMBERS
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.facts import FoldedGraph
+from graphviz_tb.model.graph import COLOCATION_ATTR, Graph
+from graphviz_tb.model.measure import truncate_middle
 from graphviz_tb.model.sources import LoadedGraph
-from graphviz_tb.options import ReadOptions
+from graphviz_tb.options import DiffOptions, ReadOptions
 from graphviz_tb.proto import GraphDef, TensorProto
 
-KEPT = ("dtype", "tensor_shape", "version_number")  # of a tensor that is too large to be a setting
+BASELINE_KEYS = ("dtype", "tensor_shape", "version_number")  # of a tensor that is too large to be a setting
 
 
 def baseline(source: Any, **choices: Any) -> tuple[bytes, str]:
-    """The graph of a source as the bytes of its baseline, and what it is called; the same graph gives the same bytes.
+    """Return the graph of a source as the bytes of its baseline, and what it is called; the same graph gives the same
+    bytes.
 
-    `choices` are options of reading (`run`, `tag`, `signature`). Raises `RequestError` for layers that no JSON lists.
+    `choices` are options of reading (`run`, `tag`, `signature`). Raises `RequestError` for layers that no
+    JSON lists.
 
     >>> baseline(b'node { name: "x" op: "Relu" }')[0]
     b'{\\n "node": [\\n  {\\n   "name": "x",\\n   "op": "Relu"\\n  }\\n ]\\n}\\n'
     """
     loaded = source.loaded if isinstance(source, FoldedGraph) else None
     loaded = loaded or read_source(source, ReadOptions(**choices))
-    return as_bytes(document(loaded)), loaded.label
+    return _baseline_bytes(_baseline_document(loaded)), loaded.label
 
 
-def document(loaded: LoadedGraph) -> dict[str, Any]:
-    """What a baseline holds, as plain values."""
+def _baseline_document(loaded: LoadedGraph) -> dict[str, Any]:
+    """Return a baseline as plain values."""
     if loaded.kind != "conceptual":
-        values: dict[str, Any] = MessageToDict(without_numbers(loaded.graph_def))
+        values: dict[str, Any] = MessageToDict(_without_numbers(loaded.graph_def))
         return {"node": [], **values}
     if not loaded.described:
         hint = "model.export('folder') writes the graph of its ops: give that folder"
@@ -54,13 +69,13 @@ def document(loaded: LoadedGraph) -> dict[str, Any]:
     return described
 
 
-def as_bytes(values: dict[str, Any]) -> bytes:
+def _baseline_bytes(values: dict[str, Any]) -> bytes:
     """Values as JSON for a repository: a line each, keys in order."""
     return (json.dumps(values, indent=1, sort_keys=True) + "\n").encode()
 
 
-def without_numbers(graph_def: GraphDef) -> GraphDef:
-    """A copy of a graph without the numbers in tensors that are no settings: weights, tables of words."""
+def _without_numbers(graph_def: GraphDef) -> GraphDef:
+    """Return a copy of a graph without the numbers in tensors that are no settings: weights, tables of words."""
     copy = GraphDef()
     copy.CopyFrom(graph_def)
     for nodes in (copy.node, *(function.node_def for function in copy.library.function)):
@@ -68,21 +83,88 @@ def without_numbers(graph_def: GraphDef) -> GraphDef:
             for name in node.attr:
                 value = node.attr[name]
                 for tensor in (*([value.tensor] if value.HasField("tensor") else ()), *value.list.tensor):
-                    empty(tensor)
+                    _empty_graph_input(tensor)
     return copy
 
 
-def empty(tensor: TensorProto) -> None:
+def _empty_graph_input(tensor: TensorProto) -> None:
     """Take the numbers out of a tensor that has more than a setting may have."""
     if prod(dim.size for dim in tensor.tensor_shape.dim) > MAX_SETTING_NUMBERS:
         for field, _ in tensor.ListFields():
-            if field.name not in KEPT:
+            if field.name not in BASELINE_KEYS:
                 tensor.ClearField(field.name)
 
 
 def since(kept: bytes, name: str, now: bytes, label: str, include: tuple[str, ...] = ()) -> Changes:
-    """The changes from a baseline called `name` to another one, of the graph `label`.
+    """Return the changes from a baseline called `name` to another one, of the graph `label`.
 
     Raises `ReadError` where the baseline is damaged.
     """
-    return replace(run(kept, now, DiffOptions.including(include), {}), old_name=name, new_name=label)
+    return replace(compare_sources(kept, now, DiffOptions.including(include), {}), old_name=name, new_name=label)
+
+
+# A graph in lines, for tools that compare text: one line a node, by name, and behind it one a setting; nothing that a
+# rebuild changes.
+
+
+def lines_of(source: Any) -> str:
+    """Return every node with its op type and its inputs, sorted, its settings below it; functions behind the main
+    graph.
+
+    >>> print(lines_of(b'node { name: "x" op: "Relu" attr { key: "alpha" value_text { f: 0.5 } } }'), end="")
+    x Relu ()
+    x alpha=0.5
+    """
+    graph = load_flat(source, {}, 0).graph
+    functions = [f"{truncate_middle(function.name, MAX_FUNCTION_NAME_LETTERS)}::" for function in graph.functions]
+    nodes = sorted(_lines(graph, node, functions) for node in range(len(graph)))
+    return "".join(f"{line}\n" for lines in nodes for line in lines)
+
+
+def _lines(graph: Graph, node: int, functions: list[str]) -> list[str]:
+    function = int(graph.function[node])
+    # "function::node": names of nodes are unique within a function only.
+    name = f"{functions[function] if exists(function) else ''}{graph.name[node]}"
+    definition = graph.node_def(node)
+    layer = graph.layers.get(graph.name[node])
+    op = (layer.class_name if layer else graph.op_types[graph.op[node]]) or "-"
+    head = f"{name} {op}" if definition is None else f"{name} {op} ({', '.join(definition.input)})"
+    settings: dict[str, str] = {}
+    if definition is not None:
+        settings = {
+            key: value_text(plain_value(definition.attr[key]))
+            for key in sorted(definition.attr)
+            if key not in NOISE_ATTRIBUTES | SHAPE_ATTRIBUTES | {COLOCATION_ATTR}
+            and not _is_seed_counter(key, definition.attr)
+        }
+    if layer:
+        settings |= _flat_settings(own_settings(layer.config))
+        calls = list(filter(None, map(_argument_values, layer.arguments)))
+        for number, call in enumerate(calls, 1):
+            settings |= _flat_settings(call, f"call {number}: " if len(calls) > 1 else "argument ")
+    # Each line has the name of its node: a comparison shows lines by themselves.
+    return [_escape_line(head), *(_escape_line(f"{name} {key}={text}") for key, text in settings.items())]
+
+
+def _flat_settings(settings: Any, before: str = "") -> dict[str, str]:
+    """Settings one by one, those within others by their keys.
+
+    >>> _flat_settings({"units": 4, "init": {"class_name": "Zeros", "seed": None}})
+    {'init.class_name': 'Zeros', 'init.seed': 'null', 'units': '4'}
+    """
+    found: dict[str, str] = {}
+    todo = [(before, settings)]
+    while todo:
+        key, inner = todo.pop()
+        if isinstance(inner, Mapping) and inner:
+            start = key if key == before else f"{key}."
+            todo += [(f"{start}{word}", inner[word]) for word in sorted(inner, key=str, reverse=True)]
+        elif key != before:
+            word = isinstance(inner, str)
+            found[key] = inner if word else json.dumps(inner, sort_keys=True, ensure_ascii=False, default=str)
+    return found
+
+
+def _escape_line(line: str) -> str:
+    """Return a line as it is written: quoted as JSON does it, without the quotes, so that no name can end it."""
+    return printable(json.dumps(line, ensure_ascii=False)[1:-1])

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from graphviz_tb.diff.changes.layers import LayerClasses, Layers, sort_by_flow
+from graphviz_tb.diff.changes.names import counter_shifts
+from graphviz_tb.diff.changes.numbers import NodeQuantities
+from graphviz_tb.diff.changes.wiring import Rewire, input_differences
+from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.ledger import FUNCTION, SCOPE, Balance, LedgerEntry, balance_ledger, build_ledger, name_of_entry
+from graphviz_tb.diff.match.matching import REASON_WORDS, Matching, Reason
 from graphviz_tb.errors import require_type
 from graphviz_tb.model.change import (
     CHANGE_KINDS,
@@ -19,11 +27,167 @@ from graphviz_tb.model.change import (
     sort_by_severity,
     value_pairs_to_json,
 )
+from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.formatting import replace_non_finite
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.options import DiffOptions
 
-if TYPE_CHECKING:
-    from graphviz_tb.diff.ledger import Balance
-    from graphviz_tb.diff.source import MatchedGraphs
+# The basis of a diff: two graphs and their matching, seen from old to new whichever way they were matched.
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedGraphs:
+    """The two graphs and their matching; `turned` where the matching runs from new to old.
+
+    Nothing outside reads the matching by its own orientation: `to_new[node]` is the partner of an old node, -1 for
+    none, `scope_to_new` the same for scopes, `functions` maps old functions to new ones.
+    """
+
+    matching: Matching
+    layers: tuple[Layers, Layers]
+    options: DiffOptions
+    turned: bool = False
+
+    @property
+    def old_side(self) -> GraphColumns:
+        """Return the columns of the old graph."""
+        return self.matching.b if self.turned else self.matching.a
+
+    @property
+    def new_side(self) -> GraphColumns:
+        """Return the columns of the new graph."""
+        return self.matching.a if self.turned else self.matching.b
+
+    @property
+    def old(self) -> Graph:
+        """Return the old graph."""
+        return self.old_side.graph
+
+    @property
+    def new(self) -> Graph:
+        """Return the new graph."""
+        return self.new_side.graph
+
+    @property
+    def to_new(self) -> Ints:
+        """Return the new node of each old one."""
+        return self.matching.to_a if self.turned else self.matching.to_b
+
+    @property
+    def scope_to_new(self) -> Ints:
+        """Return the new scope of each old one."""
+        return self.matching.scope_to_a if self.turned else self.matching.scope_to_b
+
+    @property
+    def to_old(self) -> Ints:
+        """Return the old node of each new one."""
+        return self.matching.to_b if self.turned else self.matching.to_a
+
+    @property
+    def scope_to_old(self) -> Ints:
+        """Return the old scope of each new one."""
+        return self.matching.scope_to_b if self.turned else self.matching.scope_to_a
+
+    @cached_property
+    def functions(self) -> Mapping[int, int]:
+        """Return the new function of each old one."""
+        known = self.matching.functions
+        return {other: mine for mine, other in known.items()} if self.turned else known
+
+    @property
+    def both_layers(self) -> tuple[Layers, Layers]:
+        """Return the layers of the old and of the new graph."""
+        return self.layers[::-1] if self.turned else self.layers
+
+    @cached_property
+    def numbers(self) -> NodeQuantities:
+        """Return the costs of the ops of both graphs."""
+        return NodeQuantities(*self.both_layers, self.to_new)
+
+    @cached_property
+    def classes(self) -> tuple[LayerClasses, LayerClasses]:
+        """Return the classes of the layers of the old and of the new graph."""
+        old, new = self.both_layers
+        return LayerClasses(old), LayerClasses(new)
+
+    def in_order(self, changes: Iterable[Change]) -> tuple[Change, ...]:
+        """Changes by severity, then from the inputs to the results."""
+        return sort_by_flow(self.both_layers, changes)
+
+    def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
+        """Return the layers that a change is about, `old` and `new`, those that were there before and are still in
+        both."""
+        edits, (before, after) = change.edits, self.classes
+        pairs = (*edits.ops, *edits.inputs) if not (edits.added or edits.removed) else edits.ops
+        kept = [*pairs, *((old, new) for old, new, _ in edits.attributes)]
+        old = {before.layers.layer_of_node(node) for node in (*edits.removed, *(pair[0] for pair in kept))}
+        new = {after.layers.layer_of_node(node) for node in (*edits.added, *(pair[1] for pair in kept))}
+        old |= _name_partners(new, self.to_old, self.scope_to_old)
+        new |= _name_partners(old, self.to_new, self.scope_to_new)
+        return {"old": before.names_and_classes(old), "new": after.names_and_classes(new)}
+
+    def inverted(self) -> MatchedGraphs:
+        """Return the diff seen from the other side: old and new exchanged."""
+        return replace(self, turned=not self.turned)
+
+    def rewires(self, old: int, new: int) -> list[Rewire]:
+        """Return how the inputs of two matched nodes differ."""
+        if not self.turned:
+            return input_differences(self.matching, old, new)
+        wires = input_differences(self.matching, new, old)
+        return [replace(wire, old=old, new=new, before=wire.after, after=wire.before) for wire in wires]
+
+    def renumbered(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """Scopes and nodes that only have another number, because members of their series came or went."""
+        scopes, nodes = counter_shifts(self.matching)
+        if not self.turned:
+            return scopes, nodes
+        return [(new, old) for old, new in scopes], [(new, old) for old, new in nodes]
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Matched nodes, old and new."""
+        mine, others = (column.tolist() for column in self.matching.matched_pairs())
+        return zip(*((others, mine) if self.turned else (mine, others)), strict=True)
+
+    def matches(self) -> Iterator[tuple[str, str, str]]:
+        """Yield every matched node: its old name, its new name, and why."""
+        reasons = self.matching.reason
+        for old, new in self.pairs():
+            why = REASON_WORDS[Reason(int(reasons[new if self.turned else old]))]
+            yield self.old.name[old], self.new.name[new], why
+
+
+def _name_partners(layers: Collection[int], nodes: Ints, scopes: Ints) -> set[int]:
+    """Return the layers on the other side of those that have a partner there."""
+    found = {int(scopes[layer]) for layer in layers if exists(layer) and exists(scopes[layer])}
+    return found | {-1 - int(nodes[-1 - layer]) for layer in layers if not exists(layer) and exists(nodes[-1 - layer])}
+
+
+def _entries_old_to_new(source: MatchedGraphs) -> tuple[LedgerEntry, ...]:
+    """Return the ledger of two matched graphs, from old to new whichever way they were matched."""
+    entries = build_ledger(source.matching, source.options)
+    return tuple(entry.inverted() for entry in entries) if source.turned else entries
+
+
+def _entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
+    """Entries as plain values, those of one node, scope or function together: its name may be long."""
+    sides = source.old_side, source.new_side
+    places: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
+    for number, entry in enumerate(entries):
+        what = entry.aspect if entry.aspect in (SCOPE, FUNCTION) else "node"
+        said = {"before": replace_non_finite(entry.before), "after": replace_non_finite(entry.after)}
+        told = {"id": number, "aspect": entry.aspect, "key": entry.key, **said}
+        places.setdefault((what, entry.old, entry.new), []).append(told)
+    return [
+        {
+            "at": what,
+            "old": name_of_entry(sides[0], what, old),
+            "new": name_of_entry(sides[1], what, new),
+            "entries": members,
+        }
+        for (what, old, new), members in places.items()
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +233,12 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether nothing changed that counts."""
+        """Return whether nothing changed that counts."""
         return not self.items
 
     @property
     def kinds(self) -> dict[ChangeKind, int]:
-        """How many changes of each kind."""
+        """Count how many changes of each kind."""
         counts = Counter(change.kind for change in self.items)
         return {kind: counts[kind] for kind in CHANGE_KINDS if kind in counts}
 
@@ -85,12 +249,13 @@ class Comparison:
 
     @property
     def at_least(self) -> frozenset[str]:
-        """Which of the numbers are more than is counted: some ops have no known shape, or no rule."""
+        """Return which of the numbers are more than is counted: some ops have no known shape, or no rule."""
         old, new = self.bounds()
         return old | new
 
     def bounds(self, change: Change | None = None) -> tuple[frozenset[str], frozenset[str]]:
-        """Which of the numbers, of the whole or of a change, are more than is counted: in the old, in the new graph."""
+        """Return which of the numbers, of the whole or of a change, are more than is counted: in the old, in the new
+        graph."""
         if self.source is None:
             return frozenset(), frozenset()
         return self.source.numbers.bounds(None if self.found == 1 else change)
@@ -98,22 +263,21 @@ class Comparison:
     def numbers_of(self, change: Change) -> dict[str, ValuePair]:
         """Before and after, of the layers that a change and its consequences concern: the quantities that differ."""
         require_type("change", change, Change)
-        return self.source.numbers.of(change, self.found == 1) if self.source is not None else {}
+        return self.source.numbers.quantities_of(change, self.found == 1) if self.source is not None else {}
 
     def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
-        """The layers that a change is about, with their classes: `{"old": [{"name", "class"}], "new": [...]}`."""
+        """Return the layers that a change is about, with their classes: `{"old": [{"name", "class"}], "new":
+        [...]}`."""
         require_type("change", change, Change)
         return self.source.layers_of(change) if self.source is not None else {"old": [], "new": []}
 
     @property
     def ledger(self) -> tuple[list[dict[str, Any]], Balance | None]:
-        """Every atomic difference as plain values, and which change owns it."""
+        """Return every atomic difference as plain values, and which change owns it."""
         if self.source is None:
             return [], None
-        from graphviz_tb.diff.ledger import balance, entries_by_place, turned
-
-        entries = turned(self.source)
-        return entries_by_place(self.source, entries), balance(entries, self.items)
+        entries = _entries_old_to_new(self.source)
+        return _entries_by_place(self.source, entries), balance_ledger(entries, self.items)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -141,12 +305,12 @@ class Comparison:
             for change in self.items
             if (kind is None or change.kind == kind)
             and (severity is None or change.severity == severity)
-            and (under is None or any(_below(name, under) for name in (change.old, change.new)))
+            and (under is None or any(_is_below(name, under) for name in (change.old, change.new)))
         ]
         return replace(self, items=tuple(kept))
 
     def inverted(self) -> Self:
-        """The changes from the new graph to the old one."""
+        """Return the changes from the new graph to the old one."""
         source = self.source.inverted() if self.source is not None else None
         items = (change.inverse() for change in self.items)
         return replace(
@@ -158,9 +322,9 @@ class Comparison:
         )
 
     def matches(self) -> Iterator[tuple[str, str, str]]:
-        """Every matched node: its old name, its new name, and why."""
+        """Return every matched node: its old name, its new name, and why."""
         return self.source.matches() if self.source is not None else iter(())
 
 
-def _below(name: str | None, scope: str) -> bool:
+def _is_below(name: str | None, scope: str) -> bool:
     return name is not None and (name == scope or name.startswith(scope.rstrip("/") + "/"))

@@ -10,9 +10,9 @@ from pathlib import Path, PurePath, PurePosixPath
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.sources.walk import UNREAD_FOLDER_CODE, FolderListing, list_files_below
 
-SUFFIXES = frozenset({".pb", ".pbtxt", ".keras", ".meta", ".json", ".h5", ".graphdef", ".prototxt"})
-SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
-EVENTS = "tfevents"
+MODEL_SUFFIXES = frozenset({".pb", ".pbtxt", ".keras", ".meta", ".json", ".h5", ".graphdef", ".prototxt"})
+SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
+EVENTS_WORD = "tfevents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +34,23 @@ class Collection:
     notices: tuple[Notice, ...]
 
 
-def collections(old: str, new: str) -> tuple[Collection, Collection] | None:
+def collection_pair(old: str, new: str) -> tuple[Collection, Collection] | None:
     """Two folders of models; None where one is a single source (a file, a SavedModel, a log directory) or none of them
     holds a model."""
     if not all(path and os.path.isdir(path) for path in (old, new)):  # noqa: PTH112 - never raises, for any name
         return None
-    before = collection(Path(old))
-    after = collection(Path(new)) if before else None
+    before = _read_collection(Path(old))
+    after = _read_collection(Path(new)) if before else None
     return (before, after) if before and after and (before.models or after.models) else None
 
 
-def collection(folder: Path) -> Collection | None:
-    """A folder of models, which may hold none; None where it is a single source."""
+def _read_collection(folder: Path) -> Collection | None:
+    """Return a folder of models, which may hold none; None where it is a single source."""
     below = list_files_below(folder)
     # A folder of runs is one source: `--run` says which of them is compared.
-    if any(EVENTS in file.name for _, file in below.files):
+    if any(EVENTS_WORD in file.name for _, file in below.files):
         return None
-    found = models(below)
+    found = _model_paths(below)
     unread = {
         os.path.relpath(notice.where, folder).replace(os.sep, "/"): notice.message
         for notice in below.notices
@@ -60,23 +60,24 @@ def collection(folder: Path) -> Collection | None:
     return None if "." in found else Collection(folder, frozenset(found), unread, odd)
 
 
-def models(below: FolderListing) -> set[str]:
-    """The paths of all models in a folder; a SavedModel is one, as a whole."""
+def _model_paths(below: FolderListing) -> set[str]:
+    """Return the paths of all models in a folder; a SavedModel is one, as a whole."""
     files = [(PurePath(place), path) for place, path in below.files]
-    saved = {place for place, path in files if path.name in SAVED_MODEL}
+    saved = {place for place, path in files if path.name in SAVED_MODEL_FILES}
     found = set()
     for place, path in files:
         # What is in a SavedModel, in `variables/` or `assets/`, is part of it.
         whole = next((around for around in (*reversed(place.parents), place) if around in saved), None)
         if whole is not None:
             found.add(whole.as_posix())
-        elif path.suffix.lower() in SUFFIXES and path.is_file():
+        elif path.suffix.lower() in MODEL_SUFFIXES and path.is_file():
             found.add((place / path.name).as_posix())
     return found
 
 
-def pairs(old: Collection, new: Collection) -> list[ModelPair]:
-    """Every model of two folders, paired by its path; without those in a folder that could not be read on one side."""
+def model_pairs(old: Collection, new: Collection) -> list[ModelPair]:
+    """Return every model of two folders, paired by its path; without those in a folder that could not be read on one
+    side."""
     unread = {*old.unread, *new.unread}
     return [
         ModelPair(

@@ -9,26 +9,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphviz_tb.diff.changes.attributes import SHAPE, differences_once
-from graphviz_tb.diff.changes.compare import whole_functions
-from graphviz_tb.diff.changes.names import counted_anew, other_names
-from graphviz_tb.diff.changes.renamed import name
-from graphviz_tb.diff.changes.units import compared_blocks, left_behind
-from graphviz_tb.diff.changes.wires import source_name
-from graphviz_tb.diff.changes.wiring import rewired, rewires
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.changes.compare import whole_function_changes
+from graphviz_tb.diff.changes.names import are_counted_anew, other_names, renamed_name
+from graphviz_tb.diff.changes.units import compared_blocks, is_left_behind, source_name
+from graphviz_tb.diff.changes.wiring import input_differences, rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity
-from graphviz_tb.model.formatting import replace_non_finite
+from graphviz_tb.model.columns import exists
+from graphviz_tb.options import DiffOptions
 
-if TYPE_CHECKING:
-    from graphviz_tb.diff.source import MatchedGraphs
-
-EXISTENCE, OP, ATTRIBUTE, INPUT, CONTROL, NAME, SCOPE, FUNCTION = (
+EXISTENCE_ASPECT, OP, ATTRIBUTE, INPUT, CONTROL, NAME, SCOPE, FUNCTION = (
     "existence", "op", "attribute", "input", "control", "name", "scope", "function",
 )  # fmt: skip
 Claim = tuple[Any, ...]  # what an entry and the edits of a change have in common
@@ -47,30 +41,30 @@ class LedgerEntry:
     after: Any
 
     def inverted(self) -> LedgerEntry:
-        """The entry seen from the other side."""
+        """Return the entry seen from the other side."""
         return LedgerEntry(self.aspect, self.new, self.old, self.key, self.after, self.before)
 
 
-def ledger_of(m: Matching, options: DiffOptions) -> tuple[LedgerEntry, ...]:
-    """All differences that count, in the order of the matched nodes."""
+def build_ledger(m: Matching, options: DiffOptions) -> tuple[LedgerEntry, ...]:
+    """Return all differences that count, in the order of the matched nodes."""
     return (*_existences(m), *_values(m, options), *_wires(m), *_names(m), *_functions(m))
 
 
 def _existences(m: Matching) -> Iterator[LedgerEntry]:
     blocks = compared_blocks(m)
     for new, side, partner in ((False, m.a, m.to_b), (True, m.b, m.to_a)):
-        left = left_behind(side)
+        left = is_left_behind(side)
         for node in (~exists(partner) & ~left).nonzero()[0].tolist():
             if int(side.block[node]) in blocks[new]:
                 word = side.graph.op_types[side.graph.op[node]]
                 yield LedgerEntry(
-                    EXISTENCE, *((-1, node) if new else (node, -1)), "", *((None, word) if new else (word, None))
+                    EXISTENCE_ASPECT, *((-1, node) if new else (node, -1)), "", *((None, word) if new else (word, None))
                 )
 
 
 def _values(m: Matching, options: DiffOptions) -> Iterator[LedgerEntry]:
-    old, new = m.together()
-    differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(left_behind(m.a)[old] & left_behind(m.b)[new])
+    old, new = m.matched_pairs()
+    differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(is_left_behind(m.a)[old] & is_left_behind(m.b)[new])
     for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
         for each in differences_once(m, mine, other, options):
             aspect = OP if each.key == "op" else ATTRIBUTE
@@ -78,8 +72,8 @@ def _values(m: Matching, options: DiffOptions) -> Iterator[LedgerEntry]:
 
 
 def _wires(m: Matching) -> Iterator[LedgerEntry]:
-    for old, new in zip(*(column.tolist() for column in rewired(m)), strict=True):
-        for wire in rewires(m, old, new):
+    for old, new in zip(*(column.tolist() for column in rewired_nodes(m)), strict=True):
+        for wire in input_differences(m, old, new):
             ends = source_name(m.a, wire.before), source_name(m.b, wire.after)
             key = "" if wire.control else str(wire.slot)
             yield LedgerEntry(CONTROL if wire.control else INPUT, old, new, key, *ends)
@@ -87,25 +81,25 @@ def _wires(m: Matching) -> Iterator[LedgerEntry]:
 
 def _names(m: Matching) -> Iterator[LedgerEntry]:
     names = other_names(m)
-    anew = counted_anew(m, names)
+    anew = are_counted_anew(m, names)
     for each in names:
         if each not in anew:
             aspect = SCOPE if each.scope else NAME
-            yield LedgerEntry(aspect, each.old, each.new, "", name(m, each, True), name(m, each, False))
+            yield LedgerEntry(aspect, each.old, each.new, "", renamed_name(m, each, True), renamed_name(m, each, False))
 
 
 def _functions(m: Matching) -> Iterator[LedgerEntry]:
-    for change in whole_functions(m):
+    for change in whole_function_changes(m):
         for function in change.edits.removed_functions:
             yield LedgerEntry(FUNCTION, function, -1, "", change.old, None)
         for function in change.edits.added_functions:
             yield LedgerEntry(FUNCTION, -1, function, "", None, change.new)
 
 
-def claims(edits: NodeEdits) -> Iterator[Claim]:
-    """What some edits claim, as `claim_of` writes it."""
-    yield from ((EXISTENCE, -1, node) for node in edits.added)
-    yield from ((EXISTENCE, node, -1) for node in edits.removed)
+def _claims_of_edits(edits: NodeEdits) -> Iterator[Claim]:
+    """Yield the claims of some edits, as `_claim_of_entry` writes them."""
+    yield from ((EXISTENCE_ASPECT, -1, node) for node in edits.added)
+    yield from ((EXISTENCE_ASPECT, node, -1) for node in edits.removed)
     yield from ((OP, *pair) for pair in edits.ops)
     yield from ((ATTRIBUTE, *which) for which in edits.attributes)
     yield from ((INPUT, *pair) for pair in edits.inputs)
@@ -115,8 +109,8 @@ def claims(edits: NodeEdits) -> Iterator[Claim]:
     yield from ((FUNCTION, function, -1) for function in edits.removed_functions)
 
 
-def claim_of(entry: LedgerEntry) -> Claim:
-    """What a change has to claim for an entry to be its own."""
+def _claim_of_entry(entry: LedgerEntry) -> Claim:
+    """Return the claim that makes an entry a change's own."""
     if entry.aspect == ATTRIBUTE:
         return ATTRIBUTE, entry.old, entry.new, entry.key
     return INPUT if entry.aspect == CONTROL else entry.aspect, entry.old, entry.new
@@ -124,7 +118,7 @@ def claim_of(entry: LedgerEntry) -> Claim:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """Which change owns each entry of a ledger: `claimed` has for each change the entries that it is, `explained` those
+    """Owners of the entries of a ledger: `claimed` has for each change the entries that it is, `explained` those
     that follow from it, `open_entries` are nobody's."""
 
     claimed: tuple[tuple[int, ...], ...]
@@ -132,24 +126,24 @@ class Balance:
     open_entries: tuple[int, ...]
 
 
-def balance(entries: Sequence[LedgerEntry], changes: Sequence[Change]) -> Balance:
+def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) -> Balance:
     """Give each entry to the first change that claims it, else to the first one from which it follows."""
     own: dict[Claim, int] = {}
     following: dict[Claim, int] = {}
     for number, change in enumerate(changes):
         exchanged = set(change.edits.ops) if change.kind == "changed" and change.detail.get("key") == "op" else None
-        for claim in claims(change.edits):
+        for claim in _claims_of_edits(change.edits):
             # An exchange of ops says nothing of attributes of nodes that keep their op.
             if exchanged is None or claim[0] != ATTRIBUTE or (claim[1], claim[2]) in exchanged:
                 own.setdefault(claim, number)
         for behind in change.consequences:
-            for claim in claims(behind.all_edits()):
+            for claim in _claims_of_edits(behind.all_edits()):
                 following.setdefault(claim, number)
     claimed: dict[int, list[int]] = defaultdict(list)
     explained: dict[int, list[int]] = defaultdict(list)
     left = []
     for place, entry in enumerate(entries):
-        claim = claim_of(entry)
+        claim = _claim_of_entry(entry)
         # An op that became another one brings its attributes.
         for known, found in ((own, claimed), (following, explained)):
             owner = known.get(claim, known.get((OP, entry.old, entry.new)) if entry.aspect == ATTRIBUTE else None)
@@ -166,28 +160,33 @@ def balance(entries: Sequence[LedgerEntry], changes: Sequence[Change]) -> Balanc
     )
 
 
-def balanced(m: Matching, changes: Sequence[Change], options: DiffOptions) -> tuple[Change, ...]:
-    """The changes, and one for each entry of the ledger that none of them owns: with equal aspects and values one."""
-    entries = ledger_of(m, options)
-    left = [entries[place] for place in balance(entries, changes).open_entries]
+def add_open_changes(m: Matching, changes: Sequence[Change], options: DiffOptions) -> tuple[Change, ...]:
+    """Return the changes, and one for each entry of the ledger that none of them owns: with equal aspects and values
+    one."""
+    entries = build_ledger(m, options)
+    left = [entries[place] for place in balance_ledger(entries, changes).open_entries]
     groups: dict[str, list[LedgerEntry]] = defaultdict(list)
     # A variable's shape and what TensorFlow noted of its reads are one size: the variable comes first.
     for entry in sorted(left, key=lambda entry: entry.key == SHAPE):
         key = "shape" if entry.key == SHAPE else entry.key
         groups[repr((entry.aspect, key, entry.before, entry.after))].append(entry)
     return (
-        sort_by_severity([*changes, *(_plain(m, members) for members in groups.values())]) if left else tuple(changes)
+        sort_by_severity([*changes, *(_plain_change(m, members) for members in groups.values())])
+        if left
+        else tuple(changes)
     )
 
 
-def _plain(m: Matching, members: Sequence[LedgerEntry]) -> Change:
-    """What entries of equal aspect and values are by themselves."""
+def _plain_change(m: Matching, members: Sequence[LedgerEntry]) -> Change:
+    """Make one change of entries of equal aspect and values."""
     first = members[0]
-    names = [(_name_of(m.a, entry.aspect, entry.old), _name_of(m.b, entry.aspect, entry.new)) for entry in members]
+    names = [
+        (name_of_entry(m.a, entry.aspect, entry.old), name_of_entry(m.b, entry.aspect, entry.new)) for entry in members
+    ]
     places = list(dict.fromkeys(names))
     also, ops = tuple(places[1:]), len(places)
     pairs = tuple((entry.old, entry.new) for entry in members)
-    if first.aspect in (EXISTENCE, FUNCTION):
+    if first.aspect in (EXISTENCE_ASPECT, FUNCTION):
         nodes = tuple(entry.new if exists(entry.new) else entry.old for entry in members)
         kind, word = ("added", first.after) if exists(first.new) else ("removed", first.before)
         detail: dict[str, Any] = {"scope": False, "op_types": {str(word): len(members)}}
@@ -211,28 +210,7 @@ def _plain(m: Matching, members: Sequence[LedgerEntry]) -> Change:
     return Change("changed", "attribute", *places[0], ops, detail, also, edits=edits)
 
 
-def turned(source: MatchedGraphs) -> tuple[LedgerEntry, ...]:
-    """The ledger of two matched graphs, from old to new whichever way they were matched."""
-    entries = ledger_of(source.matching, source.options)
-    return tuple(entry.inverted() for entry in entries) if source.turned else entries
-
-
-def entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
-    """Entries as plain values, those of one node, scope or function together: its name may be long."""
-    sides = source.old_side, source.new_side
-    places: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
-    for number, entry in enumerate(entries):
-        what = entry.aspect if entry.aspect in (SCOPE, FUNCTION) else "node"
-        said = {"before": replace_non_finite(entry.before), "after": replace_non_finite(entry.after)}
-        told = {"id": number, "aspect": entry.aspect, "key": entry.key, **said}
-        places.setdefault((what, entry.old, entry.new), []).append(told)
-    return [
-        {"at": what, "old": _name_of(sides[0], what, old), "new": _name_of(sides[1], what, new), "entries": members}
-        for (what, old, new), members in places.items()
-    ]
-
-
-def _name_of(side: GraphColumns, aspect: str, number: int) -> str | None:
+def name_of_entry(side: GraphColumns, aspect: str, number: int) -> str | None:
     if not exists(number):
         return None
     if aspect == FUNCTION:

@@ -1,4 +1,4 @@
-"""The result of a diff that a user holds: a comparison that explains, draws and saves itself."""
+"""Result of a diff: a comparison that explains, draws and saves itself."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.diff.comparison import Comparison
-from graphviz_tb.diff.options import REPORTS, ReportStyle
 from graphviz_tb.errors import require_type
+from graphviz_tb.options import REPORT_SUFFIXES, ReportStyle
 
 if TYPE_CHECKING:
     import pandas
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CHANGE_COLUMNS = ("kind", "severity", "name", "old", "new", "ops", "places", "consequences", "detail")
 
 
-def change_row(change: Change) -> tuple[Any, ...]:
+def _change_row(change: Change) -> tuple[Any, ...]:
     """Return the row of a change in a data frame; what it says by kind is a text of JSON."""
     values = change.to_json()
     detail = json.dumps(values["detail"], ensure_ascii=False, default=str)
@@ -41,21 +41,21 @@ class Changes(Drawable, Comparison):
         return f"<{type(self).__name__} {printable(self.old_name)} → {printable(self.new_name)}: {verdict(self)}>"
 
     def to_json(self) -> dict[str, Any]:
-        """All changes as plain values (docs/diff.md)."""
-        from graphviz_tb.diff.report.explain import document
+        """Return all changes as plain values (docs/diff.md)."""
+        from graphviz_tb.diff.report.explain import json_document
 
-        return document(self)
+        return json_document(self)
 
     def to_markdown(self) -> str:
-        """All changes as a comment for a pull request, the verdict first."""
+        """Return all changes as a comment for a pull request, the verdict first."""
         return self.explain("markdown")
 
     def picture(self, view: Any = None, **choices: Any) -> Picture:
-        """One picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …), and
-        `view` is a view file, of which hiding, titles and the like count."""
+        """Return one picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …),
+        and `view` is a view file, of which hiding, titles and the like count."""
         from graphviz_tb.api.choices import validate_picture_options
         from graphviz_tb.api.view_files import as_saved_view
-        from graphviz_tb.diff.picture.both import Both, picture_options
+        from graphviz_tb.diff.picture.overlay import Both, picture_options
 
         saved = as_saved_view(view)
         wanted = picture_options(saved, choices)
@@ -63,21 +63,22 @@ class Changes(Drawable, Comparison):
         return Both(self, saved).picture(wanted)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All changes as a `pandas.DataFrame`, a row each. Raises `ToolMissing` where pandas is not installed."""
+        """Return all changes as a `pandas.DataFrame`, a row each. Raises `ToolMissing` where pandas is not
+        installed."""
         from graphviz_tb.api.frames import pandas_frame
 
-        return pandas_frame(map(change_row, self), CHANGE_COLUMNS)
+        return pandas_frame(map(_change_row, self), CHANGE_COLUMNS)
 
     def to_polars(self) -> polars.DataFrame:
-        """The same as a `polars.DataFrame`. Raises `ToolMissing` where polars is not installed."""
+        """Return the same as a `polars.DataFrame`. Raises `ToolMissing` where polars is not installed."""
         from graphviz_tb.api.frames import polars_frame
 
-        return polars_frame(map(change_row, self), CHANGE_COLUMNS)
+        return polars_frame(map(_change_row, self), CHANGE_COLUMNS)
 
     def html(self, **choices: Any) -> str:
-        """The page with both graphs and a list of all changes, a text; `choices` are options of a picture."""
+        """Return the page with both graphs and a list of all changes, a text; `choices` are options of a picture."""
         from graphviz_tb.api.choices import validate_picture_options
-        from graphviz_tb.diff.picture.both import Both, picture_options
+        from graphviz_tb.diff.picture.overlay import Both, picture_options
         from graphviz_tb.page.changes import changes_html
 
         wanted = picture_options(None, choices)
@@ -85,7 +86,7 @@ class Changes(Drawable, Comparison):
         return changes_html(Both(self, None), wanted).decode()
 
     def show(self, height: int = 640, **choices: Any) -> NotebookFrame:
-        """The page in a notebook's cell, `height` pixels high."""
+        """Return the page in a notebook's cell, `height` pixels high."""
         from graphviz_tb.page.notebook import NotebookFrame
 
         return NotebookFrame(self.html(**choices).encode(), height)
@@ -104,14 +105,15 @@ class Changes(Drawable, Comparison):
 
         check_inputs_kept(self.inputs, [target])
         # Suffixes of reports come first: `.json` of a diff is its changes, not a picture of both graphs.
-        style = REPORTS.get(PurePath(target).suffix.lower())
+        style = REPORT_SUFFIXES.get(PurePath(target).suffix.lower())
         if style is None:
             self.picture(**choices).save(target)
         else:
             write_output(target, self.explain(style, None).encode("utf-8", "replace"))
 
     def explain(self, style: ReportStyle = "text", limit: int | None = 40, colour: bool = False) -> str:
-        """The changes in words: "text", "json" or "markdown". `limit` is the number of changes listed in text."""
+        """Return the changes in words: "text", "json" or "markdown". `limit` is the number of changes listed in
+        text."""
         from graphviz_tb.diff.report.explain import explain
 
         require_type("style", style, str)

@@ -8,31 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.compare import compare, ignored
-from graphviz_tb.diff.changes.interface import signatures
+from graphviz_tb.diff.changes.compare import compare_matched, ignored_counts
+from graphviz_tb.diff.changes.interface import signature_changes
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.left_out import left_out
-from graphviz_tb.diff.changes.outputs import other_outputs
-from graphviz_tb.diff.changes.promised import with_signatures
-from graphviz_tb.diff.changes.totals import other_totals
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.changes.numbers import invisible_properties, total_changes
+from graphviz_tb.diff.changes.outputs import inferred_output_changes, with_signatures
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.ledger import balanced
-from graphviz_tb.diff.match.steps import match
-from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.comparison import MatchedGraphs
+from graphviz_tb.diff.ledger import add_open_changes
+from graphviz_tb.diff.match.steps import match_graphs
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.source import MatchedGraphs
-from graphviz_tb.diff.traced import modules
+from graphviz_tb.diff.traced import module_graph
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.interpret import interpret
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, absolute_sources, regular_file_stats
-from graphviz_tb.options import FlattenOptions, ReadOptions
+from graphviz_tb.options import DiffOptions, FlattenOptions, ReadOptions
 from graphviz_tb.progress import advance
 from graphviz_tb.sources.inputs import check_stdin_once, localize_source
 
@@ -48,7 +45,7 @@ class DiffInput:
     kind: str = ""  # "op" or "conceptual"; "" for a graph of neither
 
 
-def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Changes:
+def compare_sources(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Changes:
     """Load both, match in one orientation, compare, turn back."""
     old, new = localize_source(old), localize_source(new)
     check_stdin_once((old, new))
@@ -61,10 +58,10 @@ def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Ch
             f"{before.label or 'old'} and {after.label or 'new'}: layers of a Keras model cannot be compared with ops",
             hint="compare two .keras files, or export both models to the same form",
         )
-    return replace(compared(before, after, options), inputs=(*inputs(old), *inputs(new)))
+    return replace(_compare_inputs(before, after, options), inputs=(*_input_files(old), *_input_files(new)))
 
 
-def inputs(source: Any) -> tuple[Any, ...]:
+def _input_files(source: Any) -> tuple[Any, ...]:
     """Return the input files of a source, which no output may overwrite."""
     given = (
         source.files if isinstance(source, FoldedGraph) else (absolute_sources(source), *regular_file_stats((source,)))
@@ -72,41 +69,43 @@ def inputs(source: Any) -> tuple[Any, ...]:
     return tuple(each for each in given if isinstance(each, str | os.PathLike | os.stat_result))
 
 
-def compared(before: DiffInput, after: DiffInput, options: DiffOptions) -> Changes:
-    """The changes between two flat graphs."""
+def _compare_inputs(before: DiffInput, after: DiffInput, options: DiffOptions) -> Changes:
+    """Return the changes between two flat graphs."""
     known: Known = {}
     a, b = GraphColumns(before.graph, options, known), GraphColumns(after.graph, options, known)
     known.clear()
-    if a.whole() > b.whole():
-        return straight(after, before, b, a, options).inverted()
-    return straight(before, after, a, b, options)
+    if a.graph_hash() > b.graph_hash():
+        return _compare_oriented(after, before, b, a, options).inverted()
+    return _compare_oriented(before, after, a, b, options)
 
 
-def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColumns, options: DiffOptions) -> Changes:
-    """The changes, matched in the given orientation."""
+def _compare_oriented(
+    before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColumns, options: DiffOptions
+) -> Changes:
+    """Return the changes, matched in the given orientation."""
     advance("match nodes", 2, 4)
-    m = match(a, b)
+    m = match_graphs(a, b)
     advance("compare nodes", 3, 4)
     layers = Layers(a), Layers(b)
-    changes = balanced(m, compare(m, options, layers), options)
-    promised = signatures(m, before.signatures, after.signatures)
+    changes = add_open_changes(m, compare_matched(m, options, layers), options)
+    promised = signature_changes(m, before.signatures, after.signatures)
     # Files that declare signatures say themselves what they give; where nothing differs there is no shape to infer.
     if changes and not (before.signatures and after.signatures):
-        promised += other_outputs(m, layers)
+        promised += inferred_output_changes(m, layers)
     source = MatchedGraphs(m, layers, options)
     # Graphs of equal nodes with different totals differ, even if the comparison of nodes does not show where.
     told = with_signatures(source.in_order(changes), promised)
-    items = source.in_order(told) or other_totals(m, source.numbers)
+    items = source.in_order(told) or total_changes(m, source.numbers)
     return Changes(
         items=items,
         found=len(items),
         old_name=before.label,
         new_name=after.label,
         matched=int(np.count_nonzero(exists(m.to_b))),
-        ignored=ignored(m, options),
+        ignored=ignored_counts(m, options),
         renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,
         notices=(*before.notices, *after.notices, *m.notices),
-        left_out=left_out(layers),
+        left_out=invisible_properties(layers),
         source=source,
     )
 
@@ -119,7 +118,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
         options = source.options.flatten
         graph = source.hierarchy.graph
         graph = interpret(flatten(graph.graph_def)) if options.tensorboard else graph
-        graph = interpret(flatten(modules(graph))) if graph.is_pytorch else graph
+        graph = interpret(flatten(module_graph(graph))) if graph.is_pytorch else graph
         if source.loaded and source.loaded.layers:
             graph = replace(graph, layers=source.loaded.layers)
         known = source.loaded
@@ -129,15 +128,15 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
     legal = [field.name for field in fields(ReadOptions)]
     if strange := sorted(set(choices) - set(legal)):
         raise UnknownChoice.among("option of reading", strange[0], legal)
-    asked = ReadOptions(**{name: of_side(name, value, side) for name, value in choices.items()})
+    asked = ReadOptions(**{name: _of_side(name, value, side) for name, value in choices.items()})
     loaded = read_source(source, asked)
     graph = interpret(flatten(loaded.graph, FlattenOptions(strict=asked.strict), loaded.layers))
-    graph = interpret(flatten(modules(graph))) if graph.is_pytorch else graph
+    graph = interpret(flatten(module_graph(graph))) if graph.is_pytorch else graph
     return DiffInput(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
 
 
-def of_side(name: str, value: Any, side: int) -> Any:
-    """A choice for one side: a pair has one for each."""
+def _of_side(name: str, value: Any, side: int) -> Any:
+    """Return a choice for one side: a pair has one for each."""
     if not isinstance(value, tuple):
         return value
     if len(value) != 2:

@@ -16,29 +16,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.graphs.traversal import node_depths
+from graphviz_tb.diff.changes.wiring import rewired_nodes
+from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.graphs.traversal import node_depths, reachable_mask
 from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, is_pytorch_module, pytorch_label
+from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.paths import last_segment, natural_name_key
+from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.ops.signatures import setting_input_name
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef
 
-NOT_GIVEN = "None"
-OWN, SHARED = "its own", "shared with "
+NO_ARGUMENT = "None"
+OWN_PARAMETER, SHARED_PARAMETER = "its own", "shared with "
 SHAPE = "_output_shapes"
-IMPLIED = ("groups", "normalized_shape")
+IMPLIED_ARGUMENTS = ("groups", "normalized_shape")
 CHANNELS = "one for each channel"
 
 
-def modules(graph: Graph) -> GraphDef:
+def module_graph(graph: Graph) -> GraphDef:
     """Before: a trace whose marks are known. After: its ops alone, each with its arguments as attributes."""
     from graphviz_tb.proto import GraphDef
 
     plumbing = (graph.mark == Mark.CONSTANT) | graph.nodes_of_types((CONSTANT_OP, PARAMETER_OP).__contains__)
     work = np.flatnonzero(~plumbing).tolist()
-    names = names_of(graph, work)
+    names = _op_names(graph, work)
     made = GraphDef()
     for node in work:
         definition = graph.graph_def.node[node]
@@ -52,42 +58,42 @@ def modules(graph: Graph) -> GraphDef:
             elif source < 0:
                 op.input.append(text)
             else:
-                for key, value in argument(graph, node, slot, source):
+                for key, value in _argument(graph, node, slot, source):
                     op.attr[key].s = value.encode("utf-8", "replace")
     return made
 
 
-def argument(graph: Graph, node: int, slot: int, source: int) -> Iterator[tuple[str, str]]:
-    """What an op is given at an input that is no tensor: the name of the argument and its value; of a parameter whose
-    it is."""
+def _argument(graph: Graph, node: int, slot: int, source: int) -> Iterator[tuple[str, str]]:
+    """Yield the argument of an op at an input that is no tensor: the name of the argument and its value; of a parameter
+    whose it is."""
     label = graph.labels.get(source, "")
     if graph.op_types[graph.op[source]] == PARAMETER_OP:
         owner = posixpath.dirname(posixpath.dirname(graph.name[source]))
         user = posixpath.dirname(graph.name[node])
         # A module is listed below its container, and called without it: the last segment says which it is.
         own = last_segment(owner) == last_segment(user) or not is_pytorch_module(last_segment(owner))
-        yield label, OWN if own else f"{SHARED}{owner}"
-    elif label != NOT_GIVEN:
+        yield label, OWN_PARAMETER if own else f"{SHARED_PARAMETER}{owner}"
+    elif label != NO_ARGUMENT:
         key = setting_input_name(graph.op_types[graph.op[node]], slot) or f"argument {slot}"
-        value = implied(graph, node, key, label)
+        value = _implied_value(graph, node, key, label)
         if value:
             yield key, value
 
 
-def implied(graph: Graph, node: int, key: str, label: str) -> str:
-    """The value of an argument, without what the size of the first input says: a norm over all of it, a group for each
-    of its channels."""
-    if key not in IMPLIED:
+def _implied_value(graph: Graph, node: int, key: str, label: str) -> str:
+    """Return the value of an argument, without what the size of the first input says: a norm over all of it, a group
+    for each of its channels."""
+    if key not in IMPLIED_ARGUMENTS:
         return label
-    sizes = input_sizes(graph, node)
+    sizes = _first_input_sizes(graph, node)
     if key == "groups":
         return CHANNELS if len(sizes) > 1 and sizes[1] > 1 and label == str(sizes[1]) else label
     norm = [part.strip() for part in label.strip("[]").split(",")]
     return "" if norm == [str(size) for size in sizes[-len(norm) :]] else label
 
 
-def input_sizes(graph: Graph, node: int) -> list[int]:
-    """The dimensions of the first input of an op, where they are known."""
+def _first_input_sizes(graph: Graph, node: int) -> list[int]:
+    """Return the dimensions of the first input of an op, where they are known."""
     definition = graph.graph_def.node[node]
     source = graph.index[0].get(definition.input[0].partition(":")[0], -1) if definition.input else -1
     attributes = graph.graph_def.node[source].attr if source >= 0 else {}
@@ -95,14 +101,14 @@ def input_sizes(graph: Graph, node: int) -> list[int]:
     return [dim.size for dim in shapes[0].dim] if len(shapes) else []
 
 
-def names_of(graph: Graph, work: Sequence[int]) -> dict[int, str]:
-    """What each op is called: by its module where that is one op, else by its kind, counted in the order of flow."""
+def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
+    """Name each op: by its module where that is one op, else by its kind, counted in the order of flow."""
     below: dict[str, list[int]] = defaultdict(list)
     around: set[str] = set()
-    for node in in_flow(graph, work):
+    for node in _sort_by_flow(graph, work):
         scope = posixpath.dirname(graph.name[node])
         below[scope].append(node)
-        add_parents(around, scope)
+        _add_parents(around, scope)
     names: dict[int, str] = {}
     for scope, nodes in below.items():
         alone = len(nodes) == 1 and is_pytorch_module(last_segment(scope)) and scope not in around
@@ -121,13 +127,109 @@ def names_of(graph: Graph, work: Sequence[int]) -> dict[int, str]:
     return names
 
 
-def add_parents(around: set[str], scope: str) -> None:
+def _add_parents(around: set[str], scope: str) -> None:
     """Add the scopes around a scope to a set that holds with each scope all that are around it."""
     while (scope := posixpath.dirname(scope)) and scope not in around:
         around.add(scope)
 
 
-def in_flow(graph: Graph, work: Sequence[int]) -> list[int]:
+def _sort_by_flow(graph: Graph, work: Sequence[int]) -> list[int]:
     """Ops in the order of flow, the same whatever the order of the file."""
     depth = node_depths(graph)
     return sorted(work, key=lambda node: (depth[node], natural_name_key(graph.name[node])))
+
+
+# Widths of PyTorch modules: a trace has no shapes of weights, but the shapes of all outputs.
+#
+# How wide the result of a linear layer or a convolution is, its own weights alone decide.
+
+TORCH_PREFIX = "aten::"  # how types of ops begin in PyTorch
+BOTH_WAYS = "bidirectional"
+# The setting, and which dimension of the result it is.
+WIDTH_OPS = {
+    "aten::linear": ("units", -1),
+    "aten::embedding": ("output_dim", -1),
+    **dict.fromkeys(("aten::gru", "aten::lstm", "aten::rnn_tanh", "aten::rnn_relu"), ("hidden_size", -1)),
+    **dict.fromkeys(
+        ("aten::_convolution", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::convolution"), ("filters", 1)
+    ),
+}
+
+
+WIDTH_KEYS = frozenset(key for key, _ in WIDTH_OPS.values())  # Keras has the same words
+
+
+def is_traced(graph: Graph) -> bool:
+    """Return whether a graph is a trace of PyTorch."""
+    return any(op.startswith(TORCH_PREFIX) for op in graph.op_types)
+
+
+def traced_width_changes(m: Matching) -> Iterator[Change]:
+    """Modules that are wider or narrower now, each a change; and ops that give another shape though they take the same
+    ones in the same way: a trace holds nothing else of a kernel or of a parameter."""
+    if not (is_traced(m.a.graph) and is_traced(m.b.graph)):
+        return
+    old, new = m.matched_pairs()
+    other_shape = m.a.labels.shapes[old] != m.b.labels.shapes[new]
+    other_way = np.zeros(len(m.b), bool)
+    other_way[new[m.a.node_label[old] != m.b.node_label[new]]] = True
+    other_way[rewired_nodes(m)[1]] = True
+    reshaped = np.zeros(len(m.b), bool)
+    reshaped[new[other_shape]] = True
+    reshaped |= m.to_a < 0
+    reshaped = _through_lists(m.b, reshaped)
+    for mine, other in zip(old[other_shape].tolist(), new[other_shape].tolist(), strict=True):
+        key, place = WIDTH_OPS.get(m.b.graph.op_types[m.b.graph.op[other]], ("", 0))
+        before, after = (result_width(graph, node, place) for graph, node in ((m.a.graph, mine), (m.b.graph, other)))
+        if _count_directions(m.a.graph, mine) != _count_directions(m.b.graph, other):
+            continue
+        names = traced_module(m.a.graph, mine), traced_module(m.b.graph, other)
+        edits = NodeEdits(attributes=((mine, other, SHAPE),))
+        if key and before and after and before != after:
+            yield Change("changed", "attribute", *names, 1, {"key": key, "old": before, "new": after}, edits=edits)
+        elif not other_way[other] and not reshaped[m.b.graph.source[m.b.in_edges(other)]].any():
+            words = _recorded_shape(m.a.graph, mine), _recorded_shape(m.b.graph, other)
+            port = m.b.graph.op_types[m.b.graph.op[other]] == PORT_OP
+            if words[0] and words[1] and words[0] != words[1]:
+                detail = {"key": "shape", "old": words[0], "new": words[1]}
+                yield Change("changed", "signature" if port else "attribute", *names, 1, detail, edits=edits)
+
+
+def _through_lists(side: GraphColumns, reshaped: Bools) -> Bools:
+    """Nodes that give other shapes, with those of no recorded shape that take such ones: lists, and what takes them
+    apart."""
+    graph = side.graph
+    silent = np.fromiter((not _recorded_shape(graph, node) for node in range(len(graph))), bool, len(graph))
+    inner = silent[graph.target]
+    return reachable_mask(reshaped, graph.source[inner], graph.target[inner])
+
+
+def _recorded_shape(graph: Graph, node: int) -> str:
+    """Return the shape of the first result of an op in words; "" where it is unknown."""
+    definition = graph.node_def(node)
+    shapes = list(definition.attr[SHAPE].list.shape) if definition is not None and SHAPE in definition.attr else []
+    return shape_text([dim.size for dim in shapes[0].dim]) if shapes and not shapes[0].unknown_rank else ""
+
+
+def result_width(graph: Graph, node: int, place: int) -> int | None:
+    """Return one dimension of the first result of an op; None where it is unknown."""
+    definition = graph.node_def(node)
+    if definition is None or SHAPE not in definition.attr:
+        return None
+    shapes = list(definition.attr[SHAPE].list.shape)
+    dims = [dim.size for dim in shapes[0].dim] if shapes else []
+    return int(dims[place]) if len(dims) > max(place, 0) and dims[place] >= 0 else None
+
+
+def _count_directions(graph: Graph, node: int) -> bytes:
+    """Return whether a recurrent module runs both ways, as its trace says it: what it gives is as wide as both
+    together."""
+    definition = graph.node_def(node)
+    return definition.attr[BOTH_WAYS].s if definition is not None and BOTH_WAYS in definition.attr else b""
+
+
+def traced_module(graph: Graph, node: int) -> str:
+    """Return the module that an op is in; of an op outside of all its own name."""
+    name = graph.name[node]
+    around = name.rpartition("/")[0]
+    return around if is_pytorch_module(last_segment(around)) and not is_pytorch_module(last_segment(name)) else name

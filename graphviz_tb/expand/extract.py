@@ -231,7 +231,7 @@ def is_on_cycle(node: int, data: Iterable[tuple[int, int]]) -> bool:
     after: dict[int, list[int]] = {}
     for source, target in data:
         after.setdefault(source, []).append(target)
-    return node in reachable_from(after.get(node, ()), after)
+    return node in reachable_from(after.get(node, ()), after.get)
 
 
 def on_cycles_through(data: Iterable[tuple[int, int]], wanted: Set[int], through: Set[int]) -> set[int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphviz_tb.flatten.edges import split_input
+from graphviz_tb.graphs.calls import function_attributes
 from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.model.graph import Call, Function
 from graphviz_tb.model.notice import Notice
@@ -42,7 +43,7 @@ def find_calls(nodes: NodeColumns, graph_def: GraphSource) -> tuple[tuple[Call, 
         if calling.get(op) is False:
             continue
         definition = _node_message(nodes, graph_def, node)
-        named = [] if definition is None else _function_attributes(definition)
+        named = [] if definition is None else list(function_attributes(definition))
         calling.setdefault(op, bool(named) or bool(CALL_LIKE_TYPE.search(op)))
         known = [
             (attr, callee)
@@ -112,25 +113,6 @@ def _block_of_node(nodes: NodeColumns, node: int) -> int:
     from bisect import bisect_right
 
     return bisect_right(nodes.starts, node) - 1
-
-
-def _function_attributes(definition: NodeDef) -> list[tuple[str, str]]:
-    """Return `(attribute, function name)` for each function that a node's attributes name.
-
-    >>> from graphviz_tb.proto import NodeDef
-    >>> node = NodeDef(attr={"cond": {"func": {"name": "f"}}, "T": {"type": 1}})
-    >>> _function_attributes(node)
-    [('cond', 'f')]
-    """
-    attrs: list[tuple[str, str]] = []
-    # Protobuf maps are unordered: sort, so that one file always gives one result.
-    for attr in sorted(definition.attr):
-        value = definition.attr[attr]
-        if value.HasField("func"):
-            attrs.append((attr, value.func.name))
-        elif value.HasField("list"):
-            attrs.extend((f"{attr}[{index}]", func.name) for index, func in enumerate(value.list.func))
-    return attrs
 
 
 def list_functions(nodes: NodeColumns, graph_def: GraphSource) -> tuple[Function, ...]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphviz_tb.errors import Ambiguous, RequestError, UnknownChoice, WrongType
-from graphviz_tb.ops.roles import GROUP_OPS, TRACED_RESULT_OPS
-from graphviz_tb.unwrap.calls import VARIABLE_NAME_ATTR
+from graphviz_tb.ops.roles import TRACED_RESULT_OPS
+from graphviz_tb.unwrap.calls import VARIABLE_NAME_ATTR, barrier_names, copy_without_barriers
 
 # Find the graph of a live TensorFlow object, or say what to call.
 #
@@ -250,25 +250,9 @@ def _annotate_handle(node: Any, variable: Any) -> None:
 def _drop_traced_barriers(message: Any) -> Any:
     """Remove the NoOps of tracing that only the results of a traced function wait for."""
     waited = {each[1:] for node in message.node for each in node.input if each.startswith("^")}
-    # NoOps without data inputs that some node waits for.
-    barriers = {
-        node.name
-        for node in message.node
-        if node.op in GROUP_OPS and node.name in waited and not _tensor_inputs_of_live_node(node)
-    }
-    for node in message.node:
-        if node.op not in TRACED_RESULT_OPS:
-            barriers -= {each[1:] for each in node.input if each.startswith("^")}
-    kept = [node for node in message.node if node.name not in barriers]
-    if barriers:
-        made = type(message)(versions=message.versions, library=message.library)
-        made.node.extend(kept)
-        for node in made.node:
-            node.input[:] = [each for each in node.input if not (each.startswith("^") and each[1:] in barriers)]
-        return made
-    return message
-
-
-def _tensor_inputs_of_live_node(node: Any) -> list[str]:
-    """Return the inputs that are tensors."""
-    return [each for each in node.input if not each.startswith("^")]
+    barriers = barrier_names(message.node, lambda node: node.op in TRACED_RESULT_OPS) & waited
+    if not barriers:
+        return message
+    made = type(message)(versions=message.versions, library=message.library)
+    copy_without_barriers(message.node, made.node, barriers)
+    return made

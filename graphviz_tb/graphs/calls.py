@@ -1,23 +1,48 @@
-"""Op counts through calls: the ops below a row and in all functions called there."""
+"""Calls: the functions that a node names, and the ops below a row and in all functions called there."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import pairwise
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.graphs.traversal import reachable_from as reached_from
-from graphviz_tb.graphs.traversal import topological_order
+from graphviz_tb.graphs.traversal import reachable_from, topological_order
 from graphviz_tb.limits import MAX_UNCALLED_FUNCTIONS
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import RowPath, function_row_of
 from graphviz_tb.model.stats import Stats
 
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
 MAX_COUNTED_OPS = 10**9  # counting stops here: nested double calls reach 2²⁰⁰ ops, beyond 64 bits
+
+
+def function_attributes(node: NodeDef) -> Iterator[tuple[str, str]]:
+    """Yield `(attribute, function name)` for each function that the attributes of a node name, by attribute.
+
+    >>> from graphviz_tb.proto import NodeDef
+    >>> list(function_attributes(NodeDef(attr={"cond": {"func": {"name": "f"}}, "T": {"type": 1}})))
+    [('cond', 'f')]
+    """
+    # Protobuf maps are unordered: sort, so that one file always gives one result.
+    for key in sorted(node.attr):
+        value = node.attr[key]
+        if value.HasField("func"):
+            yield key, value.func.name
+        elif value.HasField("list"):
+            yield from ((f"{key}[{index}]", func.name) for index, func in enumerate(value.list.func))
+
+
+def functions_named_by(node: NodeDef, library: Container[str]) -> list[str]:
+    """Return the functions of a library that a node calls or names."""
+    names = (node.op, *(name for _, name in function_attributes(node)))
+    return [name for name in names if name in library]
 
 
 class OpCounter:
@@ -123,14 +148,14 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
     callees: dict[int, set[int]] = {0: set(), **{row: set() for row in hierarchy.function_rows}}
     for call, bodies in hierarchy.calls.items():
         callees[function_row_of(hierarchy, call)].update(body for _, body in bodies)
-    reached = reached_from([0], callees)
+    reached = reachable_from([0], callees.get)
     called = {callee for row, inside in callees.items() if row not in reached for callee in inside - {row}}
     uncalled = []
     unreached = [row for row in hierarchy.function_rows if row not in reached]
     for row in sorted(unreached, key=lambda row: (row in called, row)):  # recursive ones last
         if row not in reached:
             uncalled.append(row)
-            reached |= reached_from([row], callees, reached)
+            reached |= reachable_from([row], callees.get, reached)
     other = _alternative_implementations(hierarchy)
     return sorted(row for row in uncalled if row not in other)
 

@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from graphviz_tb.limits import MAX_LAYER_DEPTH
+from graphviz_tb.model.paths import DIGIT_RUN, without_counter
 
 # Detect names that are little more than numbers.
 
-NUMBER_IN_NAME = re.compile(r"[0-9]+")
 MIN_JUDGED_NAMES = 20  # with fewer names there is no verdict
 SAME_FORM_SHARE = 0.9  # share of names that differ in digits only
 
@@ -26,7 +26,7 @@ def are_names_numbers(names: Iterable[str], count: int) -> bool:
     forms: Counter[str] = Counter()
     most = 0
     for seen, name in enumerate(names, 1):
-        form = NUMBER_IN_NAME.sub("#", name)
+        form = DIGIT_RUN.sub("#", name)
         forms[form] += 1
         most = max(most, forms[form])
         if count - (seen - most) <= SAME_FORM_SHARE * count:  # too many differ, even if all further names had one form
@@ -39,7 +39,6 @@ def are_names_numbers(names: Iterable[str], count: int) -> bool:
 # Build the tree of scopes and the tree of layers, find where the model starts among the scopes (graphs of TensorFlow 1
 # begin with its layers), then match level by level: a scope has the name of its layer, or that name with a counter.
 
-SCOPE_WITH_COUNTER = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)  # e.g. "dense_1"
 GRADIENT_SCOPE_SEGMENT = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # these repeat the model's names
 ScopeMembers = Mapping[str, Collection[str]]  # names inside each scope or model, by its path, in order
 
@@ -134,11 +133,7 @@ def _match_scope_names(scopes: Collection[str], names: Collection[str]) -> dict[
     ({'a_1': 'a', 'a_1_2': 'a_1'}, {'a': 'a', 'a_1': 'a_1'})
     """
     plain = {scope: scope for scope in scopes if scope in names}
-    counted = {
-        scope: counter[1]
-        for scope in scopes
-        if (counter := SCOPE_WITH_COUNTER.fullmatch(scope)) and counter[1] in names
-    }
+    counted = {scope: kept for scope in scopes if (kept := without_counter(scope)) != scope and kept in names}
     first, second = (counted, plain) if len(set(counted.values())) > len(plain) else (plain, counted)
     both = {**second, **first}
     return {scope: both[scope] for scope in scopes if scope in both}

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Container,
+    Iterable,
+    MutableMapping,
+    MutableSequence,
+    Sequence,
+)
+from typing import TypeVar
 
 import numpy as np
 
 from graphviz_tb.model.columns import Bools, Ints, group_by_key
 from graphviz_tb.model.graph import Graph
+
+AnyNode = TypeVar("AnyNode")
 
 
 def topological_order(after: Sequence[Sequence[int]]) -> list[int]:
@@ -92,25 +102,47 @@ MAX_SWEEPS = 3  # sequential sweeps; more would find little
 
 
 def reachable_from(
-    start: Iterable[int], after: Mapping[int, Collection[int]], known: Container[int] = frozenset()
-) -> set[int]:
-    """Return all nodes reachable from `start`, itself included; `after[v]` are the successors of v.
+    start: Iterable[AnyNode], after: Callable[[AnyNode], Iterable[AnyNode] | None], known: Container[AnyNode] = ()
+) -> set[AnyNode]:
+    """Return all nodes reachable from `start`, itself included; `after(v)` are the successors of v.
 
     Nodes in `known` are not visited.
 
-    >>> sorted(reachable_from([1], {1: [2], 2: [3], 4: [1]}))
+    >>> sorted(reachable_from([1], {1: [2], 2: [3], 4: [1]}.get))
     [1, 2, 3]
-    >>> sorted(reachable_from([4], {1: [2], 2: [3], 4: [1]}, {1, 2, 3}))
+    >>> sorted(reachable_from([4], {1: [2], 2: [3], 4: [1]}.get, {1, 2, 3}))
     [4]
     """
-    seen = set(start)
-    todo = sorted(seen)
+    todo = list(dict.fromkeys(start))
+    seen = set(todo)
     while todo:
-        for other in after.get(todo.pop(), ()):
+        for other in after(todo.pop()) or ():
             if other not in seen and other not in known:
                 seen.add(other)
                 todo.append(other)
     return seen
+
+
+def needed_only_by(
+    users: Iterable[int],
+    before: Callable[[int], Iterable[int] | None],
+    left: MutableSequence[int] | MutableMapping[int, int],
+) -> list[int]:
+    """Return the nodes that only `users` need, directly or through such nodes, each after one that needs it.
+
+    `left[v]` counts the edges from v, and is used up; `before(v)` are the sources of the edges to v, but for users.
+
+    >>> needed_only_by([3], {3: [1, 2], 1: [0]}.get, [1, 1, 2, 0])  # 2 has a further user
+    [1, 0]
+    """
+    todo, found = list(users), []
+    while todo:
+        for source in before(todo.pop()) or ():
+            left[source] -= 1
+            if not left[source]:
+                found.append(source)
+                todo.append(source)
+    return found
 
 
 def reachable_mask(start: Bools, source: Ints, target: Ints) -> Bools:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.graphs.traversal import needed_only_by, reachable_mask
 from graphviz_tb.model.columns import Bools, Bytes, key_starts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import GradientFlow, Part
@@ -68,27 +68,7 @@ def _find_custom_gradient_ops(graph: Graph, behind: Bools, feeding: Bools) -> Bo
     scope = graph.node_scopes.number
     scopes = np.zeros(len(graph.node_scopes.names), bool)
     scopes[scope[late & ~behind]] = True
-    return late | _nodes_used_only_by(graph, late | behind, feeding & scopes[scope])
-
-
-def _nodes_used_only_by(graph: Graph, users: Bools, asked: Bools) -> Bools:
-    """Return which of the nodes in `asked` are used by nothing but `users`, directly or through such nodes."""
-    found = np.zeros(len(graph), bool)
-    data = ~graph.control
-    left = np.bincount(graph.source[data & ~users[graph.target]], minlength=len(graph))  # edges to non-users
-    given = np.bincount(graph.source[data], minlength=len(graph))
-    # Edges are filed by target: the inputs of node v are inputs[start[v]:start[v + 1]].
-    inputs = graph.source[data]
-    start = key_starts(graph.target[data], len(graph))
-    todo = np.flatnonzero((left == 0) & (given > 0) & asked & ~users).tolist()
-    while todo:
-        node = todo.pop()
-        found[node] = True
-        for source in inputs[start[node] : start[node + 1]].tolist():
-            left[source] -= 1
-            if not left[source] and asked[source] and not users[source]:
-                todo.append(source)
-    return found
+    return late | nodes_serving_only(graph, late | behind, feeding & scopes[scope])
 
 
 # Ops that compute gradients, ops that feed them, and ops computed from them.
@@ -241,8 +221,8 @@ def _unused_non_results(graph: Graph) -> list[int]:
     return [node for node in loose if node not in results] if results else []
 
 
-def nodes_serving_only(graph: Graph, users: Bools) -> Bools:
-    """Return the nodes used by nothing but `users`, directly or through such nodes."""
+def nodes_serving_only(graph: Graph, users: Bools, asked: Bools | None = None) -> Bools:
+    """Return the nodes used by nothing but `users`, directly or through such nodes; with `asked`, among these."""
     found = np.zeros(len(graph), bool)
     if not users.any():
         return found
@@ -250,14 +230,13 @@ def nodes_serving_only(graph: Graph, users: Bools) -> Bools:
     source, target = graph.source[data], graph.target[data]
     left = np.bincount(source, minlength=len(graph)).tolist()  # users not accounted for yet
     first, sources = key_starts(target, len(graph)).tolist(), source.tolist()  # edges are sorted by target
-    todo, known = np.flatnonzero(users).tolist(), users.tolist()
-    while todo:
-        node = todo.pop()
-        for before in sources[first[node] : first[node + 1]]:
-            left[before] -= 1
-            if not left[before] and not known[before]:
-                found[before] = True
-                todo.append(before)
+    may_serve = (~users if asked is None else asked & ~users).tolist()
+    served = needed_only_by(
+        np.flatnonzero(users).tolist(),
+        lambda node: [each for each in sources[first[node] : first[node + 1]] if may_serve[each]],
+        left,
+    )
+    found[served] = True
     return found
 
 

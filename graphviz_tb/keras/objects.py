@@ -6,7 +6,6 @@ archive, and nested by the objects that hold them. Nothing says how they call ea
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -15,6 +14,7 @@ from graphviz_tb.keras.calls import class_name_of
 from graphviz_tb.keras.layers import ATTRIBUTE_KEY, WEIGHT_SHAPES_KEY
 from graphviz_tb.keras.tree import LayerNode, snake_case
 from graphviz_tb.keras.weights import StoredObject, StoredWeights
+from graphviz_tb.model.paths import without_counter
 from graphviz_tb.ops.layers import LAYER_CLASSES
 
 # Nest the layers of a model by the objects that hold them, if the file does not say how layers call each other.
@@ -74,7 +74,6 @@ def _has_keras_class(layer: LayerJson) -> bool:
 
 SUBCLASSED_ROOT = "root"
 ANY_LAYER_CLASS = "Layer"  # the class of an object known only by its weights
-NAME_COUNTER = re.compile(r"_[0-9]+$")
 
 
 def complete_model(model: Mapping[str, Any], weights: Mapping[str, StoredObject]) -> LayerJson:
@@ -138,12 +137,12 @@ def _layer_of_stored_object(
     # A configured layer matches only a direct object of the model: deeper ones may share its name by chance.
     if kept_object.name in configured and not holders.nearest_holder(path):
         return {**_without_calls(configured[kept_object.name]), **held}
-    kind = CLASS_OF_NAME.get(NAME_COUNTER.sub("", last)) if listed else None
+    kind = CLASS_OF_NAME.get(without_counter(last)) if listed else None
     config = {"name": kept_object.name}
     return {
         **_without_calls(
             {
-                "class_name": kind or CLASS_OF_NAME.get(NAME_COUNTER.sub("", kept_object.name), ANY_LAYER_CLASS),
+                "class_name": kind or CLASS_OF_NAME.get(without_counter(kept_object.name), ANY_LAYER_CLASS),
                 "config": config,
             }
         ),

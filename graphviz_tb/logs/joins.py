@@ -19,6 +19,7 @@ from graphviz_tb.model.graph import INPUT_ARG_OP, Call, Graph, wiring_of_call
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, STACK_KINDS, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part
 from graphviz_tb.model.joins import JoinRule, MeasuredAspect, RuleMatch, TagJoin, box_rows_of_nodes, nearest_box_row
+from graphviz_tb.model.paths import without_counter
 from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
 from graphviz_tb.ops.signatures import summary_input_slots, weight_input_names
 
@@ -124,7 +125,6 @@ def _labelled_path(hierarchy: Hierarchy, row: int) -> str:
 
 # Rule 2: a tag is the name of a variable, and belongs to the ops that use it.
 
-NUMBER_SUFFIX = re.compile(r"_\d+$")  # Keras 2 numbers the weights of a layer, TensorFlow 1 duplicate tags
 MODULE_SCOPE = re.compile(r"[^\[\]]*\[(.*)\]", re.DOTALL)  # PyTorch scope: class[attribute]
 
 
@@ -136,7 +136,8 @@ def _join_by_variable(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict
     users = _variable_users_by_name(graph)
     found: dict[str, RuleMatch] = {}
     for tag in tags:
-        names = [name for form in tag.forms for name in (form, NUMBER_SUFFIX.sub("", form))]
+        # Keras 2 numbers the weights of a layer, TensorFlow 1 duplicate tags.
+        names = [name for form in tag.forms for name in (form, without_counter(form))]
         name = next((name for name in names if name in users), None)
         rows = box_rows_of_nodes(hierarchy, users[name]) if name is not None else ()
         if rows:

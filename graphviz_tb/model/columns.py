@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,3 +108,19 @@ def mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)  # only saves time
     mixed: NDArray[np.uint64] = values ^ (values >> np.uint64(31))  # only saves time
     return mixed
+
+
+# Ids of nodes, edges, scopes and functions: they count from 0, and -1 is none.
+
+
+@overload
+def exists(ids: int) -> bool: ...
+@overload
+def exists(ids: NDArray[np.signedinteger[Any]]) -> Bools: ...
+def exists(ids: Any) -> Any:
+    """Whether an id, or each of a column, is one.
+
+    >>> exists(0), exists(-1), exists(np.array([-1, 0, 1])).tolist()
+    (True, False, [False, True, True])
+    """
+    return ids >= 0

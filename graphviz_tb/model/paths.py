@@ -24,6 +24,7 @@ NAME_ESCAPE = "\\"
 ESCAPED_CHARACTERS = (":", NAME_ESCAPE)
 COLON_RUN = re.compile(r"::+")
 DIGIT_RUN = re.compile(r"([0-9]+)")
+COUNTER_SUFFIX = re.compile(r"_[0-9]+\Z")
 
 
 def without_digits(name: str) -> str:
@@ -33,6 +34,15 @@ def without_digits(name: str) -> str:
     'net/block_conv'
     """
     return "".join(DIGIT_RUN.split(name)[::2])
+
+
+def without_counter(name: str) -> str:
+    """Remove the counter that a framework puts at the end of a name that is taken.
+
+    >>> without_counter("net/dense_12"), without_counter("conv1_1x1"), without_counter("_1")
+    ('net/dense', 'conv1_1x1', '')
+    """
+    return COUNTER_SUFFIX.sub("", name)
 
 
 def natural_name_key(name: str) -> tuple[tuple[int, int, str, str], ...]:

@@ -59,7 +59,8 @@ class WeightRows:
         leading = {position for position, row in enumerate(level.children) if self.holds_weight(row)}
         if not leading:
             return set()
-        return set(range(len(level.children))) - reachable_from(leading, before)
+        led = reachable_from(leading, before.get)
+        return set(range(len(level.children))) - led
 
 
 def _counting_ops(hierarchy: Hierarchy, users: Ints) -> Bools:
@@ -101,11 +102,8 @@ def _calls_to_functions_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[
     for call, bodies in hierarchy.calls.items():
         for _, body in bodies:
             callers.setdefault(body, []).append(call)
-    calls: set[int] = set()
-    todo = sorted({function_row_of(hierarchy, row) for row in users}) if callers else []
-    while todo:
-        for call in callers.get(todo.pop(), ()):
-            if call not in calls:
-                calls.add(call)
-                todo.append(function_row_of(hierarchy, call))
-    return calls
+    bodies_of = {function_row_of(hierarchy, row) for row in users} if callers else set()
+    around = reachable_from(
+        bodies_of, lambda body: [function_row_of(hierarchy, call) for call in callers.get(body, ())]
+    )
+    return {call for body in around for call in callers.get(body, ())}

@@ -160,6 +160,8 @@ UNIT_AXES_OPS = OPS_BY_ROLE[Role.UNIT_AXES]
 """Add or drop dimensions of size 1."""
 REARRANGE_OPS = OPS_BY_ROLE[Role.REARRANGE]
 """The elements of input 0 in another shape or order of dimensions."""
+RESHAPE_OPS = frozenset({"Reshape"})
+"""Give input 0 the shape that input 1 states."""
 ALIAS_OPS = OPS_BY_ROLE[Role.ALIAS]
 """Take no memory for their output: it is an input, or is stored elsewhere."""
 GROUP_OPS = OPS_BY_ROLE[Role.GROUP]

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.diff.picture.both import Both
-from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, line
-from graphviz_tb.diff.picture.rows import HOLDS
-from graphviz_tb.diff.picture.tints import EdgesBetween
+from graphviz_tb.diff.picture.overlay import BAND_PERCENT, DARK, HOLDING_WORDS, LIGHT, Both, Overlay, change_line
+from graphviz_tb.diff.picture.rows import HOLDS_SIGN, EdgesBetween
 from graphviz_tb.diff.report.explain import remarks, verdict
-from graphviz_tb.diff.report.words import SIGNS, facts
+from graphviz_tb.diff.report.words import KIND_SIGNS, change_facts
 from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.limits import MAX_LISTED_CHANGES, MAX_LISTED_INPUTS, MAX_LISTED_PLACES
 from graphviz_tb.model.change import Change
@@ -55,14 +53,14 @@ class ChangeListing:
         """Return one change, with its consequences and inner changes; `full` has the names of the file."""
         behind = (*change.inside, *change.consequences)
         detail = {key: change.detail[key] for key in ("key", "old", "new") if key in change.detail}
-        text = line(change)
+        text = change_line(change)
         return {
-            "sign": SIGNS[change.kind],
+            "sign": KIND_SIGNS[change.kind],
             "kind": change.kind,
             "severity": change.severity,
             "text": self.with_drawn_names(text),
             "full": text,
-            "facts": [self.with_drawn_names(each) for each in facts(change)],
+            "facts": [self.with_drawn_names(each) for each in change_facts(change)],
             "detail": {key: _text_of_value(value) for key, value in detail.items()},
             "old": change.old,
             "new": change.new,
@@ -77,7 +75,7 @@ class ChangeListing:
         rows = [
             row
             for row, sign in enumerate(self.sign)
-            if sign == HOLDS and hierarchy.node[row] >= 0 and row in words and row not in known
+            if sign == HOLDS_SIGN and hierarchy.node[row] >= 0 and row in words and row not in known
         ]
         return [
             {"sign": "~", "text": f"{self.drawn_name(row)}: {words[row]}", "full": hierarchy.name[row], "rows": [row]}
@@ -191,7 +189,7 @@ def _changes_head(model: BaseModel, changes: Comparison, painters: list[Overlay]
         "beside": listing.rewired_entries(painters[0].words, entries),
         "tints": {
             sign: [
-                [side[sign], mix_colours(ground, side[sign], BAND)]
+                [side[sign], mix_colours(ground, side[sign], BAND_PERCENT)]
                 for side, ground in zip(colours, grounds, strict=True)
             ]
             for sign in ("+", "−", "~")
@@ -244,9 +242,9 @@ def _without_legend(painter: Overlay) -> LegendlessOverlay:
 
 def _general_legend(painter: Overlay, rows: int) -> list[Any]:
     """Return the rows of the legend that explain the colours, without the single changes."""
-    totals = len({SIGNS[change.kind] for change in painter.changes})
+    totals = len({KIND_SIGNS[change.kind] for change in painter.changes})
     legend = painter.legend_rows([(row,) for row in range(rows)])
-    return [row for index, row in enumerate(legend) if index < totals or row.label in (HOLDING, "unchanged")]
+    return [row for index, row in enumerate(legend) if index < totals or row.label in (HOLDING_WORDS, "unchanged")]
 
 
 def _fill_as_list(fill: Any) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.search.language import Assertion, Query, has_regex, parse_assertion, parse_query
+from graphviz_tb.search.language import Assertion, Query, parse_assertion, parse_query
 from graphviz_tb.search.rows import BoundedRows, SearchedRows, match_row_bounds, match_rows
 
 __all__ = [
@@ -10,7 +10,6 @@ __all__ = [
     "BoundedRows",
     "Query",
     "SearchedRows",
-    "has_regex",
     "match_row_bounds",
     "match_rows",
     "parse_assertion",

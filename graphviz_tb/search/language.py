@@ -225,13 +225,6 @@ def _unit_factor(quantity: str, unit: str) -> float:
     return float((1024 if found[2] else 1000) ** power)
 
 
-def has_regex(query: Query) -> bool:
-    """Return whether a query has a regular expression, which may take unbounded time."""
-    if isinstance(query, Joined):
-        return any(map(has_regex, query.queries))
-    return has_regex(query.query) if isinstance(query, Negated) else isinstance(query, TextTerm) and query.regex
-
-
 # Assertions about a whole graph, in the query language: `count(op:Cast) == 0`, `params(name:encoder) < 5M`.
 
 MATCH_COUNT, OP_COUNT = "count", "ops"  # asserted besides quantities: the number of matches, and of ops

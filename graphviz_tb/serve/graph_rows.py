@@ -1,14 +1,10 @@
-"""The rows of a graph as its page has them: search by text, trace along edges, describe one by one.
-
-The whole graph is searched, whatever groups are open. A page without a server does so too (`find.js`, `facts.js`).
-"""
+"""The rows of a graph as its page has them, and what is logged of them: joins with tags, colours of a step."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
 import json
-import math
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import isfinite
@@ -21,29 +17,20 @@ from graphviz_tb.caches import BoundedCache
 from graphviz_tb.chart.measures import MEASURES
 from graphviz_tb.color.hues import plain_fill
 from graphviz_tb.color.logged import LoggedColouring
-from graphviz_tb.limits import CARDS_PER_BLOCK
 from graphviz_tb.logs.training import LoggedSelection, TrainingLog, select_logged
-from graphviz_tb.model.columns import Floats, Ints, Longs, group_by_key
+from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.formatting import json_integer, replace_non_finite
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import OP_ROW, SCOPE_ROW, Hierarchy, RowKind, sort_children_by_parent
+from graphviz_tb.model.hierarchy import Hierarchy, sort_children_by_parent
 from graphviz_tb.model.joins import LoggedValues, RowValue, TagJoin
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import COLOR_BY_LOGGED, PictureOptions
 from graphviz_tb.page.blocks import INT_DTYPE, TextTable, pack_columns
 from graphviz_tb.page.colours import row_looks, theme_fill_values
 from graphviz_tb.page.rows import ROW_COLUMNS
-from graphviz_tb.search import Query, match_rows
 from graphviz_tb.serve.answers import RefusedRequest
 from graphviz_tb.serve.jobs import CompressedBlock, Job, NotLoaded, ServedPage
 
-EDGE_COLUMNS = ("source", "target", "key", "slot", "flags", "tensor")
-CONTROL_FLAG, REFERENCE_FLAG = 1, 2
-MAX_CARD_EDGES = 1_000  # edges of a row
-MEASURED_SCHEMES = ("compute-time", "memory")
-# The colouring with the values of each quantity.
-QUANTITY_SCHEMES = {"parameters": "parameters", "flops": "flops", "activation_bytes": "activations",
-             "memory": "memory", "time": "compute-time"}  # fmt: skip
 MAX_UNPACKED_BLOCKS = 32  # unpacked blocks
 
 
@@ -52,15 +39,11 @@ class GraphRows:
 
     def __init__(self, page: ServedPage) -> None:
         self.page = page
-        self.words: list[str] = unpack_block(page.blocks["words"])
         numbers = unpack_block(page.blocks["rows"]).reshape(len(ROW_COLUMNS), -1)
         self.column: dict[str, NDArray[np.int32]] = dict(zip(ROW_COLUMNS, numbers, strict=True))
-        self.labels = {row: self.words[word] for row, word in page.head["labels"]}
 
     def __len__(self) -> int:
         return len(self.column["kind"])
-
-    # contents, as in `RowTree`
 
     @property
     def kind(self) -> Ints:
@@ -87,208 +70,12 @@ class GraphRows:
         below: Ints = order[start[row] : start[row + 1]]
         return below
 
-    # names
-
-    def name(self, row: int) -> str:
-        """Return the full name of a row: a shortened name continues those of the scopes around it."""
-        parts, kind, parent, name = [], self.column["kind"], self.column["parent"], self.column["name"]
-        while True:
-            word = int(name[row])
-            parts.append(self.words[word >> 1])
-            if not word & 1:
-                return "/".join(reversed(parts))
-            row = int(parent[row])
-            while kind[row] != SCOPE_ROW:
-                row = int(parent[row])
-
-    def row_entry(self, row: int) -> dict[str, Any]:
-        """Return a row in a few words."""
-        op, device = (self.words[int(self.column[word][row])] for word in ("op", "device"))
-        kind = RowKind(int(self.column["kind"][row])).name.lower()
-        return {"row": row, "name": self.name(row), "kind": kind, "op": op, "device": device}
-
-    # find
-
-    def find_rows(self, query: Query) -> list[int]:
-        """Return the rows that match a query. Raises `MissingFacts` for an unknown quantity."""
-        found: list[int] = np.flatnonzero(match_rows(self, query)).tolist()
-        return found
-
-    def interned_texts(self, field: str) -> tuple[Longs, Sequence[str]]:
-        """Return the number of the op type or device of each row, and the texts."""
-        numbers = self.column[field].astype(np.int64)
-        used = np.unique(numbers)
-        return np.searchsorted(used, numbers), [self.words[word] if word > 0 else "" for word in used.tolist()]
-
-    def field_texts(self, field: str) -> Iterator[tuple[int, str]]:
-        """Yield rows with each text that they have in a field."""
-        if field == "name":
-            yield from ((row, self.name(row)) for row in range(1, len(self)))
-            yield from self.labels.items()
-        elif field == "attr":
-            yield from self._each_attribute()
-        else:
-            yield from self._each_tensor(field)
-
-    def _each_attribute(self) -> Iterator[tuple[int, str]]:
-        for block in range(len(self.row_of_node) // CARDS_PER_BLOCK + 1):
-            for at, pairs in enumerate(self._attributes(block)):
-                row = int(self.row_of_node[block * CARDS_PER_BLOCK + at])
-                if row >= 0:
-                    yield from ((row, f"{name}={value}") for name, value, *_ in pairs)
-
-    def _each_tensor(self, field: str) -> Iterator[tuple[int, str]]:
-        """Yield source rows with the shape or the type of each of their outputs."""
-        data = self.edges["flags"] & CONTROL_FLAG == 0
-        columns = self.edges["source"][data], self.edges["key"][data], self.edges["tensor"][data]
-        for row, _, word in np.unique(np.stack(columns), axis=1).T.tolist():
-            shape, _, dtype = self.words[word].rpartition(" ")
-            text = shape if field == "shape" else dtype
-            if text and text != "unknown rank":
-                yield row, text
-
-    def quantity_values(self, quantity: str) -> Floats | None:
-        """Return a number for each row, NaN if unknown; None if unknown for all rows."""
-        scheme = QUANTITY_SCHEMES.get(quantity, "")
-        block = self.page.blocks.get(f"colour/{scheme}")
-        told = unpack_block(block) if block is not None else {}
-        if "values" not in told or told.get("signed"):
-            return None
-        numbers = np.array([math.nan if value is None else value for value in told["values"][: len(self)]], float)
-        return np.where(numbers < 0, math.nan if scheme in MEASURED_SCHEMES else 0, numbers)
-
-    @cached_property
-    def row_of_node(self) -> NDArray[np.int64]:
-        """Return the row of each node, -1 for none."""
-        node = self.column["node"]
-        rows = np.flatnonzero(node >= 0)
-        made = np.full(int(np.max(node, initial=-1)) + 1, -1, np.int64)
-        made[node[rows]] = rows
-        return made
-
-    def _attributes(self, block: int) -> list[Any]:
-        """Return the attributes of a block of nodes; [] if the page had no room for them."""
-        found = self.page.blocks.get(f"attributes/{block}")
-        return [] if found is None else unpack_block(found)
-
-    # edges
-
-    @cached_property
-    def edges(self) -> dict[str, NDArray[np.int32]]:
-        """Return every edge of the file, by column."""
-        numbers = unpack_block(self.page.blocks["edges"]).reshape(len(EDGE_COLUMNS), -1)
-        return dict(zip(EDGE_COLUMNS, numbers, strict=True))
-
-    @cached_property
-    def edges_by_row(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Edge numbers sorted by the row at either end, and the start of each row in them."""
-        return {end: group_by_key(self.edges[end], len(self)) for end in ("source", "target")}
-
-    def trace_rows(self, row: int, way: str, hops: int | None) -> list[int]:
-        """Return all rows within `hops` steps that lead to a row or into it ("in"), or that it leads to ("out")."""
-        near, far = ("target", "source") if way == "in" else ("source", "target")
-        order, start = self.edges_by_row[near]
-        other, begin = self.edges[far][order].tolist(), start.tolist()
-        front = list(range(row, int(self.column["end"][row])))
-        found = set(front)
-        while front and (hops is None or hops > 0):
-            hops = None if hops is None else hops - 1
-            following = []
-            for one in front:
-                for reached in other[begin[one] : begin[one + 1]]:
-                    if reached not in found:
-                        found.add(reached)
-                        following.append(reached)
-            front = following
-        return sorted(found)
-
-    def row_card(self, row: int) -> dict[str, Any]:
-        """Return the contents of a row's card: attributes, inputs, outputs; of a group the edges across its border."""
-        node, end = int(self.column["node"][row]), int(self.column["end"][row])
-        block, at = divmod(node, CARDS_PER_BLOCK)
-        attributes = self._attributes(block)[at : at + 1] if node >= 0 else []
-        return {
-            **self.row_entry(row),
-            "ops": int(self.column["ops"][row]),
-            "inside": end - row - 1,
-            "attributes": attributes[0] if attributes else [],
-            "types": self.op_types_below(row, end) if self.column["kind"][row] != OP_ROW else {},
-            "inputs": self.crossing_edges(row, end, "target", "source"),
-            "outputs": self.crossing_edges(row, end, "source", "target"),
-        }
-
-    def op_types_below(self, row: int, end: int) -> dict[str, int]:
-        """Count the ops of each type in a group."""
-        part = slice(row, end)
-        counted = (self.column["kind"][part] == OP_ROW) & (self.column["mark"][part] == 0)
-        types, counts = np.unique(self.column["op"][part][counted], return_counts=True)
-        named = zip((self.words[word] for word in types.tolist()), counts.tolist(), strict=True)
-        return dict(sorted(named, key=lambda pair: (-pair[1], pair[0])))
-
-    def crossing_edges(self, row: int, end: int, near: str, far: str) -> dict[str, Any]:
-        """Return the edges between the rows of a group and rows outside."""
-        order, start = self.edges_by_row[near]
-        numbers = order[start[row] : start[end]]
-        other = self.edges[far][numbers]
-        numbers = numbers[(other < row) | (other >= end)]
-        return {
-            "count": len(numbers),
-            "edges": [self.edge_entry(number, near, far) for number in numbers[:MAX_CARD_EDGES].tolist()],
-        }
-
-    def edge_entry(self, number: int, near: str, far: str) -> dict[str, Any]:
-        values = {name: int(column[number]) for name, column in self.edges.items()}
-        other = values[far]
-        return {
-            "row": other,
-            "name": self.name(other),
-            "inside": values[near],
-            "output": self.words[values["key"]],
-            "input": values["slot"],
-            "control": bool(values["flags"] & CONTROL_FLAG),
-            "reference": bool(values["flags"] & REFERENCE_FLAG),
-            "tensor": self.words[values["tensor"]],
-        }
-
 
 @lru_cache(MAX_UNPACKED_BLOCKS)
 def unpack_block(block: CompressedBlock) -> Any:
     """Return the numbers or the JSON value of a block."""
     data = gzip.decompress(block.data)
     return np.frombuffer(data, INT_DTYPE) if block.kind == "ints" else json.loads(data)
-
-
-def page_level_numbers(page: ServedPage, key: str) -> NDArray[np.int32] | None:
-    """Return the level of one group as numbers; None if it is not in the page.
-
-    For a copy in a stack, the numbers of the usual member: block `copies` maps its rows to those of the copy.
-    """
-    place = _level_place(page, key)
-    if place is None:
-        return None
-    block, start, length = place
-    numbers: NDArray[np.int32] = unpack_block(page.blocks[f"levels/{block}"])[start : start + length]
-    return numbers
-
-
-def _level_place(page: ServedPage, key: str) -> list[int] | None:
-    """Return the block, the start and the length of a level; None if it is not in the page."""
-    place: list[int] | None = unpack_block(page.blocks["levels"]).get(key)
-    if place is None and key.isdigit() and (usual := _usual_member_row(page, int(key))) is not None:
-        return _level_place(page, str(usual))
-    return place
-
-
-def _usual_member_row(page: ServedPage, row: int) -> int | None:
-    """Return the row of the usual member for a row of a copy; None outside copies."""
-    numbers, ends = unpack_block(page.blocks["copies"]), unpack_block(page.blocks["rows"])[2 * page.head["rows"] :]
-    at = 0
-    while at < len(numbers):
-        member, usual, marks = numbers[at : at + 3].tolist()
-        if member <= row < ends[member]:
-            return int(row - member + usual)
-        at += 3 + 2 * marks
-    return None
 
 
 # A served graph coloured by logged values of a step, and the rows that log tags are joined with.

@@ -9,7 +9,7 @@ from typing import Any
 from graphviz_tb.annotate.step_profile import build_profile
 from graphviz_tb.api.pipeline import garbage_collection_paused, load
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.picture.both import Both, picture_options
+from graphviz_tb.diff.picture.overlay import Both, picture_options
 from graphviz_tb.formats.reading import list_contents, list_profiles
 from graphviz_tb.logs.run_statistics import PLACEHOLDER_GRAPH
 from graphviz_tb.model.facts import SavedView

@@ -21,8 +21,7 @@ from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.limits import MAX_INLINED_LETTERS
 from graphviz_tb.ops.roles import GROUP_OPS, INPUT_OPS, RESULT_OPS, TRACED_RESULT_OPS
 from graphviz_tb.proto import GraphDef, NodeDef
-from graphviz_tb.unwrap.calls import input_node, tensor_inputs
-from graphviz_tb.unwrap.signatures import reachable_functions
+from graphviz_tb.unwrap.calls import input_node, reachable_functions, tensor_inputs
 
 BARRIER_NAME = re.compile(r"NoOp(_\d+)?", re.ASCII)  # names from tracing have no scope
 RESULT_IDENTITY_NAME = re.compile(r"Identity(_\d+)?", re.ASCII)
@@ -31,7 +30,7 @@ FROZEN_ARGUMENT_NAME = re.compile(rf"{LOWERED_INPUT_NAME}(_\d+)?", re.ASCII)
 # Names from TensorFlow's core/common_runtime/inline_function_utils.cc.
 INLINED_BORDER_NAME = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
 REWRITTEN_SUFFIX = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
-ARTIFACT_PREFIXES = ("NoOp", LOWERED_INPUT_NAME, "Func/")
+ARTIFACT_PREFIXES = (*sorted(GROUP_OPS), LOWERED_INPUT_NAME, "Func/")
 ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS
 
 

@@ -7,15 +7,17 @@ on. Each graph on the way is a frame, with the final names of its nodes and the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import field
 from itertools import chain
 from typing import Any
 
+from graphviz_tb.graphs.calls import functions_named_by
+from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import MAX_INLINED_LETTERS, MAX_INLINED_WAITS, Meter
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import parse_output_number
-from graphviz_tb.ops.roles import CALL_OPS, FUNCTION_ARGUMENT_OPS
+from graphviz_tb.ops.roles import CALL_OPS, FUNCTION_ARGUMENT_OPS, GROUP_OPS
 from graphviz_tb.proto import AttrValue, FunctionDef, NodeDef
 
 # Input strings of nodes, in main graphs and function bodies, and unused names.
@@ -173,14 +175,36 @@ def body_of_function(function: FunctionDef) -> GraphBody:
 
 def nodes_needed_by(inputs: Mapping[str, Iterable[str]], ends: Iterable[str]) -> set[str]:
     """Return the nodes that `ends` depend on, themselves included."""
-    waiting = list(ends)
-    kept: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name not in kept and name in inputs:
-            kept.add(name)
-            waiting += map(input_node, inputs[name])
-    return kept
+    return reachable_from(
+        filter(inputs.__contains__, ends), lambda name: filter(inputs.__contains__, map(input_node, inputs[name]))
+    )
+
+
+def reachable_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> set[str]:
+    """Return the functions that nodes call, directly or not."""
+
+    def called(callers: Iterable[NodeDef]) -> Iterator[str]:
+        return (name for node in callers for name in functions_named_by(node, library))
+
+    return reachable_from(called(nodes), lambda name: called(library[name].node_def))
+
+
+def barrier_names(nodes: Collection[NodeDef], is_end: Callable[[NodeDef], bool]) -> set[str]:
+    """Return the barriers of tracing: NoOps without tensors for which nothing but ends waits."""
+    barriers = {node.name for node in nodes if node.op in GROUP_OPS and not tensor_inputs(node)}
+    for node in nodes:
+        if barriers and not is_end(node):
+            barriers -= {each[1:] for each in node.input if each.startswith("^")} - {node.name}
+    return barriers
+
+
+def copy_without_barriers(nodes: Iterable[NodeDef], into: Any, barriers: Container[str]) -> None:
+    """Append copies of nodes to a repeated field, without some barriers; nothing waits for these."""
+    for node in nodes:
+        if node.name not in barriers:
+            kept = into.add()
+            kept.CopyFrom(node)
+            kept.input[:] = [each for each in node.input if not (each.startswith("^") and each[1:] in barriers)]
 
 
 def added_letters(block: InlinedBlock) -> int:

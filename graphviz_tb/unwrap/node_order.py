@@ -6,14 +6,15 @@ TensorFlow writes the functions of a graph, and all nodes of a frozen one, in a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from graphviz_tb.graphs.calls import functions_named_by
+from graphviz_tb.model.paths import DIGIT_RUN, without_digits
 from graphviz_tb.ops.roles import CONSTANT_OPS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.unwrap.calls import input_node
 
-DIGIT_RUNS = re.compile(r"\d+")
 FROZEN_VARIABLE_NAME = re.compile(r".*/resource", re.DOTALL)  # the frozen input of a ReadVariableOp
 
 
@@ -42,14 +43,14 @@ def _name_counter_key(name: str) -> tuple[str, list[int]]:
     ['e_11', 'f_9', 'f_10']
     """
     # 18 digits: more than any counter has, fewer than `int` refuses.
-    return DIGIT_RUNS.sub("", name), [int(each[:18]) for each in DIGIT_RUNS.findall(name)]
+    return without_digits(name), [int(each[:18]) for each in DIGIT_RUN.findall(name)]
 
 
 def _functions_in_call_order(nodes: Sequence[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
     """Yield the functions that nodes call, each after its first caller."""
     seen: set[str] = set()
     # A stack of iterators, one per function: depth first without recursion.
-    work = [_functions_named_in_order(nodes, library)]
+    work = [chain.from_iterable(functions_named_by(node, library) for node in nodes)]
     while work:
         name = next(work[-1], None)
         if name is None:
@@ -57,21 +58,7 @@ def _functions_in_call_order(nodes: Sequence[NodeDef], library: Mapping[str, Fun
         elif name not in seen:
             seen.add(name)
             yield name
-            work.append(_functions_named_in_order(library[name].node_def, library))
-
-
-def _functions_named_in_order(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> Iterator[str]:
-    """Yield the functions that nodes name, in the order of nodes and attribute keys."""
-    for node in nodes:
-        if node.op in library:
-            yield node.op
-        for key in sorted(node.attr):
-            value = node.attr[key]
-            if value.HasField("func"):
-                found = [value.func.name]
-            else:
-                found = [each.name for each in value.list.func] if value.HasField("list") else []
-            yield from (name for name in found if name in library)
+            work.append(chain.from_iterable(functions_named_by(node, library) for node in library[name].node_def))
 
 
 def is_frozen_order(nodes: Sequence[NodeDef]) -> bool:

@@ -18,8 +18,11 @@ from functools import cached_property
 
 from graphviz_tb.formats.collections import TRAINABLE
 from graphviz_tb.formats.object_graph import NO_VARIABLE, CapturedVariable, signature_dtype_name
+from graphviz_tb.graphs.calls import functions_named_by
+from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import FREE_WALKED_NODES, MAX_INLINED_LETTERS, MAX_NESTED_CALLS
 from graphviz_tb.model.graph import parse_output_number
+from graphviz_tb.model.paths import without_counter
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER
 from graphviz_tb.ops.roles import VARIABLE_OPS
@@ -34,11 +37,12 @@ from graphviz_tb.unwrap.calls import (
     UnusedNames,
     added_letters,
     append_block_nodes,
+    barrier_names,
     body_of_function,
     body_of_nodes,
+    copy_without_barriers,
     input_node,
     nodes_needed_by,
-    tensor_inputs,
     unused_names,
     without_control_inputs,
 )
@@ -49,7 +53,6 @@ from graphviz_tb.unwrap.calls import (
 
 CALL_OP = "StatefulPartitionedCall"
 VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
-COUNTED = re.compile(r"_\d+$", re.ASCII)
 TRACED_PREFIX = "__inference_"
 # TensorFlow's names of traced functions
 TRACED_FUNCTION_NAME = re.compile(rf"{TRACED_PREFIX}(.+)_\d+", re.DOTALL | re.ASCII)
@@ -113,7 +116,7 @@ def _handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[s
             shape = tuple(dim.size for dim in node.attr["shape"].shape.dim) if "shape" in node.attr else ()
             called = variable_name(node)
             # "w_1" may be the second "w", or a variable of that name.
-            for name in dict.fromkeys((called, COUNTED.sub("", called))):
+            for name in dict.fromkeys((called, without_counter(called))):
                 left.setdefault((name, shape), []).append(node.name)
     handles: dict[str, str] = {}
     taken: set[str] = set()
@@ -233,18 +236,14 @@ class MetaGraphProgram:
 
     def reachable_functions(self, nodes: Iterable[NodeDef]) -> set[str]:
         """Return the functions that nodes call, directly or not."""
-        waiting = {name for node in nodes for name in functions_named_by(node, self.library)}
-        reached = set(waiting)
-        while waiting:
-            name = waiting.pop()
-            if name not in self._called:
-                named = (
-                    each for node in self.library[name].node_def for each in functions_named_by(node, self.library)
-                )
-                self._called[name] = list(dict.fromkeys(named))
-            waiting |= {each for each in self._called[name] if each not in reached}
-            reached.update(self._called[name])
-        return reached
+        named = (name for node in nodes for name in functions_named_by(node, self.library))
+        return reachable_from(named, self._functions_called_in)
+
+    def _functions_called_in(self, name: str) -> list[str]:
+        if name not in self._called:
+            named = (each for node in self.library[name].node_def for each in functions_named_by(node, self.library))
+            self._called[name] = list(dict.fromkeys(named))
+        return self._called[name]
 
 
 def signature_body(
@@ -338,21 +337,13 @@ def _name_captured_handles(opening: CallInliner, captured: tuple[CapturedVariabl
 def without_function_barriers(function: FunctionDef) -> FunctionDef:
     """Return the function without barriers: NoOps that only delay its final identities."""
     ends = {input_node(result) for result in function.ret.values()}
-    # Afterwards, only final identities wait for the remaining ones.
-    barriers = {node.name for node in function.node_def if node.op == "NoOp" and not tensor_inputs(node)}
-    for node in function.node_def:
-        if barriers and not (node.name in ends and node.op == "Identity"):
-            barriers -= {each[1:] for each in node.input if each.startswith("^")} - {node.name}
+    barriers = barrier_names(function.node_def, lambda node: node.name in ends and node.op == "Identity")
     if not barriers:
         return function
     made = FunctionDef()
     made.CopyFrom(function)
     del made.node_def[:]
-    for node in function.node_def:
-        if node.name not in barriers:
-            kept = made.node_def.add()
-            kept.CopyFrom(node)
-            kept.input[:] = [each for each in node.input if not (each.startswith("^") and each[1:] in barriers)]
+    copy_without_barriers(function.node_def, made.node_def, barriers)
     return made
 
 
@@ -475,29 +466,6 @@ class InputRenamer:
 
 
 # prune
-
-
-def reachable_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> set[str]:
-    """Return the functions that nodes call, directly or not."""
-    called: set[str] = set()
-    waiting = list(nodes)
-    while waiting:
-        for name in functions_named_by(waiting.pop(), library):
-            if name not in called:
-                called.add(name)
-                waiting += library[name].node_def
-    return called
-
-
-def functions_named_by(node: NodeDef, library: Mapping[str, FunctionDef]) -> list[str]:
-    """Return the functions that a node calls or names."""
-    names = [node.op]
-    for value in node.attr.values():
-        if value.HasField("func"):
-            names.append(value.func.name)
-        elif value.HasField("list"):
-            names += [each.name for each in value.list.func]
-    return [name for name in names if name in library]
 
 
 def count_unneeded_ops(program: MetaGraphProgram, signatures: Iterable[Signature]) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from graphviz_tb.graphs.calls import MAX_COUNTED_OPS, functions_named_by
 from graphviz_tb.graphs.traversal import strong_components, topological_order
 from graphviz_tb.limits import MAX_NESTED_CALLS
 from graphviz_tb.model.graph import COLOCATION_ATTR
@@ -38,12 +39,11 @@ from graphviz_tb.unwrap.calls import (
     body_of_function,
     body_of_nodes,
     input_node,
+    reachable_functions,
 )
 from graphviz_tb.unwrap.signatures import (
     CONTENTLESS_OPS,
     call_nodes,
-    functions_named_by,
-    reachable_functions,
     without_function_barriers,
 )
 
@@ -152,7 +152,6 @@ FORWARDING_OPS = CONTENTLESS_OPS.union(
 )
 STORING_ROLES = (Role.ASSIGN, Role.FILL, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK)
 LOOP_CONTROL_OPS = FORWARDING_OPS | OPS_BY_ROLE[Role.LOOP_COUNT] | OPS_BY_ROLE[Role.HAS_ELEMENT]
-MAX_TRACED_OPS = 10**9  # cap: functions that each call two more reach 2²⁰⁰
 RECORDED_ATTRS = (*HANDLE_ATTRS, "_output_shapes")  # attributes that traces record on arguments
 
 FunctionLibrary = Mapping[str, FunctionDef]
@@ -284,7 +283,7 @@ def _count_ops_through_calls(library: FunctionLibrary) -> dict[str, int]:
     ops = [len(function.node_def) for function in library.values()]
     # Callees first, so that one pass sums everything.
     for place in topological_order(callers):
-        ops[place] = min(ops[place] + sum(ops[callee] for callee in inside[place]), MAX_TRACED_OPS)
+        ops[place] = min(ops[place] + sum(ops[callee] for callee in inside[place]), MAX_COUNTED_OPS)
     return dict(zip(library, ops, strict=True))
 
 

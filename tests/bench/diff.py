@@ -66,11 +66,11 @@ def load_both(old: str, new: str) -> None:
 
 def diff_both(old: str, new: str) -> None:
     """The diff, from the files."""
-    from graphviz_tb.diff.options import DiffOptions
-    from graphviz_tb.diff.run import run  # imported before the clock starts
+    from graphviz_tb.diff.run import compare_sources  # imported before the clock starts
+    from graphviz_tb.options import DiffOptions
 
     start = process_time()
-    changes = run(old, new, DiffOptions(), {})
+    changes = compare_sources(old, new, DiffOptions(), {})
     print(f"diff       {process_time() - start:8.2f} s  {peak():8.0f} MB  {len(changes)} changes")
     print(changes.explain(limit=4), end="")
 

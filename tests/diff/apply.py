@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.model.change import NodeEdits
 

@@ -10,17 +10,16 @@ from time import process_time
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.changes.wiring import rewires
-from graphviz_tb.diff.columns.wording import fingerprint
+from graphviz_tb.diff.changes.wiring import input_differences
+from graphviz_tb.diff.columns.values import fingerprint
 from graphviz_tb.diff.match import matching as bounds
-from graphviz_tb.diff.match.aligned import likely_pairs
-from graphviz_tb.diff.match.found import Aligned, Member, Reason, nodes
-from graphviz_tb.diff.match.series import common
-from graphviz_tb.diff.match.spread import spread
-from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.diff.run import DiffInput, compared
+from graphviz_tb.diff.match.by_name import _likely_pairs
+from graphviz_tb.diff.match.matching import Aligned, Member, Reason, common_subsequence, node_pairs
+from graphviz_tb.diff.match.neighbours import _match_around
+from graphviz_tb.diff.run import DiffInput, _compare_inputs
 from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import MAX_ALIGNMENT_CELLS
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import found, matching
@@ -31,10 +30,10 @@ from tests.flat import flatten
 def test_all_tables_of_common_subsequences_have_a_bound() -> None:
     m = matching(graph("x Relu"), graph("x Relu"))
     m.cells = MAX_ALIGNMENT_CELLS - 6
-    assert m.common("ab", "abc") == common("ab", "abc")
+    assert m.longest_common("ab", "abc") == common_subsequence("ab", "abc")
     assert m.cells == MAX_ALIGNMENT_CELLS
-    assert m.common("a", "a") is None
-    assert m.common("", "a") == []
+    assert m.longest_common("a", "a") is None
+    assert m.longest_common("", "a") == []
 
 
 def adding(many: int, inputs: int, seed: int) -> GraphDef:
@@ -52,7 +51,7 @@ def test_inputs_of_many_nodes_are_aligned_within_one_bound(monkeypatch: pytest.M
     old, new = (DiffInput(flatten(adding(20, 100 + seed, seed)), "") for seed in (0, 1))
     for most, noted in ((300_000, False), (50_000, True)):
         monkeypatch.setattr(bounds, "MAX_ALIGNMENT_CELLS", most)
-        changes = compared(old, new, DiffOptions())
+        changes = _compare_inputs(old, new, DiffOptions())
         assert changes.source is not None
         assert 40_000 < changes.source.matching.cells <= most
         assert [notice.code for notice in changes.notices] == ["input-limit"] * noted
@@ -75,8 +74,8 @@ def test_inputs_that_stayed_at_both_ends_make_no_table() -> None:
         )
 
     m = matching(made(names[:500] + names[501:]), made(names))
-    m.take(nodes([(number, number) for number in range(1001)], Reason.NAME))
-    (wire,) = rewires(m, 1000, 1000)
+    m.take(node_pairs([(number, number) for number in range(1001)], Reason.NAME))
+    (wire,) = input_differences(m, 1000, 1000)
     assert (wire.slot, wire.before, wire.after) == (500, -1, 500)
     assert m.cells == 0
 
@@ -94,8 +93,8 @@ def test_a_match_spreads_beside_many_that_nothing_tells_apart() -> None:
 
         def run() -> None:
             m = matching(*graphs)
-            m.take(nodes([(0, 0), (1, 1)], Reason.NAME))
-            spent.append(once(lambda: matched.append(found(m, spread(m)))))
+            m.take(node_pairs([(0, 0), (1, 1)], Reason.NAME))
+            spent.append(once(lambda: matched.append(found(m, _match_around(m)))))
 
         spent, matched = list[float](), list[int]()
         for _ in range(3):
@@ -124,10 +123,10 @@ def test_places_are_counted_on_as_if_counted_anew(seed: int) -> None:
 
     whole, stepwise = (matching(made("p"), made("q")) for _ in range(2))
     for m in (whole, stepwise):
-        m.take(nodes([(0, 0), (many // 2, many // 2)], Reason.NAME))
-    for finding in spread(whole):
+        m.take(node_pairs([(0, 0), (many // 2, many // 2)], Reason.NAME))
+    for finding in _match_around(whole):
         whole.take(finding)
-    while (finding := next(spread(stepwise), None)) is not None:
+    while (finding := next(_match_around(stepwise), None)) is not None:
         stepwise.take(finding)
     assert whole.to_b.tolist() == stepwise.to_b.tolist()
 
@@ -148,7 +147,7 @@ def test_the_last_number_of_a_series_is_looked_for_once() -> None:
     assert words in m.decided
     m.shifts[words] = Counting(m.shifts[words])
     for _ in range(1000):
-        assert likely_pairs(m, words, many[1:2], more[1:3]) == {0: 0}
+        assert _likely_pairs(m, words, many[1:2], more[1:3]) == {0: 0}
     assert sum(asked) < 5000  # 1,000 times that, were it looked for each time
     for numbers in ([3, 4], [6000, 7000]):
         members = [Member(number, 0) for number in numbers]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphviz_tb import diff
-from graphviz_tb.diff.changes.one_number import one_number
+from graphviz_tb.diff.changes.settings import merge_by_number
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
 from graphviz_tb.proto import GraphDef
@@ -100,7 +100,7 @@ UNITS = number("units", "32", "64", "q", constant=False)
 def test_one_number_in_several_constants_of_a_block_is_one_change() -> None:
     # A head of 16 in place of 8: twice as many units, half the angle, a scale of its root.
     others = [number("limit", 4, 8, "range"), number("y", 2.0, 1.0, "mul"), number("y", 0.3535534, 0.25, "scale")]
-    (change,) = one_number([*others, UNITS, number("stack", [0, 4], [0, 8], "cut/slice")])
+    (change,) = merge_by_number([*others, UNITS, number("stack", [0, 4], [0, 8], "cut/slice")])
     assert (change.name, change.detail["key"]) == ("net/block_0/att/q", "units")
     assert len(change.detail["with"]) == 4
     assert change.place_count == 10
@@ -117,7 +117,7 @@ def test_one_number_in_several_constants_of_a_block_is_one_change() -> None:
     ],
 )
 def test_another_number_stays_a_change_of_its_own(other: Change) -> None:
-    assert one_number([UNITS, other]) == [UNITS, other]
+    assert merge_by_number([UNITS, other]) == [UNITS, other]
 
 
 def test_a_parameter_of_a_module_that_went() -> None:

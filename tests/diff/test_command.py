@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb.commands import _run_command_line
-from graphviz_tb.diff.picture import both
+from graphviz_tb.diff.picture import overlay
 from tests.diff.pairs import FIXTURES, chain
 
 REAL = FIXTURES / "real"
@@ -149,8 +149,8 @@ def test_a_picture_is_drawn_once_however_many_formats_it_is_written_in(
         drawn.append(words)
         return draw(*words)
 
-    draw = both.first_picture
-    monkeypatch.setattr(both, "first_picture", counting)
+    draw = overlay.first_picture
+    monkeypatch.setattr(overlay, "first_picture", counting)
     targets = [tmp_path / f"a.{suffix}" for suffix in ("svg", "pdf", "html", "dot", "md")]
     assert _run_command_line(["diff", "-q", *pair, *(word for target in targets for word in ("-o", str(target)))]) == 1
     assert len(drawn) == 1

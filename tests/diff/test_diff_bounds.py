@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.diff.picture.wrap import broken
+from graphviz_tb.diff.picture.merge import _broken_lines
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.run import DiffInput, run
+from graphviz_tb.diff.run import DiffInput, compare_sources
 from graphviz_tb.model.measure import text_width
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import shape_proto_text
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, chain, copied, graph_def
 from tests.diff.transforms import TRANSFORMS
@@ -75,8 +75,8 @@ def test_a_size_of_nothing_is_known() -> None:
 def test_a_text_as_wide_as_its_place_is_not_broken() -> None:
     text = "conv/kernel: 3×3 → 5×5"
     room = text_width(text, 11)
-    assert broken(text, room, 11) == [text]
-    assert broken(text, room - 1, 11) != [text]
+    assert _broken_lines(text, room, 11) == [text]
+    assert _broken_lines(text, room - 1, 11) != [text]
 
 
 def of_signature(inputs: list[str], outputs: list[str]) -> DiffInput:
@@ -91,7 +91,7 @@ def of_signature(inputs: list[str], outputs: list[str]) -> DiffInput:
 
 
 def between(old: DiffInput, new: DiffInput) -> Changes:
-    return run(old, new, DiffOptions(), {})
+    return compare_sources(old, new, DiffOptions(), {})
 
 
 def test_inputs_that_are_only_counted_anew_are_the_same() -> None:

@@ -10,14 +10,12 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.weights import heads, words
-from graphviz_tb.diff.match.aligned import align_scopes
-from graphviz_tb.diff.match.anchors import plausible
-from graphviz_tb.diff.match.containers import Free, free_scopes
-from graphviz_tb.diff.match.doubt import doubt
-from graphviz_tb.diff.match.follow import same_inside
-from graphviz_tb.diff.match.found import Member, Reason, nodes, scopes
-from graphviz_tb.diff.match.listed import likely
+from graphviz_tb.diff.changes.settings import _attention_settings, _weight_words
+from graphviz_tb.diff.match.by_name import _align_scopes
+from graphviz_tb.diff.match.containers import FreeScopes, _free_scopes, _is_same_inside
+from graphviz_tb.diff.match.matching import Member, Reason, node_pairs, scope_pairs
+from graphviz_tb.diff.match.neighbours import _likely_layers, _plausible
+from graphviz_tb.diff.match.steps import _doubt_matches
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import matching, side
 from tests.each import each
@@ -33,8 +31,8 @@ def flat(scope: str, *ops: str) -> list[str]:
 @pytest.mark.parametrize(("matched", "unrelated"), [(1, True), (2, False)])
 def test_two_in_five_nodes_are_enough_to_be_related(matched: int, unrelated: bool) -> None:
     m = matching(graph(*flat("m", *LETTERS[:5])), graph(*flat("m", *LETTERS[:7])))
-    m.take(nodes([(at, at) for at in range(matched)], Reason.NAME))
-    for finding in doubt(m):
+    m.take(node_pairs([(at, at) for at in range(matched)], Reason.NAME))
+    for finding in _doubt_matches(m):
         m.take(finding)
     assert bool(m.notices) == unrelated
 
@@ -42,21 +40,21 @@ def test_two_in_five_nodes_are_enough_to_be_related(matched: int, unrelated: boo
 @pytest.mark.parametrize(("matched", "one"), [(1, False), (2, True)])
 def test_scopes_are_one_where_half_of_their_nodes_are_matched(matched: int, one: bool) -> None:
     m = matching(graph(*flat("m", *LETTERS[:4])), graph(*flat("n", *LETTERS[:4])))
-    m.take(nodes([(at, at) for at in range(matched)], Reason.NAME))
-    assert Free(m, free_scopes(m)[1][1:]).best(1) == (1 if one else None)
+    m.take(node_pairs([(at, at) for at in range(matched)], Reason.NAME))
+    assert FreeScopes(m, _free_scopes(m)[1][1:]).best_scope(1) == (1 if one else None)
 
 
 @pytest.mark.parametrize(("shared", "pairs"), [(1, []), (2, [(0, 0)])])
 def test_members_of_a_series_are_one_where_half_of_their_ops_are(shared: int, pairs: list[tuple[int, int]]) -> None:
     m = matching(graph(*flat("l_0", *"abcd")), graph(*flat("l_9", *"abcd"[:shared], *"pqrs"[shared:])))
-    assert align_scopes(m, ("l_", ""), [Member(0, 1)], [Member(9, 1)]) == pairs
+    assert _align_scopes(m, ("l_", ""), [Member(0, 1)], [Member(9, 1)]) == pairs
 
 
 def test_what_holds_most_of_a_scope_is_all_of_it() -> None:
     old = side(graph("a a", "b b"))
     for more, found in ((1, True), (2, False)):
         new = side(graph(*flat("q", "a", "b"), *(f"{op} {op}" for op in "xy"[:more])))
-        assert (same_inside(old, 0, new, 0) >= 0) == found
+        assert (_is_same_inside(old, 0, new, 0) >= 0) == found
 
 
 @pytest.mark.parametrize(("uses", "leaf", "kept"), [(2, "x", True), (1, "x", False), (1, "n", True), (0, "n", False)])
@@ -65,9 +63,9 @@ def test_a_node_without_a_neighbourhood_is_not_looked_for(uses: int, leaf: str, 
     new = graph(f"q/{leaf} Relu", *(f"q/u{at} Abs q/{leaf}" for at in range(uses)))
     first = np.zeros(1, np.int32)
     m = matching(old, new)
-    assert len(plausible(m, first, first, 4)[0]) == kept
-    m.take(scopes([(1, 1)], Reason.NAME))
-    assert len(plausible(m, first, first, 4)[0]) == 1
+    assert len(_plausible(m, first, first, 4)[0]) == kept
+    m.take(scope_pairs([(1, 1)], Reason.NAME))
+    assert len(_plausible(m, first, first, 4)[0]) == 1
 
 
 def keras(*names: str) -> bytes:
@@ -83,7 +81,7 @@ def test_names_with_numbers_say_something_where_half_are_the_same(shared: int, k
     new = keras(*["dense_9", "dense_2", "dense_1"][-shared:], *(f"other_{at}" for at in range(5 - shared)))
     source = diff(old, new).source
     assert source is not None
-    assert len(likely(source.matching)) == kept
+    assert len(_likely_layers(source.matching)) == kept
 
 
 @pytest.mark.parametrize(("ops", "layers"), [(("MatMul", "Relu"), ["m/a", "m/b"]), (("MatMul", "Abs"), ["m"])])
@@ -115,11 +113,11 @@ WEIGHTS = [
 
 @each(("ops", "old", "new", "said"), WEIGHTS)
 def test_shapes_of_weights_in_words(ops: list[str], old: str, new: str, said: tuple[int, str, str, str]) -> None:
-    assert words(ops, old, new) == said
+    assert _weight_words(ops, old, new) == said
 
 
 def test_heads_and_their_sizes() -> None:
-    assert heads([("32×4×8", "32×2×16"), ("4×8×32", "2×16×32")]) == [
+    assert _attention_settings([("32×4×8", "32×2×16"), ("4×8×32", "2×16×32")]) == [
         (4, "num_heads", "4", "2"),
         (3, "key_dim", "8", "16"),
     ]

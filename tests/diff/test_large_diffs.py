@@ -9,10 +9,9 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.aligned import heaviest
-from graphviz_tb.diff.match.by_name import match_ops
+from graphviz_tb.diff.match.by_name import _match_ops, heaviest_ascending
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.flat import flatten
 from tests.timing import within
@@ -80,24 +79,24 @@ def test_members_of_many_series_are_taken_out_one_by_one() -> None:
 
     m = Matching(series(1), series(2))
     start = time.process_time()
-    for found in match_ops(m, 0, 0):
+    for found in _match_ops(m, 0, 0):
         m.take(found)
     assert within(time.process_time() - start, 6)
-    assert len(m.together()[0]) == 25_000
+    assert len(m.matched_pairs()[0]) == 25_000
 
 
 @pytest.mark.slow
 def test_the_heaviest_chain_is_found_without_a_look_at_all_pairs_before_each() -> None:
     pairs = [(at, at) for at in range(16_000)]
     start = time.process_time()
-    assert heaviest(dict.fromkeys(pairs, 1.0)) == pairs
+    assert heaviest_ascending(dict.fromkeys(pairs, 1.0)) == pairs
     assert within(time.process_time() - start, 3)
 
 
 def test_of_chains_of_one_weight_the_first_pairs_count() -> None:
     crossed = {(0, 1): 1.0, (1, 0): 1.0, (2, 2): 1.0, (3, 3): 0.5, (3, 4): 0.5, (4, 3): 0.5}
-    assert heaviest(crossed) == [(0, 1), (2, 2), (3, 3)]
-    assert heaviest({}) == []
+    assert heaviest_ascending(crossed) == [(0, 1), (2, 2), (3, 3)]
+    assert heaviest_ascending({}) == []
 
 
 @pytest.mark.slow

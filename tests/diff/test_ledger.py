@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.ledger import LedgerEntry, balance, balanced, turned
-from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.comparison import _entries_old_to_new
+from graphviz_tb.diff.ledger import LedgerEntry, add_open_changes, balance_ledger
 from graphviz_tb.diff.result import Changes
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, copied, graph_def, renamed
 from tests.diff.test_causes import graph
@@ -28,7 +29,7 @@ KNOWN = [name for name in EDITS if (FIXTURES / "edits" / f"{name}.pb").exists()]
 
 def entries(changes: Changes) -> tuple[LedgerEntry, ...]:
     assert changes.source is not None
-    return turned(changes.source)
+    return _entries_old_to_new(changes.source)
 
 
 @examples(100)
@@ -36,7 +37,7 @@ def entries(changes: Changes) -> tuple[LedgerEntry, ...]:
 def test_every_entry_is_owned_once(old: Any, new: Any) -> None:
     changes = diff(old, new)
     book = entries(changes)
-    owned = balance(book, changes.items)
+    owned = balance_ledger(book, changes.items)
     assert not owned.open_entries
     places = [place for part in (*owned.claimed, *owned.explained) for place in part]
     assert sorted(places) == list(range(len(book)))
@@ -49,7 +50,7 @@ def test_every_entry_is_owned_once(old: Any, new: Any) -> None:
 def test_the_ledger_of_real_edits_balances(name: str) -> None:
     base = FIXTURES / "edits" / f"base.{name.partition('.')[2]}.pb"
     changes = diff(base, FIXTURES / "edits" / f"{name}.pb")
-    assert not balance(entries(changes), changes.items).open_entries
+    assert not balance_ledger(entries(changes), changes.items).open_entries
     document = changes.to_json()
     told = [entry["id"] for place in document["ledger"] for entry in place["entries"]]
     assert sorted(told) == list(range(len(entries(changes))))
@@ -63,8 +64,8 @@ def test_what_nobody_owns_is_a_change() -> None:
     )
     assert changes.source is not None
     m = changes.source.matching
-    whole = balanced(m, (), DiffOptions())
-    assert not balance(balanced_entries(changes), whole).open_entries
+    whole = add_open_changes(m, (), DiffOptions())
+    assert not balance_ledger(balanced_entries(changes), whole).open_entries
     assert {change.kind for change in whole} >= {"changed"}
 
 

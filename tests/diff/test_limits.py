@@ -10,26 +10,24 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.changes.causes import main_part
-from graphviz_tb.diff.changes.compare import is_input
+from graphviz_tb.diff.changes.across_layers import shared_scope
+from graphviz_tb.diff.changes.attributes import _sizing_nodes
+from graphviz_tb.diff.changes.causes import _main_derived_part
+from graphviz_tb.diff.changes.compare import _feeds_graph
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.precision import shared_scope
-from graphviz_tb.diff.changes.sizes import sizing
-from graphviz_tb.diff.changes.training import training
-from graphviz_tb.diff.columns.meaning import settings
+from graphviz_tb.diff.changes.training import training_of
+from graphviz_tb.diff.columns.labels import _setting_constants
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.aligned import align_scopes
-from graphviz_tb.diff.match.found import Findings, Member, Reason, nodes
-from graphviz_tb.diff.match.functions import pair_functions
-from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.series import common
-from graphviz_tb.diff.match.spread import spread
-from graphviz_tb.diff.match.steps import match
-from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.diff.picture.rows import account
-from graphviz_tb.diff.report.words import chain, facts, value
+from graphviz_tb.diff.match.by_name import _align_scopes
+from graphviz_tb.diff.match.matching import Findings, Matching, Member, Reason, common_subsequence, node_pairs
+from graphviz_tb.diff.match.neighbours import _match_around
+from graphviz_tb.diff.match.numbered import match_functions
+from graphviz_tb.diff.match.steps import match_graphs
+from graphviz_tb.diff.picture.rows import _count_words
+from graphviz_tb.diff.report.words import _chain_text, change_facts, value_text
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES
 from tests.diff.test_causes import graph
@@ -66,7 +64,7 @@ def constant(dtype: int, *sizes: int, user: str = "Add") -> Any:
 @each("dtype", TYPES)
 def test_a_setting_is_small_and_no_string(dtype: int) -> None:
     def counts(*sizes: int, user: str = "Add") -> bool:
-        return bool(settings(flatten(constant(dtype, *sizes, user=user)))[0])
+        return bool(_setting_constants(flatten(constant(dtype, *sizes, user=user)))[0])
 
     most = 8 if dtype in FLOATING.values() else 64
     assert counts(most) == (dtype != STRING)
@@ -82,21 +80,21 @@ def test_counters_are_not_trained(dtype: int) -> None:
     made = graph("x Placeholder", "w VariableV2", "m/MatMul MatMul x w", "gradients/Grad MatMulGrad m/MatMul",
                  "opt/ApplyAdam ApplyAdam w gradients/Grad")  # fmt: skip
     made.node[-1].attr["dtype"].type = dtype
-    assert bool(training(Layers(side(made))).trained) == (dtype not in (INT32, INT64, UINT32, UINT64))
+    assert bool(training_of(Layers(side(made))).trained) == (dtype not in (INT32, INT64, UINT32, UINT64))
 
 
 @each("dtype", TYPES)
 def test_sizes_are_whole_numbers(dtype: int) -> None:
     made = graph("x Placeholder", "y Mul x x")
     made.node[1].attr["T"].type = dtype
-    assert sizing(side(made), 1) == (dtype in (INT32, INT64))
+    assert _sizing_nodes(side(made), 1) == (dtype in (INT32, INT64))
 
 
 @each("dtype", TYPES)
 def test_handles_are_no_inputs(dtype: int) -> None:
     made = graph("x Placeholder")
     made.node[0].attr["dtype"].type = dtype
-    assert is_input(side(made), 0) == (dtype not in (RESOURCE, VARIANT))
+    assert _feeds_graph(side(made), 0) == (dtype not in (RESOURCE, VARIANT))
 
 
 @pytest.mark.parametrize(("seed", "seed2", "same"), [(87654321, 5, False), (87654320, 5, True), (None, 5, True)])
@@ -116,7 +114,7 @@ def came(name: str, scope: bool = True) -> Change:
 @pytest.mark.parametrize(("many", "listed"), [(8, 8), (9, 3)])
 def test_of_more_than_eight_parts_those_of_one_name_are_it(many: int, listed: int) -> None:
     names = ["a/ema", "b/ema_1", "c/ema_2", *(f"s{chr(97 + number)}" for number in range(many - 3))]
-    assert len(main_part([came(name) for name in names])) == listed
+    assert len(_main_derived_part([came(name) for name in names])) == listed
 
 
 def test_the_scope_of_nine_in_ten() -> None:
@@ -131,13 +129,13 @@ def test_a_weight_is_of_the_op_eight_steps_on(steps: int, layer: str | None) -> 
     for number in range(1, steps):
         lines.append(f"r{number} Identity {lines[-1].split()[0]}")
     layers = Layers(side(graph(*lines, f"a/MatMul MatMul {lines[-1].split()[0]}")))
-    assert layers.name(layers.of(0)) == (layer or f"r{steps - 1}")
+    assert layers.name(layers.layer_of_node(0)) == (layer or f"r{steps - 1}")
 
 
 def test_a_table_of_a_common_subsequence_has_at_most_sixteen_million_cells() -> None:
     some, many = list(range(256)), [0] * 65536
-    assert common(some, many) == [(0, 0)]
-    assert common(some, [*many, 0]) is None
+    assert common_subsequence(some, many) == [(0, 0)]
+    assert common_subsequence(some, [*many, 0]) is None
 
 
 def series(old: int, new: int) -> Matching:
@@ -155,7 +153,7 @@ def test_a_part_of_a_series_is_compared_each_with_each(old: int, new: int, noted
         [Member(at, side.scopes.name.index(f"m/a_{at}")) for at in range(many)]
         for side, many in ((m.a, old), (m.b, new))
     ]
-    assert align_scopes(m, ("a_", ""), *members) == [(at, at) for at in range(min(old, new))]
+    assert _align_scopes(m, ("a_", ""), *members) == [(at, at) for at in range(min(old, new))]
     assert [notice.code for notice in m.notices] == ["gap-limit"] * noted
 
 
@@ -174,8 +172,8 @@ def test_matches_spread_two_hundred_steps(length: int, noted: list[str]) -> None
         return graph(*lines, f"{word}_end Tanh")
 
     m = matching(chained("a"), chained("b"))
-    m.take(nodes([(0, 0)], Reason.NAME))
-    assert found(m, spread(m)) == 1 + min(length, 200)
+    m.take(node_pairs([(0, 0)], Reason.NAME))
+    assert found(m, _match_around(m)) == 1 + min(length, 200)
     assert [notice.code for notice in m.notices] == noted
 
 
@@ -198,7 +196,7 @@ def test_functions_of_one_name_are_compared_each_with_each(many: int, noted: lis
     old = library({f"f_{number}": [f"Op{number}", "Relu"] for number in range(many)})
     new = library({f"f_{number + 100}": [f"Other{number}", "Relu"] for number in range(2)})
     m = matching(old, new)
-    pair_functions(m)
+    match_functions(m)
     assert m.functions == {0: 0, 1: 1}
     assert [notice.code for notice in m.notices] == noted
 
@@ -207,7 +205,7 @@ def test_functions_of_one_name_are_compared_each_with_each(many: int, noted: lis
 def test_functions_of_other_names_are_one_where_most_ops_are(share: int, paired: int) -> None:
     old, new = (library({name: [*"ABC"[:share], last]}) for name, last in (("f", "D"), ("g", "E")))
     m = matching(old, new)
-    pair_functions(m)
+    match_functions(m)
     assert len(m.functions) == paired  # half of the ops are not enough
 
 
@@ -225,7 +223,7 @@ def test_functions_are_paired_by_calls_three_deep() -> None:
         bodies = [(name, [f"@{inner}", *[f"{name}Op"] * 9]) for name, inner in pairwise(names)]
         return calling(names[0], *bodies, (names[-1], [f"{word}Last"] * 9))
 
-    m = match(side(nested("old")), side(nested("new")))
+    m = match_graphs(side(nested("old")), side(nested("new")))
     assert m.functions == {0: 0, 1: 1, 2: 2}
 
 
@@ -234,7 +232,7 @@ def test_a_function_is_paired_by_one_call_alone() -> None:
     new = calling("r", ("r", ["C"] * 9))
     for made, name in ((old, "q"), (new, "r")):
         made.node.add(name="more", op="PartitionedCall", input=["x"]).attr["f"].func.name = name
-    assert match(side(old), side(new)).functions == {0: 0}
+    assert match_graphs(side(old), side(new)).functions == {0: 0}
 
 
 @each("first", range(8))
@@ -279,10 +277,10 @@ def test_changes_say_nothing_by_themselves() -> None:
 
 
 def test_lists_in_a_line_are_short() -> None:
-    assert value(list(range(8))) == "[0, 1, 2, 3, 4, 5, 6, 7]"
-    assert value(list(range(9))) == "[0, 1, 2, 3, 4, 5, 6, 7, …]"
-    assert value("a" * 60) == "a" * 60
-    assert len(value("a" * 61)) == 60
+    assert value_text(list(range(8))) == "[0, 1, 2, 3, 4, 5, 6, 7]"
+    assert value_text(list(range(9))) == "[0, 1, 2, 3, 4, 5, 6, 7, …]"
+    assert value_text("a" * 60) == "a" * 60
+    assert len(value_text("a" * 61)) == 60
 
 
 @pytest.mark.parametrize(("parts", "shown"), [(8, "n/p … n/p_7"), (9, "n/p ×9")])
@@ -290,8 +288,8 @@ def test_many_parts_of_one_name(parts: int, shown: str) -> None:
     names = ["n/p", *(f"n/p_{number}" for number in range(1, parts))]
     detail = {"scope": True, "op_types": {"Abs": parts}, "parts": names}
     change = Change("added", "op", None, "n/p", parts, detail)
-    assert chain(change) == shown
-    made_of = [fact for fact in facts(change) if fact.startswith("made of")]
+    assert _chain_text(change) == shown
+    made_of = [fact for fact in change_facts(change) if fact.startswith("made of")]
     assert len(made_of) == (parts <= 8)
 
 
@@ -301,26 +299,26 @@ def wires(many: int) -> Change:
 
 
 def test_four_wires_are_listed_and_three_places() -> None:
-    assert len(list(facts(wires(4)))) == 4
-    assert list(facts(wires(5)))[4:] == ["and 1 other wire"]
+    assert len(list(change_facts(wires(4)))) == 4
+    assert list(change_facts(wires(5)))[4:] == ["and 1 other wire"]
     places = tuple((f"p{number}", f"p{number}") for number in range(4))
     for many, end in ((3, "p0, p1, p2"), (4, "p0, p1, p2, …")):
         change = Change("rewired", "wiring", "x", "x", 1, {"inputs": []}, places[:many])
-        assert list(facts(change)) == [f"and {many} other places: {end}"]
+        assert list(change_facts(change)) == [f"and {many} other places: {end}"]
 
 
 def test_weights_in_a_line_are_four() -> None:
     shapes = [{"old": str(number), "new": "9"} for number in range(5)]
     for many, end in ((4, "3 → 9"), (5, "3 → 9, …")):
         detail = {"key": "units", "old": 1, "new": 2, "weights": shapes[:many]}
-        (fact,) = facts(Change("changed", "attribute", "x", "x", 1, detail))
+        (fact,) = change_facts(Change("changed", "attribute", "x", "x", 1, detail))
         assert fact.endswith(end)
 
 
 def test_a_box_says_how_much_of_what_where_it_is_short() -> None:
-    assert account([1, 1, 0, 0, 0], [1, 1, 0, 0, 0], 9, "moved") == "1 new, 1 gone of 9 ops"
-    assert account([1, 1, 1, 0, 0], [1, 1, 1, 0, 0], 9, "moved") == "1 new, 1 gone, 1 changed"
-    assert account([0, 0, 1, 0, 0], [0, 0, 0, 0, 0], None, "moved") == "1 constant or weight changed, ∞ ops"
+    assert _count_words([1, 1, 0, 0, 0], [1, 1, 0, 0, 0], 9, "moved") == "1 new, 1 gone of 9 ops"
+    assert _count_words([1, 1, 1, 0, 0], [1, 1, 1, 0, 0], 9, "moved") == "1 new, 1 gone, 1 changed"
+    assert _count_words([0, 0, 1, 0, 0], [0, 0, 0, 0, 0], None, "moved") == "1 constant or weight changed, ∞ ops"
 
 
 def test_a_result_may_be_the_first_node_of_all() -> None:

@@ -7,15 +7,14 @@ import pytest
 
 from graphviz_tb.api.pipeline import load
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.match.follow import ways
-from graphviz_tb.diff.match.found import Reason, nodes, scopes
-from graphviz_tb.diff.match.functions import body_hashes
-from graphviz_tb.diff.picture import wrap
-from graphviz_tb.diff.picture.merge import Where, free, merge_graphs
-from graphviz_tb.diff.picture.opened import rows_shown
-from graphviz_tb.diff.picture.opened import ways as groups_to_open
-from graphviz_tb.diff.picture.overlay import overlay
-from graphviz_tb.diff.picture.rows import HOLDS, group_signs, places
+from graphviz_tb.diff.match.containers import _ways_between_scopes
+from graphviz_tb.diff.match.matching import Reason, node_pairs, scope_pairs
+from graphviz_tb.diff.match.numbered import _body_hashes
+from graphviz_tb.diff.picture import merge
+from graphviz_tb.diff.picture.merge import Where, _free_name, merge_graphs
+from graphviz_tb.diff.picture.overlay import _make_overlay
+from graphviz_tb.diff.picture.rows import HOLDS_SIGN, group_signs, row_places, rows_shown
+from graphviz_tb.diff.picture.rows import ways_to_changes as groups_to_open
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.measure import text_width
@@ -36,7 +35,7 @@ def tower(word: str, deep: int, last: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize(("deep", "distinct"), [(7, True), (8, False)])
 def test_calls_in_calls_are_distinguished_seven_deep(deep: int, distinct: bool) -> None:
-    hashes = body_hashes(side(library({**tower("a", deep, "Tanh"), **tower("b", deep, "Exp")})))
+    hashes = _body_hashes(side(library({**tower("a", deep, "Tanh"), **tower("b", deep, "Exp")})))
     assert (hashes[0] != hashes[deep + 1]) == distinct
 
 
@@ -50,7 +49,7 @@ def test_what_changed_is_marked_through_thirty_two_calls() -> None:
                    if hierarchy.graph.op_types[hierarchy.graph.op[hierarchy.node[row]]] == "Tanh")  # fmt: skip
     signs[changed] = "~"
     group_signs(hierarchy, signs, words, {})
-    called = [row for row in hierarchy.calls if signs[row] == HOLDS]
+    called = [row for row in hierarchy.calls if signs[row] == HOLDS_SIGN]
     assert len(called) == 32
     assert {words[row] for row in called} == {"function changed"}
     assert not signs[0] or deepest
@@ -61,9 +60,9 @@ def test_what_is_left_in_a_scope_is_looked_for_at_eight_places() -> None:
     old = graph(*(f"m/op{at} Op{at}" for at in range(many)), "m/free Free")
     new = graph(*(f"s{at}/op{at} Op{at}" for at in range(many)), "m Other")
     m = matching(old, new)
-    m.take(scopes([(0, 0)], Reason.NAME))
-    m.take(nodes([(at, at) for at in range(many)], Reason.NAME))
-    assert len(ways(m)) == 8
+    m.take(scope_pairs([(0, 0)], Reason.NAME))
+    m.take(node_pairs([(at, at) for at in range(many)], Reason.NAME))
+    assert len(_ways_between_scopes(m)) == 8
 
 
 @pytest.mark.parametrize(("around", "opened"), [(28, ["a", "b"]), (29, ["a"])])
@@ -140,7 +139,7 @@ def test_a_hundred_groups_in_each_other_open(deep: int, opened: int) -> None:
     changes = diff(graph(f"{name} Relu", "y Abs"), graph(f"{name} Tanh", "y Abs"))
     merged = merge_graphs(changes)
     model = load(merged.graph_def)
-    where = places(model.hierarchy)
+    where = row_places(model.hierarchy)
     shown = rows_shown(model.hierarchy, where, merged.shown)
     signs = ["" for _ in model.hierarchy.name]
     assert len(groups_to_open(model.hierarchy, signs, shown, 1000)[0]) == opened
@@ -153,24 +152,24 @@ def test_a_name_of_thousands_of_segments_is_measured_a_few_times(monkeypatch: py
         asked.append(len(text))
         return text_width(text, size)
 
-    monkeypatch.setattr(wrap, "text_width", counted)
+    monkeypatch.setattr(merge, "text_width", counted)
     text = "s/" * 20_000 + "kernel: op Relu → Tanh"
-    first, second = wrap.wrapped(text, 300, 11)
+    first, second = merge.wrap_text(text, 300, 11)
     assert first.startswith("…/s/s/")
     assert first.endswith("/s/kernel:")
     assert second == "op Relu → Tanh"
     assert sum(asked) < 20 * len(text)  # without a bound: 10,000 times
-    assert all(text_width(line, 11) <= 300 for line in wrap.wrapped("a " * 20_000, 300, 11))
+    assert all(text_width(line, 11) <= 300 for line in merge.wrap_text("a " * 20_000, 300, 11))
 
 
 def test_an_old_node_gets_a_name_that_no_other_has() -> None:
     taken, numbers = {("", "x")}, dict[Where, int]()
     for name in ("x (old)", "x (old 2)", "x (old 3)"):
-        place = free("", "x", taken, numbers)
+        place = _free_name("", "x", taken, numbers)
         assert place == ("", name)
         taken.add(place)
-    assert free("f", "x", taken, numbers) == ("f", "x")
-    assert free("", "y", taken, numbers) == ("", "y")
+    assert _free_name("f", "x", taken, numbers) == ("f", "x")
+    assert _free_name("", "y", taken, numbers) == ("", "y")
 
 
 @pytest.mark.parametrize("many", [3, 4])
@@ -196,7 +195,9 @@ def test_three_places_of_one_change_are_opened(many: int) -> None:
 def test_a_line_has_the_sign_of_its_edges(states: set[int], sign: str, whole: bool) -> None:
     changes = diff(graph("x Relu"), graph("x Tanh"))
     hierarchy = load(merge_graphs(changes).graph_def).hierarchy
-    tint = overlay(hierarchy, places(hierarchy), merge_graphs(changes), changes, THEMES["light"]).became(states)
+    tint = _make_overlay(hierarchy, row_places(hierarchy), merge_graphs(changes), changes, THEMES["light"]).line_tint(
+        states
+    )
     assert (tint is None) == (not sign)
     assert tint is None or (tint.sign, tint.whole, bool(tint.dashes)) == (sign, whole, sign == "−")
 
@@ -210,8 +211,8 @@ def test_a_stack_says_how_much_changed_and_its_members_of_how_many() -> None:
     changes = diff(old, new)
     merged = merge_graphs(changes)
     hierarchy = load(merged.graph_def).hierarchy
-    painted = overlay(hierarchy, places(hierarchy), merged, changes, THEMES["light"])
-    words = {hierarchy.name[row]: said for row, said in painted.words.items() if painted.sign[row] == HOLDS}
+    painted = _make_overlay(hierarchy, row_places(hierarchy), merged, changes, THEMES["light"])
+    words = {hierarchy.name[row]: said for row, said in painted.words.items() if painted.sign[row] == HOLDS_SIGN}
     assert [words[name] for name in ("encoder/layer_[0-5]", "encoder/layer_3", "encoder")] == [
         "6 changed",
         "1 changed of 3 ops",

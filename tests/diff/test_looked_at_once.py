@@ -10,10 +10,9 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes import numbers
-from graphviz_tb.diff.changes.grouped import group_counts
+from graphviz_tb.diff.changes.called import group_counts
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.columns.scopes import Scopes
-from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.columns.side import GraphColumns, Scopes
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
@@ -222,7 +221,7 @@ def test_a_long_name_is_not_read_for_each_that_leads_to_it() -> None:
     )
     made.graph.name[:] = map(Name, made.graph.name)
     layers = Layers(made)
-    users = {layers.user(node) for node in range(len(made)) if node != made.graph.name.index("u/u")}
+    users = {layers.first_user(node) for node in range(len(made)) if node != made.graph.name.index("u/u")}
     assert users == {made.graph.name.index("u/u")}
     assert len(reads) == 1
 

@@ -9,7 +9,7 @@ import pytest
 
 from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.columns.callers import callers_in_main
+from graphviz_tb.diff.columns.side import callers_in_main
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.flat import flatten

@@ -10,8 +10,8 @@ import pytest
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes import causes, names
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match import aligned
-from graphviz_tb.diff.match.functions import bag
+from graphviz_tb.diff.match import by_name
+from graphviz_tb.diff.match.numbered import count_op_types
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
@@ -22,7 +22,7 @@ def test_each_change_looks_at_its_own_nodes() -> None:
     old = b"".join(b'node { name: "a%d" op: "A%d" }' % (number, number) for number in range(300))
     changes = diff(old, b'node { name: "x" op: "X" }')
     assert changes.source is not None
-    nodes = [len(ids) for change in changes for ids in changes.source.numbers.concerned(change)]
+    nodes = [len(ids) for change in changes for ids in changes.source.numbers.nodes_of_change(change)]
     assert len(nodes) >= 2 * 300
     assert sum(nodes) <= 2 * len(nodes)
     assert all(changes.numbers_of(change)["ops"] in ((1, 0), (0, 1)) for change in changes)
@@ -64,11 +64,11 @@ def test_how_a_file_is_trained_is_asked_once_for_all_its_functions() -> None:
 def test_of_very_long_names_only_the_longest_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     made = [Change("added", "op", None, name, 1, {}) for name in ("x", "long/name", "other/name")]
     behind = [Change("added", "op", None, f"gradients/{change.new}/grad", 1, {}) for change in made]
-    given = [len(change.consequences) for change in causes.with_consequences(made, behind)]
+    given = [len(change.consequences) for change in causes._attach_consequences(made, behind)]
     letters = sum(len(change.name) for change in behind)
     monkeypatch.setattr(causes, "MAX_COMPARED_LETTERS", letters * len("other/name"))
     assert given == [1, 1, 1]
-    assert [len(change.consequences) for change in causes.with_consequences(made, behind)] == [2, 0, 1]
+    assert [len(change.consequences) for change in causes._attach_consequences(made, behind)] == [2, 0, 1]
 
 
 def test_what_a_scope_holds_is_counted_once_for_all_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,9 +76,9 @@ def test_what_a_scope_holds_is_counted_once_for_all_it_is_compared_with(monkeypa
 
     def counting(side: GraphColumns, nodes: Sequence[int]) -> Counter[int]:
         counted.append(len(nodes))
-        return bag(side, nodes)
+        return count_op_types(side, nodes)
 
-    monkeypatch.setattr(aligned, "bag", counting)
+    monkeypatch.setattr(by_name, "count_op_types", counting)
     inside = "".join(f'node {{ name: "s_0/x{at}" op: "A{at}" }}' for at in range(50))
     beside = "".join(f'node {{ name: "s_{at}/y" op: "B{at}" }}' for at in range(1, 100))
     diff(inside.encode(), f'node {{ name: "s_0/z" op: "Z" }} {inside} {beside}'.encode())

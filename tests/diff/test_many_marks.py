@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.picture.both import Both
-from graphviz_tb.diff.picture.tints import FlatEdgeIndex
+from graphviz_tb.diff.picture.overlay import Both
+from graphviz_tb.diff.picture.rows import FlatEdgeIndex
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds

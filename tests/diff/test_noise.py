@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.diff.report.lines import lines_of
+from graphviz_tb.diff.baseline import lines_of
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import chain, copied
 

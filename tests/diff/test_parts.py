@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphviz_tb.diff.changes.parts import in_flow
+from graphviz_tb.diff.changes.layers import sort_parts_by_flow
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 from tests.flat import flatten
@@ -23,7 +23,7 @@ def order(nodes: str) -> str:
         Change("added", "op", None, name, 1, {}, edits=NodeEdits(added=(number,)))
         for number, name in enumerate(graph.name)
     ]
-    return "".join(str(part.new) for part in in_flow(GraphColumns(graph, DiffOptions()), parts))
+    return "".join(str(part.new) for part in sort_parts_by_flow(GraphColumns(graph, DiffOptions()), parts))
 
 
 @each(

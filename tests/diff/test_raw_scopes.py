@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphviz_tb.caches import ScopeNameBudget
-from graphviz_tb.diff.columns.scopes import ScopeTree, add_names, build_scopes
-from graphviz_tb.diff.columns.values import numbers
+from graphviz_tb.diff.columns.side import ScopeTree, _add_names, _build_scopes
+from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.proto import TensorProto
 from tests.diff.test_causes import graph
 from tests.each import each
@@ -27,7 +27,7 @@ from tests.flat import flatten
 def test_every_slash_ends_a_scope(name: str, scopes: list[str], leaf: str) -> None:
     made = graph("x Relu")
     made.node[0].name = name
-    columns = build_scopes(flatten(made))
+    columns = _build_scopes(flatten(made))
     assert (columns.name, columns.node_leaf) == (scopes, [leaf])
     assert columns.parent.tolist() == list(range(-1, len(scopes) - 1))
     assert columns.of_node.tolist() == [len(scopes) - 1]
@@ -37,19 +37,19 @@ def test_scopes_for_which_there_is_no_room_stay_in_the_names() -> None:
     tree, of_node, leaves = ScopeTree(), list[int](), list[str]()
     root = tree.add(-1, "")
     room = ScopeNameBudget(6)
-    add_names(tree, root, ["a/b/c/d", "a/b/e", "b/x", "p/q", "b/c/y", "z"], of_node, leaves, room)
+    _add_names(tree, root, ["a/b/c/d", "a/b/e", "b/x", "p/q", "b/c/y", "z"], of_node, leaves, room)
     assert tree.name == ["", "a", "a/b", "b", "p"]
     assert leaves == ["c/d", "e", "x", "q", "b/c/y", "z"]
     assert of_node == [2, 2, 3, 4, 0, 0]
     assert room.left == 0
-    add_names(tree, root, ["s/t"], of_node, leaves, room)
+    _add_names(tree, root, ["s/t"], of_node, leaves, room)
     assert (leaves[-1], of_node[-1]) == ("s/t", 0)
 
 
 def test_names_below_a_scope_are_the_same_wherever_it_is() -> None:
-    columns = build_scopes(flatten(graph("a/p/x Relu", "b/c/p/x Relu", "b/c/p/y Relu", "b/p/x Relu")))
+    columns = _build_scopes(flatten(graph("a/p/x Relu", "b/c/p/x Relu", "b/c/p/y Relu", "b/p/x Relu")))
     rows = {name: row for row, name in enumerate(columns.name)}
-    one, other = (columns.below(rows[name], columns.nodes(rows[name])) for name in ("a", "b/c"))
+    one, other = (columns.hashes_below(rows[name], columns.nodes(rows[name])) for name in ("a", "b/c"))
     assert one[0] == other[0] != other[1]
     (inner,), hashes = columns.scopes_below(rows["a"])
     assert columns.name[inner] == "a/p"
@@ -59,5 +59,5 @@ def test_names_below_a_scope_are_the_same_wherever_it_is() -> None:
 
 def test_the_last_number_stands_for_all_that_follow() -> None:
     three = {"dim": [{"size": 3}]}
-    assert numbers(TensorProto(dtype=10, tensor_shape=three, bool_val=[True])) == [True] * 3
-    assert numbers(TensorProto(dtype=10, tensor_shape=three)) == [False] * 3
+    assert tensor_numbers(TensorProto(dtype=10, tensor_shape=three, bool_val=[True])) == [True] * 3
+    assert tensor_numbers(TensorProto(dtype=10, tensor_shape=three)) == [False] * 3

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from graphviz_tb.diff.changes.interface import same_result, same_tensor, signatures
-from graphviz_tb.diff.changes.outputs import differ, spec
-from graphviz_tb.diff.match.found import Reason, nodes
-from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.changes.interface import _is_same_result, _is_same_tensor, signature_changes
+from graphviz_tb.diff.changes.outputs import _differ, _spec
+from graphviz_tb.diff.match.matching import Matching, Reason, node_pairs
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import Tensor
 from tests.diff.test_causes import graph
@@ -16,7 +15,7 @@ from tests.each import each
 def renamed() -> Matching:
     """a is c now, b went, d came."""
     m = matching(graph("a Abs", "b Exp"), graph("c Abs", "d Log"))
-    m.take(nodes([(0, 0)], Reason.ANCHOR))
+    m.take(node_pairs([(0, 0)], Reason.ANCHOR))
     return m
 
 
@@ -35,7 +34,7 @@ def renamed() -> Matching:
     ],
 )
 def test_a_tensor_is_that_of_a_matched_node(old: str, new: str, same: bool) -> None:
-    assert same_tensor(renamed(), old, new) == same
+    assert _is_same_tensor(renamed(), old, new) == same
 
 
 @each(
@@ -55,7 +54,7 @@ def test_a_tensor_is_that_of_a_matched_node(old: str, new: str, same: bool) -> N
 def test_a_result_is_that_of_a_matched_node_or_of_one_in_its_place(
     old: int, output: str, new: int, other: str, same: bool
 ) -> None:
-    assert same_result(renamed(), old, output, new, other) == same
+    assert _is_same_result(renamed(), old, output, new, other) == same
 
 
 def signature(name: str, **shapes: tuple[int, ...] | None) -> Signature:
@@ -67,7 +66,7 @@ def signature(name: str, **shapes: tuple[int, ...] | None) -> Signature:
 def test_signatures_that_changed_alike_are_one() -> None:
     old = [signature(name, y=(-1, 3), z=None) for name in ("first", "second", "third")]
     new = [signature(name, y=(-1, 4), z=None) for name in ("first", "second")] + [signature("third", y=(-1, 3), z=())]
-    alike, other = signatures(renamed(), old, new)
+    alike, other = signature_changes(renamed(), old, new)
     assert (alike.new, alike.also) == ("first", (("second", "second"),))
     assert alike.detail["ports"] == [{"side": "output", "key": "y", "old": "float32 ?×3", "new": "float32 ?×4"}]
     assert other.detail["ports"] == [
@@ -76,13 +75,13 @@ def test_signatures_that_changed_alike_are_one() -> None:
 
 
 def test_signatures_come_and_go() -> None:
-    gone, come = signatures(renamed(), [signature("b", y=())], [signature("c", y=(), z=())])
+    gone, come = signature_changes(renamed(), [signature("b", y=())], [signature("c", y=(), z=())])
     assert [(change.kind, change.old, change.new) for change in (gone, come)] == [
         ("removed", "b", None),
         ("added", None, "c"),
     ]
     assert come.detail["tensors"] == ["y", "z"]
-    assert signatures(renamed(), [signature("b", y=())], [signature("b", y=())]) == []
+    assert signature_changes(renamed(), [signature("b", y=())], [signature("b", y=())]) == []
 
 
 @each(
@@ -100,6 +99,6 @@ def test_signatures_come_and_go() -> None:
     ],
 )
 def test_what_is_not_known_is_no_difference(old: Tensor, new: Tensor, others: bool) -> None:
-    assert differ([old], [new]) == others
-    assert differ([old], [new, new])
-    assert spec([Tensor(None, "float32"), Tensor((None, 3), "")]) == "float32 unknown rank, ?×3"
+    assert _differ([old], [new]) == others
+    assert _differ([old], [new, new])
+    assert _spec([Tensor(None, "float32"), Tensor((None, 3), "")]) == "float32 unknown rank, ?×3"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb.api.pipeline import load
-from graphviz_tb.diff.picture import opened, rows
+from graphviz_tb.diff.baseline import lines_of
+from graphviz_tb.diff.picture import rows
+from graphviz_tb.diff.picture import rows as opened
 from graphviz_tb.diff.picture.merge import Merged
-from graphviz_tb.diff.picture.opened import GroupPaths, ways
-from graphviz_tb.diff.picture.rows import HOLDS, edge_states, group_signs, places
-from graphviz_tb.diff.report.lines import lines_of
+from graphviz_tb.diff.picture.rows import HOLDS_SIGN, GroupPaths, edge_states, group_signs, row_places, ways_to_changes
 from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.limits import MAX_NESTED_OPEN_GROUPS
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -46,7 +46,9 @@ def test_the_way_to_a_function_is_gone_once(monkeypatch: pytest.MonkeyPatch) -> 
         return child_path(hierarchy, path, child)
 
     monkeypatch.setattr(opened, "child_path", counting)
-    found, left = ways(hierarchy, [""] * len(hierarchy), [[row] for row in range(last + 1, last + 1 + many)], 4000)
+    found, left = ways_to_changes(
+        hierarchy, [""] * len(hierarchy), [[row] for row in range(last + 1, last + 1 + many)], 4000
+    )
     assert [len(path) for path in found] == list(range(1, MAX_NESTED_OPEN_GROUPS + 1))
     assert left == 0
     assert len(asked) <= deep + 1
@@ -63,10 +65,10 @@ def test_where_there_was_no_room_there_is_none_for_the_next(monkeypatch: pytest.
         asked.append("")
         return around(*args)  # type: ignore[arg-type]
 
-    around = opened.groups_around
-    monkeypatch.setattr(opened, "groups_around", counting)
+    around = opened._groups_around
+    monkeypatch.setattr(opened, "_groups_around", counting)
     shown = [row for row in range(len(hierarchy)) if hierarchy.node[row] >= 0]
-    found, left = ways(hierarchy, [""] * len(hierarchy), [[row] for row in shown * 50])
+    found, left = ways_to_changes(hierarchy, [""] * len(hierarchy), [[row] for row in shown * 50])
     assert named(hierarchy, found) == [["a"]]
     assert left == 50 * many
     assert len(asked) == 50 * many + 1
@@ -76,8 +78,8 @@ def test_where_there_was_no_room_there_is_none_for_the_next(monkeypatch: pytest.
 def test_what_nothing_shown_calls_is_not_to_be_opened(bodies: dict[str, list[str]]) -> None:
     hierarchy = load(library(bodies)).hierarchy
     inner = [row + 1 for row in hierarchy.function_rows]
-    assert [GroupPaths(hierarchy).around(row) for row in inner] == [None] * len(inner)
-    assert ways(hierarchy, [""] * len(hierarchy), [inner]) == ([], 0)
+    assert [GroupPaths(hierarchy).innermost_group(row) for row in inner] == [None] * len(inner)
+    assert ways_to_changes(hierarchy, [""] * len(hierarchy), [inner]) == ([], 0)
 
 
 def test_each_function_of_a_call_of_several_is_a_group() -> None:
@@ -86,7 +88,7 @@ def test_each_function_of_a_call_of_several_is_a_group() -> None:
     hierarchy = load(made).hierarchy
     call = hierarchy.name.index("call")
     f, g = hierarchy.function_rows
-    assert ways(hierarchy, [""] * len(hierarchy), [[f + 1, g + 1, f]])[0] == [(call,), (call, f), (call, g)]
+    assert ways_to_changes(hierarchy, [""] * len(hierarchy), [[f + 1, g + 1, f]])[0] == [(call,), (call, f), (call, g)]
     assert content_rows(hierarchy, (call,)) == [f, g]
 
 
@@ -109,11 +111,11 @@ def test_groups_are_counted_once_however_deep_calls_are_marked(monkeypatch: pyte
             return super().__call__(row)
 
     monkeypatch.setattr(rows, "OpCounter", Counting)
-    sums = rows.of_signs
-    monkeypatch.setattr(rows, "of_signs", lambda *args: counted.append(0) or sums(*args))  # type: ignore[func-returns-value]
+    sums = rows._rows_of_signs
+    monkeypatch.setattr(rows, "_rows_of_signs", lambda *args: counted.append(0) or sums(*args))  # type: ignore[func-returns-value]
     group_signs(hierarchy, signs, words, {})
-    assert {words[row] for row in hierarchy.calls if signs[row] == HOLDS} == {"function changed"}
-    assert sum(signs[row] == HOLDS for row in hierarchy.calls) == 31
+    assert {words[row] for row in hierarchy.calls if signs[row] == HOLDS_SIGN} == {"function changed"}
+    assert sum(signs[row] == HOLDS_SIGN for row in hierarchy.calls) == 31
     assert words[hierarchy.name.index("here")] == "1 changed of 2 ops"
     assert words[hierarchy.function_rows[29]] == "1 reconnected of 2 ops"
     assert len(counted) < 50  # 30 × 2 sums, and 30 × 33 groups
@@ -125,7 +127,7 @@ def test_inputs_that_are_wired_anew_are_looked_up_all_at_once() -> None:
     hierarchy = load(
         GraphDef(node=[{"name": "a", "op": "A"}, {"name": "h", "op": "AddN", "input": ["a"] * many}])
     ).hierarchy
-    where, signs = places(hierarchy), [""] * len(hierarchy)
+    where, signs = row_places(hierarchy), [""] * len(hierarchy)
     lost, gained = {(("", "h"), slot) for slot in range(0, many, 2)}, {(("", "h"), slot) for slot in (0, 1)}
     merged = Merged(GraphDef(), lost=lost, gained=gained)
     assert edge_states(hierarchy, signs, where, merged).tolist() == [2, 1] + [2, 0] * (many // 2 - 1)

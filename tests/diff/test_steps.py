@@ -63,7 +63,7 @@ def test_no_step_is_idle(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_step_of_the_loop_is_listed() -> None:
-    loop = "".join(inspect.getsource(part) for part in (steps.steps, steps.match_blocks))
+    loop = "".join(inspect.getsource(part) for part in (steps._matching_steps, steps._match_blocks))
     assert set(re.findall(r"yield from (\w+)\(", loop)) - {"match_blocks"} == STEPS.keys()
 
 

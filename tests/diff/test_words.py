@@ -6,8 +6,8 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.merge import merge_graphs
-from graphviz_tb.diff.picture.overlay import line
-from graphviz_tb.diff.report.words import behind, head
+from graphviz_tb.diff.picture.overlay import change_line
+from graphviz_tb.diff.report.words import behind_words, change_head
 from graphviz_tb.model.change import Change
 from tests.diff.test_causes import graph, told
 
@@ -25,31 +25,31 @@ def added(types: int, *, consequences: tuple[Change, ...] = ()) -> Change:
     [(5, "1 Relu, 1 Tanh, 1 Exp, 1 Log, 1 Sin"), (6, "1 Relu, 1 Tanh, 1 Exp, 1 Log and 2 other types")],
 )
 def test_a_report_names_four_types_or_five_where_that_is_all(types: int, shown: str) -> None:
-    assert head(added(types)) == f"block  scope, {types} ops ({shown})"
+    assert change_head(added(types)) == f"block  scope, {types} ops ({shown})"
 
 
 @pytest.mark.parametrize(("types", "shown"), [(3, "1 Relu, 1 Tanh, 1 Exp"), (4, "1 Relu, 1 Tanh and 2 other types")])
 def test_a_legend_names_two_types_or_three_where_that_is_all(types: int, shown: str) -> None:
-    assert line(added(types)) == f"block: scope, {types} ops ({shown})"
+    assert change_line(added(types)) == f"block: scope, {types} ops ({shown})"
 
 
 def test_of_what_follows_one_type_is_named() -> None:
-    assert behind(added(1)) == ""
-    assert behind(added(1, consequences=(added(3),))) == (
+    assert behind_words(added(1)) == ""
+    assert behind_words(added(1, consequences=(added(3),))) == (
         "1 consequence: block  scope, 3 ops (1 Relu and 2 other types)"
     )
-    assert behind(added(1, consequences=(added(3), added(4)))) == "2 consequences in 7 ops"
+    assert behind_words(added(1, consequences=(added(3), added(4)))) == "2 consequences in 7 ops"
 
 
 def test_a_legend_names_two_wires() -> None:
     inputs = [{"input": number, "old": "a", "new": "b"} for number in range(3)]
     change = Change("rewired", "wiring", "x", "x", 1, {"inputs": inputs})
-    assert line(change) == "x: rewired; input 0 (first): a → b; input 1 (second): a → b"
+    assert change_line(change) == "x: rewired; input 0 (first): a → b; input 1 (second): a → b"
 
 
 def test_only_the_first_gap_of_a_line_becomes_a_colon() -> None:
     change = Change("changed", "attribute", "x", "x", 1, {"key": "label", "old": "a  b", "new": "c  d"})
-    assert line(change) == "x: label a  b → c  d"
+    assert change_line(change) == "x: label a  b → c  d"
 
 
 def test_values_that_a_tracer_numbered_are_renamed_where_their_words_differ() -> None:

@@ -27,8 +27,8 @@ STATUSES = {200, 202, 204, 206, 303, 304, 307, 400, 403, 404, 405, 409, 413, 414
 PATHS = (
     "/", "/api/state", "/api/tags", "/api/series/{id}", "/api/series/{ids}", "/api/histograms/{id}", "/api/media/{id}",
     "/api/blob/{id}", "/api/text/{id}", "/api/pr/{id}", "/api/tensors/{id}", "/api/hparams", "/api/export",
-    "/api/graphs/{id}", "/api/graphs/{id}/blocks/{word}", "/api/graphs/{id}/groups/{id}", "/api/graphs/{id}/find",
-    "/api/graphs/{id}/trace", "/api/graphs/{id}/card/{id}", "/api/graphs/{id}/joins", "/api/graphs/{id}/logged",
+    "/api/graphs/{id}", "/api/graphs/{id}/blocks/{word}",
+    "/api/graphs/{id}/joins", "/api/graphs/{id}/logged",
     "/api/projector", "/api/projector/{id}/points", "/api/projector/{id}/metadata", "/api/projector/{id}/neighbours",
     "/api/projector/{id}/sprite",
     "/api/load/{id}", "/api/cancel/{id}", "/static/{word}",

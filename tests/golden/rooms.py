@@ -11,7 +11,7 @@ from each_kind import keras_pairs, op_pairs
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.training import training
+from graphviz_tb.diff.changes.training import training_of
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.errors import TbGraphError
 
@@ -54,7 +54,7 @@ def flat(change: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def layered(layers: Layers) -> Iterator[Any]:
     """The layers, how they are trained, and a number for each column of roles."""
     yield [layers.name(row) for row in np.unique(layers.of_row[layers.of_row >= 0]).tolist()]
-    yield training(layers)
+    yield training_of(layers)
     roles = (layers.forward, layers.for_gradients, layers.of_row)
     yield [summed(column.astype(np.int64).view(np.uint64)) for column in roles]
 

@@ -9,8 +9,8 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.picture.both import Both
-from graphviz_tb.diff.picture.tints import EdgesBetween
+from graphviz_tb.diff.picture.overlay import Both
+from graphviz_tb.diff.picture.rows import EdgesBetween
 from graphviz_tb.page import changes as compared
 from graphviz_tb.proto import GraphDef
 

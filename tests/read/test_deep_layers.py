@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
-from graphviz_tb.diff.changes.names import exchanged
-from graphviz_tb.diff.changes.precision import shared_scope
+from graphviz_tb.diff.changes.across_layers import shared_scope
+from graphviz_tb.diff.changes.names import _exchanged_segments
 from graphviz_tb.graphs.names import match_layers_to_scopes
 from graphviz_tb.keras.layers import WEIGHT_SHAPES_KEY
 from graphviz_tb.keras.objects import SUBCLASSED_ROOT, LayerJson, _assign_weight_shapes, nest_layers
@@ -31,7 +31,7 @@ def test_layers_are_found_beside_deep_names(where: str) -> None:
 def test_what_deep_names_share() -> None:
     tracemalloc.start()
     assert shared_scope([f"{DEEP}/a", f"{DEEP}/b"]) == DEEP
-    assert exchanged(f"{DEEP}/a/x", f"{DEEP}/b/x") == ("a", "b")
+    assert _exchanged_segments(f"{DEEP}/a/x", f"{DEEP}/b/x") == ("a", "b")
     assert tracemalloc.get_traced_memory()[1] < 10e6
     tracemalloc.stop()
 

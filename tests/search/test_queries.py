@@ -21,7 +21,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.render.viewer_modules import viewer_source
-from graphviz_tb.search import match_rows, parse_query
+from graphviz_tb.search import parse_query
 from graphviz_tb.search.language import NumberTerm
 from graphviz_tb.search.names import NamePattern
 from tests.each import each
@@ -140,18 +140,6 @@ def page(model: graphviz_tb.Model) -> Any:
     return _compress_page(*page_data(model, PictureOptions()))
 
 
-@pytest.fixture(scope="module")
-def rows(page: Any) -> Any:
-    from graphviz_tb.serve.graph_rows import GraphRows
-
-    return GraphRows(page)
-
-
-@each("query", [query for query in ANSWERS if "/" not in query[-2:]])
-def test_the_server_answers_alike(query: str, rows: Any, model: graphviz_tb.Model) -> None:
-    assert rows.find_rows(parse_query(query)) == [node.row for node in model.find(query)]
-
-
 NODE = """
 const t = (key) => key;
 const NODES_A_BLOCK = 1024;
@@ -186,19 +174,21 @@ const app = {state: {graph, facts: {edges: async () => graph.edges}}};
 """
 
 
-def of_the_page(page: Any, rows: Any, queries: list[str]) -> list[Any]:
+def of_the_page(page: Any, model: graphviz_tb.Model, queries: list[str]) -> list[Any]:
     """What the page answers."""
-    from graphviz_tb.serve.graph_rows import unpack_block
+    from graphviz_tb.serve.graph_rows import GraphRows, unpack_block
 
+    rows, words = GraphRows(page), unpack_block(page.blocks["words"])
     blocks = [name for name in page.blocks if name.startswith(("attributes/", "colour/")) and name.count("/") == 1]
+    edges = ("source", "target", "key", "slot", "flags", "tensor")
     graph = {
         **{name: rows.column[name].tolist() for name in ("op", "device", "node")},
         "count": len(rows),
-        "words": rows.words,
-        "labels": list(rows.labels.items()),
-        "names": [rows.name(row) if row else "" for row in range(len(rows))],
+        "words": words,
+        "labels": [(row, words[word]) for row, word in page.head["labels"]],
+        "names": ["", *model.hierarchy.name[1:]],
         "held": [[name, unpack_block(page.blocks[name])] for name in blocks],
-        "edges": {name: column.tolist() for name, column in rows.edges.items()},
+        "edges": dict(zip(edges, unpack_block(page.blocks["edges"]).reshape(len(edges), -1).tolist(), strict=True)),
     }
     done = subprocess.run(
         ["node", "-e", NODE + viewer_source("query.js") + ASK],
@@ -211,9 +201,9 @@ def of_the_page(page: Any, rows: Any, queries: list[str]) -> list[Any]:
     return answers
 
 
-def test_the_page_answers_alike(require: Callable[..., None], page: Any, rows: Any, model: graphviz_tb.Model) -> None:
+def test_the_page_answers_alike(require: Callable[..., None], page: Any, model: graphviz_tb.Model) -> None:
     require("node")
-    answers = of_the_page(page, rows, [*ANSWERS, *WRONG, "time>1ms"])
+    answers = of_the_page(page, model, [*ANSWERS, *WRONG, "time>1ms"])
     wanted = [[node.row for node in model.find(query)] for query in ANSWERS]
     assert dict(zip(ANSWERS, answers, strict=False)) == dict(zip(ANSWERS, wanted, strict=True))
     assert [answer for answer in answers[len(ANSWERS) :] if not isinstance(answer, str)] == []
@@ -259,14 +249,3 @@ def test_hostile_names_reach_no_terminal(capsys: pytest.CaptureFixture[str], tmp
         assert not {"\x1b", "\u202e"} & set(out)
     assert _run_command_line(["find", str(path), "not op:Const", "-q", "--names"]) == 0
     assert capsys.readouterr().out.splitlines() == ["a\\x1b[31mb", "x\\u202ey"]
-
-
-def test_rows_in_functions_are_found_by_the_server_alone() -> None:
-    pytest.importorskip("starlette")
-    from graphviz_tb.serve.graph_rows import GraphRows
-    from graphviz_tb.serve.work import _compress_page
-
-    nested = graphviz_tb.load(FIXTURES / "real" / "func_library_nested.pb")
-    rows = GraphRows(_compress_page(*page_data(nested, PictureOptions())))
-    everywhere = np.flatnonzero(match_rows(rows, parse_query("not name:nowhere")))
-    assert len(everywhere) == len(nested.hierarchy) - 1 > len(nested.find("not name:nowhere"))

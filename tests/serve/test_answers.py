@@ -167,26 +167,6 @@ def test_a_graph_is_read_when_it_is_asked_for(client: Callable[..., Any], logs: 
         asked.get("/api/graphs/0/blocks/levels/0", headers={"if-none-match": block.headers["etag"]}).status_code == 304
     )
     assert asked.get("/api/graphs/0/blocks/nothing").status_code == 404
-    group = asked.get("/api/graphs/0/groups/1")
-    _, found = columns(group.content)
-    assert len(found["numbers"])
-    assert asked.get("/api/graphs/0/groups/1", headers={"if-none-match": group.headers["etag"]}).status_code == 304
-    assert asked.get("/api/graphs/0/groups/999").status_code == 404
-
-
-def test_a_copy_in_a_stack_has_the_numbers_of_the_usual_member(client: Callable[..., Any], tmp_path: Path) -> None:
-    lines = ['node { name: "b_0/b" op: "Placeholder" }']
-    for at in range(1, 8):
-        lines.append(f'node {{ name: "b_{at}/a" op: "Neg" input: "b_{at - 1}/b" }}')
-        lines.append(f'node {{ name: "b_{at}/b" op: "Exp" input: "b_{at}/a" }}')
-    (tmp_path / "x.pbtxt").write_text("\n".join(lines))
-    asked = client(tmp_path / "x.pbtxt")
-    asked.post("/api/load/0", headers={"X-Tbgraph": "1"})
-    until(lambda: asked.get("/api/graphs/0").status_code == 200)
-    hits = [asked.get(f"/api/graphs/0/find?text=name:b_{at}").json()["hits"][0]["row"] for at in (1, 5)]
-    usual, copy = (asked.get(f"/api/graphs/0/groups/{row}") for row in hits)
-    assert usual.status_code == 200
-    assert copy.content == usual.content
 
 
 def test_a_graph_is_a_file_of_its_own(client: Callable[..., Any], logs: Path) -> None:

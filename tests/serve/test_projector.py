@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import graphviz_tb
 from graphviz_tb.project import nearest_points, project_by_pca
 from graphviz_tb.serve import embeddings
 from tests.project.digits import write_looked_up
@@ -71,8 +72,8 @@ def test_an_embedding_is_joined_to_the_op_that_looks_it_up(client: Callable[...,
     write_looked_up(tmp_path)
     asked = client(tmp_path)
     loaded(asked)
-    [hit] = asked.get("/api/graphs/0/find?text=lookup").json()["hits"]
-    assert asked.get("/api/graphs/0/joins").json()["clouds"] == [[0, hit["row"], "variable"]]
+    hit = graphviz_tb.load(tmp_path)["model/lookup"].row
+    assert asked.get("/api/graphs/0/joins").json()["clouds"] == [[0, hit, "variable"]]
 
 
 def test_points_neighbours_and_metadata(client: Callable[..., Any], log: Path) -> None:

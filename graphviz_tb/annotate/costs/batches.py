@@ -10,21 +10,21 @@ from math import prod
 from graphviz_tb.annotate.costs.formulas import follows_batch_only
 from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Out, all_sizes_known
-from graphviz_tb.ops.roles import Role, has_role
+from graphviz_tb.ops.roles import RESHAPE_OPS, Role, has_role
 
 
 def stated_batch(inference: Inference) -> int | None:
     """The batch for which ops of the main graph state the size of what they give, where what they take leaves it open;
     None where nothing does, or where two differ."""
     graph = inference.graph
-    stating = {op for op in set(graph.op_types) if op == "Reshape" or has_role(op, Role.TRANSPOSED_CONVOLUTION)}
+    stating = {op for op in set(graph.op_types) if op in RESHAPE_OPS or has_role(op, Role.TRANSPOSED_CONVOLUTION)}
     found: set[int] = set()
     for node in graph.nodes_of_types(stating.__contains__).nonzero()[0].tolist() if stating else ():
         if graph.function[node] < 0:
             outs = inference.infer_outputs(inference.main, node)
             # The data of a transposed convolution is its last input, that of a reshape its first.
             takes = inference.infer_inputs(inference.main, node)
-            data = takes[0 if inference.op_type(node) == "Reshape" else -1] if takes else None
+            data = takes[0 if inference.op_type(node) in RESHAPE_OPS else -1] if takes else None
             if data is not None and outs and (batch := _batch_between(inference, data, outs[0])):
                 found.add(batch)
     return found.pop() if len(found) == 1 else None

@@ -7,33 +7,42 @@ from dataclasses import dataclass, replace
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.labels import LISTED, NOISE, SHAPES, is_counter, is_saver
-from graphviz_tb.diff.columns.meaning import setting_differences
+from graphviz_tb.diff.columns.labels import (
+    NOISE_ATTRIBUTES,
+    SAVED_DTYPES,
+    SHAPE_ATTRIBUTES,
+    _is_seed_counter,
+    is_saver,
+    setting_differences,
+)
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import (
+    _tensor_kind,
     base_name,
-    canonical,
-    numbers,
-    payload,
-    plain,
-    tensor_kind,
-    tensor_word,
+    canonical_bytes,
+    plain_value,
+    tensor_numbers,
+    tensor_payload,
+    tensor_text,
 )
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.diff.traced import OWN
+from graphviz_tb.diff.traced import OWN_PARAMETER
 from graphviz_tb.interpret.pytorch import enclosing_module_class
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.tensors import dtype_label, shape_proto_text
+from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS
+from graphviz_tb.ops.signatures import is_size_input
+from graphviz_tb.options import DiffOptions
 
 if TYPE_CHECKING:
     from graphviz_tb.model.graph import Graph
     from graphviz_tb.proto import AttrValue, TensorProto
 
-
 Called = dict[str, dict[str, int]]  # the functions that a node calls, by attribute and place in it
-DIGITS = {1: 1e-6, 2: 1e-6, 14: 2**-8, 19: 2**-10}  # how exact a number is, by the type as TensorFlow numbers it
-TINY = 6e-8  # what half precision has no smaller number than
+FLOAT_DIGITS = {1: 1e-6, 2: 1e-6, 14: 2**-8, 19: 2**-10}  # how exact a number is, by the type as TensorFlow numbers it
+SMALLEST_FLOAT = 6e-8  # what half precision has no smaller number than
 SHAPE = "_output_shapes"  # the attribute that says the shape of a weight where it is read
 
 
@@ -49,7 +58,8 @@ class Difference:
 
 
 def differences_once(m: Matching, old: int, new: int, options: DiffOptions) -> list[Difference]:
-    """The differences of two matched nodes, computed once and kept: those who fold them and the ledger ask for them."""
+    """Return the differences of two matched nodes, computed once and kept: those who fold them and the ledger ask for
+    them."""
     found: list[Difference] | None = m.values.get((old, new))
     if found is None:
         found = m.values[old, new] = list(differences(m, old, new, options))
@@ -81,29 +91,29 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     block = int(m.a.block[old]), int(m.b.block[new])
     for key in sorted({*mine.attr, *other.attr}):
         # As in `labels.classify`: an attribute that is not hashed makes no difference.
-        if key in NOISE or is_counter(key, (mine if key in mine.attr else other).attr):
+        if key in NOISE_ATTRIBUTES or _is_seed_counter(key, (mine if key in mine.attr else other).attr):
             continue
-        if (key in SHAPES and not options.shapes) or (key == COLOCATION_ATTR and not options.colocation):
+        if (key in SHAPE_ATTRIBUTES and not options.shapes) or (key == COLOCATION_ATTR and not options.colocation):
             continue
         # `get`: asking a message for what it has not would add it.
         sides = mine.attr.get(key), other.attr.get(key)
-        if key == LISTED and is_saver(mine.op) and types_listed(sides[0]) == types_listed(sides[1]):
+        if key == SAVED_DTYPES and is_saver(mine.op) and _listed_types(sides[0]) == _listed_types(sides[1]):
             continue
         found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
-        yield from map(presence, found) if m.a.of_pytorch else found
+        yield from map(_presence, found) if m.a.of_pytorch else found
     yield from _of_meaning(m, old, new)
 
 
-def presence(difference: Difference) -> Difference:
-    """A parameter of a PyTorch module that came or went as its program says it: `bias=False`."""
+def _presence(difference: Difference) -> Difference:
+    """Return a parameter of a PyTorch module that came or went as its program says it: `bias=False`."""
     values = difference.old, difference.new
-    if OWN in values and None in values:
+    if OWN_PARAMETER in values and None in values:
         return replace(difference, old=values[0] is not None, new=values[1] is not None)
     return difference
 
 
 def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
-    """A weight's shape, and the settings of a Keras layer."""
+    """Yield a weight's shape, and the settings of a Keras layer."""
     mine, other = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
     if mine is not None and other is not None:
         # "" where the type is in the attributes: it is reported there.
@@ -120,7 +130,7 @@ def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
 
 
 def _op_name(m: Matching, op: str, old: bool) -> Any:
-    """The op type; for a call of a function of the library by its name, which function it is."""
+    """Return the op type; for a call of a function of the library by its name, which function it is."""
     side = m.a if old else m.b
     called = side.functions_called.get(op)
     return int(side.function_class[called[0]]) if called else op
@@ -130,7 +140,7 @@ def _called(m: Matching, node: int, old: bool) -> Called:
     """For each function-valued attribute what is called, equal on both sides for functions that are one."""
     side = m.a if old else m.b
     called: Called = {}
-    for attr, function in side.called.get(node, ()):
+    for attr, function in side.functions_called_by_node.get(node, ()):
         if attr:
             # "branches[2]" belongs to the attribute `branches`, a list of functions.
             called.setdefault(attr.split("[")[0], {})[attr] = int(side.function_class[function])
@@ -150,7 +160,9 @@ def _of_attribute(
     if mine is None or other is None:
         present = mine if mine is not None else other
         word = "dtype" if present is not None and present.WhichOneof("value") == "type" else key
-        yield Difference(word, key, None if mine is None else plain(mine), None if other is None else plain(other))
+        yield Difference(
+            word, key, None if mine is None else plain_value(mine), None if other is None else plain_value(other)
+        )
         return
     if mine.WhichOneof("value") == other.WhichOneof("value") == "tensor":
         yield from _of_tensors(key, mine, other, options.constants or setting, setting)
@@ -158,23 +170,23 @@ def _of_attribute(
     if key == COLOCATION_ATTR and _same_colocation(m, block, mine, other):
         return
     counters = [part.get(key, {}) for part in called]
-    counts = canonical(mine, m.a.functions_called), canonical(other, m.b.functions_called)
+    counts = canonical_bytes(mine, m.a.functions_called), canonical_bytes(other, m.b.functions_called)
     if counters[0].keys() == counters[1].keys() and counters[0] != counters[1]:
-        yield Difference(key, key, plain(mine), plain(other))
-    elif types := other_type(mine, other):
+        yield Difference(key, key, plain_value(mine), plain_value(other))
+    elif types := _type_in_list(mine, other):
         yield Difference("dtype", key, *types)
     elif counts[0][0] != counts[1][0] or (options.constants and counts[0][1] != counts[1][1]):
         types = mine.WhichOneof("value") == other.WhichOneof("value") == "type"
-        yield Difference("dtype" if types else key, key, plain(mine), plain(other))
+        yield Difference("dtype" if types else key, key, plain_value(mine), plain_value(other))
 
 
-def types_listed(value: AttrValue | None) -> list[int]:
-    """The types of a list, without their order."""
+def _listed_types(value: AttrValue | None) -> list[int]:
+    """Return the types of a list, without their order."""
     return [] if value is None else sorted(value.list.type)
 
 
-def other_type(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:
-    """The type that became another one, where two lists of types differ in that alone."""
+def _type_in_list(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:
+    """Return the type that became another one, where two lists of types differ in that alone."""
     lists = list(mine.list.type), list(other.list.type)
     pairs = {(old, new) for old, new in zip(*lists, strict=False) if old != new}
     if len(lists[0]) != len(lists[1]) or len(pairs) != 1:
@@ -184,62 +196,141 @@ def other_type(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:
 
 
 def _of_tensors(key: str, mine: AttrValue, other: AttrValue, counted: bool, setting: bool) -> Iterator[Difference]:
-    """A constant: its type, else its shape, else (if it counts) its numbers; of a setting the numbers alone."""
+    """Yield a constant: its type, else its shape, else (if it counts) its numbers; of a setting the numbers alone."""
     old, new = mine.tensor, other.tensor
     if old.dtype != new.dtype:
         yield Difference("dtype", key, dtype_label(old.dtype), dtype_label(new.dtype))
     # A setting's shape follows from its numbers (an axis for a list of axes): one difference, not two.
-    if setting and numbers(old) != (numbers(new) if old.dtype == new.dtype else as_written(new, old)):
-        yield Difference("value", key, numbers(old), numbers(new))
-    elif not setting and tensor_kind(old).partition(b":")[2] != tensor_kind(new).partition(b":")[2]:
+    if setting and tensor_numbers(old) != (tensor_numbers(new) if old.dtype == new.dtype else _written_value(new, old)):
+        yield Difference("value", key, tensor_numbers(old), tensor_numbers(new))
+    elif not setting and _tensor_kind(old).partition(b":")[2] != _tensor_kind(new).partition(b":")[2]:
         yield Difference("value shape", key, shape_proto_text(old.tensor_shape), shape_proto_text(new.tensor_shape))
-    elif old.dtype == new.dtype and counted and payload(old) != payload(new):
-        yield Difference("value", key, tensor_word(old), tensor_word(new))
+    elif old.dtype == new.dtype and counted and tensor_payload(old) != tensor_payload(new):
+        yield Difference("value", key, tensor_text(old), tensor_text(new))
 
 
-def as_written(tensor: TensorProto, other: TensorProto) -> Any:
-    """The numbers of a tensor; those of the `other` one where they are its numbers in the type of this one.
+def _written_value(tensor: TensorProto, other: TensorProto) -> Any:
+    """Return the numbers of a tensor; those of the `other` one where they are its numbers in the type of this one.
 
     >>> from graphviz_tb.proto import TensorProto
-    >>> as_written(TensorProto(dtype=19, half_val=[0x2E66]), TensorProto(dtype=1, float_val=[0.1]))
+    >>> _written_value(TensorProto(dtype=19, half_val=[0x2E66]), TensorProto(dtype=1, float_val=[0.1]))
     0.1
-    >>> as_written(TensorProto(dtype=19, half_val=[0x3266]), TensorProto(dtype=1, float_val=[0.1]))
+    >>> _written_value(TensorProto(dtype=19, half_val=[0x3266]), TensorProto(dtype=1, float_val=[0.1]))
     0.1999512
     """
-    mine, before = numbers(tensor), numbers(other)
+    mine, before = tensor_numbers(tensor), tensor_numbers(other)
     sides = [value if isinstance(value, list) else [value] for value in (mine, before)]
     real = all(isinstance(number, int | float) for side in sides for number in side)
     if not real or isinstance(mine, list) != isinstance(before, list) or len(sides[0]) != len(sides[1]):
         return mine
-    least = max(DIGITS.get(one.dtype, 0.0) for one in (tensor, other))
-    equal = all(isclose(one, two, rel_tol=least, abs_tol=TINY) for one, two in zip(*sides, strict=True))
+    least = max(FLOAT_DIGITS.get(one.dtype, 0.0) for one in (tensor, other))
+    equal = all(isclose(one, two, rel_tol=least, abs_tol=SMALLEST_FLOAT) for one, two in zip(*sides, strict=True))
     return before if equal else mine
 
 
 def _same_colocation(m: Matching, block: tuple[int, int], mine: AttrValue, other: AttrValue) -> bool:
-    """Whether two lists of colocated nodes name matched nodes."""
+    """Return whether two lists of colocated nodes name matched nodes."""
     if len(mine.list.s) != len(other.list.s):
         return False
-    nodes = [m.a.index.get((block[0], colocated(text)), -1) for text in mine.list.s]
-    partners = [m.b.index.get((block[1], colocated(text)), -1) for text in other.list.s]
+    nodes = [m.a.index.get((block[0], _colocation_node(text)), -1) for text in mine.list.s]
+    partners = [m.b.index.get((block[1], _colocation_node(text)), -1) for text in other.list.s]
     # In any order; a name that is no node is matched with nothing.
     return all(map(exists, (*nodes, *partners))) and sorted(m.to_b[nodes].tolist()) == sorted(partners)
 
 
-def colocated(text: bytes) -> str:
-    """The node that a colocation names.
+def _colocation_node(text: bytes) -> str:
+    """Return the node that a colocation names.
 
-    >>> colocated(b"loc:@layer/kernel")
+    >>> _colocation_node(b"loc:@layer/kernel")
     'layer/kernel'
     """
     return text.decode("utf-8", "replace").removeprefix("loc:@")
 
 
 def argument_type(graph: Graph, node: int) -> str:
-    """The type of an argument of a function."""
+    """Return the type of an argument of a function."""
     function = graph.functions[int(graph.function[node])]
     argument = graph.graph_def.library.function[function.index].signature.input_arg[function.argument_position(node)]
     return dtype_label(argument.type) if argument.type else argument.type_attr
 
 
 __all__ = ["Difference", "argument_type", "base_name", "differences", "differences_once"]
+
+
+# Ops that compute with sizes: where a size is known before the program runs, TensorFlow writes constants for them.
+
+TYPE_KEYS = ("T", "Tparams", "Tidx", "SrcT")  # the attribute that says what an op computes with
+WHOLE_TYPES = (3, 9)  # int32, int64 as TensorFlow numbers types
+MEANT_SIZES = frozenset({"T", "Tin", "Tout", "output_types"})  # lists of types: what a loop or a call is handed
+
+COUNT_ATTRIBUTES = frozenset(
+    {"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"}
+)  # of loops and lists: what is in them has another size, and how many inputs an op takes
+ASKED_SIZES = frozenset({"size", "shape"})  # arguments of PyTorch's ops, lists in words
+
+
+def computes_only_sizes(m: Matching, change: Change) -> bool:
+    """Return whether a change is about nothing but sizes: ops that ask for them or compute with them, inputs that are
+    some."""
+    edits = change.edits
+    old = [*edits.removed, *(node for node, _ in edits.ops)]
+    new = [*edits.added, *(node for _, node in edits.ops)]
+    if change.kind == "rewired":
+        return all(_sizing_nodes(m.b, node) or _takes_sizes(m, change) for _, node in edits.inputs)
+    asked = change.kind in ("added", "removed") or change.detail.get("key") == "op"
+    return (
+        asked
+        and bool(old or new)
+        and all(_sizing_nodes(m.a, node) for node in old)
+        and all(_sizing_nodes(m.b, node) for node in new)
+    )
+
+
+def _sizing_nodes(side: GraphColumns, node: int) -> bool:
+    """Return whether an op asks for a size or computes with whole numbers alone."""
+    op = side.graph.op_types[side.graph.op[node]]
+    if op in SIZE_OPS or op in CONSTANT_OPS:
+        return True
+    definition = side.graph.node_def(node)
+    if op not in SIZE_ARITHMETIC_OPS | INDEX_OPS or definition is None:
+        return False
+    types = [definition.attr[key].type for key in TYPE_KEYS if key in definition.attr]
+    return bool(types) and types[0] in WHOLE_TYPES
+
+
+def _takes_sizes(m: Matching, change: Change) -> bool:
+    """Return whether all rewired inputs are sizes."""
+    op = m.b.graph.op_types[m.b.graph.op[change.edits.inputs[0][1]]]
+    return all(is_size_input(op, wire["input"]) for wire in change.detail["inputs"])
+
+
+def is_entailed(key: str, old: object) -> bool:
+    """Return whether an attribute only lists the types of the inputs of a loop or a call, or is the size that PyTorch
+    was asked to reshape to."""
+    return (key in MEANT_SIZES and isinstance(old, list)) or (key in ASKED_SIZES and str(old).startswith("["))
+
+
+def is_size_of_input(m: Matching, mine: int, other: int, difference: Difference) -> bool:
+    """Return whether a setting of a Keras layer is a shape in which only those sizes are others that inputs of the
+    layer have there now: a program computes such settings."""
+    old, new = difference.old, difference.new
+    if not (isinstance(old, list) and isinstance(new, list)) or len(old) != len(new):
+        return False
+    if mine not in m.a.labels.configurations or not all(isinstance(size, int | None) for size in (*old, *new)):
+        return False
+    entered = {
+        pair
+        for before, after in zip(_input_shapes(m.a, mine), _input_shapes(m.b, other), strict=False)
+        for pair in zip(before, after, strict=False)
+    }
+    return all(pair in entered for pair in zip(old, new, strict=True) if pair[0] != pair[1])
+
+
+def _input_shapes(side: GraphColumns, node: int) -> list[list[int]]:
+    """Return the shapes of what a Keras layer takes, without the number of examples."""
+    shapes = []
+    for source in side.graph.source[side.in_edges(node)].tolist():
+        definition = side.graph.node_def(source)
+        known = definition.attr[SHAPE].list.shape if definition is not None and SHAPE in definition.attr else ()
+        shapes += [[dim.size for dim in shape.dim[1:]] for shape in known]
+    return shapes

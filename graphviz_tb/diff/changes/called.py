@@ -1,4 +1,5 @@
-"""What came or went, as a program calls it: the class of each layer with the arguments that the file shows.
+"""Write what was added or removed as a program calls it: the class of each layer with the arguments that the file
+shows.
 
 item_dense_1: MatMul, BiasAdd, Relu, a kernel of 64×48     Dense(48, relu)
 """
@@ -8,26 +9,168 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from graphviz_tb.diff.changes.classes import LayerClasses
-from graphviz_tb.diff.changes.grouped import weight_shape
-from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.layers import (
+    DENSE_CONVOLUTIONS,
+    QUIET_OPS,
+    SHAPE_PLUMBING,
+    VALUE_PLUMBING,
+    LayerClasses,
+    Layers,
+)
 from graphviz_tb.diff.changes.names import without_counters
-from graphviz_tb.diff.changes.parts import QUIET
-from graphviz_tb.diff.changes.traced_widths import WIDTHS, width
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.traced import WIDTH_OPS, result_width
 from graphviz_tb.interpret.layer_classes import find_activation, infer_recurrent_units, known_sizes
 from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
+from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.model.tensors import Shape, shape_text
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
-from graphviz_tb.ops.roles import OPS_BY_ROLE, Role
+from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONSTANT_OPS, OPS_BY_ROLE, REARRANGE_OPS, Role
 
-APART = 4  # layers that are listed one by one; of more it is counted how many there are of each class
-SILENT = QUIET | OPS_BY_ROLE[Role.FILL]  # what no program calls a layer
-GIVEN = "p"  # the one argument of a PyTorch module that its trace has as a number
-DROPS = frozenset({"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"})
+# How a layer divides its channels: heads of an attention, groups of a normalization.
+#
+# Both are numbers in the shape that something is reshaped to.
+#
+# [-1, 8, 8, 4, 2] → [-1, 8, 8, 2, 4]     in a GroupNormalization: groups 4 → 2
+# [-1, 16, 2, 8] → [-1, 16, 4, 8]         before the product of queries and keys: num_heads 2 → 4
+
+NUM_HEADS, NUM_GROUPS = "num_heads", "groups"
+DIVISION_KEYS = frozenset({NUM_HEADS, NUM_GROUPS})
+RESHAPE_OPS = frozenset({"Reshape", "aten::reshape", "aten::view"})
+GROUPED_OPS = "GroupNormalization"
+# What queries and keys go through on their way to their product.
+OPS_BEFORE_PRODUCT = VALUE_PLUMBING | REARRANGE_OPS | frozenset(
+    {"Mul", "RealDiv", "StridedSlice", "Split", "Unpack", "Softmax", "aten::permute", "aten::transpose", "aten::unbind",
+     "prim::ListUnpack", "aten::select", "aten::mul", "aten::div", "aten::contiguous", "aten::softmax"}
+)  # fmt: skip
+PRODUCT_OPS = BATCH_PRODUCT_OPS | frozenset(
+    {"aten::matmul", "aten::bmm", "aten::baddbmm", "aten::einsum", "aten::scaled_dot_product_attention"}
+)
+MAX_STEPS_TO_PRODUCT = 6
+
+
+def layer_division(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, int, int] | None:
+    """Return what a layer is divided in, before and now, where two shapes that an op reshapes to say that."""
+    graph = layers.side.graph
+    if graph.op_types[graph.op[user]] not in RESHAPE_OPS or not (isinstance(old, list) and isinstance(new, list)):
+        return None
+    other = [place for place, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]]
+    if (
+        len(old) != len(new)
+        or not other
+        or not all(isinstance(value[place], int) for value in (old, new) for place in other)
+    ):
+        return None
+    first = other[0]
+    pair = old[first], new[first]
+    # The channels are the last dimensions: their number stays, in parts of another size.
+    split = len(other) == 2 and other[1] == first + 1 and pair[0] * old[first + 1] == pair[1] * new[first + 1]
+    if min(pair) <= 0:
+        return None
+    if split and LayerClasses(layers).class_of(layers.layer_of_node(user)) == GROUPED_OPS:
+        return NUM_GROUPS, *pair
+    if (split or (len(other) == 1 and first < len(old) - 1)) and _leads_to_product(layers, user):
+        return NUM_HEADS, *pair
+    return None
+
+
+def _leads_to_product(layers: Layers, node: int) -> bool:
+    """Return whether something is rearranged and then multiplied matrix by matrix, a few ops on in its layer."""
+    side, seen, todo = layers.side, {node}, [(node, 0)]
+    graph = side.graph
+    while todo:
+        current, steps = todo.pop()
+        for user in graph.target[side.out_edges(current)].tolist():
+            op = graph.op_types[graph.op[user]]
+            if op in PRODUCT_OPS:
+                return True
+            if op in OPS_BEFORE_PRODUCT and user not in seen and steps < MAX_STEPS_TO_PRODUCT:
+                seen.add(user)
+                todo.append((user, steps + 1))
+    return False
+
+
+def parse_traced_list(value: Any) -> list[Any] | None:
+    """Return a list that a trace of PyTorch has as text, its numbers as such; None for anything else.
+
+    >>> parse_traced_list("[size, 3, 2, floor_divide]"), parse_traced_list("3")
+    (['size', 3, 2, 'floor_divide'], None)
+    """
+    if not isinstance(value, str) or not value.startswith("[") or not value.endswith("]"):
+        return None
+    parts = [part.strip() for part in value[1:-1].split(",")]
+    return [int(part) if part.lstrip("-").isdecimal() else part for part in parts]
+
+
+# A convolution in groups: on a CPU, Keras writes it as a call of a function that holds the convolution.
+
+
+def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tuple[int, int] | None:
+    """Return the old and new number of groups of a convolution; None where no call replaced it, or was replaced.
+
+    A kernel is …×in×out; in groups it takes only its share of the input channels.
+    """
+    removed = [node for change in changes for node in change.edits.removed]
+    added = [node for change in changes for node in change.edits.added]
+    inputs = input_sizes(layers[0], removed), input_sizes(layers[1], added)
+    if len(inputs[0]) != 1 or len(inputs[1]) != 1:
+        return None
+    (old, called_before), (new, called_now) = inputs[0].pop(), inputs[1].pop()
+    # Groups divide what comes in evenly; without a call on exactly one side it is another edit.
+    if called_before == called_now or max(old, new) % min(old, new):
+        return None
+    return (1, old // new) if called_now and new < old else (new // old, 1) if called_before and old < new else None
+
+
+def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:
+    """Return the inputs that the kernels of convolutions take, and whether a function that is called holds the
+    convolution; of more than one two at least."""
+    graph, sizes = layers.side.graph, set()
+    for node in nodes:
+        called = any(
+            layers.holds_convolution[function] for _, function in layers.side.functions_called_by_node.get(node, ())
+        )
+        if called or graph.op_types[graph.op[node]] in DENSE_CONVOLUTIONS:
+            sizes |= {(size, called) for size in _kernel_inputs(layers, node, MAX_STEPS_TO_KERNEL)}
+    return sizes
+
+
+def _kernel_inputs(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
+    """Count how many inputs the weights of three and more dimensions have that an op takes, so many steps back; of more
+    than two the least and the most. Found once for each op: thousands may take what one reads."""
+    known = layers.kernels.get((node, steps))
+    if known is None:
+        side, found = layers.side, set()
+        for source in dict.fromkeys(side.graph.source[side.in_edges(node)].tolist()):
+            shape = _weight_input_counts(side, source) or ()
+            # The last two dimensions of a kernel are what comes in and what goes out.
+            if len(shape) >= 3 and shape[-2]:
+                found.add(shape[-2])
+            if steps > 1 and side.graph.op_types[side.graph.op[source]] in SHAPE_PLUMBING:
+                found.update(_kernel_inputs(layers, source, steps - 1))
+        known = layers.kernels[node, steps] = (min(found), max(found)) if len(found) > 1 else tuple(found)
+    return known
+
+
+def _weight_input_counts(side: GraphColumns, node: int) -> Shape:
+    """Return the shape of a weight, or of a constant."""
+    known, definition = side.graph.meaning.weights.get(node), side.graph.node_def(node)
+    if known is not None:
+        return known.shape
+    if definition is None or definition.op not in CONSTANT_OPS or "value" not in definition.attr:
+        return None
+    return tuple(int(dim.size) for dim in definition.attr["value"].tensor.tensor_shape.dim)
+
+
+ARGUMENT_SEPARATOR = 4  # layers that are listed one by one; of more it is counted how many there are of each class
+SILENT_ARGUMENTS = QUIET_OPS | OPS_BY_ROLE[Role.FILL]  # what no program calls a layer
+GIVEN_ARGUMENTS = "p"  # the one argument of a PyTorch module that its trace has as a number
+DROPOUT_OPS = frozenset({"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"})
 FROM_WEIGHTS: Mapping[str, Callable[[tuple[int, ...]], list[str]]] = {
     "Dense": lambda kernel: [str(kernel[-1])],
     "Embedding": lambda table: [str(size) for size in table],
@@ -43,7 +186,8 @@ class LayerCalls:
         self.classes = LayerClasses(layers)
 
     def of(self, change: Change) -> list[str]:
-        """The layers that came or went at a change, in the order of flow; none where none of them is known as one."""
+        """Return the layers that came or went at a change, in the order of flow; none where none of them is known as
+        one."""
         if (
             self.layers.side.of_pytorch
             and change.detail["scope"]
@@ -57,64 +201,64 @@ class LayerCalls:
         loud = [
             node
             for node in nodes
-            if forward[node] and not unsaid[node] and graph.op_types[graph.op[node]] not in SILENT
+            if forward[node] and not unsaid[node] and graph.op_types[graph.op[node]] not in SILENT_ARGUMENTS
         ]
         held: dict[int, list[int]] = {}
         # By the last op of each: ops that prepare a bias are at the beginning of the graph.
         for node in sorted(loud, key=lambda node: (-self.layers.depth[node], graph.name[node])):
-            held.setdefault(self.layers.of(node), []).append(node)
+            held.setdefault(self.layers.layer_of_node(node), []).append(node)
         held = dict(reversed(held.items()))
         whole = frozenset(nodes)
         calls = [self.call(layer, members, whole) for layer, members in held.items()]
         # Ops without a layer say nothing that their types do not say.
         if not any(known for _, known in calls):
             return []
-        if len(calls) > APART:  # a block: how many of each class
+        if len(calls) > ARGUMENT_SEPARATOR:  # a block: how many of each class
             kinds = Counter(call.partition("(")[0] for call, known in calls if known)
             return [f"{count} {kind}" for kind, count in kinds.most_common()]
         counts = Counter(call for call, _ in calls)
         return [call if count == 1 else f"{count} {call}" for call, count in counts.items()]
 
     def call(self, layer: int, members: Sequence[int], whole: frozenset[int]) -> tuple[str, bool]:
-        """How a program makes a layer, and whether its class is known. `members` are those of its ops that came or
-        went, `whole` all ops that did: where others of the layer stay, only types of ops are known."""
+        """Return how a program makes a layer, and whether its class is known. `members` are those of its ops that came
+        or went, `whole` all ops that did: where others of the layer stay, only types of ops are known."""
         side, name = self.layers.side, self.layers.name(layer)
         graph = side.graph
         if known := graph.layers.get(name):
-            return call_text(known.class_name, filter(None, known.telling.split(" · "))), True
+            return _call_text(known.class_name, filter(None, known.telling.split(" · "))), True
         nodes = side.scopes.nodes(layer).tolist() if exists(layer) else [-1 - layer]
         if not whole.issuperset(nodes):
-            return self.types(members), False
+            return self.op_types_of(members), False
         if side.of_pytorch:
             kind = enclosing_module_class(name) if exists(layer) or is_pytorch_module(last_segment(name)) else ""
-            return call_text(kind, self.traced(members)) if kind else self.types(members), True
-        if exists(layer) and (kind := self.classes.of(layer)):
-            return call_text(kind, self.arguments(kind, nodes)), True
+            return _call_text(kind, self.traced_arguments(members)) if kind else self.op_types_of(members), True
+        if exists(layer) and (kind := self.classes.class_of(layer)):
+            return _call_text(kind, self.arguments(kind, nodes)), True
         # A scope of several ops has a name that says more than their types.
-        return (without_counters(last_segment(name)) if len(members) > 1 else self.types(members)), False
+        return (without_counters(last_segment(name)) if len(members) > 1 else self.op_types_of(members)), False
 
-    def types(self, members: Sequence[int]) -> str:
-        """The types of some ops, each once."""
+    def op_types_of(self, members: Sequence[int]) -> str:
+        """Return the types of some ops, each once."""
         graph = self.layers.side.graph
         return ", ".join(dict.fromkeys(graph.op_types[graph.op[node]].rpartition("::")[2] for node in members))
 
-    def traced(self, members: Sequence[int]) -> Iterator[str]:
-        """The arguments of a module of PyTorch that is one op: how wide it is, which part it drops."""
+    def traced_arguments(self, members: Sequence[int]) -> Iterator[str]:
+        """Yield the arguments of a module of PyTorch that is one op: how wide it is, which part it drops."""
         if len(members) != 1:
             return
         graph, node = self.layers.side.graph, members[0]
         op = graph.op_types[graph.op[node]]
-        if op in WIDTHS and (size := width(graph, node, WIDTHS[op][1])):
+        if op in WIDTH_OPS and (size := result_width(graph, node, WIDTH_OPS[op][1])):
             yield str(size)
         definition = graph.node_def(node)
-        if op in DROPS and definition is not None and GIVEN in definition.attr:
-            yield definition.attr[GIVEN].s.decode("utf-8", "replace")
+        if op in DROPOUT_OPS and definition is not None and GIVEN_ARGUMENTS in definition.attr:
+            yield definition.attr[GIVEN_ARGUMENTS].s.decode("utf-8", "replace")
 
     def arguments(self, kind: str, nodes: Sequence[int]) -> Iterator[str]:
-        """The arguments of a layer that its weights and its ops show."""
+        """Yield the arguments of a layer that its weights and its ops show."""
         side = self.layers.side
         graph = side.graph
-        shapes = [shape for node in self.weights(nodes) if (shape := known_sizes(weight_shape(side, node)))]
+        shapes = [shape for node in self.weights(nodes) if (shape := known_sizes(_weight_input_counts(side, node)))]
         if units := infer_recurrent_units(shapes):
             yield str(units)
             return
@@ -127,25 +271,25 @@ class LayerCalls:
             yield word
 
     def weights(self, nodes: Iterable[int]) -> Iterator[int]:
-        """The nodes of a layer, and what they take: a weight may lie beside the scope of its layer."""
+        """Yield the nodes of a layer, and what they take: a weight may lie beside the scope of its layer."""
         side = self.layers.side
         for node in nodes:
             yield node
             yield from side.graph.source[side.in_edges(node)].tolist()
 
 
-def call_text(kind: str, arguments: Iterable[str]) -> str:
-    """A class and its arguments.
+def _call_text(kind: str, arguments: Iterable[str]) -> str:
+    """Return a class and its arguments.
 
-    >>> call_text("Dense", ["48", "relu"]), call_text("Flatten", [])
+    >>> _call_text("Dense", ["48", "relu"]), _call_text("Flatten", [])
     ('Dense(48, relu)', 'Flatten')
     """
     listed = ", ".join(arguments)
     return f"{kind}({listed})" if listed else kind
 
 
-def with_calls(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> list[Change]:
-    """What came and went with the calls of its layers, where these are known."""
+def with_layer_calls(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> list[Change]:
+    """Add the calls of its layers to what was added or removed, where they are known."""
     calls = LayerCalls(layers[0]), LayerCalls(layers[1])
     made = []
     for change in changes:

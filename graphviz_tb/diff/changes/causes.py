@@ -17,100 +17,124 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from graphviz_tb.diff.changes.called import with_calls
-from graphviz_tb.diff.changes.classes import LayerClasses
-from graphviz_tb.diff.changes.compose import composed, dilated
-from graphviz_tb.diff.changes.edits import at_one_op, by_layer, chains, edits, handed_over, is_loss, replacements
-from graphviz_tb.diff.changes.follows import (
-    all_follow,
-    inner_name,
-    is_exchange,
-    is_frozen,
-    no_more_trained,
+from graphviz_tb.diff.changes.across_layers import (
+    adds_casts,
+    has_only_types,
+    inner_type,
+    is_precision,
+    other_types,
+    split_weights_change,
+    type_pair,
 )
-from graphviz_tb.diff.changes.items import Item, LayerKey, callers, is_function, is_hushed, item_of, measures
-from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.diff.changes.one_number import one_number
-from graphviz_tb.diff.changes.parts import QUIET
-from graphviz_tb.diff.changes.places import at_once, at_places, by_wording
-from graphviz_tb.diff.changes.precision import casting, inner_type, is_precision, only_types, other_types, type_pair
-from graphviz_tb.diff.changes.replaced import Renames, replaced
-from graphviz_tb.diff.changes.several import without
-from graphviz_tb.diff.changes.shared import unshared
-from graphviz_tb.diff.changes.sizes import FOLLOWING, is_entailed
+from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
+from graphviz_tb.diff.changes.called import with_layer_calls
+from graphviz_tb.diff.changes.compose import compose_change, dilation_change
+from graphviz_tb.diff.changes.edits import (
+    Item,
+    LayerKey,
+    ScopeRenames,
+    _computes_metrics,
+    _is_plumbing,
+    all_follow,
+    exchanges_ops,
+    follows_freezing,
+    functions_callers,
+    group_into_edits,
+    is_function,
+    is_inner_name,
+    is_loss_scope,
+    make_item,
+    pairs_at_one_op,
+    pairs_by_chain,
+    pairs_by_handover,
+    pairs_by_layer,
+    pairs_by_replacement,
+    scope_replacement,
+    untrained_places,
+)
+from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers
+from graphviz_tb.diff.changes.names import COUNTER_AT_END
+from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
+from graphviz_tb.diff.changes.settings import merge_by_number
 from graphviz_tb.diff.changes.witnesses import Witnesses
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.steps import UNRELATED_SHARE
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
+from graphviz_tb.model.columns import exists
 
-GROUP_OF_TWO = 2  # one thing that went and one that came
-FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
+PAIR_SIZE = 2  # one thing that went and one that came
+FOLDED_KINDS = ("added", "removed", "changed", "rewired", "function-changed")
 
 
-def folded(
+def explain_changes(
     m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[Change, bool]], witnesses: Witnesses
 ) -> list[Change]:
-    """The changes of one graph with their consequences; of graphs with little in common all that was found, as one
-    change what is alike, where there is very much."""
-    if any(notice.code == UNRELATED for notice in m.notices):
+    """Return the changes of one graph with their consequences; of graphs with little in common all that was found, as
+    one change what is alike, where there is very much."""
+    if any(notice.code == UNRELATED_SHARE for notice in m.notices):
         found = [change for change, _ in changes]
-        return found if len(found) <= MAX_SEPARATE_CHANGES else merge_alike(m, found)
+        return found if len(found) <= MAX_SEPARATE_CHANGES else _merge_alike(m, found)
     # Names and signatures are put in at the end; everything else is an item with its layers.
-    others = [change for change, _ in changes if change.kind not in FOLDED]
-    items = [item_of(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED]
-    types, items = types_apart(m, items)
+    others = [change for change, _ in changes if change.kind not in FOLDED_KINDS]
+    items = [make_item(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
+    types, items = _split_dtype_changes(m, items)
     # The layers in which the model itself changed: what is derived from these follows.
-    near = frozenset(layer for item in items if item.forward for layer in item.layers) | owners(layers, items)
-    groups, following = edits_apart(m, items, witnesses)
-    groups, attached = apart_from_model(m, layers, groups, items, following, witnesses)
+    near = frozenset(layer for item in items if item.forward for layer in item.layers) | _weight_owner_scopes(
+        layers, items
+    )
+    groups, following = _edits_outside_model(m, items, witnesses)
+    groups, attached = _split_from_model(m, layers, groups, items, following, witnesses)
     items = [replace(item, forward=True) if id(item) in attached else item for item in items]
     derived = [item.change for item in following if id(item) not in attached]
-    apart = [composed(m, layers, [item.change for item in group]) for group in groups]
+    apart = [compose_change(m, layers, [item.change for item in group]) for group in groups]
     trained = witnesses.trained() if derived or groups else ()
-    own, behind, frozen = edits_of_model(m, layers, items, no_more_trained(trained))
-    causes, others = with_names(m, layers, own, others)
+    own, behind, frozen = _edits_of_model(m, layers, items, untrained_places(trained))
+    causes, others = _name_causes(m, layers, own, others)
     derived += frozen
     outputs = [change for change in others if change.kind == "signature-changed" and "ports" in change.detail]
-    others = without(others, outputs)
-    causes, outputs = with_ends(m, causes, outputs)
+    others = without_objects(others, outputs)
+    causes, outputs = _attach_outputs(m, causes, outputs)
     causes += [*types, *outputs, *trained, *apart]
     # A difference is never lost: where all would follow, one of them is the cause after all.
     if not causes and behind:
-        whole = unshared(m, layers, behind)
+        whole = split_weights_change(m, layers, behind)
         # The same difference elsewhere is the same edit.
-        first = by_wording(behind)[0]
-        causes, behind = ([whole], []) if whole else ([at_once(first)], without(behind, first))
+        first = group_by_wording(behind)[0]
+        causes, behind = ([whole], []) if whole else ([merge_changes(first)], without_objects(behind, first))
     if derived and not causes:
-        main = main_part(derived)
-        causes, derived = [composed(m, layers, main)], without(derived, main)
-    exchanged = frozenset(layer for item in items if item.forward and is_exchange(item) for layer in item.layers)
-    names = [change for change in others if inner_name(m, layers, change, near, exchanged, bool(trained))]
+        main = _main_derived_part(derived)
+        causes, derived = [compose_change(m, layers, main)], without_objects(derived, main)
+    exchanged = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
+    names = [change for change in others if is_inner_name(m, layers, change, near, exchanged, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
     if causes:
         behind += names
-        others = without(others, names)
-    return [*others, *with_consequences(one_number(at_places(m, with_calls(layers, causes))), [*behind, *derived])]
+        others = without_objects(others, names)
+    return [
+        *others,
+        *_attach_consequences(
+            merge_by_number(merge_at_places(m, with_layer_calls(layers, causes))), [*behind, *derived]
+        ),
+    ]
 
 
-def types_apart(m: Matching, items: Sequence[Item]) -> tuple[list[Change], list[Item]]:
+def _split_dtype_changes(m: Matching, items: Sequence[Item]) -> tuple[list[Change], list[Item]]:
     """Other types of numbers, one change for each old and new type, with the casts between these two; and what is left:
     another type explains nothing else."""
     typed: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for item in items:
         if is_precision(item.change):
             typed[type_pair(item.change)].append(item.change)
-        elif only_types(item.change) and (pair := inner_type(item.change)):
+        elif has_only_types(item.change) and (pair := inner_type(item.change)):
             typed[pair].append(item.change)
     if not typed:
         return [], list(items)
     taken = {id(change) for members in typed.values() for change in members}
     for item in items:
         if id(item.change) not in taken:
-            pair = casting(m, item.change)
+            pair = adds_casts(m, item.change)
             for which in (pair, pair[::-1]):
                 if which in typed and id(item.change) not in taken:
                     typed[which].append(item.change)
@@ -120,7 +144,9 @@ def types_apart(m: Matching, items: Sequence[Item]) -> tuple[list[Change], list[
     ]
 
 
-def with_ends(m: Matching, causes: Sequence[Change], outputs: Sequence[Change]) -> tuple[list[Change], list[Change]]:
+def _attach_outputs(
+    m: Matching, causes: Sequence[Change], outputs: Sequence[Change]
+) -> tuple[list[Change], list[Change]]:
     """Outputs that a model has now, or has no more, follow from the layer that came, or went, to give them; the layer's
     change is one of the signature then."""
     owner = {
@@ -142,39 +168,40 @@ def with_ends(m: Matching, causes: Sequence[Change], outputs: Sequence[Change]) 
     return made, left
 
 
-def edits_apart(m: Matching, items: list[Item], witnesses: Witnesses) -> tuple[list[list[Item]], list[Item]]:
-    """The edits outside of the model: whatever nothing proves to follow; and the other differences there, which do."""
+def _edits_outside_model(m: Matching, items: list[Item], witnesses: Witnesses) -> tuple[list[list[Item]], list[Item]]:
+    """Return the edits outside of the model: whatever nothing proves to follow; and the other differences there, which
+    do."""
     roots: list[Item] = []
     following: list[Item] = []
     for item in items:
         if not item.forward:
-            follows = item.follows or follows_outside(m, item.change, witnesses)
+            follows = item.follows or _follows_outside_model(m, item.change, witnesses)
             (following if follows else roots).append(item)
-    groups = together(m, roots, witnesses)
-    quiet = [group for group in groups if all(is_hushed(item.change) for item in group)]
-    return without(groups, quiet), [*following, *(item for group in quiet for item in group)]
+    groups = _merge_outside_model(m, roots, witnesses)
+    quiet = [group for group in groups if all(_is_plumbing(item.change) for item in group)]
+    return without_objects(groups, quiet), [*following, *(item for group in quiet for item in group)]
 
 
-def follows_outside(m: Matching, change: Change, witnesses: Witnesses) -> bool:
-    """Whether what came, went or was rewired outside of the model follows."""
+def _follows_outside_model(m: Matching, change: Change, witnesses: Witnesses) -> bool:
+    """Return whether what came, went or was rewired outside of the model follows."""
     if is_function(change):
-        return witnesses.function_follows(*callers(m, change))
+        return witnesses.function_follows(*functions_callers(m, change))
     edits = change.edits
     if change.kind in ("added", "removed"):
-        return witnesses.follows(change.kind == "added", edits.added or edits.removed)
+        return witnesses.nodes_follow(change.kind == "added", edits.added or edits.removed)
     return change.kind == "rewired" and witnesses.wires_follow(edits.inputs)
 
 
-def together(m: Matching, roots: Sequence[Item], witnesses: Witnesses) -> list[list[Item]]:
+def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesses) -> list[list[Item]]:
     """Edits outside of the model: what feeds one another, is in one layer, or is done in the same words elsewhere."""
     numbers = [number for number, item in enumerate(roots) if item.change.kind == "changed"]
-    of_layers = [(numbers[one], numbers[two]) for one, two in by_layer([roots[number] for number in numbers])]
+    of_layers = [(numbers[one], numbers[two]) for one, two in pairs_by_layer([roots[number] for number in numbers])]
     pairs = [
         *of_layers,
-        *chains(m, roots, exchanged=False),
-        *replacements(m, roots),
-        *at_one_op(roots),
-        *handed_over(m, roots),
+        *pairs_by_chain(m, roots, exchanged=False),
+        *pairs_by_replacement(m, roots),
+        *pairs_at_one_op(roots),
+        *pairs_by_handover(m, roots),
     ]
     first: dict[tuple[bool, int], int] = {}
     for number, item in enumerate(roots):
@@ -185,7 +212,7 @@ def together(m: Matching, roots: Sequence[Item], witnesses: Witnesses) -> list[l
     return [[roots[number] for number in group] for group in weak_components(len(roots), pairs)]
 
 
-def apart_from_model(
+def _split_from_model(
     m: Matching,
     layers: tuple[Layers, Layers],
     groups: Sequence[list[Item]],
@@ -193,8 +220,8 @@ def apart_from_model(
     following: Sequence[Item],
     witnesses: Witnesses,
 ) -> tuple[list[list[Item]], set[int]]:
-    """The edits outside of the model, and the items (ids) of those that work with what came, or went, in the model
-    itself: they came, or went, with it."""
+    """Return the edits outside of the model, and the items (ids) of those that work with what came, or went, in the
+    model itself: they came, or went, with it."""
     apart: list[list[Item]] = []
     attached: set[int] = set()
     wired = (
@@ -219,7 +246,7 @@ def apart_from_model(
             continue
         new = kinds == {"added"}
         whole = {node for item in group for node in (*item.change.edits.added, *item.change.edits.removed)}
-        before, with_model = before_outside(m, layers, whole, new, witnesses)
+        before, with_model = _inputs_outside_model(m, layers, whole, new, witnesses)
         if with_model:
             attached.update(map(id, group))
             attached.update(
@@ -232,11 +259,11 @@ def apart_from_model(
     return apart, attached
 
 
-def before_outside(
+def _inputs_outside_model(
     m: Matching, layers: tuple[Layers, Layers], nodes: AbstractSet[int], new: bool, witnesses: Witnesses
 ) -> tuple[set[int], bool]:
-    """What came, or went, outside of the model and of gradients before some such nodes, and whether it takes something
-    that came, or went, in the model."""
+    """Find what was added, or removed, outside of the model and of gradients before some such nodes, and whether it
+    takes something that came, or went, in the model."""
     side, partner = (m.b, m.to_a) if new else (m.a, m.to_b)
     gradient, forward = witnesses.bodies[new].gradient, layers[new].forward
     seen, todo, with_model = set(nodes), sorted(nodes), False
@@ -252,44 +279,44 @@ def before_outside(
     return seen, with_model
 
 
-def edits_of_model(
+def _edits_of_model(
     m: Matching, layers: tuple[Layers, Layers], items: list[Item], untrained: Sequence[AbstractSet[str | None]]
 ) -> tuple[list[list[Item]], list[Change], list[Change]]:
-    """The model's own differences, put together to edits: causes, and the changes that follow from another
+    """Return the model's own differences, put together to edits: causes, and the changes that follow from another
     edit or from weights that are no longer trained."""
     own: list[list[Item]] = []
     following: list[Change] = []
     frozen: list[Change] = []
-    for group in edits(m, [item for item in items if item.forward]):
+    for group in group_into_edits(m, [item for item in items if item.forward]):
         members = [item.change for item in group]
-        if is_frozen(layers, group, untrained):
+        if follows_freezing(layers, group, untrained):
             frozen += members
         elif all_follow(group):
             following += members
         else:
-            own += seen_apart(m, group)
+            own += _split_settings(m, group)
     return own, following, frozen
 
 
-def seen_apart(m: Matching, group: list[Item]) -> list[list[Item]]:
+def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     """Split settings from what only came, or only went, around them: one change would not say both."""
     kinds = {item.change.kind for item in group}
     units = [item for item in group if item.change.kind in ("added", "removed", "rewired")]
     settings = [item for item in group if item.change.kind == "changed" and not item.follows]
-    if kinds == {"added", "removed"} and len(group) == GROUP_OF_TWO and not are_neighbours(m, group):
+    if kinds == {"added", "removed"} and len(group) == PAIR_SIZE and not _are_neighbours(m, group):
         return [[item] for item in group]
     one_way = ("added" in kinds) != ("removed" in kinds)
-    if not one_way or not settings or dilated(m, [item.change for item in group]):
+    if not one_way or not settings or dilation_change(m, [item.change for item in group]):
         return [group]
     # An op that became another one, with what came or went beside it, is one thing in the place of another.
     settings = [item for item in settings if item.change.detail["key"] != "op" or item.change.edits.ops]
-    settings = [item for item in settings if not is_beside(m, item, units)]
+    settings = [item for item in settings if not _is_next_to_units(m, item, units)]
     loud = [item for item in units if not item.follows]
-    return [without(group, settings), settings] if loud and settings else [group]
+    return [without_objects(group, settings), settings] if loud and settings else [group]
 
 
-def are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
-    """Whether what came in a layer is wired to what the one that went was wired to: else these are two edits."""
+def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
+    """Return whether what came in a layer is wired to what the one that went was wired to: else these are two edits."""
     around: list[set[int]] = [set(), set()]
     for item in group:
         for side, nodes, new in ((m.a, item.change.edits.removed, False), (m.b, item.change.edits.added, True)):
@@ -300,8 +327,8 @@ def are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
     return not around[0].isdisjoint(around[1])
 
 
-def is_beside(m: Matching, item: Item, units: Sequence[Item]) -> bool:
-    """Whether an op became another one, and feeds, or is fed by, what came or went with it."""
+def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
+    """Return whether an op became another one, and feeds, or is fed by, what came or went with it."""
     for old, new in item.change.edits.ops:
         for side, node, gone in ((m.a, old, False), (m.b, new, True)):
             graph = side.graph
@@ -312,7 +339,7 @@ def is_beside(m: Matching, item: Item, units: Sequence[Item]) -> bool:
     return False
 
 
-def merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
+def _merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
     """Ops, scopes and functions that came or went, those that hold as many ops of each type as one change; if these are
     still too many, all of one kind. Other changes stay as they are."""
     m.note("alike", f"more than {MAX_SEPARATE_CHANGES:,} changes: what came or went alike is one of them")
@@ -327,81 +354,81 @@ def merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
                     groups[change.kind, change.severity, detail["scope"], "function" in detail, types].append(change)
                 else:
                     groups[(number,)].append(change)
-    return [merged_places(members) if len(members) > 1 else members[0] for members in groups.values()]
+    return [_merge_places(members) if len(members) > 1 else members[0] for members in groups.values()]
 
 
-def merged_places(members: Sequence[Change]) -> Change:
+def _merge_places(members: Sequence[Change]) -> Change:
     """Merge additions, or removals, at many places into one change."""
     counts: Counter[str] = Counter()
     for member in members:
         counts.update(member.detail["op_types"])
     types = dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
-    first = at_once(members)
+    first = merge_changes(members)
     return replace(first, detail={**first.detail, "op_types": types})
 
 
-def with_names(
+def _name_causes(
     m: Matching, layers: tuple[Layers, Layers], groups: Sequence[Sequence[Item]], others: Sequence[Change]
 ) -> tuple[list[Change], list[Change]]:
-    """The change that each group of items is, and what is left of the other changes: a new scope in place of another
-    one has another name too, and both are one change."""
+    """Return the change that each group of items is, and what is left of the other changes: a new scope in place of
+    another one has another name too, and both are one change."""
     causes = []
     named: set[Change] = set()
-    renames = Renames(m, others)
+    renames = ScopeRenames(m, others)
     for group in groups:
-        led, behind = leading(m, group)
-        change = composed(m, layers, [item.change for item in led])
+        led, behind = _split_consequences(m, group)
+        change = compose_change(m, layers, [item.change for item in led])
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
-        name = renames.replaced(group) or renames.named(change)
-        causes.append(replaced(name, change, told_by_class(layers, change)) if name else change)
+        name = renames.rename_around(group) or renames.rename_of_change(change)
+        causes.append(scope_replacement(name, change, _exchanged_classes(layers, change)) if name else change)
         named.update([name] if name else [])
-    return causes, [change for change in others if change not in named or not renames.all_said(change)]
+    return causes, [change for change in others if change not in named or not renames.is_fully_replaced(change)]
 
 
-def told_by_class(layers: tuple[Layers, Layers], change: Change) -> tuple[str, str] | None:
-    """The classes of a layer and of the one in its place, where a change says them."""
+def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[str, str] | None:
+    """Return the classes of a layer and of the one in its place, where a change says them."""
     kinds = [
-        {LayerClasses(side).of(row) for row in side.rows.get(name or "", ())}
+        {LayerClasses(side).class_of(row) for row in side.rows.get(name or "", ())}
         for side, name in zip(layers, (change.old, change.new), strict=True)
     ]
     old, new = change.detail.get("old"), change.detail.get("new")
     return (str(old), str(new)) if old in kinds[0] and new in kinds[1] else None
 
 
-def leading(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
-    """The items that an edit is made of, and the changes that only follow from ops that came or went in it: the weights
-    of a layer behind a new one are of another size, a call is handed more, a new loss is summed up."""
+def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
+    """Return the items that an edit is made of, and the changes that only follow from ops that came or went in it: the
+    weights of a layer behind a new one are of another size, a call is handed more, a new loss is summed up."""
     own = [item for item in group if not item.follows]
     came = any(item.change.kind in ("added", "removed") for item in own)
     behind = [
         item
         for item in group
-        if item.follows and own and ((came and is_counted(item.change)) or lists_types(item.change))
+        if item.follows and own and ((came and _is_count_or_size(item.change)) or _is_type_list(item.change))
     ]
-    if any(is_loss(m, item.change) for item in own):
-        reported = [item for item in group if item.change.severity != "signature" and is_reported(m, item)]
-        behind += without(reported, behind)
-    return without(group, behind), [item.change for item in behind]
+    if any(is_loss_scope(m, item.change) for item in own):
+        reported = [item for item in group if item.change.severity != "signature" and _only_reports_loss(m, item)]
+        behind += without_objects(reported, behind)
+    return without_objects(group, behind), [item.change for item in behind]
 
 
-def is_reported(m: Matching, item: Item) -> bool:
-    """Whether an item only hands on, or sums up, what a loss is."""
-    return item.follows or measures(m, item.change)
+def _only_reports_loss(m: Matching, item: Item) -> bool:
+    """Return whether an item only hands on, or sums up, what a loss is."""
+    return item.follows or _computes_metrics(m, item.change)
 
 
-def is_counted(change: Change) -> bool:
-    """Whether a weight is of another size, or an op takes another number of inputs."""
-    return "weights" in change.detail or (change.kind == "changed" and change.detail["key"] in FOLLOWING)
+def _is_count_or_size(change: Change) -> bool:
+    """Return whether a weight is of another size, or an op takes another number of inputs."""
+    return "weights" in change.detail or (change.kind == "changed" and change.detail["key"] in COUNT_ATTRIBUTES)
 
 
-def lists_types(change: Change) -> bool:
-    """Whether only the list of types is another that a loop or a call is handed."""
+def _is_type_list(change: Change) -> bool:
+    """Return whether only the list of types is another that a loop or a call is handed."""
     return change.kind == "changed" and is_entailed(change.detail["key"], change.detail["old"])
 
 
-def owners(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
-    """The scopes that bear the names of weights of other shapes: their initialisers are in them."""
+def _weight_owner_scopes(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
+    """Return the scopes that bear the names of weights of other shapes: their initialisers are in them."""
     name = layers[1].side.graph.name
     names = {
         name[node] for item in items if "weights" in item.change.detail for _, node, _ in item.change.edits.attributes
@@ -409,7 +436,7 @@ def owners(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[La
     return frozenset(("new", row) for name in names for row in layers[1].rows.get(name, ()))
 
 
-def main_part(derived: Sequence[Change]) -> Sequence[Change]:
+def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:
     """Where only what is derived is another: the ops that came and went, of very many those of one kind of scope.
 
     Averages of all weights bring savers and initialisers with them; the scopes of one name that hold most are it.
@@ -419,14 +446,14 @@ def main_part(derived: Sequence[Change]) -> Sequence[Change]:
         return units or derived
     groups: dict[str, list[Change]] = defaultdict(list)
     # Constants and reads alone say nothing, where there is something else.
-    loud = [change for change in units if not change.detail["op_types"].keys() <= QUIET]
+    loud = [change for change in units if not change.detail["op_types"].keys() <= QUIET_OPS]
     for change in loud or units:
         around, _, leaf = change.name.rpartition("/")
-        groups[COUNTED.sub("", leaf) if change.detail["scope"] else around].append(change)
+        groups[COUNTER_AT_END.sub("", leaf) if change.detail["scope"] else around].append(change)
     return max(groups.values(), key=lambda group: (sum(part.ops for part in group), group[0].name))
 
 
-def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Change]:
+def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Change]:
     """Give each consequence to the cause whose name it bears, else to the first; of very many causes only those of the
     longest names are looked for."""
     if not causes:
@@ -434,7 +461,7 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
     given: dict[int, list[Change]] = defaultdict(list)
     cause_of: dict[str, int] = {}
     for number, cause in enumerate(causes):
-        for leaf in filter(None, leaf_words(cause)):
+        for leaf in filter(None, _leaf_names(cause)):
             cause_of.setdefault(leaf, number)
     # The longest that a name bears, of the first cause.
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
@@ -444,14 +471,14 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
         name = change.name
         borne = next((leaf for leaf in leaves if leaf in name), "")
         given[cause_of.get(borne, 0)].append(change)
-    return [_followed(change, given[number]) for number, change in enumerate(causes)]
+    return [_add_consequences(change, given[number]) for number, change in enumerate(causes)]
 
 
-def _followed(change: Change, behind: list[Change]) -> Change:
+def _add_consequences(change: Change, behind: list[Change]) -> Change:
     return replace(change, consequences=sort_by_severity([*change.consequences, *behind])) if behind else change
 
 
-def leaf_words(change: Change) -> list[str]:
-    """The last two segments of the names of a change."""
+def _leaf_names(change: Change) -> list[str]:
+    """Return the last two segments of the names of a change."""
     names = [name for place in ((change.old, change.new), *change.also) for name in place if name]
     return ["/".join(name.split("/")[-2:]) for name in names]

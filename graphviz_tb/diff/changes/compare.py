@@ -20,30 +20,44 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.attributes import Difference, differences_once
-from graphviz_tb.diff.changes.causes import folded
-from graphviz_tb.diff.changes.divided import DIVISIONS, division, listed
-from graphviz_tb.diff.changes.interface import function_signatures, other_outputs, versions
+from graphviz_tb.diff.changes.across_layers import is_tying
+from graphviz_tb.diff.changes.attributes import (
+    COUNT_ATTRIBUTES,
+    Difference,
+    differences_once,
+    is_entailed,
+    is_size_of_input,
+)
+from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division, parse_traced_list
+from graphviz_tb.diff.changes.causes import explain_changes
+from graphviz_tb.diff.changes.interface import (
+    _is_other_output,
+    function_signatures,
+    model_setting_changes,
+    version_changes,
+)
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.models import model_settings
-from graphviz_tb.diff.changes.names import COUNTED, name_changes
-from graphviz_tb.diff.changes.settings import setting_changes
-from graphviz_tb.diff.changes.shared import is_tying
-from graphviz_tb.diff.changes.sizes import FOLLOWING, is_entailed, of_input
-from graphviz_tb.diff.changes.traced_widths import other_widths
+from graphviz_tb.diff.changes.names import COUNTER_AT_END, name_changes
+from graphviz_tb.diff.changes.settings import Atom, is_weight, setting_changes, weight_changes
 from graphviz_tb.diff.changes.training import training_changes
-from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
-from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
-from graphviz_tb.diff.changes.wires import sorted_wires as wires_in_order
-from graphviz_tb.diff.changes.wires import unit_links, wire_changes
+from graphviz_tb.diff.changes.units import (
+    Unit,
+    compared_blocks,
+    count_op_types,
+    group_mirrors,
+    is_left_behind,
+    link_units,
+    shown_ops,
+    units_of,
+    wire_changes,
+)
+from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
 from graphviz_tb.diff.changes.witnesses import Witnesses
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
+from graphviz_tb.diff.columns.labels import NODE_CLASSES
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import base_name
-from graphviz_tb.diff.columns.wording import fingerprint
+from graphviz_tb.diff.columns.values import base_name, fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.traced import traced_width_changes
 from graphviz_tb.model.change import (
     SEVERITIES,
     Change,
@@ -54,68 +68,69 @@ from graphviz_tb.model.change import (
     concat_node_edits,
     sort_by_severity,
 )
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER, shape_text
 from graphviz_tb.ops.layers import LayerRole, classes_with_role
 from graphviz_tb.ops.roles import INPUT_OPS, TRACED_RESULT_OPS, VARIABLE_OPS
+from graphviz_tb.options import DiffOptions
 
-PLACEHOLDERS = INPUT_OPS | classes_with_role(LayerRole.INPUT)
-INPUT_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
-HANDLES = (RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER)
-BATCH = "batch size"  # what another first number of a shape is called, where one of both is not known
-COSMETIC = frozenset({"_output_shapes", "_input_shapes", COLOCATION_ATTR, "device"})
+PLACEHOLDER_OPS = INPUT_OPS | classes_with_role(LayerRole.INPUT)
+INPUT_SHAPE_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
+HANDLE_DTYPES = (RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER)
+BATCH_SIZE = "batch size"  # what another first number of a shape is called, where one of both is not known
+COSMETIC_KEYS = frozenset({"_output_shapes", "_input_shapes", COLOCATION_ATTR, "device"})
 
-ByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f
+ChangesByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f
 Finding = tuple[Change, bool]  # a change, and whether it may only follow from another one
 
 
-def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) -> tuple[Change, ...]:
+def compare_matched(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) -> tuple[Change, ...]:
     """Return all changes, the most severe first."""
     training = cache(partial(training_changes, m, layers))  # of both whole files, asked for by each function
     witnesses = Witnesses(m, layers, training)
-    by_block = differences_of(m, layers, options, witnesses)
+    by_block = _find_differences(m, layers, options, witnesses)
     # Functions first: what changed in their bodies is one change each among those of the main graph.
     main = by_block.pop(0, [])
-    blocks: ByBlock = defaultdict(list)
+    blocks: ChangesByBlock = defaultdict(list)
     for block, inside in by_block.items():
-        blocks[block] = folded(m, layers, inside, witnesses)
-    collect(blocks, function_signatures(m))
-    main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
-    main += [(change, False) for change in model_settings(m)]
-    return sort_by_severity([*folded(m, layers, main, witnesses), *versions(m, options)])
+        blocks[block] = explain_changes(m, layers, inside, witnesses)
+    _add_by_block(blocks, function_signatures(m))
+    main += [(change, False) for change in (*_function_changes(m, blocks), *whole_function_changes(m))]
+    main += [(change, False) for change in model_setting_changes(m)]
+    return sort_by_severity([*explain_changes(m, layers, main, witnesses), *version_changes(m, options)])
 
 
-def differences_of(
+def _find_differences(
     m: Matching, layers: tuple[Layers, Layers], options: DiffOptions, witnesses: Witnesses
 ) -> dict[int, list[Finding]]:
     """Everything that is different, by block of the new graph, and whether it may only follow from something else."""
     blocks_of, apart = compared_blocks(m), witnesses.unproven
     old_units, old_of = units_of(m.a, m.to_b, m.scope_to_b, blocks_of[0], apart[0], layers[0].forward)
     new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, blocks_of[1], apart[1], layers[1].forward)
-    wires = unit_links(m, old_units, old_of, new_units, new_of)
+    wires = link_units(m, old_units, old_of, new_units, new_of)
     by_block: dict[int, list[Finding]] = defaultdict(list)
-    for blocks in (name_changes(m), wire_changes(m, wires), unit_changes(m, layers, old_units, new_units, apart)):
+    for blocks in (name_changes(m), wire_changes(m, wires), _unit_changes(m, layers, old_units, new_units, apart)):
         for block, changes in blocks.items():
             by_block[block] += [(change, False) for change in changes]
-    for block, change, follows in node_changes(m, layers, options, witnesses):
+    for block, change, follows in _node_changes(m, layers, options, witnesses):
         by_block[block].append((change, follows))
-    by_block[0] += [(change, False) for change in other_widths(m)]
+    by_block[0] += [(change, False) for change in traced_width_changes(m)]
     return by_block
 
 
-def collect(blocks: ByBlock, more: ByBlock) -> None:
+def _add_by_block(blocks: ChangesByBlock, more: ChangesByBlock) -> None:
     """Add changes to those of their block (of the new graph)."""
     for block, changes in more.items():
         blocks[block].extend(changes)
 
 
-def node_changes(
+def _node_changes(
     m: Matching, layers: tuple[Layers, Layers], options: DiffOptions, witnesses: Witnesses
 ) -> Iterator[tuple[int, Change, bool]]:
     """Yield the changes of matched nodes; one difference at many nodes is one change."""
-    old, new = m.together()
-    differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(left_behind(m.a)[old] & left_behind(m.b)[new])
+    old, new = m.matched_pairs()
+    differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(is_left_behind(m.a)[old] & is_left_behind(m.b)[new])
     groups: dict[tuple[int, str, int | None, bool], list[Atom]] = defaultdict(list)
     weights: list[Atom] = []
     settings: list[Atom] = []
@@ -128,8 +143,8 @@ def node_changes(
                 for difference in own
                 if difference.key == "op" or None not in (difference.old, difference.new)
             ]
-        own = [as_division(layers[1], other, difference) for difference in own]
-        for difference in (of_batch(m, other, difference) for difference in own):
+        own = [_as_division(layers[1], other, difference) for difference in own]
+        for difference in (_word_batch_size(m, other, difference) for difference in own):
             if is_weight(m, other, difference):
                 weights.append((mine, other, difference))
             elif difference.key == "value" and m.b.labels.settings[other]:
@@ -138,62 +153,63 @@ def node_changes(
                 # Values may be lists and objects, which no dictionary takes as keys.
                 wording = fingerprint([difference.key, difference.old, difference.new])
                 forward = layers[1].forward[other]
-                layer = layers[1].of(other) if forward else None  # places are put together in the end
+                layer = layers[1].layer_of_node(other) if forward else None  # places are put together in the end
                 proven = not forward and witnesses.value_follows(mine, other, difference)
                 groups[int(m.b.block[other]), wording, layer, proven].append((mine, other, difference))
     for (block, _, layer, proven), members in groups.items():
         key, places = members[0][2].key, [new for _, new, _ in members]
         if layer is None:
-            yield block, _changed(m, layers, members), proven
+            yield block, _attribute_change(m, layers, members), proven
             continue
-        asked = listed(members[0][2].old) is not None
-        follows = witnesses.asked_follow(members) if asked else is_entailed(key, members[0][2].old)
-        follows = follows or key in FOLLOWING or (key in INPUT_KEYS and is_inner(m, places))
-        follows = follows or all(of_input(m, *member) for member in members)
-        yield block, _changed(m, layers, members), follows
+        asked = parse_traced_list(members[0][2].old) is not None
+        follows = witnesses.reshapes_follow(members) if asked else is_entailed(key, members[0][2].old)
+        follows = follows or key in COUNT_ATTRIBUTES or (key in INPUT_SHAPE_KEYS and _is_inner_input(m, places))
+        follows = follows or all(is_size_of_input(m, *member) for member in members)
+        yield block, _attribute_change(m, layers, members), follows
     yield from weight_changes(m, layers, weights, witnesses)
     yield from setting_changes(m, layers, settings, witnesses)
 
 
-def as_division(layers: Layers, node: int, difference: Difference) -> Difference:
-    """The heads of an attention in a trace of PyTorch, which has the shape that something is reshaped to as text."""
-    before, after = listed(difference.old), listed(difference.new)
-    divided = division(layers, node, before, after) if layers.side.of_pytorch and before and after else None
+def _as_division(layers: Layers, node: int, difference: Difference) -> Difference:
+    """Return the heads of an attention in a trace of PyTorch, which has the shape that something is reshaped to as
+    text."""
+    before, after = parse_traced_list(difference.old), parse_traced_list(difference.new)
+    divided = layer_division(layers, node, before, after) if layers.side.of_pytorch and before and after else None
     return replace(difference, key=divided[0], old=divided[1], new=divided[2]) if divided else difference
 
 
-def is_shape(value: Any) -> bool:
-    """Whether a setting is a shape as Keras writes it; a model may write anything.
+def _is_shape(value: Any) -> bool:
+    """Return whether a setting is a shape as Keras writes it; a model may write anything.
 
-    >>> is_shape([None, 28]), is_shape(["image", 0]), is_shape({}), is_shape(None)
+    >>> _is_shape([None, 28]), _is_shape(["image", 0]), _is_shape({}), _is_shape(None)
     (True, False, False, False)
     """
     return isinstance(value, list) and all(dim is None or isinstance(dim, int) for dim in value)
 
 
-def of_batch(m: Matching, new: int, difference: Difference) -> Difference:
+def _word_batch_size(m: Matching, new: int, difference: Difference) -> Difference:
     """Write a difference of shapes in words: those of Keras inputs, and those of placeholders where only the batch
     became known or unknown."""
-    if difference.key in INPUT_KEYS and is_shape(difference.old) and is_shape(difference.new):
+    if difference.key in INPUT_SHAPE_KEYS and _is_shape(difference.old) and _is_shape(difference.new):
         return replace(difference, old=shape_text(difference.old), new=shape_text(difference.new))
-    if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:
+    if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDER_OPS:
         return difference
     # e.g. "?×28×28" and "32×28×28": the batch alone.
     (old, *rest), (now, *others) = (str(shape).split("×") for shape in (difference.old, difference.new))
-    return replace(difference, key=BATCH, old=old, new=now) if rest == others and "?" in (old, now) else difference
+    return replace(difference, key=BATCH_SIZE, old=old, new=now) if rest == others and "?" in (old, now) else difference
 
 
-def is_inner(m: Matching, nodes: Sequence[int]) -> bool:
-    """Whether inputs are those of models in a model: what they are fed with says their shape."""
+def _is_inner_input(m: Matching, nodes: Sequence[int]) -> bool:
+    """Return whether inputs are those of models in a model: what they are fed with says their shape."""
     rows = np.asarray(nodes, np.int64)
     return bool((m.b.in_start[rows + 1] > m.b.in_start[rows]).all())
 
 
-def _changed(m: Matching, layers: tuple[Layers, Layers], members: list[Atom]) -> Change:
+def _attribute_change(m: Matching, layers: tuple[Layers, Layers], members: list[Atom]) -> Change:
     first = members[0][2]
-    divided = first.key in DIVISIONS
+    divided = first.key in DIVISION_KEYS
     places = sorted(
-        {(place_name(layers[0], old, divided), place_name(layers[1], new, divided)) for old, new, _ in members}
+        {(_setting_place(layers[0], old, divided), _setting_place(layers[1], new, divided)) for old, new, _ in members}
     )
     attributes = sorted({difference.attribute for *_, difference in members if difference.attribute})
     detail = {"key": "weights" if is_tying(first) else first.key, "old": first.old, "new": first.new}
@@ -205,51 +221,51 @@ def _changed(m: Matching, layers: tuple[Layers, Layers], members: list[Atom]) ->
         if first.key == "op"
         else NodeEdits(attributes=tuple((old, new, which.attribute or which.key) for old, new, which in members))
     )
-    severity = severity_of(m, first, [new for _, new in pairs])
+    severity = _severity(m, first, [new for _, new in pairs])
     return Change("changed", severity, *places[0], len(pairs), detail, tuple(places[1:]), edits=edits)
 
 
-def place_name(layers: Layers, node: int, around: bool = False) -> str:
+def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
     """Where an attribute is set: at the op, or in the scope `around` it; in a trace of PyTorch at its module."""
-    layer, scope = layers.of(node), layers.side.graph.name[node].rpartition("/")[0]
+    layer, scope = layers.layer_of_node(node), layers.side.graph.name[node].rpartition("/")[0]
     if around and scope and not exists(layer):
         return scope
     return layers.name(layer) if exists(layer) and layers.side.of_pytorch else layers.side.graph.name[node]
 
 
-def severity_of(m: Matching, difference: Difference, nodes: list[int]) -> Severity:
-    """How grave a difference of nodes is."""
-    if difference.key in COSMETIC:
+def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity:
+    """Return how grave a difference of nodes is."""
+    if difference.key in COSMETIC_KEYS:
         return "attribute" if difference.key == "device" else "cosmetic"
     types = {m.b.graph.op_types[op] for op in m.b.graph.op[nodes].tolist()}
-    if types & PLACEHOLDERS and difference.key in ("dtype", "shape", BATCH):
+    if types & PLACEHOLDER_OPS and difference.key in ("dtype", "shape", BATCH_SIZE):
         return "signature"
-    if difference.key in INPUT_KEYS and not is_inner(m, nodes):
+    if difference.key in INPUT_SHAPE_KEYS and not _is_inner_input(m, nodes):
         return "signature"
     return "op" if difference.key == "op" or is_tying(difference) else "attribute"
 
 
-def unit_changes(
+def _unit_changes(
     m: Matching, layers: tuple[Layers, Layers], old_units: list[Unit], new_units: list[Unit], apart: tuple[Bools, Bools]
-) -> ByBlock:
+) -> ChangesByBlock:
     """Return the changes for added and removed units, by block."""
     back = {other + 1: mine + 1 for mine, other in m.functions.items()}
     forth = {mine: other for other, mine in back.items()}
-    blocks: ByBlock = defaultdict(list)
+    blocks: ChangesByBlock = defaultdict(list)
     for new, units in ((False, old_units), (True, new_units)):
-        for group in mirrors(units, layers[new].forward, apart[new]):
+        for group in group_mirrors(units, layers[new].forward, apart[new]):
             block = group[0].block
             # Changes are filed by block of the new graph: `forth` translates that of an old function.
-            blocks[block if new or not block else forth[block]].append(_unit(m, layers, group, new))
+            blocks[block if new or not block else forth[block]].append(_unit_change(m, layers, group, new))
     return blocks
 
 
-def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bool) -> Change:
+def _unit_change(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bool) -> Change:
     side = m.b if new else m.a
     first = group[0]
     nodes = [node for unit in group for node in unit.nodes]
     shown = shown_ops(side, nodes)
-    detail: dict[str, object] = {"scope": exists(first.row), "op_types": op_types(side, shown)}
+    detail: dict[str, object] = {"scope": exists(first.row), "op_types": count_op_types(side, shown)}
     own = layers[new].forward[nodes].any()
     # Wires of gradients and updates follow from the op, unless that is derived itself.
     links = wires_in_order(
@@ -263,32 +279,34 @@ def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bo
     inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))
     edits = NodeEdits(added=tuple(nodes), inputs=inputs) if new else NodeEdits(removed=tuple(nodes), inputs=inputs)
     names: list[NamePair] = [(None, unit.name) if new else (unit.name, None) for unit in group]
-    signature = not exists(first.row) and (any(is_input(side, node) for node in nodes) or is_result(side, nodes))
+    signature = not exists(first.row) and (
+        any(_feeds_graph(side, node) for node in nodes) or is_graph_result(side, nodes)
+    )
     kind: ChangeKind = "added" if new else "removed"
     old_name, new_name = names[0]
     severity: Severity = "signature" if signature else "op"
     return Change(kind, severity, old_name, new_name, len(shown), detail, tuple(names[1:]), edits=edits)
 
 
-def is_input(side: GraphColumns, node: int) -> bool:
-    """Whether an op is fed from outside: no handle of a variable that a function captured."""
+def _feeds_graph(side: GraphColumns, node: int) -> bool:
+    """Return whether an op is fed from outside: no handle of a variable that a function captured."""
     definition = side.graph.node_def(node)
-    if side.graph.op_types[side.graph.op[node]] not in PLACEHOLDERS:
+    if side.graph.op_types[side.graph.op[node]] not in PLACEHOLDER_OPS:
         return False
-    return definition is None or "dtype" not in definition.attr or definition.attr["dtype"].type not in HANDLES
+    return definition is None or "dtype" not in definition.attr or definition.attr["dtype"].type not in HANDLE_DTYPES
 
 
-def is_result(side: GraphColumns, nodes: list[int]) -> bool:
-    """Whether an op is a result of a traced function: TensorFlow ends these in `Identity`, `Identity_1`, … that nobody
-    uses."""
+def is_graph_result(side: GraphColumns, nodes: list[int]) -> bool:
+    """Return whether an op is a result of a traced function: TensorFlow ends these in `Identity`, `Identity_1`, … that
+    nobody uses."""
     graph = side.graph
-    named = all(COUNTED.sub("", graph.name[node]) == graph.op_types[graph.op[node]] for node in nodes)
+    named = all(COUNTER_AT_END.sub("", graph.name[node]) == graph.op_types[graph.op[node]] for node in nodes)
     named &= all(graph.op_types[graph.op[node]] in TRACED_RESULT_OPS for node in nodes)
     return named and not any(len(side.out_edges(node)) for node in nodes)
 
 
-def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
-    """One change for each function whose body changed; functions that changed alike are one."""
+def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
+    """Return one change for each function whose body changed; functions that changed alike are one."""
     groups: dict[str, list[tuple[int, tuple[Change, ...]]]] = defaultdict(list)
     back = {other: mine for mine, other in m.functions.items()}
     for block, changes in sorted(blocks.items()):
@@ -303,7 +321,7 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
         places = [(m.a.graph.functions[back[other]].name, m.b.graph.functions[other].name) for other, _ in members]
         severity = min((change.severity for change in inside), key=SEVERITIES.index)
         done = [change.all_edits() for _, alike in members for change in alike]
-        written = tuple((back[other], other) for other, _ in members if other_outputs(m, back[other], other))
+        written = tuple((back[other], other) for other, _ in members if _is_other_output(m, back[other], other))
         edits = concat_node_edits([*done, NodeEdits(functions=written)])
         base = base_name(places[0][1])
         ops = sum(change.ops for change in inside) * len(members)
@@ -313,17 +331,17 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
     return alike_changes
 
 
-def whole_functions(m: Matching) -> list[Change]:
+def whole_function_changes(m: Matching) -> list[Change]:
     """Functions that came or went."""
     taken = set(m.functions.values())
     changes = []
     for new, side, kept in ((False, m.a, set(m.functions)), (True, m.b, taken)):
-        skipped = kept | left_over(side)
+        skipped = kept | _unmatched_functions(side)
         for index, function in enumerate(side.graph.functions):
             if index in skipped:
                 continue
             nodes = shown_ops(side, side.body(index))
-            detail = {"scope": True, "function": base_name(function.name), "op_types": op_types(side, nodes)}
+            detail = {"scope": True, "function": base_name(function.name), "op_types": count_op_types(side, nodes)}
             edits = NodeEdits(added_functions=(index,)) if new else NodeEdits(removed_functions=(index,))
             kind: ChangeKind = "added" if new else "removed"
             old_name, new_name = (None, function.name) if new else (function.name, None)
@@ -331,21 +349,21 @@ def whole_functions(m: Matching) -> list[Change]:
     return changes
 
 
-def left_over(side: GraphColumns) -> set[int]:
+def _unmatched_functions(side: GraphColumns) -> set[int]:
     """Functions that freezing left behind: there are no variables, and nobody calls them."""
     frozen = not exists(side.graph.function).all() and not VARIABLE_OPS & set(side.graph.op_types)
     return set(range(len(side.graph.functions))).difference(side.calls[2].tolist()) if frozen else set()
 
 
-def ignored(m: Matching, options: DiffOptions) -> dict[str, int]:
-    """How many matched nodes differ in classes that do not count."""
-    old, new = m.together()
+def ignored_counts(m: Matching, options: DiffOptions) -> dict[str, int]:
+    """Count how many matched nodes differ in classes that do not count."""
+    old, new = m.matched_pairs()
     counts = {}
-    for word in CLASSES_OF_NODES:
+    for word in NODE_CLASSES:
         if not getattr(options, word):
             count = int((getattr(m.a.labels, word)[old] != getattr(m.b.labels, word)[new]).sum())
             if count:
                 counts[word] = count
-    if not options.versions and versions(m, DiffOptions(versions=True)):
+    if not options.versions and version_changes(m, DiffOptions(versions=True)):
         counts["versions"] = 1
     return counts

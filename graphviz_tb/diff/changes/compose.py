@@ -8,30 +8,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from graphviz_tb.diff.changes.classes import LayerClasses
-from graphviz_tb.diff.changes.grouped import group_counts
-from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.orders import reordered
-from graphviz_tb.diff.changes.parts import QUIET, in_flow, is_quiet
-from graphviz_tb.diff.changes.several import edits_of, places_of, wording
-from graphviz_tb.diff.changes.shared import unshared
-from graphviz_tb.diff.changes.units import op_types, shown_ops
-from graphviz_tb.diff.changes.wires import sorted_wires as wires_in_order
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.changes.across_layers import merge_order_changes, split_weights_change
+from graphviz_tb.diff.changes.called import group_counts
+from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
+from graphviz_tb.diff.changes.places import change_wording, edits_of_changes, other_places
+from graphviz_tb.diff.changes.units import count_op_types, shown_ops
+from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import base_name, numbers
+from graphviz_tb.diff.columns.values import base_name, tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.layer_classes import COMPOSED_ACTIVATIONS
 from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 NORMALIZATION = "Normalization"  # the end of class names that only the computation distinguishes
-TRACED = re.compile(r"^__(?:inference|forward|backward)_")  # what TensorFlow puts before a traced function's name
+TRACED_FUNCTION_PREFIX = re.compile(
+    r"^__(?:inference|forward|backward)_"
+)  # what TensorFlow puts before a traced function's name
 # Keys that name an edit, the most telling first.
-TELLING = (
+KEYS_BY_TELLING = (
     "dilation",
     "kernel",
     "num_heads",
@@ -46,54 +45,54 @@ TELLING = (
 )
 
 
-def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change:
-    """One change for all."""
-    if own := unshared(m, layers, changes):
+def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change:
+    """Return one change for all."""
+    if own := split_weights_change(m, layers, changes):
         return own
     if len(changes) == 1:
         return changes[0]
     functions = [change for change in changes if change.kind == "function-changed"]
     if functions:
         rest = [change for change in changes if change.kind != "function-changed"]
-        first = composed(m, layers, rest) if rest else functions.pop(0)
+        first = compose_change(m, layers, rest) if rest else functions.pop(0)
         return replace(first, consequences=sort_by_severity([*first.consequences, *functions]))
     kinds = {change.kind for change in changes}
     ordered = list(sort_by_severity(changes))
     # Several whole functions: named by the largest.
     if len(kinds) == 1 and all("function" in change.detail for change in ordered):
         first, ops = max(ordered, key=lambda change: change.ops), sum(change.ops for change in ordered)
-        return replace(first, ops=ops, also=places_of(ordered, first), edits=edits_of(ordered))
+        return replace(first, ops=ops, also=other_places(ordered, first), edits=edits_of_changes(ordered))
     severity = min((change.severity for change in ordered), key=SEVERITIES.index)
     if kinds <= {"added", "rewired"} and "added" in kinds:
-        return came_or_went(m, layers, ordered, "added", severity)
+        return _chain_change(m, layers, ordered, "added", severity)
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
-        return came_or_went(m, layers, ordered, "removed", severity)
+        return _chain_change(m, layers, ordered, "removed", severity)
     # Functions that came and went, whole, are no ops in place of others.
     nodes = any(change.edits.added for change in ordered) and any(change.edits.removed for change in ordered)
     if {"added", "removed"} <= kinds and nodes:
-        return exchanged(m, layers, ordered, severity)
-    if dilation := dilated(m, ordered):
-        return most_telling([dilation, *ordered], severity)
+        return _exchange_change(m, layers, ordered, severity)
+    if dilation := dilation_change(m, ordered):
+        return _most_telling_change([dilation, *ordered], severity)
     # One op became another one, and more came, or went, with it.
     units = any(change.edits.added or change.edits.removed for change in ordered)
     if units and any(change.edits.ops for change in ordered):
-        return exchanged(m, layers, ordered, severity)
+        return _exchange_change(m, layers, ordered, severity)
     if kinds == {"rewired"}:
-        return reordered(m, layers, ordered)
-    return most_telling(ordered, severity)
+        return merge_order_changes(m, layers, ordered)
+    return _most_telling_change(ordered, severity)
 
 
-def came_or_went(
+def _chain_change(
     m: Matching, layers: tuple[Layers, Layers], changes: list[Change], kind: ChangeKind, severity: Severity
 ) -> Change:
-    """A chain of ops or scopes that came, or went, as one."""
+    """Return a chain of ops or scopes that came, or went, as one."""
     parts = [change for change in changes if change.kind == kind]
     side = m.b if kind == "added" else m.a
-    parts = in_flow(side, parts)
+    parts = sort_parts_by_flow(side, parts)
     first = next((change for change in parts if change.detail["scope"]), parts[0])
     nodes = [node for item in parts for node in (*item.edits.added, *item.edits.removed)]
     shown = shown_ops(side, nodes)
-    inside = {name for change in parts for name in names_of(m, change, kind)}
+    inside = {name for change in parts for name in _changed_node_names(m, change, kind)}
     links = [wire for change in parts for wire in change.detail.get("links", ())]
     rewired = [change for change in changes if change.kind == "rewired"]
     links += [
@@ -103,7 +102,7 @@ def came_or_went(
     ]
     detail: dict[str, Any] = {
         "scope": first.detail["scope"],
-        "op_types": op_types(side, shown),
+        "op_types": count_op_types(side, shown),
     }
     if links:
         # Wires between the parts of a chain are inside it: only those of its surroundings are reported.
@@ -111,49 +110,50 @@ def came_or_went(
         detail["links"] = [wire for wire in links if wire["node"]["new" if kind == "added" else "old"] not in inside]
     if first.detail.get("equal"):
         detail["equal"] = first.detail["equal"]
-    named = [change.name for change in parts if not is_quiet(side, change)]
+    named = [change.name for change in parts if not is_quiet_part(side, change)]
     if len(named) > 1:
         detail["parts"] = named
-    if reads := weights_read(layers[kind == "added"], nodes):
+    if reads := _layers_of_read_weights(layers[kind == "added"], nodes):
         detail["reads"] = reads
-    return Change(kind, severity, first.old, first.new, len(shown), detail, first.also, edits=edits_of(changes))
+    return Change(kind, severity, first.old, first.new, len(shown), detail, first.also, edits=edits_of_changes(changes))
 
 
-def weights_read(layers: Layers, nodes: Sequence[int]) -> list[str]:
-    """The layers, other than their own, whose weights some ops by themselves read: a penalty, a norm of weights."""
+def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> list[str]:
+    """Return the layers, other than their own, whose weights some ops by themselves read: a penalty, a norm of
+    weights."""
     side, inside = layers.side, set(nodes)
     owners = set()
     for node in nodes:
         if layers.forward[node] and side.graph.op_types[side.graph.op[node]] in VARIABLE_READ_OPS | VARIABLE_OPS:
             for source in side.graph.source[side.in_edges(node)].tolist():
-                layer = layers.of(source)
-                if source not in inside and exists(layer) and layer != layers.of(node):
+                layer = layers.layer_of_node(source)
+                if source not in inside and exists(layer) and layer != layers.layer_of_node(node):
                     owners.add(layers.name(layer))
     return sorted(owners)
 
 
-def names_of(m: Matching, change: Change, kind: ChangeKind) -> list[str]:
-    """The names of the nodes that came or went."""
+def _changed_node_names(m: Matching, change: Change, kind: ChangeKind) -> list[str]:
+    """Return the names of the nodes that came or went."""
     if kind == "added":
         return [m.b.graph.name[node] for node in change.edits.added]
     return [m.a.graph.name[node] for node in change.edits.removed]
 
 
-def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change], severity: Severity) -> Change:
-    """One thing in place of another."""
+def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[Change], severity: Severity) -> Change:
+    """Return one thing in place of another."""
     went = [node for change in changes for node in (*change.edits.removed, *(old for old, _ in change.edits.ops))]
     came = [node for change in changes for node in (*change.edits.added, *(new for _, new in change.edits.ops))]
-    words = what(layers[0], went), what(layers[1], came)
+    words = _describe_nodes(layers[0], went), _describe_nodes(layers[1], came)
     # One word for both says nothing, e.g. Gelu written in other ops: then the op types do.
     if words[0] == words[1]:
-        words = in_types(layers[0], went), in_types(layers[1], came)
+        words = _main_op_types(layers[0], went), _main_op_types(layers[1], came)
     detail: dict[str, Any] = {"key": "op", "old": words[0], "new": words[1]}
     more = [item for item in changes if item.kind == "changed" and not item.edits.ops]
     if more:
-        detail["with"] = [difference(item) for item in more]
+        detail["with"] = [_setting_difference(item) for item in more]
     if counts := group_counts(layers, changes):
         detail, severity = {"key": "groups", "old": counts[0], "new": counts[1]}, "attribute"
-    old, new = where(layers[0], went), where(layers[1], came)
+    old, new = _main_layer(layers[0], went), _main_layer(layers[1], came)
     while exists(new) and exists(old) and new != m.scope_to_b[old] and layers[1].side.scopes.parent[new] > 0:
         around = int(layers[1].side.scopes.parent[new])  # the new thing may be a scope in the layer that held the old
         if around != m.scope_to_b[old]:
@@ -163,19 +163,19 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
         new = int(m.scope_to_b[old])
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
-    kinds = classes_exchanged(layers, old, new, (went, came))
+    kinds = _exchanged_classes_of(layers, old, new, (went, came))
     if detail["key"] == "op" and kinds:
         detail |= {"old": kinds[0], "new": kinds[1]}
     return Change("changed", severity, layers[0].name(old), layers[1].name(new), len(went) + len(came), detail,
-                  edits=edits_of(changes))  # fmt: skip
+                  edits=edits_of_changes(changes))  # fmt: skip
 
 
-def classes_exchanged(
+def _exchanged_classes_of(
     layers: tuple[Layers, Layers], old: int, new: int, nodes: tuple[Sequence[int], Sequence[int]]
 ) -> tuple[str, str] | None:
-    """The classes of a layer and of the one in its place, where both are known, and of at least one most ops came or
-    went; None where these say nothing."""
-    kinds = tuple(LayerClasses(side).of(layer) for side, layer in zip(layers, (old, new), strict=True))
+    """Return the classes of a layer and of the one in its place, where both are known, and of at least one most ops
+    came or went; None where these say nothing."""
+    kinds = tuple(LayerClasses(side).class_of(layer) for side, layer in zip(layers, (old, new), strict=True))
     if not exists(old) or not exists(new) or kinds[0] == kinds[1] or not all(kinds):
         return None
     sizes = [side.side.scopes.size(layer) for side, layer in zip(layers, (old, new), strict=True)]
@@ -183,23 +183,25 @@ def classes_exchanged(
     return (kinds[0], kinds[1]) if mostly or all(NORMALIZATION in kind for kind in kinds) else None
 
 
-def where(layers: Layers, nodes: Sequence[int]) -> int:
+def _main_layer(layers: Layers, nodes: Sequence[int]) -> int:
     """Return the layer that has most of these nodes, those of the model if any; a scope rather than a single op."""
-    counts = Counter(layers.of(node) for node in nodes if layers.forward[node]) or Counter(map(layers.of, nodes))
+    counts = Counter(layers.layer_of_node(node) for node in nodes if layers.forward[node]) or Counter(
+        map(layers.layer_of_node, nodes)
+    )
     return max(counts, key=lambda layer: (exists(layer), counts[layer], layers.name(layer)))
 
 
-def what(layers: Layers, nodes: Sequence[int]) -> str:
+def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
     """Ops in a word: what they make together, the one that is no plumbing, the scope that all are in, or the types."""
     side = layers.side
     graph = side.graph
     model = [node for node in nodes if layers.forward[node]] or list(nodes)
     # Each filter only where it leaves something to name.
     model = [node for node in model if not layers.for_gradients[node]] or model
-    loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET] or model
-    if graph.is_pytorch and (kind := whole_module(side, loud)):
+    loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET_OPS] or model
+    if graph.is_pytorch and (kind := _whole_module_class(side, loud)):
         return kind
-    types = frozenset(word_of(side, node) for node in loud)
+    types = frozenset(_op_word(side, node) for node in loud)
     if len(types) == 1:
         return str(next(iter(types)))
     if types in COMPOSED_ACTIVATIONS:
@@ -214,11 +216,11 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
         and (not graph.is_pytorch or set(side.scopes.nodes(row).tolist()) <= set(nodes))
     ):
         return str(side.scopes.leaf[row])
-    return in_types(layers, loud)
+    return _main_op_types(layers, loud)
 
 
-def whole_module(side: GraphColumns, nodes: Sequence[int]) -> str:
-    """The class of the module of PyTorch that some nodes are all of; "" for none."""
+def _whole_module_class(side: GraphColumns, nodes: Sequence[int]) -> str:
+    """Return the class of the module of PyTorch that some nodes are all of; "" for none."""
     rows = {int(side.scopes.of_node[node]) for node in nodes}
     classes = {enclosing_module_class(side.graph.name[node]) for node in nodes}
     if len(classes) != 1:
@@ -229,32 +231,33 @@ def whole_module(side: GraphColumns, nodes: Sequence[int]) -> str:
     return classes.pop() if single or whole else ""
 
 
-def in_types(layers: Layers, nodes: Sequence[int]) -> str:
-    """The types of ops, those of which there are most first."""
+def _main_op_types(layers: Layers, nodes: Sequence[int]) -> str:
+    """Return the types of ops, those of which there are most first."""
     nodes = [node for node in nodes if layers.forward[node]] or nodes
-    counts = Counter(word_of(layers.side, node) for node in nodes)
-    loud = {word: count for word, count in counts.items() if word not in QUIET} or counts
+    counts = Counter(_op_word(layers.side, node) for node in nodes)
+    loud = {word: count for word, count in counts.items() if word not in QUIET_OPS} or counts
     first = sorted(loud, key=lambda word: (-loud[word], word))[:3]
     return " + ".join(sorted(first)) + (" + …" if len(loud) > 3 else "")
 
 
-def word_of(side: GraphColumns, node: int) -> str:
-    """The type of an op; of a call the function, where there is one."""
-    called = side.called.get(node, [])
+def _op_word(side: GraphColumns, node: int) -> str:
+    """Return the type of an op; of a call the function, where there is one."""
+    called = side.functions_called_by_node.get(node, [])
     if len(called) == 1:
-        return TRACED.sub("", base_name(side.graph.functions[called[0][1]].name)).strip("_")
+        return TRACED_FUNCTION_PREFIX.sub("", base_name(side.graph.functions[called[0][1]].name)).strip("_")
     return str(side.graph.op_types[side.graph.op[node]]).removeprefix(TRACED_OP)
 
 
-def dilated(m: Matching, changes: Sequence[Change]) -> Change | None:
-    """A convolution that is dilated now, or no more: TensorFlow cuts its input in blocks before it, and joins them."""
+def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
+    """Return a convolution that is dilated now, or no more: TensorFlow cuts its input in blocks before it, and joins
+    them."""
     convolution = next((change for change in changes if change.kind == "changed"), None)
     for change in changes if convolution is not None else ():
         for side, nodes in ((m.a, change.edits.removed), (m.b, change.edits.added)):
             widened = [node for node in nodes if side.graph.op_types[side.graph.op[node]] == "SpaceToBatchND"]
             if convolution is not None and widened:
                 # The blocks are as large as the dilation; without them it is 1 in each dimension.
-                sizes = [shape := block_shape(side, widened[0]), [1] * len(shape)]
+                sizes = [shape := _block_shape(side, widened[0]), [1] * len(shape)]
                 old, new = sizes if side is m.a else sizes[::-1]
                 return replace(
                     convolution, detail={"key": "dilation", "old": old, "new": new}, edits=NodeEdits(), ops=0
@@ -262,53 +265,55 @@ def dilated(m: Matching, changes: Sequence[Change]) -> Change | None:
     return None
 
 
-def block_shape(side: GraphColumns, node: int) -> list[int]:
-    """The second input of an op that cuts in blocks; nothing where it is no constant."""
+def _block_shape(side: GraphColumns, node: int) -> list[int]:
+    """Return the second input of an op that cuts in blocks; nothing where it is no constant."""
     edges = side.in_edges(node)
     sources = side.graph.source[edges[(side.graph.slot[edges] == 1) & ~side.graph.control[edges]]].tolist()
     definition = side.graph.node_def(sources[0]) if sources else None
     shape = (
-        numbers(definition.attr["value"].tensor)
+        tensor_numbers(definition.attr["value"].tensor)
         if definition is not None and definition.op in CONSTANT_OPS and "value" in definition.attr
         else []
     )
     return shape if isinstance(shape, list) else []
 
 
-def difference(change: Change) -> dict[str, Any]:
-    """One of several differences of an edit."""
+def _setting_difference(change: Change) -> dict[str, Any]:
+    """Return one of several differences of an edit."""
     detail = change.detail
     return {"name": change.name, "key": detail["key"], "old": detail["old"], "new": detail["new"]}
 
 
-def most_telling(changes: list[Change], severity: Severity) -> Change:
+def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
     """Of several differences of one layer the one that says most; the others are reported with it."""
 
     def rank(change: Change) -> tuple[int, int, int, bool]:
         key = change.detail.get("key", "")
-        place = TELLING.index(key) if key in TELLING else len(TELLING)
+        place = KEYS_BY_TELLING.index(key) if key in KEYS_BY_TELLING else len(KEYS_BY_TELLING)
         constant = bool(change.detail.get("constant"))
         return (change.kind != "changed", SEVERITIES.index(change.severity), place, constant)
 
     changes = sorted(changes, key=rank)
     first = changes[0]
-    others = [change for change in changes[1:] if change.kind == "changed" and not repeats(first, change)]
-    others = [change for change in others if (change.name, wording(change)) != (first.name, wording(first))]
+    others = [change for change in changes[1:] if change.kind == "changed" and not _is_derived_setting(first, change)]
+    others = [
+        change for change in others if (change.name, change_wording(change)) != (first.name, change_wording(first))
+    ]
     detail = dict(first.detail)
     if others:
-        detail["with"] = [difference(item) for item in others]
+        detail["with"] = [_setting_difference(item) for item in others]
     wires = [wire for change in changes[1:] for wire in change.detail.get("inputs", change.detail.get("links", ()))]
     if wires:
         detail["links"] = [{"node": {"old": first.old, "new": first.new}, **wire} for wire in wires]
-    also = first.also if first.detail.get("key") != "dtype" else places_of(changes, first)
+    also = first.also if first.detail.get("key") != "dtype" else other_places(changes, first)
     ops = sum(change.ops for change in changes)
     kind: ChangeKind = first.kind
-    return Change(kind, severity, first.old, first.new, ops, detail, also, edits=edits_of(changes))
+    return Change(kind, severity, first.old, first.new, ops, detail, also, edits=edits_of_changes(changes))
 
 
-def repeats(first: Change, other: Change) -> bool:
-    """Whether a setting only has the old and the new value of another difference among its numbers: a size. What a
-    dropout multiplies by follows from its rate."""
+def _is_derived_setting(first: Change, other: Change) -> bool:
+    """Return whether a setting only has the old and the new value of another difference among its numbers: a size. What
+    a dropout multiplies by follows from its rate."""
     if (first.detail.get("key"), other.detail.get("key")) == ("rate", "scale"):
         return True
     if not other.detail.get("constant"):

@@ -4,53 +4,218 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
 
-from graphviz_tb.diff.changes.items import Item, LayerKey, measures
-from graphviz_tb.diff.changes.names import without_counters
-from graphviz_tb.diff.changes.wiring import rewires
-from graphviz_tb.diff.columns.ids import exists
+import numpy as np
+
+from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
+from graphviz_tb.diff.changes.layers import QUIET_OPS, Layers
+from graphviz_tb.diff.changes.names import substitution, without_counters
+from graphviz_tb.diff.changes.wiring import input_differences
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
+from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.interpretation import Part, VariableUse
+from graphviz_tb.model.paths import last_segment
+from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, UNIT_AXES_OPS, VARIABLE_READ_OPS
 
-GATED = 2  # what a product multiplies
-LAYERS_IN_ORDER = 2  # that are wired anew, and not to what came or went: they have another order
+# One found difference: where it is, and whether it may only follow from another one.
+
+CONVERTING_OPS = CAST_OPS | UNIT_AXES_OPS | INPUT_OPS  # ops that hand on something else than what they take
+LayerKey = tuple[str, int]  # "new" or "old", and the layer
 
 
-def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One difference: `follows` if it may only follow from another one; `forward` if it is in the model itself;
+    `layers` are those it is in; `near` those that its wires lead from or led from."""
+
+    change: Change
+    follows: bool
+    forward: bool
+    layers: frozenset[LayerKey]
+    near: frozenset[LayerKey]
+
+
+def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool) -> Item:
+    """Where a change is."""
+    old, new = _touched_nodes(change)
+    # A change in a function is located at its calls: the function is in no layer of the main graph.
+    if is_function(change):
+        old, new = functions_callers(m, change)
+        follows = all(_may_follow_in_function(inner) for inner in change.inside) and bool(change.inside)
+    if change.kind == "rewired":
+        follows = _only_other_outputs(m, change)
+    # What asks for sizes comes and goes as sizes are known; another op type or another input there is an edit.
+    follows = (
+        follows
+        or (change.kind in ("added", "removed") and computes_only_sizes(m, change))
+        or _serves_gradients(layers, change)
+    )
+    # One node of the model is enough: what is derived hangs on it.
+    forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
+    if forward and change.kind in ("added", "removed"):
+        follows = follows or (_is_plumbing(change) and not _is_in_model_wire(layers, change))
+    mine = frozenset(
+        [*(_layer_key(m, layers, node, True) for node in new), *(_layer_key(m, layers, node, False) for node in old)]
+    )
+    near = frozenset(_rewired_layers(m, layers, change)) if change.kind == "rewired" else frozenset()
+    return Item(change, follows, forward, mine, near)
+
+
+def _is_plumbing(change: Change) -> bool:
+    """Return whether all that came, or went, only brings values or hands them on."""
+    return change.kind in ("added", "removed") and change.detail.get("op_types", {}).keys() <= QUIET_OPS
+
+
+def _is_in_model_wire(layers: tuple[Layers, Layers], change: Change) -> bool:
+    """Return whether something of the model takes what came, or took what went, and that is another type, shape or
+    input."""
+    loud = any(layers[1].forward[new] for _, new in change.edits.inputs)
+    return loud and not CONVERTING_OPS.isdisjoint(change.detail.get("op_types", {}))
+
+
+def _computes_metrics(m: Matching, change: Change) -> bool:
+    """Return whether all that came, or went, sums up and reports what metrics keep: it computes with their variables
+    alone."""
+    if change.kind not in ("added", "removed"):
+        return False
+    side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
+    graph, meaning = side.graph, side.graph.meaning
+    kept = {variable.node for variable in meaning.variables() if variable.use == VariableUse.STATE}
+    loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
+    taken = [graph.source[(edges := side.in_edges(node))[~graph.control[edges]]] for node in loud]
+    return bool(loud) and all(
+        int(meaning.part()[node]) == Part.BOOKKEEPING or kept.issuperset(meaning.origin[sources].tolist())
+        for node, sources in zip(loud, taken, strict=True)
+    )
+
+
+def is_function(change: Change) -> bool:
+    """Return whether a change is one of a function of the library."""
+    return change.kind == "function-changed" or "function" in change.detail
+
+
+def _serves_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
+    """Return whether only ops came or went that gradients alone use, and nothing of the model takes them, or took
+    them."""
+    if change.kind not in ("added", "removed") or any(layers[1].forward[new] for _, new in change.edits.inputs):
+        return False
+    old, new = _touched_nodes(change)
+    helps = layers[0].for_gradients[list(old)].all() and layers[1].for_gradients[list(new)].all()
+    return bool(old or new) and bool(helps)
+
+
+def _may_follow_in_function(inner: Change) -> bool:
+    """Return whether a change in a function may only follow from one outside: types and sizes come in from there."""
+    detail = inner.detail
+    if inner.kind == "changed":
+        whole = isinstance(detail["old"], int) and isinstance(detail["new"], int)
+        return detail["key"] == "dtype" or detail["key"] in COUNT_ATTRIBUTES or bool(detail.get("constant") and whole)
+    return inner.kind == "signature-changed" and "returned" not in detail
+
+
+def _only_other_outputs(m: Matching, change: Change) -> bool:
+    """Return whether inputs only come from other outputs of the same ops: those have more or fewer outputs now."""
+    wires = [wire for old, new in change.edits.inputs for wire in input_differences(m, old, new)]
+    return all(
+        exists(wire.before)
+        and exists(wire.after)
+        and not wire.control
+        and int(m.to_b[m.a.graph.source[wire.before]]) == int(m.b.graph.source[wire.after])
+        for wire in wires
+    )
+
+
+def functions_callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
+    """Return the nodes of the main graphs whose calls lead to the functions of a change, old and new."""
+    names = {name for place in ((change.old, change.new), *change.also) for name in place if name}
+    old, new = (
+        {
+            node
+            for name in names
+            for index in side.functions_called.get(name, ())
+            for node in side.callers_in_main[index]
+        }
+        for side in (m.a, m.b)
+    )
+    # Old calls with a partner are counted on the new side.
+    return {node for node in old if not exists(m.to_b[node])}, new
+
+
+def _touched_nodes(change: Change) -> tuple[set[int], set[int]]:
+    """Return the old nodes without a partner and the new nodes that a change is about."""
+    edits = change.edits
+    new = {*edits.added, *(node for _, node in edits.ops), *(node for _, node, _ in edits.attributes)}
+    if change.kind in ("rewired", "changed"):  # changed: it takes another constant
+        new |= {node for _, node in edits.inputs}
+    return set(edits.removed), new
+
+
+def _layer_key(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool) -> LayerKey:
+    """Return the layer of a node; that of an old node as the new graph has it, where it has one."""
+    if new:
+        return "new", layers[1].layer_of_node(node)
+    layer = layers[0].layer_of_node(node)
+    partner = int(m.scope_to_b[layer]) if exists(layer) else -1
+    return ("new", partner) if exists(partner) else ("old", layer)
+
+
+def _rewired_layers(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[LayerKey]:
+    """Yield the layers that rewired inputs come from and came from."""
+    for old, new in change.edits.inputs:
+        before = {int(m.a.graph.source[edge]) for edge in m.a.in_edges(old).tolist()}
+        after = {int(m.b.graph.source[edge]) for edge in m.b.in_edges(new).tolist()}
+        kept = {int(m.to_b[node]) for node in before if exists(m.to_b[node])}
+        for node in kept ^ after:
+            yield "new", layers[1].layer_of_node(node)
+
+
+GATE_INPUTS = 2  # what a product multiplies
+MIN_LAYERS_IN_ORDER = 2  # that are wired anew, and not to what came or went: they have another order
+
+
+def group_into_edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
     """Items put together to edits."""
-    pairs = [*by_layer(items), *chains(m, items), *replacements(m, items), *at_one_op(items)]
-    pairs += [*handed_over(m, items), *gates(m, items), *losses(m, items)]
-    beside = {number for pair in at_one_op(items) for number in pair}
+    pairs = [
+        *pairs_by_layer(items),
+        *pairs_by_chain(m, items),
+        *pairs_by_replacement(m, items),
+        *pairs_at_one_op(items),
+    ]
+    pairs += [*pairs_by_handover(m, items), *_pairs_by_gate(m, items), *_pairs_by_loss(m, items)]
+    beside = {number for pair in pairs_at_one_op(items) for number in pair}
     # Of a series nothing may say which member came or went: the other ones have its inputs then.
     series = {without_counters(item.change.name) for item in items if item.change.detail.get("equal")}
-    beside |= {number for number, item in enumerate(items) if series and takes_member(item.change, series)}
-    loose = {number for number, item in enumerate(items) if number not in beside and is_loose(m, item)}
+    beside |= {number for number, item in enumerate(items) if series and _takes_series_member(item.change, series)}
+    loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
     pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose)]
-    orders = [pair for pair in new_orders(items) if (pair[0] in loose) == (pair[1] in loose)]
+    orders = [pair for pair in _pairs_by_order(items) if (pair[0] in loose) == (pair[1] in loose)]
     groups = weak_components(len(items), [*pairs, *orders])
     linked: dict[int, list[int]] = defaultdict(list)
     for one, other in pairs:
         linked[one].append(other)
         linked[other].append(one)
-    return [[items[number] for number in part] for group in groups for part in without_orders(items, group, linked)]
+    return [[items[number] for number in part] for group in groups for part in _split_orders(items, group, linked)]
 
 
-def is_loose(m: Matching, item: Item) -> bool:
-    """Whether only inputs are others, and one of them comes from one node that stayed in place of another one: that is
-    no part of what came, went or changed around it."""
+def _is_loose(m: Matching, item: Item) -> bool:
+    """Return whether only inputs are others, and one of them comes from one node that stayed in place of another one:
+    that is no part of what came, went or changed around it."""
     return any(
         exists(wire.before)
         and exists(wire.after)
         and exists(m.to_b[m.a.graph.source[wire.before]])
         and exists(m.to_a[m.b.graph.source[wire.after]])
-        for pair in rewired_at(item)
-        for wire in rewires(m, *pair)
+        for pair in _rewired_pairs(item)
+        for wire in input_differences(m, *pair)
     )
 
 
-def without_orders(
+def _split_orders(
     items: Sequence[Item], group: Sequence[int], linked: Mapping[int, Sequence[int]]
 ) -> Iterable[Sequence[int]]:
     """Yield a group whole; split ops that came or went from a new order of several layers in the same group."""
@@ -63,10 +228,10 @@ def without_orders(
     elsewhere = {
         layer
         for number in wired
-        if wired.issuperset(linked.get(number, ())) and not is_shifted(items[number].change, series)
+        if wired.issuperset(linked.get(number, ())) and not _is_shifted(items[number].change, series)
         for layer in items[number].layers
     }
-    if len(elsewhere) < LAYERS_IN_ORDER:
+    if len(elsewhere) < MIN_LAYERS_IN_ORDER:
         yield group
         return
     place = {number: at for at, number in enumerate(units)}
@@ -75,30 +240,30 @@ def without_orders(
     yield sorted(wired)
 
 
-def is_shifted(change: Change, series: Set[str]) -> bool:
-    """Whether only members of series take the inputs of other ones, or something takes another member, because one of
-    some `series` came or went."""
-    if is_member(change, series):
+def _is_shifted(change: Change, series: Set[str]) -> bool:
+    """Return whether only members of series take the inputs of other ones, or something takes another member, because
+    one of some `series` came or went."""
+    if _is_series_member(change, series):
         return True
     ends = [[without_counters(wire[side] or "") for side in ("old", "new")] for wire in change.detail["inputs"]]
     return all(old == new for old, new in ends)
 
 
-def is_member(change: Change, series: Set[str]) -> bool:
-    """Whether a change is at a member of some series, or in one."""
+def _is_series_member(change: Change, series: Set[str]) -> bool:
+    """Return whether a change is at a member of some series, or in one."""
     name = without_counters(change.name)
     return any(name == member or name.startswith(f"{member}/") for member in series)
 
 
-def takes_member(change: Change, series: Set[str]) -> bool:
-    """Whether a change is at a member of some series, or at what takes one and took one."""
-    if change.kind != "rewired" or is_member(change, series):
+def _takes_series_member(change: Change, series: Set[str]) -> bool:
+    """Return whether a change is at a member of some series, or at what takes one and took one."""
+    if change.kind != "rewired" or _is_series_member(change, series):
         return change.kind == "rewired"
     ends = [without_counters(str(wire[side] or "")) for wire in change.detail["inputs"] for side in ("old", "new")]
     return any(end.startswith(f"{member}/") or end == member for end in ends for member in series)
 
 
-def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+def pairs_by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Items of one layer, or of the same layers."""
     first: dict[frozenset[LayerKey], int] = {}
     for number, item in enumerate(items):
@@ -106,7 +271,7 @@ def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
             yield first.setdefault(item.layers, number), number
 
 
-def chains(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterable[tuple[int, int]]:
+def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterable[tuple[int, int]]:
     """New ops that feed new ops, removed ones that fed removed ones; where layers may be `exchanged`, not from a layer
     in which something replaced something to another one."""
     for side, kind in ((m.b, "added"), (m.a, "removed")):
@@ -118,8 +283,8 @@ def chains(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterab
             for node in (item.change.edits.added if kind == "added" else item.change.edits.removed)
         }
         # Rewired ops, by their node on that side: what is new behind one of them is part of the same edit.
-        around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in rewired_at(item)}
-        within = exchanged_within(items) if exchanged else frozenset()
+        around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in _rewired_pairs(item)}
+        within = _layers_with_exchange(items) if exchanged else frozenset()
         for node, number in at_node.items():
             for source in side.graph.source[side.in_edges(node)].tolist():
                 if source in at_node and at_node[source] != number:
@@ -130,12 +295,12 @@ def chains(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterab
                     yield around[source], number
 
 
-def rewired_at(item: Item) -> Iterable[tuple[int, int]]:
-    """The ops, old and new, of an item that only says that they take other inputs."""
+def _rewired_pairs(item: Item) -> Iterable[tuple[int, int]]:
+    """Return the ops, old and new, of an item that only says that they take other inputs."""
     return item.change.edits.inputs if item.change.kind == "rewired" else ()
 
 
-def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Find the additions that replace removals: both feed one input."""
     removed = {
         m.a.graph.name[node]: number
@@ -143,7 +308,7 @@ def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]
         for node in item.change.edits.removed
         if item.change.kind == "removed"
     }
-    within = exchanged_within(items)
+    within = _layers_with_exchange(items)
     for number, item in enumerate(items):
         if item.change.kind == "added":
             for wire in item.change.detail.get("links", ()):
@@ -155,8 +320,8 @@ def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]
                     yield removed[source], number
 
 
-def exchanged_within(items: Sequence[Item]) -> frozenset[LayerKey]:
-    """The layers in which ops went and others came."""
+def _layers_with_exchange(items: Sequence[Item]) -> frozenset[LayerKey]:
+    """Return the layers in which ops went and others came."""
     came, went = (
         frozenset(layer for item in items if item.change.kind == kind for layer in item.layers)
         for kind in ("added", "removed")
@@ -164,7 +329,7 @@ def exchanged_within(items: Sequence[Item]) -> frozenset[LayerKey]:
     return came & went
 
 
-def at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+def pairs_at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Wires of one op: what it takes from something new, and what else it takes now."""
     first: dict[tuple[int, int], int] = {}
     for number, item in enumerate(items):
@@ -178,7 +343,7 @@ def at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
                     yield first[pair], number
 
 
-def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Wires that an op lost to something new, or took over from something that went."""
     for new in (True, False):
         side, other, partner = (m.b, m.a, m.to_b) if new else (m.a, m.b, m.to_a)
@@ -189,7 +354,7 @@ def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]
             for source in side.graph.source[side.in_edges(node)].tolist()
         }
         for number, item in enumerate(items):
-            wires = [wire for pair in rewired_at(item) for wire in rewires(m, *pair) if not wire.control]
+            wires = [wire for pair in _rewired_pairs(item) for wire in input_differences(m, *pair) if not wire.control]
             # What came took over the input that an op lost; seen from the other side, what went gave one back.
             for lost, kept in [(wire.before, wire.after) if new else (wire.after, wire.before) for wire in wires]:
                 # Lost and not replaced; `fed` holds what the new (or gone) nodes take.
@@ -198,9 +363,9 @@ def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]
                     yield fed[source], number
 
 
-def gates(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """What came into both branches of a gated unit: the layer that an op takes now in place of what it took, and the
-    product of that op with what it took."""
+def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """Pair what was added to both branches of a gated unit: the layer that an op takes now in place of what it took,
+    and the product of that op with what it took."""
     for side, kind, before, after in ((m.b, "added", "old", "new"), (m.a, "removed", "new", "old")):
         name = side.graph.name
         parts = [(number, item.change) for number, item in enumerate(items) if item.change.kind == kind]
@@ -214,35 +379,206 @@ def gates(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
         for number, change in parts:
             for node in change.edits.added or change.edits.removed:
                 sources = [name[source] for source in side.graph.source[side.in_edges(node)].tolist()]
-                for pair in ((user, other) for user in sources for other in sources if len(sources) == GATED):
+                for pair in ((user, other) for user in sources for other in sources if len(sources) == GATE_INPUTS):
                     if entered.get(pair, number) != number:
                         yield entered[pair], number
 
 
-def losses(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """A loss that came, or went, and the ops that add up losses in the same scope."""
+def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """Yield a loss that came, or went, and the ops that add up losses in the same scope."""
     first: dict[tuple[str, str], int] = {}
     scopes = [(item.change.kind, item.change.name.rpartition("/")[0]) for item in items]
     for number, item in enumerate(items):
-        if is_loss(m, item.change):
+        if is_loss_scope(m, item.change):
             first.setdefault(scopes[number], number)
     for number, item in enumerate(items):
-        if scopes[number] in first and measures(m, item.change):
+        if scopes[number] in first and _computes_metrics(m, item.change):
             yield first[scopes[number]], number
 
 
-def is_loss(m: Matching, change: Change) -> bool:
-    """Whether a scope that came, or went, works out a loss."""
+def is_loss_scope(m: Matching, change: Change) -> bool:
+    """Return whether a scope that came, or went, works out a loss."""
     if change.kind not in ("added", "removed") or not change.detail.get("scope"):
         return False
     side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
     return Part.LOSS in side.graph.meaning.part()[list(nodes)].tolist()
 
 
-def new_orders(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+def _pairs_by_order(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Wires that lead to and from the same layers: a swap."""
     first: dict[LayerKey, int] = {}
     for number, item in enumerate(items):
         if item.change.kind == "rewired":
             for layer in sorted(item.layers | item.near):
                 yield first.setdefault(layer, number), number
+
+
+# Differences that only follow: derived attributes, names that TensorFlow gave, consequences of freezing a layer.
+
+PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
+
+
+def exchanges_ops(item: Item) -> bool:
+    """Return whether ops came, went or are others."""
+    return item.change.severity == "op" and item.change.kind in ("added", "removed", "changed")
+
+
+def is_inner_name(
+    m: Matching,
+    layers: tuple[Layers, Layers],
+    change: Change,
+    near: frozenset[LayerKey],
+    exchanged: frozenset[LayerKey],
+    trained: bool,
+) -> bool:
+    """Return whether only names inside layers that changed are others, of layers whose ops were `exchanged`, of single
+    derived ops, or of constants: TensorFlow gave them. Where the training is another (`trained`), so are all names of
+    what is derived."""
+    if change.kind not in ("renamed", "moved"):
+        return False
+    if change.severity == "cosmetic":
+        return True
+    scopes, forward = layers[1].side.scopes, layers[1].forward
+    derived = [not forward[scopes.nodes(new)].any() for _, new in change.edits.scopes]
+    quiet = trained or change.kind == "moved" or not all(derived)
+    quiet |= all(gradient_scope(f"{scopes.name[new]}/") for _, new in change.edits.scopes)  # nobody names gradients
+    for (_, new), follows in zip(change.edits.scopes, derived, strict=True):
+        if follows and quiet:
+            continue
+        layer = int(layers[1].of_row[new])
+        holds = {_layer_key(m, layers, node, True) for node in scopes.nodes(new).tolist()}
+        if layer == new and ("new", layer) in exchanged:
+            continue
+        if (layer in (-1, new) or ("new", layer) not in near) and not (holds and holds <= near - {("new", new)}):
+            return False
+    side = layers[0].side
+    for old, new in change.edits.nodes:
+        plumbing = side.graph.op_types[side.graph.op[old]] in PLUMBING
+        if layers[0].forward[old] and not plumbing and _layer_key(m, layers, new, True) not in near:
+            return False
+    return True
+
+
+def untrained_places(trained: Sequence[Change]) -> list[set[str | None]]:
+    """Return the places of each change that says that layers are trained no more, or now."""
+    return [{change.new, *(new for _, new in change.also)} for change in trained if change.detail["key"] == "trainable"]
+
+
+def follows_freezing(
+    layers: tuple[Layers, Layers], group: Sequence[Item], untrained: Sequence[Set[str | None]]
+) -> bool:
+    """Return whether an edit is what freezing entails: a layer that is trained no more takes the statistics that it
+    keeps."""
+    names = {layers[which == "new"].name(layer) for item in group for which, layer in item.layers}
+    kinds = {item.change.kind for item in group}
+    return any(names <= places for places in untrained) and kinds <= {"added", "removed", "rewired"}
+
+
+def all_follow(group: Sequence[Item]) -> bool:
+    """Return whether an edit is only what another one entails."""
+    return all(item.follows for item in group)
+
+
+# A scope in the place of another one: a loss, a kind of layer. Its new name says what it is.
+
+
+class ScopeRenames:
+    """Renamed scopes, filed by their rows: an edit is compared only with those around it."""
+
+    def __init__(self, m: Matching, changes: Sequence[Change]) -> None:
+        self.m = m
+        self.changes = changes
+        # (place of the change, old row, new row), by either row.
+        self.by_old: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self.by_new: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self.by_names: dict[tuple[str | None, str | None], Change] = {}
+        for place, name in enumerate(changes):
+            if "part" in name.detail:
+                for old, new in name.edits.scopes:
+                    self.by_old[old].append((place, old, new))
+                    self.by_new[new].append((place, old, new))
+                    self.by_names.setdefault((m.a.scopes.name[old], m.b.scopes.name[new]), name)
+        # The scopes, old and new, of which a change says that one is in the place of the other.
+        self.said: set[tuple[int, int]] = set()
+        # How many nodes are in both of two scopes.
+        self.stayed: dict[tuple[int, int], int] = {}
+
+    def rename_of_change(self, change: Change) -> Change | None:
+        """Return the rename that says what a layer is now of which many ops are others."""
+        name = self.by_names.get((change.old, change.new))
+        if not name or change.severity != "op" or change.kind != "changed" or _is_single_op(change):
+            return None
+        self.said.update(self._renamed_within(name, [(change.old, change.new)]))
+        return name
+
+    def _renamed_within(self, name: Change, pairs: Sequence[tuple[str | None, str | None]]) -> set[tuple[int, int]]:
+        """Of the scopes with another name those that are, or are in, some pairs of scopes."""
+        a, b = self.m.a.scopes, self.m.b.scopes
+        return {
+            (old, new)
+            for old, new in name.edits.scopes
+            if any(_is_within(a.name[old], mine) and _is_within(b.name[new], other) for mine, other in pairs)
+        }
+
+    def is_fully_replaced(self, name: Change) -> bool:
+        """Return whether everything that has another name is in the place of something else."""
+        return not name.edits.nodes and self.said.issuperset(name.edits.scopes)
+
+    def rename_around(self, group: Sequence[Item]) -> Change | None:
+        """Return the first rename of a scope that an edit is mostly in, and of which it leaves at most two thirds."""
+        came_or_went = any(item.change.kind in ("added", "removed") or item.change.edits.ops for item in group)
+        if not self.by_names or not came_or_went:
+            return None
+        gone, fresh = (
+            np.array(sorted(set().union(*part)), np.int32)
+            for part in zip(*(_touched_nodes(item.change) for item in group), strict=True)
+        )
+        a, b = self.m.a.scopes, self.m.b.scopes
+        around = {rename for row in a.scopes_around(a.of_node[gone]).tolist() for rename in self.by_old.get(row, ())}
+        around |= {rename for row in b.scopes_around(b.of_node[fresh]).tolist() for rename in self.by_new.get(row, ())}
+        for place, old, new in sorted(around):
+            if self._is_replaced(old, new, gone, fresh):
+                self.said.update(self._renamed_within(self.changes[place], [(a.name[old], b.name[new])]))
+                return self.changes[place]
+        return None
+
+    def _is_replaced(self, old: int, new: int, gone: Ints, fresh: Ints) -> bool:
+        m, a, b = self.m, self.m.a.scopes, self.m.b.scopes
+        fresh_inside = fresh[b.is_under(new, fresh)]
+        inside = np.union1d(gone[a.is_under(old, gone)], fresh_inside)
+        if 2 * len(inside) <= len(gone) + len(fresh):
+            return False
+        if (old, new) not in self.stayed:
+            self.stayed[old, new] = self._common_nodes(old, new)
+        # Nodes of the scope that are in both and that this edit did not touch.
+        origin = m.to_a[fresh_inside]
+        kept = self.stayed[old, new] - int(a.is_under(old, origin[exists(origin)]).sum())
+        return 3 * kept <= 2 * max(a.size(old), b.size(new))
+
+    def _common_nodes(self, old: int, new: int) -> int:
+        """Count how many nodes of an old scope are in a new one."""
+        partners = self.m.to_b[self.m.a.scopes.nodes(old)]
+        return int(self.m.b.scopes.is_under(new, partners[exists(partners)]).sum())
+
+
+def _is_within(name: str, scope: str | None) -> bool:
+    """Return whether a scope is another one, or in it."""
+    return scope is not None and f"{name}/".startswith(f"{scope}/")
+
+
+def _is_single_op(change: Change) -> bool:
+    """Return whether one op is in the place of another one."""
+    return change.detail["key"] == "op" and " + " not in f"{change.detail['old']}{change.detail['new']}"
+
+
+def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | None) -> Change:
+    """Return a scope in the place of another one: a loss, a kind of layer; by their classes where these are known, else
+    by what is another in their names."""
+    own = change.old and change.new and change.old != change.new
+    old, new = (change.old, change.new) if own else (name.old, name.new)
+    part = classes or substitution(*(last_segment(word or "") for word in (old, new)))
+    detail: dict[str, Any] = {"key": "op", "old": part[0], "new": part[1]}
+    if change.detail.get("with"):
+        detail["with"] = change.detail["with"]
+    edits = name.edits + change.edits
+    return Change("changed", "op", old, new, change.ops, detail, consequences=change.consequences, edits=edits)

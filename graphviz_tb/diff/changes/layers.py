@@ -1,4 +1,4 @@
-"""Which layer an op belongs to: the highest name scope that is not made of layers itself.
+"""Layers: an op belongs to the highest name scope that is not made of layers itself.
 
 model/conv1/convolution ─▶ model/conv1     model/block/att/query/einsum ─▶ model/block/att/query
 """
@@ -6,17 +6,20 @@ model/conv1/convolution ─▶ model/conv1     model/block/att/query/einsum ─�
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.graphs.traversal import node_depths
-from graphviz_tb.interpret.pytorch import is_pytorch_module
-from graphviz_tb.limits import MAX_STEPS_TO_USER
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.interpret.layer_classes import infer_layer_class
+from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
+from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
+from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
+from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
@@ -24,28 +27,31 @@ from graphviz_tb.ops.roles import (
     CONSTANT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
+    GROUP_OPS,
     IDENTITY_OPS,
     INPUT_OPS,
+    PASS_EACH_OPS,
     REARRANGE_OPS,
+    SIZE_OPS,
     UNIT_AXES_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
 )
 
 # What a layer is for: a scope with two children that hold such ops is made of layers.
-INNER = re.compile(  # scopes that TensorFlow and Keras open inside a layer
+INNER_SCOPE = re.compile(  # scopes that TensorFlow and Keras open inside a layer
     r"(?:Tensordot|einsum|Gelu|Silu|LeakyRelu|Elu|Relu6?|Softmax|HardSigmoid|BiasAdd|MatMul|convolution|moments|batchnorm"
     r"|dropout|stateless_dropout|Cast|Reshape|Tile|while|cond|Activation|Func)(?:_\d+)*$"
 )
-MAIN = re.compile(
+MAIN_OPS = re.compile(
     r"^(?:Quantized)?(?:Depthwise)?(?:Conv|MatMul|BatchMatMul|SparseMatMul|Einsum|FusedBatchNorm|Relu|Elu|Selu|Gelu|Tanh|Sigmoid"
     r"|Softplus|Softsign|Softmax|LogSoftmax|LeakyRelu|Erf|MaxPool|AvgPool|ResourceGather|LSTM|GRU|CudnnRNN"
     r"|While|StatelessWhile|Rsqrt|Dropout|SelectV2)"
 )
 # Brings a value, or hands it on.
-PLUMBING = CONSTANT_OPS | INPUT_OPS | VARIABLE_OPS | VARIABLE_READ_OPS | IDENTITY_OPS | CAST_OPS
-SHAPING = PLUMBING | UNIT_AXES_OPS | REARRANGE_OPS
-PROJECTIONS = frozenset({"query", "key", "value"})  # the layers that Keras' MultiHeadAttention is made of
+VALUE_PLUMBING = CONSTANT_OPS | INPUT_OPS | VARIABLE_OPS | VARIABLE_READ_OPS | IDENTITY_OPS | CAST_OPS
+SHAPE_PLUMBING = VALUE_PLUMBING | UNIT_AXES_OPS | REARRANGE_OPS
+PROJECTION_NAMES = frozenset({"query", "key", "value"})  # the layers that Keras' MultiHeadAttention is made of
 DENSE_CONVOLUTIONS = CONVOLUTION_OPS - DEPTHWISE_OPS  # a convolution of one dimension is written as one of two
 
 
@@ -60,12 +66,12 @@ class Layers:
 
     @cached_property
     def forward(self) -> Bools:
-        """Which nodes are the model itself, not derived from it."""
+        """Return which nodes are the model itself, not derived from it."""
         return self.side.graph.meaning.model()
 
     @cached_property
     def depth(self) -> list[float]:
-        """How far behind the inputs each op is: its longest way by the longest of all."""
+        """Return how far behind the inputs each op is: its longest way by the longest of all."""
         steps = node_depths(self.side.graph)
         most = max(steps, default=0) or 1
         return [step / most for step in steps]
@@ -75,7 +81,7 @@ class Layers:
         """Return which ops outside of layers are used by gradients alone: TensorFlow computes them for gradients."""
         side = self.side
         graph, helping = side.graph, ~self.forward
-        alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~graph.nodes_of_types(MAIN.match)
+        alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~graph.nodes_of_types(MAIN_OPS.match)
         data = ~graph.control
         sources, first = graph.source[data].tolist(), np.searchsorted(graph.target[data], np.arange(len(side) + 1))
         # How many users each op has that are not known to serve gradients alone.
@@ -96,19 +102,19 @@ class Layers:
         """Return for each scope the layer that it is or is part of; -1 for a scope that is made of layers."""
         side, scopes = self.side, self.side.scopes
         # Prefix sums over nodes in the order of scopes: how many main ops are below each.
-        total = np.concatenate(([0], np.cumsum(side.graph.nodes_of_types(MAIN.match)[scopes.node_order])))
+        total = np.concatenate(([0], np.cumsum(side.graph.nodes_of_types(MAIN_OPS.match)[scopes.node_order])))
         holds = total[scopes.node_start[scopes.end]] > total[scopes.node_start[:-1]]
         parent = scopes.parent
-        inner = np.fromiter((bool(INNER.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
+        inner = np.fromiter((bool(INNER_SCOPE.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
         # Two children that do a layer's work: a block. One is a layer with a scope inside.
         children = np.bincount(parent[holds & ~inner & exists(parent)], minlength=len(scopes))
         made = children >= 2
         if side.of_pytorch:
-            made = holds_modules(side)
+            made = _holds_modules(side)
         elif side.graph.layers:  # every op of a conceptual graph is a layer
             made[:] = True
         # Before what is around is marked: an attention is one layer of a block.
-        made[attentions(side)] = False
+        made[_attention_rows(side)] = False
         for row in range(len(scopes) - 1, -1, -1):  # what is around a scope made of layers is made of layers too
             if made[row] and exists(parent[row]):
                 made[parent[row]] = True
@@ -122,7 +128,7 @@ class Layers:
 
     @cached_property
     def rows(self) -> dict[str, list[int]]:
-        """The scopes of each name: a function may have one of the main graph."""
+        """Return the scopes of each name: a function may have one of the main graph."""
         rows: dict[str, list[int]] = {}
         for row, name in enumerate(self.side.scopes.name):
             rows.setdefault(name, []).append(row)
@@ -130,31 +136,32 @@ class Layers:
 
     @cached_property
     def holds_convolution(self) -> Bools:
-        """Which functions hold one convolution, and no more."""
+        """Return which functions hold one convolution, and no more."""
         side = self.side
         blocks = side.block[side.graph.nodes_of_types(DENSE_CONVOLUTIONS.__contains__)]
         holds: Bools = np.bincount(blocks, minlength=len(side.graph.functions) + 1)[1:] == 1
         return holds
 
-    def of(self, node: int) -> int:
-        """The layer of a node; what only brings a weight belongs to the op that uses it."""
-        user = self.user(node)
+    def layer_of_node(self, node: int) -> int:
+        """Return the layer of a node; what only brings a weight belongs to the op that uses it."""
+        user = self.first_user(node)
         row = int(self.of_row[self.side.scopes.of_node[user]])
         return row if exists(row) else -1 - user
 
-    def user(self, node: int, through: frozenset[str] = PLUMBING) -> int:
-        """The op that a weight is for: past reads, casts and identities; the node itself where it is no weight."""
+    def first_user(self, node: int, through: frozenset[str] = VALUE_PLUMBING) -> int:
+        """Return the op that a weight is for: past reads, casts and identities; the node itself where it is no
+        weight."""
         graph, current = self.side.graph, node
         for _ in range(MAX_STEPS_TO_USER):
             if graph.op_types[graph.op[current]] not in through:
                 break
-            using = self.using(current)
+            using = self.using_op(current)
             if using is None:
                 break
             current = using
         return current
 
-    def using(self, node: int) -> int | None:
+    def using_op(self, node: int) -> int | None:
         """Of the ops that use a node, the one that says which layer it is of; looked for once, as thousands may."""
         if node not in self._using:
             graph, edges = self.side.graph, self.side.out_edges(node)
@@ -163,22 +170,24 @@ class Layers:
             forward = users[self.forward[users]]
             ends = (forward if len(forward) else users).tolist()
             # The deepest name, then the first: the same whatever the order of the file.
-            self._using[node] = min(ends, key=lambda end: (-self.levels(end), graph.name[end]), default=None)
+            self._using[node] = min(ends, key=lambda end: (-self.scope_depth(end), graph.name[end]), default=None)
         return self._using[node]
 
-    def levels(self, node: int) -> int:
-        """How many scopes the name of an op tells; counted once, as thousands may lead to one op of a long name."""
+    def scope_depth(self, node: int) -> int:
+        """Count how many scopes the name of an op tells; counted once, as thousands may lead to one op of a long
+        name."""
         if node not in self._levels:
             self._levels[node] = self.side.graph.name[node].count("/")
         return self._levels[node]
 
     def name(self, layer: int) -> str:
-        """The name of a layer."""
+        """Return the name of a layer."""
         return self.side.scopes.name[layer] if exists(layer) else self.side.graph.name[-1 - layer]
 
 
-def holds_modules(side: GraphColumns) -> Bools:
-    """The scopes of a PyTorch trace that are not layers: those that hold modules, and those that are not modules."""
+def _holds_modules(side: GraphColumns) -> Bools:
+    """Return the scopes of a PyTorch trace that are not layers: those that hold modules, and those that are not
+    modules."""
     scopes = side.scopes
     module = np.fromiter((is_pytorch_module(last_segment(name)) for name in scopes.name), bool, len(scopes))
     holds = ~module
@@ -188,7 +197,7 @@ def holds_modules(side: GraphColumns) -> Bools:
     return holds
 
 
-def attentions(side: GraphColumns) -> list[int]:
+def _attention_rows(side: GraphColumns) -> list[int]:
     """Return the scopes of multi-head attentions: one layer in a program, made of several layers by Keras."""
     graph, scopes = side.graph, side.scopes
     rows = np.unique(scopes.of_node[graph.nodes_of_types(BATCH_PRODUCT_OPS.__contains__)])
@@ -197,5 +206,127 @@ def attentions(side: GraphColumns) -> list[int]:
     return [
         row
         for row in around[exists(around)].tolist()
-        if {COUNTED.sub("", scopes.leaf[child]) for child in scopes.children(row)} >= PROJECTIONS
+        if {COUNTER_AT_END.sub("", scopes.leaf[child]) for child in scopes.children(row)} >= PROJECTION_NAMES
     ]
+
+
+# The layers that a change is about, each with its class: as a program would call it, whatever the form of the file.
+
+ATTENTION_CLASS = "MultiHeadAttention"
+
+
+class LayerClasses:
+    """The classes of the layers of one side, each looked for once."""
+
+    def __init__(self, layers: Layers) -> None:
+        self.layers = layers
+        self.known: dict[int, str] = {}
+
+    def class_of(self, layer: int) -> str:
+        """Return the class of a layer: that of its configuration, of its module, what its ops are together, or an op
+        type."""
+        if layer not in self.known:
+            self.known[layer] = self._infer_class(layer)
+        return self.known[layer]
+
+    def _infer_class(self, layer: int) -> str:
+        side, name = self.layers.side, self.layers.name(layer)
+        if side.of_pytorch and (module := enclosing_module_class(name)):
+            return module
+        if name in side.graph.layers:
+            return side.graph.layers[name].class_name
+        if not exists(layer):
+            return str(side.graph.op_types[side.graph.op[-1 - layer]])
+        if layer in self._attentions:
+            return ATTENTION_CLASS
+        return infer_layer_class(side.graph, side.scopes.nodes(layer).tolist())
+
+    @cached_property
+    def _attentions(self) -> frozenset[int]:
+        """Return the layers that are multi-head attentions: looked for once, as thousands may be asked about."""
+        return frozenset(_attention_rows(self.layers.side))
+
+    def names_and_classes(self, layers: Iterable[int]) -> list[dict[str, str]]:
+        """Names and classes, by name."""
+        pairs = {(self.layers.name(layer), self.class_of(layer)) for layer in layers}
+        return [{"name": name, "class": kind} for name, kind in sorted(pairs)]
+
+
+# The parts of a chain of ops and scopes that came or went, as data runs through them.
+
+# Op types that only bring, hand on or reshape what others compute with: they name an edit only where all are such.
+QUIET_OPS = VALUE_PLUMBING | PASS_EACH_OPS | UNIT_AXES_OPS | SIZE_OPS | GROUP_OPS
+
+
+def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
+    """Parts as data runs through them, those by themselves by name; what holds only constants and reads last."""
+    # By node its part; by part those that feed it and are not in the order yet (`ahead`), and those that it feeds.
+    of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
+    ahead: list[set[int]] = [set() for _ in parts]
+    behind: list[set[int]] = [set() for _ in parts]
+    for node, number in of.items():
+        for source in side.graph.source[side.in_edges(node)].tolist():
+            if of.get(source, number) != number:
+                ahead[number].add(of[source])
+                behind[of[source]].add(number)
+    ranks = [(is_quiet_part(side, part), part.name, number) for number, part in enumerate(parts)]
+    ready = [rank for rank in ranks if not ahead[rank[-1]]]
+    heapify(ready)
+    ordered: dict[int, bool] = {}  # part → whether it is quiet
+    # On a cycle nothing is ready: the first by name of what is left goes on.
+    for otherwise in (*sorted(ranks), None):
+        while ready:
+            quiet, _, number = heappop(ready)
+            if number in ordered:
+                continue
+            ordered[number] = quiet
+            for follower in behind[number]:
+                ahead[follower].discard(number)
+                if not ahead[follower]:
+                    heappush(ready, ranks[follower])
+        if otherwise is not None:
+            ready.append(otherwise)
+    return [parts[number] for number in sorted(ordered, key=ordered.__getitem__)]
+
+
+def is_quiet_part(side: GraphColumns, change: Change) -> bool:
+    """Return whether only constants, reads and their like came or went."""
+    nodes = (*change.edits.added, *change.edits.removed)
+    return all(side.graph.op_types[side.graph.op[node]] in QUIET_OPS for node in nodes)
+
+
+# Where in the forward pass a change is: causes are listed from the inputs to the results, whatever their names.
+
+
+def sort_by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Sort changes by severity; of one severity those of the model first, in the order of flow, then by name. Graphs of
+    very many nodes keep the order of names. `layers` are those of the old and of the new graph."""
+    ordered = sort_by_severity(changes)
+    if len(ordered) < 2 or any(len(side.side) > MAX_COSTED_NODES for side in layers):
+        return ordered
+    old, new = layers
+    # By the place of what is there, of what went by the place that it had.
+    ranks = [
+        (
+            SEVERITIES.index(change.severity),
+            *min(_first_place(new, _edited_nodes(change)), _first_place(old, change.edits.removed)),
+        )
+        for change in ordered
+    ]
+    return tuple(ordered[number] for number in sorted(range(len(ordered)), key=ranks.__getitem__))
+
+
+def _edited_nodes(change: Change) -> Sequence[int]:
+    """Return the new nodes of a change."""
+    edits = change.edits
+    pairs = (*edits.ops, *edits.inputs) if not edits.added else ()
+    return [*edits.added, *(new for _, new in pairs), *(new for _, new, _ in edits.attributes)]
+
+
+def _first_place(layers: Layers, nodes: Iterable[int]) -> tuple[bool, float]:
+    """Return whether no node is in the model, and the place of the first that is; what only brings a value counts where
+    it is used."""
+    used = [layers.first_user(node) for node in nodes]
+    places = [layers.depth[node] for node in used if layers.forward[node]]
+    # Constants that nobody uses say no place, where anything else does.
+    return not places, min(filter(None, places), default=0.0)

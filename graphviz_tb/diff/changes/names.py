@@ -5,51 +5,85 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise, product, takewhile
 from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.renamed import NameChange, leaf, name, scope_around
-from graphviz_tb.diff.changes.units import left_behind
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.series import numbered
+from graphviz_tb.diff.changes.units import is_left_behind
+from graphviz_tb.diff.match.matching import Matching, split_number
 from graphviz_tb.limits import MAX_EXCHANGED_LETTERS, Meter
 from graphviz_tb.model.change import Change, NamePair, NodeEdits, Severity
+from graphviz_tb.model.columns import exists
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS
 
+# One scope or node that has another name, and what it is called on either side.
+
+
+@dataclass(frozen=True, slots=True)
+class NameChange:
+    """One matched scope or node whose own name (not that of a scope around it) is another.
+
+    `moved` says that the scope around it is another too.
+    """
+
+    old: int
+    new: int
+    scope: bool
+    moved: bool
+    block: int
+
+
+def _renamed_leaf(m: Matching, renamed: NameChange, old: bool) -> str:
+    """Return the last segment of the old or the new name."""
+    return last_segment(renamed_name(m, renamed, old))
+
+
+def renamed_name(m: Matching, renamed: NameChange, old: bool) -> str:
+    """Return the whole name."""
+    side, row_or_node = (m.a, renamed.old) if old else (m.b, renamed.new)
+    return side.scopes.name[row_or_node] if renamed.scope else side.graph.name[row_or_node]
+
+
+def _enclosing_scope(m: Matching, renamed: NameChange, old: bool) -> int:
+    """Return the row of the scope around it."""
+    scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
+    return int(scopes.parent[row_or_node] if renamed.scope else scopes.of_node[row_or_node])
+
+
 # e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
-COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
+COUNTER_AT_END = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 EditKey = tuple[object, ...]
 NamesByEdit = dict[EditKey, list[NameChange]]  # names by the edit that made them: `_key`
 NumberPairs = dict[str, set[tuple[tuple[int, ...], tuple[int, ...]]]]  # pairs of old and new numbers by name
 # The largest edits look at the others first, for two seconds: letters of what was exchanged times letters of the names
 # that may hold it; a pair of edits takes the time of so many.
-PAIR = 10_000
-PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
+TWO_NAMES = 10_000
+NAME_PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
 
 
-def shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def counter_shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Scopes and nodes that have another number because members of a series came or went, or were counted anew."""
-    renamed = [name for name in all_names(m) if not name.moved and is_shift(m, name)]
-    renamed += counted_anew(m, other_names(m))
+    renamed = [name for name in _all_name_changes(m) if not name.moved and _is_shift(m, name)]
+    renamed += are_counted_anew(m, other_names(m))
     scopes, nodes = ([(each.old, each.new) for each in renamed if each.scope == scope] for scope in (True, False))
     return scopes, nodes
 
 
 def other_names(m: Matching) -> list[NameChange]:
     """Everything whose own name changed; what an insertion in a series renumbered is left out."""
-    return [renamed for renamed in all_names(m) if renamed.moved or not is_shift(m, renamed)]
+    return [renamed for renamed in _all_name_changes(m) if renamed.moved or not _is_shift(m, renamed)]
 
 
-def is_shift(m: Matching, renamed: NameChange) -> bool:
-    """Whether a name has only another number, because members of a series came or went."""
+def _is_shift(m: Matching, renamed: NameChange) -> bool:
+    """Return whether a name has only another number, because members of a series came or went."""
     known = (m.renumbered_scopes if renamed.scope else m.renumbered).get(renamed.old, False)
-    return known or shifted(m, renamed)
+    return known or _is_counter_shift(m, renamed)
 
 
-def all_names(m: Matching) -> list[NameChange]:
+def _all_name_changes(m: Matching) -> list[NameChange]:
     """Everything whose own name changed."""
     a, b = m.a.scopes, m.b.scopes
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))
@@ -57,7 +91,7 @@ def all_names(m: Matching) -> list[NameChange]:
     # Moved: the scope around it became another one than that around its partner.
     moved = m.scope_to_b[a.parent[rows]] != b.parent[partner]
     stays = [
-        now_called(m, int(a.parent[old])) == b.name[b.parent[new]]
+        _new_scope_name(m, int(a.parent[old])) == b.name[b.parent[new]]
         for old, new in zip(rows[moved], partner[moved], strict=True)
     ]
     moved[np.flatnonzero(moved)[np.array(stays, bool)]] = False
@@ -67,14 +101,15 @@ def all_names(m: Matching) -> list[NameChange]:
         NameChange(old, new, True, gone, int(b.block[new]))
         for old, new, gone in zip(rows[other].tolist(), partner[other].tolist(), moved[other].tolist(), strict=True)
     ]
-    old_nodes, new_nodes = m.together()
+    old_nodes, new_nodes = m.matched_pairs()
     moved = ~m.parents_match(old_nodes, new_nodes)
     around = zip(a.of_node[old_nodes[moved]].tolist(), b.of_node[new_nodes[moved]].tolist(), strict=True)
     stays = [
-        now_called(m, old) == b.name[new] and m.a.scopes.block[old] == 0 == m.b.scopes.block[new] for old, new in around
+        _new_scope_name(m, old) == b.name[new] and m.a.scopes.block[old] == 0 == m.b.scopes.block[new]
+        for old, new in around
     ]
     moved[np.flatnonzero(moved)[np.array(stays, bool)]] = False
-    other = ((a.node_leaf_hash[old_nodes] != b.node_leaf_hash[new_nodes]) | moved) & ~left_behind(m.a)[old_nodes]
+    other = ((a.node_leaf_hash[old_nodes] != b.node_leaf_hash[new_nodes]) | moved) & ~is_left_behind(m.a)[old_nodes]
     renamed += [
         NameChange(old, new, False, gone, int(m.b.block[new]))
         for old, new, gone in zip(
@@ -84,28 +119,28 @@ def all_names(m: Matching) -> list[NameChange]:
     return renamed
 
 
-def now_called(m: Matching, row: int) -> str:
-    """The name that an old scope has now; its own where it has no partner."""
+def _new_scope_name(m: Matching, row: int) -> str:
+    """Return the name that an old scope has now; its own where it has no partner."""
     partner = int(m.scope_to_b[row])
     return str(m.b.scopes.name[partner] if exists(partner) else m.a.scopes.name[row])
 
 
-def shifted(m: Matching, renamed: NameChange) -> bool:
-    """Whether a new number follows from an insertion into another series of the same words."""
-    before, after = leaf(m, renamed, True), leaf(m, renamed, False)
-    here, there = numbered(before), numbered(after)
+def _is_counter_shift(m: Matching, renamed: NameChange) -> bool:
+    """Return whether a new number follows from an insertion into another series of the same words."""
+    before, after = _renamed_leaf(m, renamed, True), _renamed_leaf(m, renamed, False)
+    here, there = split_number(before), split_number(after)
     if here is None or there is None or here[0] != there[0] or here[0] not in m.shifts:
         return False
     return m.caused[here[0]] and m.shifts[here[0]].get(here[1]) == there[1]
 
 
 def substitution(old: str, new: str) -> tuple[str, str]:
-    """The part of a name that was exchanged, whole words and numbers.
+    """Return the part of a name that was exchanged, whole words and numbers.
 
     >>> substitution("dense_1_kernel", "fc_1_kernel"), substitution("layer_3", "layer_4")
     (('dense', 'fc'), ('3', '4'))
     """
-    mine, other = PART.findall(old), PART.findall(new)
+    mine, other = NAME_PART.findall(old), NAME_PART.findall(new)
     start = 0
     while start < min(len(mine), len(other)) and mine[start] == other[start]:
         start += 1
@@ -116,22 +151,24 @@ def substitution(old: str, new: str) -> tuple[str, str]:
 
 
 def name_changes(m: Matching) -> dict[int, list[Change]]:
-    """The changes of names, by block of the new graph; what TensorFlow only counted anew is no change."""
+    """Return the changes of names, by block of the new graph; what TensorFlow only counted anew is no change."""
     names = other_names(m)
-    recounted = counted_anew(m, names)
+    recounted = are_counted_anew(m, names)
     m.recounted = len(recounted)
     groups: NamesByEdit = defaultdict(list)
-    counted = moved_and_counted(m, names)
+    counted = _moved_and_counted(m, names)
     for renamed in names:
         if renamed not in recounted:
             groups[_key(m, renamed, renamed in counted)].append(renamed)
     by_block: dict[int, list[Change]] = defaultdict(list)
-    for key, members in one_substitution(m, groups).items():
-        by_block[members[0].block].append(_moved(m, members) if key[0] == "moved" else _renamed(m, members, key))
+    for key, members in _single_substitution(m, groups).items():
+        by_block[members[0].block].append(
+            _move_change(m, members) if key[0] == "moved" else _rename_change(m, members, key)
+        )
     return by_block
 
 
-def one_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
+def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
     """Groups put together whose names are all made by one substitution, the largest group's first; of very many
     groups only the largest ones look at the others.
 
@@ -139,17 +176,17 @@ def one_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
     """
     # Numbers last: they join no other group. Then the largest, as it says best what was exchanged.
     order = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
-    uncounted = {key: [uncounted_names(m, renamed) for renamed in members] for key, members in groups.items()}
+    uncounted = {key: [_uncounted_names(m, renamed) for renamed in members] for key, members in groups.items()}
     merged: NamesByEdit = {}
     taken: set[EditKey] = set()
     work = Meter(MAX_EXCHANGED_LETTERS)
     for place, first in enumerate(order):
         if first in taken:
             continue
-        old, new = exchanged(*uncounted[first][0])
+        old, new = _exchanged_segments(*uncounted[first][0])
         alike: list[EditKey] = []
         if old and work.left > 0:
-            work.take(PAIR * (len(order) - place))
+            work.take(TWO_NAMES * (len(order) - place))
             for key in order[place + 1 :]:
                 if key in taken or key[0] == "number" or key[1] != first[1]:
                     continue
@@ -165,15 +202,17 @@ def one_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
     return merged
 
 
-def uncounted_names(m: Matching, renamed: NameChange) -> tuple[str, str]:
-    """The whole old and new name, without counted numbers."""
-    return COUNTED.sub("", name(m, renamed, True)), COUNTED.sub("", name(m, renamed, False))
+def _uncounted_names(m: Matching, renamed: NameChange) -> tuple[str, str]:
+    """Return the whole old and new name, without counted numbers."""
+    return COUNTER_AT_END.sub("", renamed_name(m, renamed, True)), COUNTER_AT_END.sub(
+        "", renamed_name(m, renamed, False)
+    )
 
 
-def exchanged(before: str, after: str) -> tuple[str, str]:
-    """The segments of a whole name that were exchanged.
+def _exchanged_segments(before: str, after: str) -> tuple[str, str]:
+    """Return the segments of a whole name that were exchanged.
 
-    >>> exchanged("update_modelA/w", "update_exp2/modelB/w")
+    >>> _exchanged_segments("update_modelA/w", "update_exp2/modelB/w")
     ('update_modelA', 'update_exp2/modelB')
     """
     old, new = before.split("/"), after.split("/")
@@ -184,7 +223,7 @@ def exchanged(before: str, after: str) -> tuple[str, str]:
     return "/".join(old), "/".join(new)
 
 
-def counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
+def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
     """Names that only have another number behind them, where all of their kind in a scope keep their order.
 
     `conv2d, conv2d_1` and `conv2d_3, conv2d_4` are the same two layers, built later in a process; where two exchanged
@@ -194,30 +233,35 @@ def counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
     anew: set[NameChange] = set()
     outside = ~m.a.graph.meaning.model()
     for renamed in names:
-        base = counter(leaf(m, renamed, True))
-        counted = not renamed.moved and base[0] == counter(leaf(m, renamed, False))[0]
+        base = _name_counter(_renamed_leaf(m, renamed, True))
+        counted = not renamed.moved and base[0] == _name_counter(_renamed_leaf(m, renamed, False))[0]
         # Updates and savers are known by their variables.
         derived = counted and not renamed.scope and outside[renamed.old]
-        if derived or is_made_up(m, renamed) or is_argument(m, renamed) or (counted and is_constant(m, renamed)):
+        if (
+            derived
+            or _is_generated_name(m, renamed)
+            or _is_argument(m, renamed)
+            or (counted and _is_constant(m, renamed))
+        ):
             anew.add(renamed)
         elif counted:
-            groups[renamed.scope, scope_around(m, renamed, True), base[0]].append(renamed)
+            groups[renamed.scope, _enclosing_scope(m, renamed, True), base[0]].append(renamed)
     known: dict[tuple[bool, int], NumberPairs] = {}  # by scope: thousands of groups may be in one
     for (scope, row, word), members in groups.items():
         if (scope, row) not in known:
             known[scope, row] = _numbers(m, scope, row)
-        if keep_order(known[scope, row][word]):
+        if _keep_order(known[scope, row][word]):
             anew |= set(members)
     return anew
 
 
-def keep_order(numbers: Iterable[tuple[tuple[int, ...], tuple[int, ...]]]) -> bool:
-    """Whether new numbers ascend as the old ones do. A number alone is that of a layer or that of its call:
+def _keep_order(numbers: Iterable[tuple[tuple[int, ...], tuple[int, ...]]]) -> bool:
+    """Return whether new numbers ascend as the old ones do. A number alone is that of a layer or that of its call:
     `dense, dense_1_1` and `dense_2, dense_1_1` are a layer, called once or again, and the next layer.
 
-    >>> keep_order([((), (3,)), ((1,), (4,))]), keep_order([((1,), (2,)), ((2,), (1,))])
+    >>> _keep_order([((), (3,)), ((1,), (4,))]), _keep_order([((1,), (2,)), ((2,), (1,))])
     (True, False)
-    >>> keep_order([((2,), (10, 1)), ((1, 1), (11, 1)), ((2, 2), (12, 1))])
+    >>> _keep_order([((2,), (10, 1)), ((1, 1), (11, 1)), ((2, 2), (12, 1))])
     True
     """
     pairs = list(numbers)
@@ -233,50 +277,53 @@ def keep_order(numbers: Iterable[tuple[tuple[int, ...], tuple[int, ...]]]) -> bo
     return False
 
 
-def moved_and_counted(m: Matching, names: list[NameChange]) -> set[NameChange]:
-    """What went to another scope with all of its name but for counted numbers, in whose order all of one name went."""
+def _moved_and_counted(m: Matching, names: list[NameChange]) -> set[NameChange]:
+    """Find what moved to another scope with all of its name but for counted numbers, all of one name in their order."""
     groups: dict[tuple[bool, int, int, str], list[NameChange]] = defaultdict(list)
     for renamed in names:
-        base = counter(leaf(m, renamed, True))[0]
-        if renamed.moved and base == counter(leaf(m, renamed, False))[0]:
-            scopes = scope_around(m, renamed, True), scope_around(m, renamed, False)
+        base = _name_counter(_renamed_leaf(m, renamed, True))[0]
+        if renamed.moved and base == _name_counter(_renamed_leaf(m, renamed, False))[0]:
+            scopes = _enclosing_scope(m, renamed, True), _enclosing_scope(m, renamed, False)
             groups[renamed.scope, *scopes, base].append(renamed)
     found: set[NameChange] = set()
     outside = ~m.a.graph.meaning.model()
     for (scope, *_), members in groups.items():
-        if keep_order((counter(leaf(m, each, True))[1], counter(leaf(m, each, False))[1]) for each in members):
+        if _keep_order(
+            (_name_counter(_renamed_leaf(m, each, True))[1], _name_counter(_renamed_leaf(m, each, False))[1])
+            for each in members
+        ):
             found.update(members)
         elif not scope:
             found.update(each for each in members if outside[each.old])
     return found
 
 
-def unnumbered(name: str) -> str:
-    """A name without the number behind it, as PyTorch numbers what it traces.
+def _without_trace_number(name: str) -> str:
+    """Return a name without the number behind it, as PyTorch numbers what it traces.
 
-    >>> unnumbered("input.35"), unnumbered("35"), unnumbered("input.")
+    >>> _without_trace_number("input.35"), _without_trace_number("35"), _without_trace_number("input.")
     ('input', '', 'input.')
     """
     bare = name.rstrip("0123456789")
     return bare.removesuffix(".") if bare != name else name
 
 
-def is_made_up(m: Matching, renamed: NameChange) -> bool:
-    """Whether both names are nothing but a number, or PyTorch's tracer numbered a value in them: `input.35`."""
-    names = leaf(m, renamed, True), leaf(m, renamed, False)
+def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
+    """Return whether both names are nothing but a number, or PyTorch's tracer numbered a value in them: `input.35`."""
+    names = _renamed_leaf(m, renamed, True), _renamed_leaf(m, renamed, False)
     # "aten::add": PyTorch's op types have their namespace in front.
     if not renamed.scope and "::" in m.a.graph.op_types[m.a.graph.op[renamed.old]]:
-        return not renamed.moved and len(set(map(unnumbered, names))) == 1
+        return not renamed.moved and len(set(map(_without_trace_number, names))) == 1
     return not renamed.moved and all(name.isdecimal() for name in names)
 
 
-def is_argument(m: Matching, renamed: NameChange) -> bool:
-    """Whether it is an argument of a function: those are known by their place."""
+def _is_argument(m: Matching, renamed: NameChange) -> bool:
+    """Return whether it is an argument of a function: those are known by their place."""
     return not renamed.scope and not exists(int(m.a.graph.definition[renamed.old]))
 
 
-def is_constant(m: Matching, renamed: NameChange) -> bool:
-    """Whether it is a constant: those are known by their user."""
+def _is_constant(m: Matching, renamed: NameChange) -> bool:
+    """Return whether it is a constant: those are known by their user."""
     return not renamed.scope and m.a.graph.op_types[m.a.graph.op[renamed.old]] in CONSTANT_OPS
 
 
@@ -289,34 +336,34 @@ def _numbers(m: Matching, scope: bool, row: int) -> NumberPairs:
     for member in rows:
         new = int(partner[member])
         if exists(new):
-            mine, other = counter(leaves[member]), counter(others[new])
+            mine, other = _name_counter(leaves[member]), _name_counter(others[new])
             if mine[0] == other[0]:
                 numbers[mine[0]].add((mine[1], other[1]))
     return numbers
 
 
-def counter(leaf: str) -> tuple[str, tuple[int, ...]]:
-    """A name without the numbers that were counted in it, and the numbers.
+def _name_counter(leaf: str) -> tuple[str, tuple[int, ...]]:
+    """Return a name without the numbers that were counted in it, and the numbers.
 
-    >>> counter("conv2d_3_1"), counter("conv2d"), counter("layer3")
+    >>> _name_counter("conv2d_3_1"), _name_counter("conv2d"), _name_counter("layer3")
     (('conv2d', (3, 1)), ('conv2d', ()), ('layer3', ()))
     """
-    return COUNTED.sub("", leaf), tuple(int(number) for number in COUNTED.findall(leaf))
+    return COUNTER_AT_END.sub("", leaf), tuple(int(number) for number in COUNTER_AT_END.findall(leaf))
 
 
 def _key(m: Matching, renamed: NameChange, counted: bool) -> tuple[object, ...]:
-    before, after = leaf(m, renamed, True), leaf(m, renamed, False)
+    before, after = _renamed_leaf(m, renamed, True), _renamed_leaf(m, renamed, False)
     if renamed.moved:
         same = before == after or counted
         return (
             "moved",
             renamed.block,
-            scope_around(m, renamed, True),
-            scope_around(m, renamed, False),
+            _enclosing_scope(m, renamed, True),
+            _enclosing_scope(m, renamed, False),
             # Children that moved with their names are one move; one that has another name too is its own.
             *(() if same else (before, after)),
         )
-    here, there = numbered(before), numbered(after)
+    here, there = split_number(before), split_number(after)
     if here and there and here[0] == there[0]:
         return ("number", renamed.block, here[0])
     return ("renamed", renamed.block, *substitution(before, after))
@@ -335,26 +382,26 @@ def _edits(members: list[NameChange]) -> NodeEdits:
 
 def _places(m: Matching, members: list[NameChange]) -> list[NamePair]:
     """Where, the outermost first; an op and the scope of its name are one place."""
-    places = sorted({(name(m, renamed, True), name(m, renamed, False)) for renamed in members})
+    places = sorted({(renamed_name(m, renamed, True), renamed_name(m, renamed, False)) for renamed in members})
     # Stable: by name among those of one depth.
     return sorted(places, key=lambda place: (place[0] or "").count("/"))
 
 
-def _moved(m: Matching, members: list[NameChange]) -> Change:
+def _move_change(m: Matching, members: list[NameChange]) -> Change:
     places = _places(m, members)
-    old_row, new_row = scope_around(m, members[0], True), scope_around(m, members[0], False)
+    old_row, new_row = _enclosing_scope(m, members[0], True), _enclosing_scope(m, members[0], False)
     scopes = {"old": _root_word(m, old_row, True), "new": _root_word(m, new_row, False)}
     detail = {"around": scopes, "children": len(places)}
     return Change("moved", "rename", *places[0], _ops(m, members), detail, tuple(places[1:]), edits=_edits(members))
 
 
 def _root_word(m: Matching, row: int, old: bool) -> str:
-    """The name of a scope; nothing for the root."""
+    """Return the name of a scope; nothing for the root."""
     scopes = (m.a if old else m.b).scopes
     return scopes.name[row] if exists(scopes.parent[row]) else ""
 
 
-def _renamed(m: Matching, members: list[NameChange], key: tuple[object, ...]) -> Change:
+def _rename_change(m: Matching, members: list[NameChange], key: tuple[object, ...]) -> Change:
     places = _places(m, members)
     cosmetic = key[0] == "number"
     if cosmetic:
@@ -375,9 +422,9 @@ def _renamed(m: Matching, members: list[NameChange], key: tuple[object, ...]) ->
 
 
 def without_counters(name: str) -> str:
-    """A name without the numbers that TensorFlow puts behind its segments.
+    """Return a name without the numbers that TensorFlow puts behind its segments.
 
     >>> without_counters("m/norm_12/Mul_1"), without_counters("m/conv2d")
     ('m/norm/Mul', 'm/conv2d')
     """
-    return "/".join(COUNTED.sub("", segment) for segment in name.split("/"))
+    return "/".join(COUNTER_AT_END.sub("", segment) for segment in name.split("/"))

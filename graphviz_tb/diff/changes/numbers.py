@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,10 +13,11 @@ from numpy.typing import ArrayLike
 
 from graphviz_tb.annotate import operation_costs, weight_costs
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.traced import is_traced
 from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_COSTED_NODES, MAX_QUANTITY
-from graphviz_tb.model.change import CHANGE_QUANTITIES, Change, ValuePair
-from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.change import CHANGE_QUANTITIES, Change, NodeEdits, ValuePair
+from graphviz_tb.model.columns import Bools, Ints, Longs, exists
 from graphviz_tb.model.costs import NO_COST, Cost
 from graphviz_tb.model.graph import Graph, Mark
 
@@ -23,7 +25,7 @@ QuantityColumn = Longs | None  # by node; None where the quantity is not known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inside:
+class LayerScopes:
     """The nodes of some layers, old and new, with their partners, and what they come to."""
 
     old: Longs
@@ -37,7 +39,7 @@ class NodeQuantities:
     def __init__(self, old: Layers, new: Layers, to_new: Ints) -> None:
         self.layers = old, new
         self.to_new = to_new
-        self.inside: dict[tuple[frozenset[int], frozenset[int]], Inside] = {}
+        self.inside: dict[tuple[frozenset[int], frozenset[int]], LayerScopes] = {}
         self.kept = 0
 
     @cached_property
@@ -45,37 +47,38 @@ class NodeQuantities:
         """Each quantity by node, of the old and of the new graph."""
         (old, new), (before, after), (held, kept) = self.layers, self.costs, self.weights
         by_word = {
-            "ops": (ops_of(old), ops_of(new)),
-            "parameters": (parameters_of(old, held), parameters_of(new, kept)),
-            "flops": (flops_of(old, before), flops_of(new, after)),
+            "ops": (_op_counts(old), _op_counts(new)),
+            "parameters": (_parameter_counts(old, held), _parameter_counts(new, kept)),
+            "flops": (_flop_counts(old, before), _flop_counts(new, after)),
         }
         return {word: by_word[word] for word in CHANGE_QUANTITIES}
 
     @cached_property
     def costs(self) -> tuple[list[Cost] | None, list[Cost] | None]:
-        """What the nodes of either graph cost; None where that is not counted."""
+        """Return the costs of the nodes of either graph; None where they are not counted."""
         old, new = self.layers
-        return costs_in(old), costs_in(new)
+        return _node_costs(old), _node_costs(new)
 
     @cached_property
     def weights(self) -> tuple[dict[int, Cost], dict[int, Cost]]:
-        """What the weights of either graph cost."""
+        """Return the costs of the weights of either graph."""
         old, new = self.layers
-        return weights_in(old), weights_in(new)
+        return _weight_costs(old), _weight_costs(new)
 
     @cached_property
     def lacking(self) -> tuple[Mapping[str, Bools], Mapping[str, Bools]]:
-        """The quantities that are known, and of which the old, and the new, graph has more than is counted, by node."""
+        """Return the quantities that are known, and of which the old, and the new, graph has more than is counted, by
+        node."""
         old, new = (
-            lacks(layers, costs, weights, self.known)
+            _lacking_nodes(layers, costs, weights, self.known_quantities)
             for layers, costs, weights in zip(self.layers, self.costs, self.weights, strict=True)
         )
         return old, new
 
     def bounds(self, change: Change | None = None) -> tuple[frozenset[str], frozenset[str]]:
-        """The quantities of which there is more than is counted, before and after: in the whole, or in the layers that
-        a change is about."""
-        nodes = (None, None) if change is None else self.concerned(change)
+        """Return the quantities of which there is more than is counted, before and after: in the whole, or in the
+        layers that a change is about."""
+        nodes = (None, None) if change is None else self.nodes_of_change(change)
         before, after = (
             frozenset(word for word, column in side.items() if held is None or column[held].any())
             for side, held in zip(self.lacking, nodes, strict=True)
@@ -84,37 +87,37 @@ class NodeQuantities:
 
     @cached_property
     def whole(self) -> dict[str, ValuePair]:
-        """The sums over either graph."""
-        return {word: (total(pair[0]), total(pair[1])) for word, pair in self.columns.items()}
+        """Return the sums over either graph."""
+        return {word: (_total(pair[0]), _total(pair[1])) for word, pair in self.columns.items()}
 
-    def of(self, change: Change, alone: bool) -> dict[str, ValuePair]:
-        """The sums over the layers that a change is about and over all that follows from it, where they differ.
+    def quantities_of(self, change: Change, alone: bool) -> dict[str, ValuePair]:
+        """Return the sums over the layers that a change is about and over all that follows from it, where they differ.
 
         Of a change that is `alone` all follows: ops behind it that have another cost too.
         """
         if alone:
-            return self.apart(*self.concerned(change))
-        layers, (old, new) = self.in_layers(change), self.edited(change)
-        more = self.sums(outside(old, layers.old), outside(new, layers.new))
+            return self.differing_sums(*self.nodes_of_change(change))
+        layers, (old, new) = self.in_layers(change), self.edited_nodes(change)
+        more = self.sums(_ids_outside(old, layers.old), _ids_outside(new, layers.new))
         pairs = {
             word: (min(MAX_QUANTITY, before + more[word][0]), min(MAX_QUANTITY, after + more[word][1]))
             for word, (before, after) in layers.sums.items()
         }
         return {word: pair for word, pair in pairs.items() if pair[0] != pair[1]}
 
-    def apart(self, old: Longs, new: Longs) -> dict[str, ValuePair]:
-        """The sums over some nodes and over all of which a quantity is another, where they differ."""
+    def differing_sums(self, old: Longs, new: Longs) -> dict[str, ValuePair]:
+        """Return the sums over some nodes and over all of which a quantity is another, where they differ."""
         sums: dict[str, ValuePair] = {}
-        for word, (before, after) in self.known.items():
+        for word, (before, after) in self.known_quantities.items():
             here, there = self.differing(before, after, old, new)
-            pair = summed(before[here]), summed(after[there])
+            pair = _bounded_sum(before[here]), _bounded_sum(after[there])
             if pair[0] != pair[1]:
                 sums[word] = pair
         return sums
 
     @cached_property
-    def known(self) -> dict[str, tuple[Longs, Longs]]:
-        """The quantities that are known of both graphs."""
+    def known_quantities(self) -> dict[str, tuple[Longs, Longs]]:
+        """Return the quantities that are known of both graphs."""
         return {
             word: (before, after)
             for word, (before, after) in self.columns.items()
@@ -122,37 +125,40 @@ class NodeQuantities:
         }
 
     def sums(self, old: Longs, new: Longs) -> dict[str, tuple[int, int]]:
-        """The sums over some nodes of either graph."""
-        return {word: (summed(before[old]), summed(after[new])) for word, (before, after) in self.known.items()}
+        """Return the sums over some nodes of either graph."""
+        return {
+            word: (_bounded_sum(before[old]), _bounded_sum(after[new]))
+            for word, (before, after) in self.known_quantities.items()
+        }
 
-    def concerned(self, change: Change) -> tuple[Longs, Longs]:
-        """The nodes that a change is about, old and new: those edited, their layers, and their partners.
+    def nodes_of_change(self, change: Change) -> tuple[Longs, Longs]:
+        """Return the nodes that a change is about, old and new: those edited, their layers, and their partners.
 
         Ids, not masks: of as many changes as nodes, each looks at its own nodes alone.
         """
-        layers, (old, new) = self.in_layers(change), self.edited(change)
-        return unique_ids(old, layers.old), unique_ids(new, layers.new)
+        layers, (old, new) = self.in_layers(change), self.edited_nodes(change)
+        return _unique_ids(old, layers.old), _unique_ids(new, layers.new)
 
-    def edited(self, change: Change) -> tuple[Longs, Longs]:
-        """The nodes that a change and what follows from it edit, old and new, and their partners."""
+    def edited_nodes(self, change: Change) -> tuple[Longs, Longs]:
+        """Return the nodes that a change and what follows from it edit, old and new, and their partners."""
         edits = change.all_edits()
         pairs = [*edits.ops, *edits.inputs, *((mine, other) for mine, other, _ in edits.attributes)]
         old = [*edits.removed, *(mine for mine, _ in pairs)]
         new = [*edits.added, *(other for _, other in pairs)]
-        return self.with_partners(unique_ids(old), unique_ids(new))
+        return self.with_partners(_unique_ids(old), _unique_ids(new))
 
-    def in_layers(self, change: Change) -> Inside:
-        """The layers that a change is in: summed once, as thousands of changes may be in one."""
+    def in_layers(self, change: Change) -> LayerScopes:
+        """Return the layers that a change is in: summed once, as thousands of changes may be in one."""
         own = change.edits
         # Layers only of what the change itself did, not of its consequences: those may be anywhere.
         pairs = [*own.ops, *((mine, other) for mine, other, _ in own.attributes)]
         rows = (
-            layer_scopes_of(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)]),
-            layer_scopes_of(self.layers[1], [*own.added, *(other for _, other in pairs)]),
+            _layer_scopes(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)]),
+            _layer_scopes(self.layers[1], [*own.added, *(other for _, other in pairs)]),
         )
         if rows not in self.inside:
             nodes = [
-                unique_ids(*map(side.side.scopes.nodes, held)) for side, held in zip(self.layers, rows, strict=True)
+                _unique_ids(*map(side.side.scopes.nodes, held)) for side, held in zip(self.layers, rows, strict=True)
             ]
             old, new = self.with_partners(*nodes)
             self.kept += len(old) + len(new)
@@ -160,17 +166,17 @@ class NodeQuantities:
             if self.kept > MAX_CACHED_LAYER_NODES:
                 self.inside.clear()
                 self.kept = len(old) + len(new)
-            self.inside[rows] = Inside(old, new, self.sums(old, new))
+            self.inside[rows] = LayerScopes(old, new, self.sums(old, new))
         return self.inside[rows]
 
     def with_partners(self, old: Longs, new: Longs) -> tuple[Longs, Longs]:
         """Nodes with those that they are matched with."""
         mine, other = self.to_old[new], self.to_new[old]
-        return unique_ids(old, mine[exists(mine)]), unique_ids(new, other[exists(other)])
+        return _unique_ids(old, mine[exists(mine)]), _unique_ids(new, other[exists(other)])
 
     @cached_property
     def to_old(self) -> Ints:
-        """The partner of each new node."""
+        """Return the partner of each new node."""
         partners = np.full(len(self.layers[1].side), -1, np.int32)
         held = np.flatnonzero(exists(self.to_new))
         partners[self.to_new[held]] = held
@@ -181,15 +187,15 @@ class NodeQuantities:
         held = np.flatnonzero(exists(self.to_new))
         differ = held[before[held] != after[self.to_new[held]]]
         lost, come = np.flatnonzero(~exists(self.to_new)), np.flatnonzero(~exists(self.to_old))
-        return unique_ids(old, differ, lost), unique_ids(new, self.to_new[differ], come)
+        return _unique_ids(old, differ, lost), _unique_ids(new, self.to_new[differ], come)
 
 
-def unique_ids(*parts: ArrayLike) -> Longs:
+def _unique_ids(*parts: ArrayLike) -> Longs:
     """Ids, each once."""
     return np.unique(np.concatenate([np.zeros(0, np.int64), *(np.asarray(part, np.int64) for part in parts)]))
 
 
-def outside(ids: Longs, others: Longs) -> Longs:
+def _ids_outside(ids: Longs, others: Longs) -> Longs:
     """Ids that are not among others, both sorted: in the time of these ids alone."""
     if not len(others):
         return ids
@@ -198,15 +204,15 @@ def outside(ids: Longs, others: Longs) -> Longs:
     return left
 
 
-def total(column: QuantityColumn) -> int | None:
-    """The sum of a column; None where it is not known."""
-    return None if column is None else summed(column)
+def _total(column: QuantityColumn) -> int | None:
+    """Return the sum of a column; None where it is not known."""
+    return None if column is None else _bounded_sum(column)
 
 
-def summed(column: Longs) -> int:
-    """The sum of numbers from 0, no more than `MAX_QUANTITY`: sixty-four bits would turn it negative.
+def _bounded_sum(column: Longs) -> int:
+    """Return the sum of numbers from 0, no more than `MAX_QUANTITY`: sixty-four bits would turn it negative.
 
-    >>> summed(np.array([1, 2])), summed(np.array([MAX_QUANTITY, 1])) == MAX_QUANTITY
+    >>> _bounded_sum(np.array([1, 2])), _bounded_sum(np.array([MAX_QUANTITY, 1])) == MAX_QUANTITY
     (3, True)
     """
     if len(column) and int(np.max(column)) > MAX_QUANTITY // len(column):
@@ -214,20 +220,21 @@ def summed(column: Longs) -> int:
     return int(column.sum())
 
 
-def layer_scopes_of(layers: Layers, nodes: list[int]) -> frozenset[int]:
-    """The scopes that are layers and that some nodes of the model belong to."""
-    return frozenset(row for node in nodes if layers.forward[node] and exists(row := layers.of(node)))
+def _layer_scopes(layers: Layers, nodes: list[int]) -> frozenset[int]:
+    """Return the scopes that are layers and that some nodes of the model belong to."""
+    return frozenset(row for node in nodes if layers.forward[node] and exists(row := layers.layer_of_node(node)))
 
 
-def ops_of(layers: Layers) -> QuantityColumn:
+def _op_counts(layers: Layers) -> QuantityColumn:
     """1 for each node of the main graph that a picture shows as an op, as `info` counts them."""
     graph = layers.side.graph
     shown: Bools = graph.kept & (graph.mark == Mark.NONE) & ~exists(graph.function)
     return shown.astype(np.int64)
 
 
-def parameters_of(layers: Layers, weights: Mapping[int, Cost]) -> QuantityColumn:
-    """How many parameters of the model each node brings, as `info` counts them; None where nothing is known of any."""
+def _parameter_counts(layers: Layers, weights: Mapping[int, Cost]) -> QuantityColumn:
+    """Count how many parameters of the model each node brings, as `info` counts them; None where nothing is known of
+    any."""
     counts = np.zeros(len(layers.side), np.int64)
     counts[list(weights)] = [cost.parameters for cost in weights.values()]
     unsized = any(cost.is_lower_bound("parameters") for cost in weights.values())
@@ -235,10 +242,10 @@ def parameters_of(layers: Layers, weights: Mapping[int, Cost]) -> QuantityColumn
     return None if layers.side.of_pytorch or (unsized and not counts.any()) else counts
 
 
-def lacks(
+def _lacking_nodes(
     layers: Layers, costs: list[Cost] | None, weights: Mapping[int, Cost], known: Container[str]
 ) -> dict[str, Bools]:
-    """The nodes that have more of a quantity than is counted, for each quantity of which there are such."""
+    """Return the nodes that have more of a quantity than is counted, for each quantity of which there are such."""
     columns: dict[str, Bools] = {}
     words: dict[Cost, list[str]] = {}  # most nodes cost what others do
     for node, cost in chain(enumerate(costs or ()), weights.items()):
@@ -249,15 +256,15 @@ def lacks(
     return columns
 
 
-def weights_in(layers: Layers) -> dict[int, Cost]:
-    """What the weights of the main graph cost, as `info` counts them."""
+def _weight_costs(layers: Layers) -> dict[int, Cost]:
+    """Return the costs of the weights of the main graph, as `info` counts them."""
     graph = layers.side.graph
     there = graph.kept & ~exists(graph.function)
     return {node: cost for node, cost in weight_costs(graph).items() if there[node]}
 
 
-def costs_in(layers: Layers) -> list[Cost] | None:
-    """What each node of the main graph costs, as `info` counts it; None of a graph that is too large."""
+def _node_costs(layers: Layers) -> list[Cost] | None:
+    """Return the cost of each node of the main graph, as `info` counts it; None of a graph that is too large."""
     graph: Graph = layers.side.graph
     if len(graph) > MAX_COSTED_NODES:
         return None
@@ -265,6 +272,68 @@ def costs_in(layers: Layers) -> list[Cost] | None:
     return [cost if here else NO_COST for cost, here in zip(operation_costs(graph), there.tolist(), strict=True)]
 
 
-def flops_of(layers: Layers, costs: list[Cost] | None) -> QuantityColumn:
-    """The floating point operations of each node of the main graph; None where unknown."""
+def _flop_counts(layers: Layers, costs: list[Cost] | None) -> QuantityColumn:
+    """Return the floating point operations of each node of the main graph; None where unknown."""
     return None if costs is None else np.fromiter((cost.flops for cost in costs), np.int64, len(layers.side))
+
+
+# A total that differs although every pair of nodes is equal.
+
+TOTAL_WORDS = ("parameters", "flops", "ops")  # the first that differs is reported; its numbers are all of them
+
+
+def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
+    """Return the change that says which total is another, and at which nodes; none where all are equal or unknown."""
+    for word in TOTAL_WORDS:
+        old, new = numbers.whole[word]
+        if old is None or new is None or old == new:
+            continue
+        before, after = numbers.known_quantities[word]
+        mine, others = m.matched_pairs()
+        differ = np.flatnonzero(before[mine] != after[others])
+        known = np.minimum(before[mine], after[others])[differ] != 0
+        # What is not known on one side is no edit: the shape of a variable that only one file declares.
+        if word == "parameters" and len(differ) and not known.any():
+            continue
+        if word == "flops" and not (known.all() and _nodes_of_total(m, differ)):
+            continue
+        pairs = list(zip(mine[differ].tolist(), others[differ].tolist(), strict=True))
+        places = sorted((m.a.graph.name[a], m.b.graph.name[b]) for a, b in pairs) or [("", "")]
+        edits = NodeEdits(attributes=tuple((a, b, word) for a, b in pairs))
+        detail = {"key": word, "old": old, "new": new}
+        return (Change("changed", "attribute", *places[0], len(pairs), detail, tuple(places[1:]), edits=edits),)
+    return ()
+
+
+def _nodes_of_total(m: Matching, differ: Longs) -> bool:
+    """Return whether operations are others because declared shapes are. Without that it is the order of inference, or
+    that only one file declares shapes; neither is an edit."""
+    mine, others = m.matched_pairs()
+    declared = m.a.labels.shapes[mine] != m.b.labels.shapes[others]
+    return bool(declared.any() and len(differ))
+
+
+# Properties that the file format of two models does not have, so that an edit of them is not seen.
+
+INFERENCE_ONLY = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
+WEIGHT_SHAPES = "shapes of weights"  # a trace of PyTorch has none, nor what read variables of unknown shape
+COMPILE_SETTINGS = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
+
+
+def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
+    """Of Keras models how they are compiled, where neither says, and what custom layers compute; of graphs with weights
+    all that only trains, and shapes of weights that are not known."""
+    graphs = [side.side.graph for side in layers]
+    if all(graph.layers for graph in graphs):
+        said = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}
+        unseen = Counter(layer.class_name for layer in graphs[1].layers.values() if layer.custom)
+        computed = (
+            f"what {kind}{f' ×{count}' if count > 1 else ''} computes" for kind, count in sorted(unseen.items())
+        )
+        return (*(key for key in COMPILE_SETTINGS if key not in said), *computed)
+    if all(map(is_traced, graphs)):
+        return (WEIGHT_SHAPES,)
+    trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
+    inference = INFERENCE_ONLY if all(graph.meaning.weights for graph in graphs) and not trained else ()
+    unknown = any(weight.shape is None for graph in graphs for weight in graph.meaning.weights.values())
+    return (*inference, WEIGHT_SHAPES) if unknown else inference

@@ -3,25 +3,208 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from math import isclose, sqrt
 from typing import Any
 
-from graphviz_tb.diff.changes.divided import DIVISIONS, division
-from graphviz_tb.diff.changes.layers import INNER, Layers
-from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.diff.changes.weights import Atom
+from graphviz_tb.diff.changes.attributes import Difference
+from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division
+from graphviz_tb.diff.changes.layers import INNER_SCOPE, SHAPE_PLUMBING, Layers
+from graphviz_tb.diff.changes.names import COUNTER_AT_END
+from graphviz_tb.diff.changes.places import edits_of_changes, other_places
 from graphviz_tb.diff.changes.witnesses import Witnesses
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import Change, NodeEdits
-from graphviz_tb.ops.roles import SIZE_ARITHMETIC_OPS
+from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
+from graphviz_tb.interpret.pytorch import is_pytorch_module
+from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
+from graphviz_tb.model.columns import exists
+from graphviz_tb.model.paths import last_segment
+from graphviz_tb.ops.layers import LayerRole, has_layer_role
+from graphviz_tb.ops.roles import EMBEDDING_OPS, SIZE_ARITHMETIC_OPS, VARIABLE_OPS, VARIABLE_READ_OPS, Role, has_role
 from graphviz_tb.ops.signatures import is_size_input
+
+# Shapes of weights: a variable or frozen weight with another shape is a change of the layer that owns it.
+
+Atom = tuple[int, int, Difference]  # old node, new node, what is different
+ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
+
+FOLLOWING_SCORE = 0  # only what comes in, or one number a channel: it follows from what is before
+
+
+def is_weight(m: Matching, new: int, difference: Difference) -> bool:
+    """Return whether a difference is the shape of a weight."""
+    if difference.key in ("weight", "value shape") and difference.attribute != "weight":
+        return True
+    return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in VARIABLE_READ_OPS | VARIABLE_OPS
+
+
+def weight_changes(
+    m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom], witnesses: Witnesses
+) -> list[tuple[int, Change, bool]]:
+    """Return one change for each layer: its block, the change, and whether it may only follow from another one."""
+    groups: dict[tuple[int, int, bool], list[Atom]] = defaultdict(list)
+    for atom in atoms:
+        follows = not layers[1].forward[atom[1]] and witnesses.value_follows(*atom)
+        groups[int(m.b.block[atom[1]]), layers[1].layer_of_node(atom[1]), follows].append(atom)
+    found = []
+    for (block, layer, proven), members in groups.items():
+        change, follows = _layer_weight_change(m, layers, layer, members)
+        found.append((block, change, proven or follows))
+    return found
+
+
+def _layer_weight_change(
+    m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]
+) -> tuple[Change, bool]:
+    graph = layers[1].side.graph
+    ops = _telling_ops(graph.op_types[graph.op[layers[1].first_user(new, SHAPE_PLUMBING)]] for _, new, _ in members)
+    shapes = sorted(
+        {(str(difference.old), str(difference.new)) for *_, difference in members},
+        key=lambda pair: (-pair[0].count("×"), pair),
+    )
+    # The most telling phrase of all weights of the layer; ties go by the word.
+    score, key, old, new = max(
+        [_weight_words(ops, *pair) for pair in shapes] + _attention_settings(shapes) + _recurrent_settings(shapes)
+    )
+    names = layers[0].name(layers[0].layer_of_node(members[0][0])), layers[1].name(layer)
+    detail: dict[str, Any] = {
+        "key": key,
+        "old": old,
+        "new": new,
+        "weights": [{"old": before, "new": after} for before, after in shapes],
+    }
+    if beside := _secondary_settings(ops, shapes, key):
+        detail["with"] = [{"name": names[1], "key": word, "old": mine, "new": other} for word, mine, other in beside]
+    edits = NodeEdits(
+        attributes=tuple((mine, other, difference.attribute or difference.key) for mine, other, difference in members)
+    )
+    nodes = len({other for _, other, _ in members})
+    severity: Severity = "op" if key == "op" else "attribute"
+    return Change("changed", severity, *names, nodes, detail, edits=edits), score == FOLLOWING_SCORE
+
+
+def _secondary_settings(
+    ops: Sequence[str], shapes: Sequence[tuple[str, str]], first: str
+) -> list[tuple[str, str, str]]:
+    """Return the other settings that the shapes of a layer's weights show: each dimension that a program sets is one.
+
+    >>> _secondary_settings(["Conv2D"], [("3×3×8×8", "5×5×8×12"), ("8", "12")], "kernel")
+    [('filters', '8', '12')]
+    >>> _secondary_settings(["Conv2D"], [("3×3×8×8", "5×5×8×8")], "kernel")
+    []
+    """
+    found = [(key, old, new) for _, key, old, new in _attention_settings(shapes)]
+    for old, new in shapes:
+        before, after = old.split("×"), new.split("×")
+        _, key, *_ = _weight_words(ops, old, new)
+        if key == "kernel" and before[-1] != after[-1]:
+            found.append(("filters", before[-1], after[-1]))
+        if key == "output_dim" and before[0] != after[0]:
+            found.append(("input_dim", before[0], after[0]))
+    return [each for each in dict.fromkeys(found) if each[0] != first]
+
+
+def _attention_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
+    """Infer settings of a multi-head attention from its weights: queries are width×heads×key, results heads×key×width.
+
+    >>> _attention_settings([("32×4×8", "32×2×8"), ("4×8×32", "2×8×32")]), _attention_settings([("3×3×16", "5×5×16")])
+    ([(4, 'num_heads', '4', '2')], [])
+    """
+    known = {
+        tuple(old.split("×")): tuple(new.split("×")) for old, new in shapes if old.count("×") == new.count("×") == 2
+    }
+    phrases: list[ValueChange] = []
+    for old, new in known.items():
+        # width×heads×key is there as heads×key×width too, before and after: queries and results.
+        if known.get((*old[1:], old[0])) == (*new[1:], new[0]):
+            phrases += [(4, "num_heads", old[1], new[1])] if old[1] != new[1] else []
+            phrases += [(3, "key_dim", old[2], new[2])] if old[2] != new[2] else []
+    return phrases
+
+
+def _recurrent_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
+    """Infer `units` of a recurrent layer from its weights: a GRU has units×3·units and in×3·units, an LSTM 4·units.
+
+    >>> _recurrent_settings([("16×36", "16×84"), ("12×36", "28×84")]), _recurrent_settings([("12×36", "28×84")])
+    ([(4, 'units', '12', '28')], [])
+    >>> _recurrent_settings([("16×96", "16×128"), ("32×96", "32×128")])  # three gates of 32, and four
+    [(5, 'op', 'GRU', 'LSTM')]
+    """
+    known = [
+        (tuple(map(int, old.split("×"))), tuple(map(int, new.split("×"))))
+        for old, new in shapes
+        if old.replace("×", "").isdecimal() and new.replace("×", "").isdecimal() and old.count("×") == 1
+    ]
+    phrases: list[ValueChange] = []
+    columns = Counter(shape[1] for shape in {old for old, _ in known})
+    for old, new in known:
+        # The input kernel has as many columns as the recurrent one: gates × units.
+        for gates in CLASS_BY_GATE_COUNT if columns[old[1]] > 1 and len(new) == 2 else ():
+            if old[1] == gates * old[0] and new[1] == gates * new[0] and old != new:
+                phrases.append((4, "units", str(old[0]), str(new[0])))
+        kinds = [_recurrent_class(shape) if len(shape) == 2 else None for shape in (old, new)]
+        # Both matrices have other columns: another number of gates, or other inputs by chance.
+        if columns[old[1]] > 1 and None not in kinds and kinds[0] != kinds[1]:
+            phrases += [(5, "op", str(kinds[0]), str(kinds[1]))] if old[0] == new[0] else []
+    return phrases
+
+
+def _recurrent_class(shape: tuple[int, ...]) -> str | None:
+    """Return the kind of recurrent layer whose recurrent matrix has such a shape; None for none.
+
+    >>> _recurrent_class((32, 96)), _recurrent_class((32, 128)), _recurrent_class((32, 32))
+    ('GRU', 'LSTM', None)
+    """
+    return CLASS_BY_GATE_COUNT.get(shape[1] // shape[0]) if shape[0] and not shape[1] % shape[0] else None
+
+
+def _telling_ops(ops: Iterable[str]) -> list[str]:
+    """Of op types as much as `_weight_words` asks for: one of a convolution, one of an embedding."""
+    ops = set(ops)
+    found = (
+        next((op for op in sorted(ops) if each(op)), None) for each in (_is_convolution, EMBEDDING_OPS.__contains__)
+    )
+    return [op for op in found if op is not None]
+
+
+def _is_convolution(op: str) -> bool:
+    """Return whether an op, or a layer, is a convolution."""
+    layer = has_layer_role(op, LayerRole.CONVOLUTION)
+    return layer or has_role(op, Role.CONVOLUTION, Role.TRANSPOSED_CONVOLUTION)
+
+
+def _weight_words(ops: Sequence[str], old: str, new: str) -> ValueChange:
+    """Return a weight's shapes in the words of the program.
+
+    >>> _weight_words(["Conv2D"], "3×3×16×32", "5×5×16×32"), _weight_words(["MatMul"], "32×64", "32×128")
+    ((3, 'kernel', '3×3', '5×5'), (2, 'units', '64', '128'))
+    >>> _weight_words(["Split"], "3×3×16×32", "5×5×16×32")  # in a _recurrent_settings layer of convolutions
+    (3, 'kernel', '3×3', '5×5')
+    >>> _weight_words(["MatMul"], "64×10", "128×10"), _weight_words(["Mul"], "64", "128")
+    ((0, 'weight', '64×10', '128×10'), (0, 'weight', '64', '128'))
+    """
+    before, after = old.split("×"), new.split("×")
+    if len(before) != len(after):
+        return 1, "weight", old, new
+    convolution = any(map(_is_convolution, ops)) or (len(before) >= 4 and before[-2:] == after[-2:])
+    if convolution and len(before) >= 3 and before[:-2] != after[:-2]:
+        return 3, "kernel", "×".join(before[:-2]), "×".join(after[:-2])
+    if len(before) >= 2 and before[-1] != after[-1]:
+        if convolution and len(before) >= 3:
+            return 2, "filters", before[-1], after[-1]
+        if len(before) == 2:
+            return 2, "output_dim" if any(op in EMBEDDING_OPS for op in ops) else "units", before[-1], after[-1]
+        return 1, "weight", old, new
+    if len(before) == 2 and any(op in EMBEDDING_OPS for op in ops):
+        return 2, "input_dim", before[0], after[0]
+    return FOLLOWING_SCORE, "weight", old, new
+
 
 UNITS = "units"
 # What a constant at this input of such an op is called in programs: scope, op type, input, op that uses the result.
-TERMS = (
+SETTING_TERMS = (
     (re.compile(r"dropout"), "GreaterEqual", 1, re.compile(""), "rate"),
     (re.compile(r"dropout"), "Mul", 1, re.compile(""), "scale"),
     (re.compile(r"norm", re.IGNORECASE), "AddV2", 1, re.compile(""), "epsilon"),
@@ -31,12 +214,12 @@ TERMS = (
     # What a dense layer of more than two dimensions reshapes its product to: all before it, and its own width.
     (re.compile(r"/Tensordot/"), "ConcatV2", 1, re.compile("^Reshape$"), UNITS),
 )
-CUTS = frozenset({"StridedSlice"})
-WORDS = frozenset(word for *_, word in TERMS)
+SLICE_OPS = frozenset({"StridedSlice"})
+SETTING_WORDS = frozenset(word for *_, word in SETTING_TERMS)
 
 
-def is_whole(value: Any) -> bool:
-    """Whether a setting is one whole number, or a list of these."""
+def _is_whole(value: Any) -> bool:
+    """Return whether a setting is one whole number, or a list of these."""
     numbers = value if isinstance(value, list) else [value]
     return all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
 
@@ -44,70 +227,78 @@ def is_whole(value: Any) -> bool:
 def setting_changes(
     m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom], witnesses: Witnesses
 ) -> list[tuple[int, Change, bool]]:
-    """One change for each (input, old, new) in each layer, and in all that is derived: its block, the change, and
-    whether it may only follow from another one."""
+    """Return one change for each (input, old, new) in each layer, and in all that is derived: its block, the change,
+    and whether it may only follow from another one."""
     groups: dict[tuple[object, ...], list[tuple[Atom, int, int, bool]]] = defaultdict(list)
     for atom in atoms:
-        user, slot = used(layers[1], atom[1])
-        word = term(m, atom[1], user, slot)
-        if layers[1].forward[user] and (divided := division(layers[1], user, atom[2].old, atom[2].new)):
+        user, slot = _constant_user(layers[1], atom[1])
+        word = _setting_term(m, atom[1], user, slot)
+        if layers[1].forward[user] and (divided := layer_division(layers[1], user, atom[2].old, atom[2].new)):
             word, before, after = divided
             atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
         op = m.b.graph.op_types[m.b.graph.op[user]]
-        whole = is_whole(atom[2].old) and is_whole(atom[2].new)
+        whole = _is_whole(atom[2].old) and _is_whole(atom[2].new)
         # What is cut out of a list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
-        shape = op in CUTS and not slot and isinstance(atom[2].old, list)
+        shape = op in SLICE_OPS and not slot and isinstance(atom[2].old, list)
         size = word != UNITS and (is_size_input(op, slot) or (whole and (op in SIZE_ARITHMETIC_OPS or shape)))
         values = repr((atom[2].old, atom[2].new))
-        layer = layers[1].of(user) if layers[1].forward[user] else None
+        layer = layers[1].layer_of_node(user) if layers[1].forward[user] else None
         if layer is None:
             size = witnesses.value_follows(*atom)
-        elif word in DIVISIONS:
+        elif word in DIVISION_KEYS:
             size = False
         elif size:
-            size = witnesses.size_follows(*atom, (used(layers[0], atom[0])[0], user))
-        key = (int(m.b.block[atom[1]]), COUNTED.sub("", word), values, layer, size)
+            size = witnesses.size_follows(*atom, (_constant_user(layers[0], atom[0])[0], user))
+        key = (int(m.b.block[atom[1]]), COUNTER_AT_END.sub("", word), values, layer, size)
         groups[key].append((atom, user, slot, size))
     return [
-        (int(m.b.block[members[0][0][1]]), _change(layers, str(key[1]), members), all(size for *_, size in members))
+        (
+            int(m.b.block[members[0][0][1]]),
+            _setting_change(layers, str(key[1]), members),
+            all(size for *_, size in members),
+        )
         for key, members in groups.items()
     ]
 
 
-def _change(layers: tuple[Layers, Layers], word: str, members: list[tuple[Atom, int, int, bool]]) -> Change:
+def _setting_change(layers: tuple[Layers, Layers], word: str, members: list[tuple[Atom, int, int, bool]]) -> Change:
     first = members[0][0][2]
-    name = place_name if word in WORDS | DIVISIONS else op_name
+    name = _setting_scope if word in SETTING_WORDS | DIVISION_KEYS else _op_name
     places = sorted(
-        {(name(layers[0], used(layers[0], old)[0]), name(layers[1], user)) for (old, _, _), user, *_ in members}
+        {
+            (name(layers[0], _constant_user(layers[0], old)[0]), name(layers[1], user))
+            for (old, _, _), user, *_ in members
+        }
     )
-    old, new = (alone(value) if word == UNITS else value for value in (first.old, first.new))
+    old, new = (_single_value(value) if word == UNITS else value for value in (first.old, first.new))
     detail: dict[str, Any] = {"key": word, "old": old, "new": new, "constant": True}
     edits = NodeEdits(attributes=tuple((old, new, "value") for (old, new, _), *_ in members))
     return Change("changed", "attribute", *places[0], len(members), detail, tuple(places[1:]), edits=edits)
 
 
-def alone(value: Any) -> Any:
-    """The one element of a list of one, as text, as the shapes of weights have it; anything else as it is."""
+def _single_value(value: Any) -> Any:
+    """Return the one element of a list of one, as text, as the shapes of weights have it; anything else as it is."""
     return str(value[0]) if isinstance(value, list) and len(value) == 1 else value
 
 
-def op_name(layers: Layers, node: int) -> str:
-    """The name of an op."""
+def _op_name(layers: Layers, node: int) -> str:
+    """Return the name of an op."""
     return layers.side.graph.name[node]
 
 
-def place_name(layers: Layers, node: int) -> str:
-    """The name of the scope in which a program would set what an op takes: around the ops, and around the scope that
-    TensorFlow opened for them in it. `drop/stateless_dropout/GreaterEqual` is set at `drop`."""
+def _setting_scope(layers: Layers, node: int) -> str:
+    """Return the name of the scope in which a program would set what an op takes: around the ops, and around the scope
+    that TensorFlow opened for them in it. `drop/stateless_dropout/GreaterEqual` is set at `drop`."""
     scopes = layers.side.scopes
-    row, layer = int(scopes.of_node[node]), layers.of(node)
+    row, layer = int(scopes.of_node[node]), layers.layer_of_node(node)
     if not exists(layer):
-        return op_name(layers, node)
-    return scopes.name[int(scopes.parent[row]) if row != layer and INNER.match(scopes.leaf[row]) else row]
+        return _op_name(layers, node)
+    return scopes.name[int(scopes.parent[row]) if row != layer and INNER_SCOPE.match(scopes.leaf[row]) else row]
 
 
-def used(layers: Layers, node: int) -> tuple[int, int]:
-    """The op that a constant is an input of, and which input: of the model rather than derived, the first by name."""
+def _constant_user(layers: Layers, node: int) -> tuple[int, int]:
+    """Return the op that a constant is an input of, and which input: of the model rather than derived, the first by
+    name."""
     graph = layers.side.graph
     edges = layers.side.out_edges(node)
     edges = edges[~graph.control[edges]]
@@ -120,14 +311,171 @@ def used(layers: Layers, node: int) -> tuple[int, int]:
     return (node, -1) if first is None else (int(graph.target[first]), int(graph.slot[first]))
 
 
-def term(m: Matching, new: int, user: int, slot: int) -> str:
+def _setting_term(m: Matching, new: int, user: int, slot: int) -> str:
     """Return the name of a setting: the program's word where known, else the last segment of the constant's name."""
     graph = m.b.graph
     name, op = graph.name[user], graph.op_types[graph.op[user]]
-    for scope, kind, place, then, word in TERMS:
+    for scope, kind, place, then, word in SETTING_TERMS:
         if op == kind and slot == place and scope.search(name):
             # What uses the result: an addition of a constant below a root is an epsilon.
             behind = (graph.op_types[number] for number in graph.op[graph.target[m.b.out_edges(user)]].tolist())
             if any(map(then.search, behind)):
                 return word
     return m.b.scopes.node_leaf[new]
+
+
+# One number of a program that is in several places of a block: one change, with all of its places.
+#
+# attention/q   units 32 → 64         what is twice as much, half as much, or the root of either, at the same blocks,
+# attention/mul y 0.354 → 0.25        is the same number: a head of 16 in place of 8
+
+WIDTH_KEYS = frozenset({"units", "filters", "output_dim", "num_heads", "key_dim"})
+TENSOR_TEXT = re.compile(r"^tensor\(([-+.e0-9]+)(?:, .*)?\)$")
+MAX_CAUSES_RELATED = 3  # widths that are more or less by one factor: these are one number of the whole model
+FACTOR_TOLERANCE = 1e-3  # relative: constants are rounded to float32
+
+
+def merge_by_number(causes: Sequence[Change]) -> list[Change]:
+    """Merge changes of numbers that are in the same blocks and changed by the same factor.
+
+    Before: one change for each edit, with its places. After: in the order of the first of each; others as they were.
+    """
+    groups: dict[int, list[Change]] = {}
+    leaders: list[tuple[int, frozenset[str], float]] = []
+    widths: dict[tuple[str, str], int] = {}  # the first change of each old and new width
+    numbers = [(number, change, factor) for number, change in enumerate(causes) if (factor := _factor(change))]
+    # In a trace, which has no weights, a factor of many widths is that of one number, wherever it stands.
+    widths_of = [(change, factor) for _, change, factor in numbers if change.detail["key"] in WIDTH_KEYS]
+    factors = [
+        factor
+        for change, factor in widths_of
+        if is_pytorch_module(last_segment(change.name))
+        for _ in range(change.place_count)
+    ]
+    common = next(
+        (
+            factor
+            for factor in factors
+            if sum(isclose(factor, each, rel_tol=FACTOR_TOLERANCE) for each in factors) >= MAX_CAUSES_RELATED
+        ),
+        0.0,
+    )
+    whole: int | None = None
+    # Widths first: they say most, and constants are computed from them.
+    for number, change, factor in sorted(numbers, key=lambda each: each[1].detail.get("constant", False)):
+        own = frozenset(_place_names(change)) if change.detail["key"] == "num_heads" else _blocks_around(change)
+        leader = next(
+            (first for first, around, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, around)),
+            None,
+        )
+        if leader is None and common and _is_related(factor, common):
+            leader = whole
+        ends = str(change.detail["old"]), str(change.detail["new"])
+        if leader is None and change.detail["key"] in WIDTH_KEYS:
+            # The same width, wherever it is set: `output_dim` of an embedding is `units` of what is added to it.
+            leader = widths.get(ends)
+        if leader is not None:
+            groups[leader].append(change)
+            continue
+        groups[number] = [change]
+        if common and _is_related(factor, common) and whole is None:
+            whole = number
+        if change.detail["key"] in WIDTH_KEYS:
+            widths[ends] = number
+        if own:
+            leaders.append((number, own, factor))
+    told = {id(change) for members in groups.values() for change in members[1:]}
+    made = [_united_change(groups[number]) if number in groups else change for number, change in enumerate(causes)]
+    return [change for change, before in zip(made, causes, strict=True) if id(before) not in told]
+
+
+def _factor(change: Change) -> float:
+    """By which factor a number became more, of a width or of a constant in the model; 0 where it is none."""
+    detail = change.detail
+    if change.kind != "changed" or change.severity != "attribute":
+        return 0.0
+    tensor = isinstance(detail["old"], str) and bool(TENSOR_TEXT.match(detail["old"]))
+    if not detail.get("constant") and not tensor and detail["key"] not in WIDTH_KEYS:
+        return 0.0
+    # Rates and epsilons are set one by one.
+    if any(each["key"] in SETTING_WORDS - WIDTH_KEYS for each in (detail, *detail.get("with", ()))):
+        return 0.0
+    numbers = [detail, *detail.get("with", ())]
+    factors = {factor for each in numbers for factor in _ratios(each["old"], each["new"])}
+    first = max(factors, default=0.0)
+    return first if all(_is_related(factor, first) for factor in factors) else 0.0
+
+
+def _ratios(old: Any, new: Any) -> Iterator[float]:
+    """Yield the new number divided by the old one; for lists, of the elements that differ; 0 for other values.
+
+    >>> list(_ratios("32", "64")), list(_ratios([0, 4], [0, 8])), list(_ratios("SAME", "VALID"))
+    ([2.0], [2.0], [0.0])
+    """
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for before, after in zip(old, new, strict=True):
+            if before != after:
+                yield from _ratios(before, after)
+        return
+    # PyTorch writes a number of a trace as a tensor.
+    old, new = (TENSOR_TEXT.sub(r"\1", value) if isinstance(value, str) else value for value in (old, new))
+    try:
+        before, after = float(old), float(new)
+    except (TypeError, ValueError, OverflowError):
+        yield 0.0
+        return
+    yield after / before if before and 0 < after / before < float("inf") else 0.0
+
+
+def _is_related(factor: float, other: float) -> bool:
+    """Return whether two factors follow from one number: equal, inverse, or one the root of the other.
+
+    >>> _is_related(2, 0.5), _is_related(0.7071068, 2), _is_related(2, 3)
+    (True, True, False)
+    """
+    if not factor or not other:
+        return False
+    found = (other, 1 / other, sqrt(other), 1 / sqrt(other))
+    return any(isclose(factor, each, rel_tol=FACTOR_TOLERANCE) for each in found)
+
+
+def _place_names(change: Change) -> list[str]:
+    """Return the names of all places."""
+    return [new if new is not None else old or "" for old, new in ((change.old, change.new), *change.also)]
+
+
+def _blocks_around(change: Change) -> frozenset[str]:
+    """Return the scopes around the places of a change; none where one of them is the model itself: whatever is in that
+    has little in common."""
+    around = [name.rpartition("/")[0] for name in _place_names(change)]
+    return frozenset(around) if all("/" in scope for scope in around) else frozenset()
+
+
+def _is_in_each(change: Change, around: frozenset[str]) -> bool:
+    """Return whether a change is in each of some scopes, and nowhere else."""
+    found = set()
+    for name in _place_names(change):
+        while name and name not in around:
+            name = name.rpartition("/")[0]
+        if not name:
+            return False
+        found.add(name)
+    return found == around
+
+
+def _united_change(members: Sequence[Change]) -> Change:
+    """Merge changes into one with the name of the first."""
+    first, *others = members
+    if not others:
+        return first
+    beside = [
+        {"name": other.name, "key": other.detail["key"], "old": other.detail["old"], "new": other.detail["new"]}
+        for other in others
+    ]
+    for other in others:
+        beside += other.detail.get("with", ())
+    detail = {**first.detail, "with": [*first.detail.get("with", ()), *beside]}
+    behind = sort_by_severity(inner for member in members for inner in member.consequences)
+    ops = sum(member.ops for member in members)
+    also = (*first.also, *(place for place in other_places(others, first) if place not in first.also))
+    return replace(first, detail=detail, ops=ops, also=also, edits=edits_of_changes(members), consequences=behind)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.changes.wiring import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.diff.traced import traced_module
+from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.columns import Bools, Ints, Longs, exists
+from graphviz_tb.ops.roles import CONSTANT_OPS
+from graphviz_tb.ops.signatures import setting_input_name
 
 LEFT_BEHIND = "unused_control_flow_input"
 
@@ -40,20 +45,20 @@ class Unit:
 def units_of(
     side: GraphColumns, partner: Ints, scope_partner: Ints, compared: set[int], apart: Bools, forward: Bools
 ) -> tuple[list[Unit], Ints]:
-    """The units of one side, and for each node its unit (-1 for matched ones).
+    """Return the units of one side, and for each node its unit (-1 for matched ones).
 
     A scope is a unit when none of its nodes and no scope in it has a partner, and the scope around it is none. A node
     that has the name of such a scope belongs to it. Only blocks in `compared` are looked at. Outside of the model
     (`forward`) nodes in `apart` and others are no unit.
     """
     scopes = side.scopes
-    free = ~exists(partner) & ~left_behind(side)
+    free = ~exists(partner) & ~is_left_behind(side)
     # Prefix sums: free nodes under each scope, and (`taken`) matched scopes under it, itself counted.
     start = np.concatenate(([0], np.cumsum(free[scopes.node_order])))
     left = start[scopes.node_start[scopes.end]] - start[scopes.node_start[:-1]]
     taken = np.concatenate(([0], np.cumsum(exists(scope_partner))))
     whole = (left == scopes.sizes()) & (taken[scopes.end] == taken[:-1]) & exists(scopes.parent)
-    own, edits = (under(side, which) for which in (forward, apart & ~forward))
+    own, edits = (_nodes_under(side, which) for which in (forward, apart & ~forward))
     whole &= (own > 0) | (edits == 0) | (edits == scopes.sizes())
     # The outermost only: what is in them belongs to them. What is in a scope is a run of rows behind it.
     inside = np.zeros(len(scopes) + 1, np.int64)
@@ -83,15 +88,15 @@ def units_of(
     return units, unit_of
 
 
-def under(side: GraphColumns, which: Bools) -> Longs:
-    """How many of some nodes are under each scope."""
+def _nodes_under(side: GraphColumns, which: Bools) -> Longs:
+    """Count how many of some nodes are under each scope."""
     scopes = side.scopes
     start = np.concatenate(([0], np.cumsum(which[scopes.node_order])))
     counts: Longs = start[scopes.node_start[scopes.end]] - start[scopes.node_start[:-1]]
     return counts
 
 
-def left_behind(side: GraphColumns) -> Bools:
+def is_left_behind(side: GraphColumns) -> Bools:
     """Placeholders that TensorFlow left when it froze a loop: nothing is joined to them."""
     left = np.fromiter((name.startswith(LEFT_BEHIND) for name in side.graph.name), bool, len(side))
     left[side.graph.source] = False
@@ -100,12 +105,13 @@ def left_behind(side: GraphColumns) -> Bools:
 
 
 def shown_ops(side: GraphColumns, nodes: list[int]) -> list[int]:
-    """The nodes that a picture shows as ops: no constants, weights or summaries, unless there is nothing else."""
-    return [node for node in nodes if side.unmarked[node]] or nodes
+    """Return the nodes that a picture shows as ops: no constants, weights or summaries, unless there is nothing
+    else."""
+    return [node for node in nodes if side.is_drawn_op[node]] or nodes
 
 
-def op_types(side: GraphColumns, nodes: list[int]) -> dict[str, int]:
-    """How often each op type occurs, the most frequent first."""
+def count_op_types(side: GraphColumns, nodes: list[int]) -> dict[str, int]:
+    """Count how often each op type occurs, the most frequent first."""
     known = side.labels.configurations
     counts = Counter(
         known[node]["class"] if node in known else side.graph.op_types[op]
@@ -114,7 +120,7 @@ def op_types(side: GraphColumns, nodes: list[int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def mirrors(units: list[Unit], forward: Bools, apart: Bools) -> list[list[Unit]]:
+def group_mirrors(units: list[Unit], forward: Bools, apart: Bools) -> list[list[Unit]]:
     """Units, each with those that mirror it: `gradients/encoder/layer_3` goes with `encoder/layer_3`, unless one is of
     the model (`forward`) and the other derived, or one is an edit and the other follows (`apart`).
 
@@ -127,7 +133,7 @@ def mirrors(units: list[Unit], forward: Bools, apart: Bools) -> list[list[Unit]]
     # The shortest name first: what mirrors it ends in it, and comes later.
     for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
         kind = unit.block, bool(forward[unit.nodes].any()), bool(apart[unit.nodes].any())
-        main = next((by_end[*kind, end] for end in endings(unit.name, lengths) if (*kind, end) in by_end), None)
+        main = next((by_end[*kind, end] for end in _name_endings(unit.name, lengths) if (*kind, end) in by_end), None)
         if main is not None and exists(unit.row):
             main.append(unit)
         else:
@@ -136,11 +142,11 @@ def mirrors(units: list[Unit], forward: Bools, apart: Bools) -> list[list[Unit]]
     return groups
 
 
-def endings(name: str, lengths: Container[int]) -> Iterator[str]:
+def _name_endings(name: str, lengths: Container[int]) -> Iterator[str]:
     """Yield the ends of a name, the longest first: from each `/` or `_` on, with and without `_grad`; only those of
     some lengths, since all ends of a deep name take its length squared.
 
-    >>> list(endings("gradients/a/b_grad", range(1, 9)))
+    >>> list(_name_endings("gradients/a/b_grad", range(1, 9)))
     ['a/b', 'a/b_grad']
     """
     first = name.removesuffix("_grad")
@@ -151,5 +157,135 @@ def endings(name: str, lengths: Container[int]) -> Iterator[str]:
 
 
 def compared_blocks(m: Matching) -> tuple[set[int], set[int]]:
-    """The blocks that are compared, on either side."""
+    """Return the blocks that are compared, on either side."""
     return {0, *(mine + 1 for mine in m.functions)}, {0, *(other + 1 for other in m.functions.values())}
+
+
+# Wires that differ: those that came or went with something added or removed belong to it, the others are changes.
+
+
+def link_units(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list[Unit], new_of: Ints) -> list[Rewire]:
+    """Give each unit the wires that came or went with it; return the others.
+
+    A wire from an added node belongs to the added unit; else a wire from a removed node to the removed one.
+    """
+    others = []
+    for old, new in zip(*(column.tolist() for column in rewired_nodes(m)), strict=True):
+        for wire in input_differences(m, old, new):
+            came = int(new_of[m.b.graph.source[wire.after]]) if exists(wire.after) else -1
+            went = int(old_of[m.a.graph.source[wire.before]]) if exists(wire.before) else -1
+            if exists(came):
+                new_units[came].links.append(UnitWire((old, new), _wire_values(m, wire)))
+            elif exists(went):
+                old_units[went].links.append(UnitWire((old, new), _wire_values(m, wire)))
+            else:
+                others.append(wire)
+    return others
+
+
+def _wire_values(m: Matching, wire: Rewire) -> dict[str, Any]:
+    """Return a rewired input as plain values."""
+    node = {"old": m.a.graph.name[wire.old], "new": m.b.graph.name[wire.new]}
+    return {
+        "node": node,
+        "input": "control" if wire.control else wire.slot,
+        "old": source_name(m.a, wire.before),
+        "new": source_name(m.b, wire.after),
+    }
+
+
+def sorted_wires(wires: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sort described inputs by their words, without a text for each: thousands may have one long name.
+
+    >>> node = {"old": "x", "new": "x"}
+    >>> wires = [{"node": node, "input": at, "old": "a", "new": None} for at in (2, 10, 1)]
+    >>> [wire["input"] for wire in sorted_wires(wires)]
+    [1, 10, 2]
+    """
+    said = cache(repr)
+    return sorted(
+        wires,
+        key=lambda wire: tuple(map(said, (*wire["node"].values(), wire["input"], wire["old"], wire["new"]))),
+    )
+
+
+def source_name(side: GraphColumns, edge: int) -> str | None:
+    """Return the source of an edge: the node, and its output where it is not the first; None for no edge."""
+    if not exists(edge):
+        return None
+    graph = side.graph
+    name, key = graph.name[graph.source[edge]], graph.keys[graph.key[edge]]
+    return name if key == "0" or graph.control[edge] else f"{name}:{key}"
+
+
+def wire_changes(m: Matching, wires: list[Rewire]) -> dict[int, list[Change]]:
+    """Changes of wires by block: one a node; nodes that exchanged the same source for the same one are one change."""
+    by_node: dict[tuple[int, int], list[Rewire]] = defaultdict(list)
+    settings, wires = _taken_constants(m, wires)
+    for wire in wires:
+        by_node[wire.old, wire.new].append(wire)
+    groups: dict[tuple[int, Any], list[tuple[int, int]]] = defaultdict(list)
+    for pair, members in by_node.items():
+        wire, block = members[0], int(m.b.block[pair[1]])
+        # Only a single exchange can be the same at another node; several inputs are a change of that node.
+        alone = len(members) == 1 and not wire.reordered
+        key = (source_name(m.a, wire.before), source_name(m.b, wire.after), wire.control) if alone else pair
+        groups[block, key].append(pair)
+    blocks: dict[int, list[Change]] = defaultdict(list)
+    for change in settings:
+        blocks[0].append(change)
+    for key, pairs in groups.items():
+        blocks[key[0]].append(_wire_change(m, pairs, by_node))
+    return blocks
+
+
+def _taken_constants(m: Matching, wires: list[Rewire]) -> tuple[list[Change], list[Rewire]]:
+    """Inputs of traces of PyTorch that take another constant, as settings of their op, and the other wires.
+
+    A trace has one node for all uses of a number in a module: which of them an op takes is the number that it is given.
+    """
+    if not (m.a.graph.is_pytorch and m.b.graph.is_pytorch):
+        return [], wires
+    groups: dict[tuple[str, str, str], list[Rewire]] = defaultdict(list)
+    others = []
+    for wire in wires:
+        values = _constant_value(m.a, wire.before), _constant_value(m.b, wire.after)
+        if None in values or values[0] == values[1]:
+            others.append(wire)
+            continue
+        op = m.b.graph.op_types[m.b.graph.op[wire.new]]
+        groups[
+            setting_input_name(op, wire.slot) or f"input {wire.slot} of {op}", str(values[0]), str(values[1])
+        ].append(wire)
+    changes = []
+    for (key, old, new), members in groups.items():
+        first, *also = dict.fromkeys(
+            (traced_module(m.a.graph, wire.old), traced_module(m.b.graph, wire.new)) for wire in members
+        )
+        pairs = tuple(dict.fromkeys((wire.old, wire.new) for wire in members))
+        detail = {"key": key, "old": old, "new": new}
+        edits = NodeEdits(inputs=pairs)
+        changes.append(Change("changed", "attribute", *first, len(pairs), detail, tuple(also), edits=edits))
+    return changes, others
+
+
+def _constant_value(side: GraphColumns, edge: int) -> str | None:
+    """Return the name of a constant of a trace at the begin of an edge: its value; None for anything else."""
+    if not exists(edge):
+        return None
+    source = int(side.graph.source[edge])
+    is_constant = side.graph.op_types[side.graph.op[source]] in CONSTANT_OPS
+    return side.graph.labels.get(source) if is_constant else None
+
+
+def _wire_change(m: Matching, pairs: list[tuple[int, int]], by_node: dict[tuple[int, int], list[Rewire]]) -> Change:
+    pairs = sorted(pairs, key=lambda pair: (m.b.graph.name[pair[1]], m.a.graph.name[pair[0]]))
+    members = by_node[pairs[0]]
+    inputs = [{key: value for key, value in _wire_values(m, wire).items() if key != "node"} for wire in members]
+    places = [(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs]
+    detail: dict[str, Any] = {"inputs": inputs}
+    if all(wire.reordered for wire in members):
+        detail["reordered"] = True
+    return Change(
+        "rewired", "wiring", *places[0], len(pairs), detail, tuple(places[1:]), edits=NodeEdits(inputs=tuple(pairs))
+    )

@@ -1,4 +1,4 @@
-"""How the inputs of two matched nodes differ."""
+"""Compare the inputs of matched nodes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from itertools import takewhile
 
 import numpy as np
 
-from graphviz_tb.diff.columns.hashing import Hashes, combined, run_sums
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.columns.values import Hashes, combine_hashes, run_sums
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import MAX_TABLE_CELLS
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.columns import Ints, exists
 
 Token = tuple[str, int, str]  # whose node ("new" for matched ones too), its id, its output
 
@@ -36,37 +35,37 @@ class Rewire:
     reordered: bool = False
 
 
-def rewired(m: Matching) -> tuple[Ints, Ints]:
-    """The matched nodes whose inputs differ."""
-    old, new = m.together()
+def rewired_nodes(m: Matching) -> tuple[Ints, Ints]:
+    """Return the matched nodes whose inputs differ."""
+    old, new = m.matched_pairs()
     # Numbers of the new graph for both sides; old nodes without a partner get -2, -3, …, which no new node has.
     names_a = np.where(exists(m.to_b), m.to_b.astype(np.int64), -2 - np.arange(len(m.a), dtype=np.int64))
     names_b = np.arange(len(m.b), dtype=np.int64)
-    differ = input_sums(m.a, names_a)[old] != input_sums(m.b, names_b)[new]
+    differ = _input_sums(m.a, names_a)[old] != _input_sums(m.b, names_b)[new]
     return old[differ], new[differ]
 
 
-def input_sums(side: GraphColumns, names: np.ndarray) -> Hashes:
+def _input_sums(side: GraphColumns, names: np.ndarray) -> Hashes:
     """Return a hash for each node of its inputs and their positions."""
-    sums = combined(names[side.graph.source].view(np.uint64), side.edge_hash)
+    sums = combine_hashes(names[side.graph.source].view(np.uint64), side.edge_hash)
     return run_sums(sums, side.in_start[:-1], side.in_start[1:])
 
 
-def rewires(m: Matching, old: int, new: int) -> list[Rewire]:
+def input_differences(m: Matching, old: int, new: int) -> list[Rewire]:
     """Return the differences between the inputs of two matched nodes, as few as possible.
 
     Before: the matching is complete. After: computed once and kept, as several steps ask for it.
     """
     found: list[Rewire] | None = m.wires.get((old, new))
     if found is None:
-        data_a, control_a = _inputs(m, m.a, old, True)
-        data_b, control_b = _inputs(m, m.b, new, False)
-        found = [*_data(m, old, new, data_a, data_b), *_control(old, new, control_a, control_b)]
+        data_a, control_a = _input_tokens(m, m.a, old, True)
+        data_b, control_b = _input_tokens(m, m.b, new, False)
+        found = [*_data_wires(m, old, new, data_a, data_b), *_control_wires(old, new, control_a, control_b)]
         m.wires[old, new] = found
     return found
 
 
-def _inputs(
+def _input_tokens(
     m: Matching, side: GraphColumns, node: int, old: bool
 ) -> tuple[list[tuple[Token, int]], list[tuple[Token, int]]]:
     """Data inputs in order and control inputs, each with its edge."""
@@ -82,22 +81,22 @@ def _inputs(
     return inputs
 
 
-def _data(
+def _data_wires(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
     tokens = [token for token, _ in before], [token for token, _ in after]
     # Equal outputs of equal nodes: at most their places are others.
     if tokens[0] == tokens[1]:
-        return _by_slot(m, old, new, before, after)
+        return _wires_by_slot(m, old, new, before, after)
     # As many as before: place by place; aligned, a swap of two would be one that went and one that came.
     if len(before) == len(after):
         changed = [slot for slot in range(len(before)) if tokens[0][slot] != tokens[1][slot]]
         same = Counter(tokens[0]) == Counter(tokens[1])
         return [Rewire(old, new, slot, before[slot][1], after[slot][1], False, same) for slot in changed]
-    return _aligned(m, old, new, before, after)
+    return _aligned_wires(m, old, new, before, after)
 
 
-def _by_slot(
+def _wires_by_slot(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
     """Return wires for equal inputs at other places: an input between them names no node."""
@@ -109,11 +108,11 @@ def _by_slot(
     ]
 
 
-def _aligned(
+def _aligned_wires(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
     """Inputs came or went: align what stayed, pair what lies between."""
-    pairs = _kept(m, [token for token, _ in before], [token for token, _ in after])
+    pairs = _kept_inputs(m, [token for token, _ in before], [token for token, _ in after])
     changed, position = [], (0, 0)
     # Between two kept inputs: the first that went with the first that came, and so on.
     for stop in [*pairs, (len(before), len(after))]:
@@ -126,11 +125,11 @@ def _aligned(
     return changed
 
 
-def _kept(m: Matching, before: list[Token], after: list[Token]) -> list[tuple[int, int]]:
-    """The places of the inputs that stayed; none where there are too many to look for them."""
-    start, stop = _ends(before, after)
+def _kept_inputs(m: Matching, before: list[Token], after: list[Token]) -> list[tuple[int, int]]:
+    """Return the places of the inputs that stayed; none where there are too many to look for them."""
+    start, stop = _equal_ends(before, after)
     middle = before[start : len(before) - stop], after[start : len(after) - stop]
-    pairs = m.common(*middle) if len(before) * len(after) <= MAX_TABLE_CELLS else None
+    pairs = m.longest_common(*middle) if len(before) * len(after) <= MAX_TABLE_CELLS else None
     if pairs is None:
         m.note("input-limit", "too many inputs came and went to find out which stayed: taken by their place")
         return []
@@ -141,8 +140,8 @@ def _kept(m: Matching, before: list[Token], after: list[Token]) -> list[tuple[in
     ]
 
 
-def _ends(before: list[Token], after: list[Token]) -> tuple[int, int]:
-    """How many inputs at the begin and at the end stayed: the same on both sides, and nowhere else."""
+def _equal_ends(before: list[Token], after: list[Token]) -> tuple[int, int]:
+    """Count how many inputs at the begin and at the end stayed: the same on both sides, and nowhere else."""
     counts = Counter(before), Counter(after)
 
     def same(mine: Iterable[Token], other: Iterable[Token]) -> int:
@@ -155,7 +154,7 @@ def _ends(before: list[Token], after: list[Token]) -> tuple[int, int]:
     return start, same(reversed(before[start:]), reversed(after[start:]))
 
 
-def _control(old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]) -> list[Rewire]:
+def _control_wires(old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]) -> list[Rewire]:
     """Control inputs have no order: what is on one side only."""
     here, there = Counter(token for token, _ in before), Counter(token for token, _ in after)
     changed = []

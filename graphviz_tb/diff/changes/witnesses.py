@@ -1,4 +1,4 @@
-"""What proves that a difference outside of the model follows from one that somebody made.
+"""Prove that a difference outside of the model follows from one that somebody made.
 
 gradient    works out gradients of a model that is another one
 parameter   leads to nothing but a variable that came or went with the model, or hangs on such variables alone
@@ -22,25 +22,32 @@ import numpy as np
 
 from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.diff.changes.attributes import Difference
-from graphviz_tb.diff.changes.bodies import Bodies, equal_bodies
-from graphviz_tb.diff.changes.divided import listed
+from graphviz_tb.diff.changes.called import parse_traced_list
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.training import training
-from graphviz_tb.diff.changes.wiring import Rewire, rewired, rewires
-from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.diff.changes.training import Bodies, equal_bodies, training_of
+from graphviz_tb.diff.changes.wiring import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.by_variable import takes_any_number
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.numbered import takes_any_number
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, Role, has_role
 
-EFFECTS = (Role.ASSIGN, Role.UPDATE, Role.SCATTER, Role.SAVE, Role.RESTORE, Role.SUMMARY, Role.GROUP, Role.VARIABLE)
-NEAR = 1e-3  # relative: constants are rounded to float32, or to half of it
-Sizes = frozenset[tuple[int, int]]
+EFFECT_ROLES = (
+    Role.ASSIGN,
+    Role.UPDATE,
+    Role.SCATTER,
+    Role.SAVE,
+    Role.RESTORE,
+    Role.SUMMARY,
+    Role.GROUP,
+    Role.VARIABLE,
+)
+LIMIT_TOLERANCE = 1e-3  # relative: constants are rounded to float32, or to half of it
+SizePairs = frozenset[tuple[int, int]]
 
 
 class Witnesses:
@@ -54,19 +61,19 @@ class Witnesses:
 
     @cached_property
     def bodies(self) -> tuple[Bodies, Bodies]:
-        """The bodies of either side."""
+        """Return the bodies of either side."""
         return Bodies(self.layers[0]), Bodies(self.layers[1])
 
     @cached_property
     def kept_bodies(self) -> frozenset[int]:
-        """The bodies of nodes that are what they were."""
-        return equal_bodies(*self.bodies, *self.m.together())
+        """Return the bodies of nodes that are what they were."""
+        return equal_bodies(*self.bodies, *self.m.matched_pairs())
 
     @cached_property
     def is_other_model(self) -> bool:
-        """Whether anything in the model itself is another."""
+        """Return whether anything in the model itself is another."""
         m = self.m
-        old, new = m.together()
+        old, new = m.matched_pairs()
         forward = self.layers[1].forward[new] | self.layers[0].forward[old]
         if (m.a.node_label[old] != m.b.node_label[new])[forward].any():
             return True
@@ -74,17 +81,17 @@ class Witnesses:
             (free & side.forward & ~side.for_gradients).any() for free, side in zip(self.free, self.layers, strict=True)
         ):
             return True
-        mine, other = rewired(m)
+        mine, other = rewired_nodes(m)
         return bool((self.layers[0].forward[mine] | self.layers[1].forward[other]).any())
 
     @cached_property
     def proven(self) -> tuple[Bools, Bools]:
-        """Which nodes without a partner outside of the model follow, on either side."""
+        """Return which nodes without a partner outside of the model follow, on either side."""
         return self._proven(False), self._proven(True)
 
     @cached_property
     def unproven(self) -> tuple[Bools, Bools]:
-        """Which nodes without a partner outside of the model do not follow, on either side."""
+        """Return which nodes without a partner outside of the model do not follow, on either side."""
         old, new = (
             free & ~side.forward & ~proven
             for free, side, proven in zip(self.free, self.layers, self.proven, strict=True)
@@ -104,21 +111,21 @@ class Witnesses:
         if "optimizer" in keys:
             return proven | outside
         proven |= self._of_variables(new, outside)
-        return proven | self._unused(layers, outside) if self.is_other_model else proven
+        return proven | self._nodes_without_effect(layers, outside) if self.is_other_model else proven
 
-    def _unused(self, layers: Layers, among: Bools) -> Bools:
-        """Which of some nodes lead to nothing that has an effect: nobody uses them, and they change nothing."""
+    def _nodes_without_effect(self, layers: Layers, among: Bools) -> Bools:
+        """Return which of some nodes lead to nothing that has an effect: nobody uses them, and they change nothing."""
         graph = layers.side.graph
-        ends = among & ~graph.nodes_of_types(lambda op: has_role(op, *EFFECTS))
+        ends = among & ~graph.nodes_of_types(lambda op: has_role(op, *EFFECT_ROLES))
         ends[graph.source] = False
         return ends | self._only_before(layers, among, ends)
 
     @cached_property
     def other_training(self) -> tuple[list[int], list[int]]:
-        """The variables that one side trains and the other one has and trains not, on either side."""
+        """Return the variables that one side trains and the other one has and trains not, on either side."""
         if not any(change.detail["key"] == "trainable" for change in self.trained()):
             return [], []
-        sides = [training(layers).trained for layers in self.layers]
+        sides = [training_of(layers).trained for layers in self.layers]
         pairs = {(node, int(self.m.to_b[node])) for node in sides[0]} | {
             (int(self.m.to_a[node]), node) for node in sides[1]
         }
@@ -130,7 +137,7 @@ class Witnesses:
         return [old for old, _ in other], [new for _, new in other]
 
     def _of_variables(self, new: bool, outside: Bools) -> Bools:
-        """Which of some nodes follow from variables that came, or went, with the model."""
+        """Return which of some nodes follow from variables that came, or went, with the model."""
         layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
         graph = layers.side.graph
         fresh = np.zeros(len(graph), bool)
@@ -147,14 +154,14 @@ class Witnesses:
         known = fresh | (found & graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE, Role.HANDLE)))
         # What writes such a variable, and what leads to such writes alone.
         writes = graph.meaning.writes & outside
-        first = self._written(layers)
+        first = self._written_variable(layers)
         found |= writes & known[first] & exists(first)
         found |= self._only_before(layers, outside, found | known)
         found |= self._only_behind(new, outside, found | known)
         return found
 
     @staticmethod
-    def _written(layers: Layers) -> Ints:
+    def _written_variable(layers: Layers) -> Ints:
         """For each node that writes a variable the node that makes the variable, -1 for any other node."""
         graph = layers.side.graph
         first = np.full(len(graph), -1, np.int32)
@@ -165,7 +172,7 @@ class Witnesses:
 
     @staticmethod
     def _only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
-        """Which nodes lead to nothing but what is known."""
+        """Return which nodes lead to nothing but what is known."""
         side = layers.side
         graph = side.graph
         left = np.bincount(graph.source[~graph.control], minlength=len(graph)).tolist()
@@ -182,7 +189,8 @@ class Witnesses:
         return found
 
     def _only_behind(self, new: bool, among: Bools, known: Bools) -> Bools:
-        """Which nodes take nothing but what is known, constants aside, and lead to no update of a kept variable."""
+        """Return which nodes take nothing but what is known, constants aside, and lead to no update of a kept
+        variable."""
         layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
         side = layers.side
         graph = side.graph
@@ -210,8 +218,8 @@ class Witnesses:
         return found
 
     def function_follows(self, old: Iterable[int], new: Iterable[int]) -> bool:
-        """Whether another function, or another body, follows: gradients alone call it, or what came or went, or nothing
-        in the graph does."""
+        """Return whether another function, or another body, follows: gradients alone call it, or what came or went, or
+        nothing in the graph does."""
         old, new = list(old), list(new)
         if (old or new) and all(
             free[node] for free, nodes in zip(self.free, (old, new), strict=True) for node in nodes
@@ -220,12 +228,12 @@ class Witnesses:
         called = zip(self.bodies, (old, new), strict=True)
         return self.is_other_model and all(bodies.gradient[node] for bodies, nodes in called for node in nodes)
 
-    def follows(self, new: bool, nodes: Sequence[int]) -> bool:
-        """Whether nodes outside of the model that came, or went, all follow."""
+    def nodes_follow(self, new: bool, nodes: Sequence[int]) -> bool:
+        """Return whether nodes outside of the model that came, or went, all follow."""
         return bool(self.proven[new][list(nodes)].all())
 
     @cached_property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> SizePairs:
         """Each old and new number in the shapes of weights that are others now, and their products."""
         pairs: set[tuple[int, int]] = set()
         m = self.m
@@ -237,8 +245,8 @@ class Witnesses:
                     for shape in (before, after[1])
                 ]
                 if len(dims[0]) == len(dims[1]):
-                    pairs |= products(*dims)
-        mine_of, other_of = m.together()
+                    pairs |= _size_products(*dims)
+        mine_of, other_of = m.matched_pairs()
         given = m.a.graph.nodes_of_types(INPUT_OPS.__contains__)[mine_of] & (
             m.a.node_label[mine_of] != m.b.node_label[other_of]
         )
@@ -248,11 +256,11 @@ class Witnesses:
                 for decoder, node in zip(self.decoders, (mine, other), strict=True)
             ]
             if None not in shapes and len(shapes[0] or ()) == len(shapes[1] or ()):
-                pairs |= products(*([size or -1 for size in shape or ()] for shape in shapes))
+                pairs |= _size_products(*([size or -1 for size in shape or ()] for shape in shapes))
         return frozenset(pairs)
 
-    def is_size(self, old: Any, new: Any, sizes: Sizes | None = None) -> bool:
-        """Whether only numbers are others that weights and inputs have in their shapes, or other `sizes`."""
+    def is_size(self, old: Any, new: Any, sizes: SizePairs | None = None) -> bool:
+        """Return whether only numbers are others that weights and inputs have in their shapes, or other `sizes`."""
         if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             return all(one == other or self.is_size(one, other, sizes) for one, other in zip(old, new, strict=True))
         whole = isinstance(old, int) and isinstance(new, int) and not isinstance(old, bool)
@@ -260,24 +268,24 @@ class Witnesses:
 
     @cached_property
     def decoders(self) -> tuple[TensorDecoder, TensorDecoder]:
-        """The tensors of either side."""
+        """Return the tensors of either side."""
         return TensorDecoder(self.m.a.graph), TensorDecoder(self.m.b.graph)
 
     def size_follows(self, old: int, new: int, difference: Difference, users: tuple[int, int]) -> bool:
-        """Whether whole numbers that an op is given are others only as what it takes has another shape there."""
+        """Return whether whole numbers that an op is given are others only as what it takes has another shape there."""
         return self.is_size(difference.old, difference.new, self.sizes | self._taken_sizes(users, (old, new)))
 
-    def asked_follow(self, members: Sequence[tuple[int, int, Difference]]) -> bool:
-        """Whether PyTorch is asked to reshape to other sizes only as what it takes has these."""
+    def reshapes_follow(self, members: Sequence[tuple[int, int, Difference]]) -> bool:
+        """Return whether PyTorch is asked to reshape to other sizes only as what it takes has these."""
         for old, new, difference in members:
-            before, after = listed(difference.old), listed(difference.new)
+            before, after = parse_traced_list(difference.old), parse_traced_list(difference.new)
             sizes = self._taken_sizes((old, new), (-1, -1))
             if before is None or after is None or not self.is_size(before, after, sizes):
                 return False
         return True
 
-    def _taken_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> Sizes:
-        """The old and new numbers in the shapes of what two ops that go together take, and their products."""
+    def _taken_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
+        """Return the old and new numbers in the shapes of what two ops that go together take, and their products."""
         shapes: list[dict[int, Shape]] = []
         for side, decoder, user, constant in zip((self.m.a, self.m.b), self.decoders, users, given, strict=True):
             graph = side.graph
@@ -298,11 +306,11 @@ class Witnesses:
         for slot, before in shapes[0].items():
             after = shapes[1].get(slot)
             if before is not None and after is not None and len(before) == len(after):
-                pairs |= products([size or -1 for size in before], [size or -1 for size in after])
+                pairs |= _size_products([size or -1 for size in before], [size or -1 for size in after])
         return frozenset(pairs)
 
     def value_follows(self, old: int, new: int, difference: Difference) -> bool:
-        """Whether a difference of two matched nodes outside of the model follows."""
+        """Return whether a difference of two matched nodes outside of the model follows."""
         m, side = self.m, self.layers[1].side
         if any(change.detail["key"] == "optimizer" for change in self.trained()):
             return True
@@ -313,29 +321,29 @@ class Witnesses:
         if difference.key in ("N", "dtypes", "num", "num_split", "Tin", "Tout", "_num_original_outputs", "T"):
             # As many as there are inputs: what came and went is told where it did.
             counts = [len(side.in_edges(node)) for side, node in ((m.a, old), (m.b, new))]
-            return counts[0] != counts[1] or self._lists(new)
+            return counts[0] != counts[1] or self._is_saver_list(new)
         if self.is_size(difference.old, difference.new):
             return True
         return self._is_initial(new, difference)
 
     def _is_initial(self, new: int, difference: Difference) -> bool:
-        """Whether a number is worked out from the shape of the variable that it initialises."""
+        """Return whether a number is worked out from the shape of the variable that it initialises."""
         before, after = difference.old, difference.new
         if not isinstance(before, float) or not isinstance(after, float) or not before or not after:
             return False
-        for old_shape, new_shape in self._initialised(new):
-            for fan in (_rows, _columns, _both):
+        for old_shape, new_shape in self._initialized_shapes(new):
+            for fan in (_fan_in, _fan_out, _fan_sum):
                 old_fan, new_fan = fan(old_shape), fan(new_shape)
                 # A limit of a uniform distribution is written as itself and as the width of its range.
                 squares = before * before * old_fan, after * after * new_fan
-                if old_fan and new_fan and old_fan != new_fan and isclose(*squares, rel_tol=2 * NEAR):
+                if old_fan and new_fan and old_fan != new_fan and isclose(*squares, rel_tol=2 * LIMIT_TOLERANCE):
                     return True
         return False
 
-    def _initialised(self, new: int) -> Iterable[tuple[list[int], list[int]]]:
-        """The old and new shapes of variables that a node leads to through ops outside of the model."""
+    def _initialized_shapes(self, new: int) -> Iterable[tuple[list[int], list[int]]]:
+        """Yield the old and new shapes of variables that a node leads to through ops outside of the model."""
         m, graph, seen, todo = self.m, self.layers[1].side.graph, {new}, [new]
-        written = self._written(self.layers[1])
+        written = self._written_variable(self.layers[1])
         while todo and len(seen) < 64:
             node = todo.pop()
             if exists(written[node]):
@@ -356,8 +364,8 @@ class Witnesses:
                     todo.append(user)
 
     def wires_follow(self, pairs: Iterable[tuple[int, int]]) -> bool:
-        """Whether the inputs of matched nodes outside of the model that both ends stayed of follow."""
-        return all(self._wire_follows(wire) for old, new in pairs for wire in rewires(self.m, old, new))
+        """Return whether the inputs of matched nodes outside of the model that both ends stayed of follow."""
+        return all(self._wire_follows(wire) for old, new in pairs for wire in input_differences(self.m, old, new))
 
     def _wire_follows(self, wire: Rewire) -> bool:
         m = self.m
@@ -377,21 +385,21 @@ class Witnesses:
         gradients = [(bodies[0] if side is m.a else bodies[1]).gradient[node] for side, node, _ in ends]
         if all(gradients) and (len(ends) == 2 or takes_any_number(m.b, wire.new)) and self.is_other_model:
             return True
-        return self._lists(wire.new) or any(self._lists_of(side, node) for side, node, _ in ends)
+        return self._is_saver_list(wire.new) or any(self._is_saver_node(side, node) for side, node, _ in ends)
 
-    def _lists(self, new: int) -> bool:
-        """Whether an op lists variables, or gives what a saver listed: in the order of their names."""
-        return self._lists_of(self.layers[1].side, new)
+    def _is_saver_list(self, new: int) -> bool:
+        """Return whether an op lists variables, or gives what a saver listed: in the order of their names."""
+        return self._is_saver_node(self.layers[1].side, new)
 
     @staticmethod
-    def _lists_of(side: GraphColumns, node: int) -> bool:
+    def _is_saver_node(side: GraphColumns, node: int) -> bool:
         return has_role(side.graph.op_types[side.graph.op[node]], Role.SAVE, Role.RESTORE)
 
 
-def products(old: Sequence[int], new: Sequence[int]) -> set[tuple[int, int]]:
-    """The sizes that are others in two shapes of one rank, and the products of neighbours.
+def _size_products(old: Sequence[int], new: Sequence[int]) -> set[tuple[int, int]]:
+    """Return the sizes that are others in two shapes of one rank, and the products of neighbours.
 
-    >>> sorted(products([8, 2], [8, 4]))
+    >>> sorted(_size_products([8, 2], [8, 4]))
     [(2, 4), (16, 32)]
     """
     runs = ((start, stop) for start in range(len(old)) for stop in range(start + 1, len(old) + 1))
@@ -403,13 +411,13 @@ def products(old: Sequence[int], new: Sequence[int]) -> set[tuple[int, int]]:
     return {(before, after) for before, after in pairs if before != after}
 
 
-def _rows(shape: list[int]) -> int:
+def _fan_in(shape: list[int]) -> int:
     return prod(shape[:-1]) if len(shape) > 1 else 0
 
 
-def _columns(shape: list[int]) -> int:
+def _fan_out(shape: list[int]) -> int:
     return prod(shape[:-2]) * shape[-1] if len(shape) > 1 else 0
 
 
-def _both(shape: list[int]) -> int:
-    return _rows(shape) + _columns(shape)
+def _fan_sum(shape: list[int]) -> int:
+    return _fan_in(shape) + _fan_out(shape)

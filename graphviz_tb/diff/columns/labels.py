@@ -8,36 +8,291 @@ attributes ─┬▶ core        always counts: shapes of weights, constants tha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.diff.columns.hashing import Hashes, combined, digest, digests
-from graphviz_tb.diff.columns.meaning import Configurations, WeightTypes, configurations, hashed, settings, weights
-from graphviz_tb.diff.columns.values import canonical
-from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.limits import MAX_CACHED_ATTRIBUTE_BYTES
-from graphviz_tb.model.columns import Bools, freeze_array
+from graphviz_tb.diff.columns.values import Hashes, canonical_bytes, combine_hashes, tidy_number, word_hash, word_hashes
+from graphviz_tb.limits import MAX_CACHED_ATTRIBUTE_BYTES, MAX_SETTING_FLOATS, MAX_SETTING_NUMBERS
+from graphviz_tb.model.columns import Bools, exists, freeze_array
 from graphviz_tb.model.graph import COLOCATION_ATTR, Graph
-from graphviz_tb.ops.roles import Role, has_role
+from graphviz_tb.model.layers import TENSOR_ARGUMENTS, Layer
+from graphviz_tb.model.tensors import STRING_DTYPE_NUMBER, shape_text
+from graphviz_tb.ops.roles import (
+    ASSIGN_OPS,
+    CAST_OPS,
+    CONSTANT_OPS,
+    FRAME_ENTER_OPS,
+    FRAME_SWITCH_OPS,
+    IDENTITY_OPS,
+    VARIABLE_READ_OPS,
+    Role,
+    has_role,
+)
+from graphviz_tb.ops.signatures import is_seed_input
+from graphviz_tb.options import DiffOptions
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
-SHAPES = frozenset({"_output_shapes", "_input_shapes"})
-LISTED = "dtypes"  # the types of what a saver lists
+# Properties of nodes besides attributes: shapes of weights, constants that are settings, Keras configurations.
+
+# TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read that has read it.
+CARRIER_OPS = IDENTITY_OPS | VARIABLE_READ_OPS | CAST_OPS | FRAME_ENTER_OPS | FRAME_SWITCH_OPS | ASSIGN_OPS
+FLOAT_NUMBERS = frozenset({1, 2, 14, 19})
+# What Keras writes to build an object again: its name, its Python module, the shapes it was built with.
+NOT_SETTINGS = frozenset(
+    {"name", "build_config", "build_input_shape", "build_shapes_dict", "shared_object_id", "registered_name", "module",
+     "seed"}
+)  # fmt: skip
+
+CALLS_KEY = "calls of the layer"  # beside its settings: no option of Python has blanks
+
+KEYS_OF_ALL_LAYERS = frozenset({"trainable", "dtype"})  # what the configuration of every layer has
+WeightTypes = dict[int, tuple[str, str]]  # type and shape of what a node brings, by node
+Configurations = dict[int, dict[str, Any]]
+
+
+def _setting_constants(graph: Graph) -> Bools:
+    """Return the constants that set what an op does (a rate, an axis, an epsilon), not what it has learned.
+
+    Small, no strings; a weight is known by its lineage: of type float, it goes through a read, an identity or a cast.
+    """
+    counted = np.zeros(len(graph), bool)
+    nodes = np.flatnonzero(graph.nodes_of_types(CONSTANT_OPS.__contains__))
+    learned, seeds = _gradient_and_constant_nodes(graph)
+    for node in nodes.tolist():
+        definition = graph.node_def(node)
+        if definition is None or "value" not in definition.attr or node in graph.meaning.weights or seeds[node]:
+            continue  # asking a message for what it has not would add it
+        tensor = definition.attr["value"].tensor
+        dims = [dim.size for dim in tensor.tensor_shape.dim]
+        count = int(np.prod(dims, dtype=np.int64)) if dims else 1
+        floating = tensor.dtype in FLOAT_NUMBERS
+        if tensor.dtype != STRING_DTYPE_NUMBER and count <= (MAX_SETTING_FLOATS if floating else MAX_SETTING_NUMBERS):
+            # Of type float, what has two dimensions is a matrix of weights however small it is.
+            counted[node] = not (floating and (learned[node] or len(dims) > 1))
+    return counted
+
+
+def _gradient_and_constant_nodes(graph: Graph) -> tuple[Bools, Bools]:
+    """Nodes that go through a read, an identity or a cast; nodes that are the seed of a stateless random op."""
+    carrier = graph.nodes_of_types(CARRIER_OPS.__contains__)[graph.target]
+    # StatelessRandomUniform(shape, seed), and StatelessRandomUniformV2(shape, key, counter, alg).
+    random = graph.nodes_of_types(lambda op: is_seed_input(op, 1))[graph.target]
+    learned: Bools = np.zeros(len(graph), bool)
+    seeds: Bools = np.zeros(len(graph), bool)
+    learned[graph.source[carrier & ~graph.control]] = True
+    seeds[graph.source[random & (graph.slot == 1)]] = True
+    return learned, seeds
+
+
+def _weight_types(graph: Graph) -> WeightTypes:
+    """Type and shape of every weight, where the graph knows them."""
+    known = {
+        node: (weight.dtype, shape_text(weight.shape))
+        for node, weight in graph.meaning.weights.items()
+        if weight.shape is not None
+    }
+    for node in np.flatnonzero(graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)).tolist():
+        definition = graph.node_def(node)
+        if definition is None or node in known:
+            continue
+        shapes = list(definition.attr["_output_shapes"].list.shape) if "_output_shapes" in definition.attr else []
+        # The shape that a variable is read with; its type needs no word here, it is the attribute `dtype`.
+        if len(shapes) == 1 and not shapes[0].unknown_rank:
+            known[node] = "", shape_text([dim.size for dim in shapes[0].dim])
+    return known
+
+
+def _layer_configurations(graph: Graph) -> Configurations:
+    """Class and settings of the nodes that are Keras layers."""
+    by_node = {}
+    for name, layer in graph.layers.items():
+        node = graph.index[0].get(name, -1)
+        if exists(node):
+            by_node[node] = plain_configuration(layer)
+    return by_node
+
+
+def plain_configuration(layer: Layer) -> dict[str, Any]:
+    """Class and settings of a layer, and what each call of it is given."""
+    return {
+        "class": layer.class_name,
+        **layer.config,
+        **({CALLS_KEY: list(layer.arguments)} if layer.arguments else {}),
+    }
+
+
+def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Each setting that is another: its name, the old and the new value.
+
+    What has another class is reported as a whole; of one class the settings inside. Names, and what only says how
+    something was built, are left out.
+
+    >>> old = {"units": 4, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.1}}}
+    >>> new = {"units": 8, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.2}}}
+    >>> sorted(setting_differences(old, new))
+    [('optimizer.learning_rate', 0.1, 0.2), ('units', 4, 8)]
+    """
+    # Objects still to be compared: the dotted prefix of their settings, and the settings of either side.
+    waiting = [("", mine, other)]
+    while waiting:
+        before, mine, other = waiting.pop()
+        for key in sorted(_setting_keys(mine, before) | _setting_keys(other, before)):
+            old, new = _unpack_tuple(mine.get(key)), _unpack_tuple(other.get(key))
+            if old == new or plain_setting(old) == plain_setting(new):
+                continue
+            if key == CALLS_KEY and not before:
+                yield from _call_differences(old or (), new or ())
+            elif (parts := _parts(old, new)) is not None:
+                waiting.append((f"{before}{key}.", *parts))
+            else:
+                yield f"{before}{key}", _value_or_class(old, new), _value_or_class(new, old)
+
+
+def _call_differences(
+    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Each argument that is another in the calls of a layer; which tensors they take is the matter of its edges, and so
+    are calls that came or went.
+
+    >>> list(_call_differences([{"y": 2.0, "tensors": [0]}], [{"y": 3.0, "tensors": [0]}]))
+    [('argument y', 2.0, 3.0)]
+    >>> list(_call_differences([{"tensors": [0, "mask"]}], [{"tensors": [0, "key"]}]))
+    [('tensor arguments', [0, 'mask'], [0, 'key'])]
+    """
+    if len(old) != len(new):
+        return
+    found: dict[str, list[tuple[str, Any, Any]]] = defaultdict(list)
+    for number, (mine, other) in enumerate(zip(old, new, strict=True), 1):
+        taken = mine.get(TENSOR_ARGUMENTS, ()), other.get(TENSOR_ARGUMENTS, ())
+        if len(taken[0]) == len(taken[1]) and taken[0] != taken[1]:
+            found[repr(taken)].append((f"call {number}: tensor arguments", *taken))
+        for key, *pair in setting_differences(
+            {"argument": _argument_values(mine)}, {"argument": _argument_values(other)}
+        ):
+            word = key.replace("argument.", "argument ", 1)
+            found[repr((word, *pair))].append((f"call {number}: {word}", *pair))
+    for alike in found.values():
+        # The same in all calls is said once, without their numbers.
+        whole = len(alike) == len(old)
+        for word, before, after in alike[:1] if whole else alike:
+            yield word.partition(": ")[2] if whole else word, before, after
+
+
+def _argument_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call that are not tensors."""
+    return {key: value for key, value in arguments.items() if key != TENSOR_ARGUMENTS}
+
+
+def _setting_keys(value: Mapping[str, Any], before: str) -> set[str]:
+    """Return the settings that count of an object. In a plain one within a configuration, a name is a setting like
+    others, unless it is the configuration of a layer."""
+    plain = before and value.keys().isdisjoint(KEYS_OF_ALL_LAYERS)
+    return value.keys() - (NOT_SETTINGS - {"name"} if plain else NOT_SETTINGS)
+
+
+def _parts(old: Any, new: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    """Split two values into parts to compare: objects of one class, plain ones, lists of equal length; else None."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        # A dtype policy is one word ("mixed_float16") and reported as such, not by the settings inside.
+        if _class_name(old) != _class_name(new) or str(_class_name(old)).endswith("Policy"):
+            return None
+        return (old, new) if _class_name(old) is None else (_nested_settings(old), _nested_settings(new))
+    lists = isinstance(old, list) and isinstance(new, list) and len(old) == len(new)
+    if lists and any(isinstance(_unpack_tuple(part), Mapping) for part in (*old, *new)):
+        keys = [str(place) for place in range(len(old))]
+        return dict(zip(keys, old, strict=True)), dict(zip(keys, new, strict=True))
+    return None
+
+
+def _unpack_tuple(value: Any) -> Any:
+    """Return a tuple of Keras 3 as a list.
+
+    >>> _unpack_tuple({"class_name": "__tuple__", "items": [1, 2]})
+    [1, 2]
+    """
+    items = value.get("items") if _class_name(value) == "__tuple__" else None
+    return items if isinstance(items, list) else value
+
+
+def _class_name(value: Any) -> Any:
+    return value["class_name"] if isinstance(value, Mapping) and isinstance(value.get("class_name"), str) else None
+
+
+def _nested_settings(value: Any) -> Mapping[str, Any]:
+    inner = value.get("config")
+    # Keras writes a Python function as {"class_name": "function", "config": "relu"}.
+    return inner if isinstance(inner, Mapping) else {"config": inner}
+
+
+def _value_or_class(value: Any, other: Any) -> Any:
+    """Return a value; of an object in the place of another one only the class."""
+    return (
+        _class_name(value)
+        if _class_name(value) and _class_name(other) and _class_name(value) != _class_name(other)
+        else plain_setting(value)
+    )
+
+
+def plain_setting(value: Any) -> Any:
+    """Return one setting as a reader wants it.
+
+    >>> plain_setting({"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}})
+    'float32'
+    >>> plain_setting({"class_name": "L2", "config": {"l2": 0.01}})
+    'L2(l2=0.01)'
+    """
+    value = _unpack_tuple(value)
+    if isinstance(value, Mapping):
+        if _class_name(value) is None:
+            return {key: plain_setting(value[key]) for key in sorted(_setting_keys(value, "in"))}
+        inner = _nested_settings(value)
+        if _class_name(value).endswith("Policy"):
+            return inner.get("name", _class_name(value))
+        words = ", ".join(
+            f"{key}={plain_setting(part)}"
+            for key, part in inner.items()
+            if part is not None and key not in NOT_SETTINGS
+        )
+        return f"{_class_name(value)}({words})" if words else _class_name(value)
+    if isinstance(value, (list, tuple)):
+        return [plain_setting(part) for part in value]
+    return tidy_number(value)
+
+
+def own_settings(configuration: Any) -> Any:
+    """Return a whole configuration without names, as plain values."""
+    if not isinstance(configuration, Mapping):
+        return plain_setting(configuration)
+    return {key: plain_setting(configuration[key]) for key in _setting_keys(configuration, "")}
+
+
+def _hash_by_node(count: int, values: Mapping[int, Any]) -> Hashes:
+    """Return one number a node; 0 for those of which nothing is known."""
+    column = np.zeros(count, np.uint64)
+    for node, value in values.items():
+        column[node] = word_hash(json.dumps(own_settings(value), sort_keys=True, default=str))
+    return column
+
+
+SHAPE_ATTRIBUTES = frozenset({"_output_shapes", "_input_shapes"})
+SAVED_DTYPES = "dtypes"  # the types of what a saver lists
 # How a program was traced or run, not what it computes: `_gradient_op_type` is "PartitionedCall-" and a counter of
 # the process, `shared_name` and `debug_name` are names of variables, `config_proto` is the session's.
-NOISE = frozenset(
+NOISE_ATTRIBUTES = frozenset(
     {"shared_name", "_gradient_op_type", "debug_name", "config_proto", "executor_type", "allowed_devices",
      "_user_specified_name", "frame_name", "_variable", "_trainable", "_has_manual_control_dependencies",
      "_read_only_resource_inputs"}
 )  # fmt: skip
-COUNTER = "seed2"  # TensorFlow counts ops in it, unless the program gives the op a seed
-OWN_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
+SEED_COUNTER = "seed2"  # TensorFlow counts ops in it, unless the program gives the op a seed
+DEFAULT_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
 # By the bytes of a node's attributes: hashes of core, shapes, colocation, constants.
 Known = dict[bytes, tuple[int, int, int, int]]
 
@@ -59,62 +314,64 @@ class Labels:
     configurations: Configurations
 
 
-CLASSES_OF_NODES = ("shapes", "colocation", "constants", "devices")
+NODE_CLASSES = ("shapes", "colocation", "constants", "devices")
 
 
-def label(graph: Graph, options: DiffOptions, known: Known | None = None) -> Labels:
+def label_nodes(graph: Graph, options: DiffOptions, known: Known | None = None) -> Labels:
     """Read the attributes of every node once; equal ones are decoded once, also those of the other graph (`known`)."""
-    # What `classify` gives depends on the functions of the library, so graphs that have some share nothing.
+    # What `_hash_classes` gives depends on the functions of the library, so graphs that have some share nothing.
     known = {} if known is None or graph.functions else known
     library = frozenset(function.name for function in graph.functions)
     # TensorFlow 1 calls a function by an op of its name; which function that is, is in `Side.node_label`.
-    op = digests("" if word in library else word for word in graph.op_types)[graph.op]
-    devices = digests(graph.devices)[graph.device]
-    table = np.array(list(_classes(graph, library, known)), np.uint64).reshape(-1, 4)
+    op = word_hashes("" if word in library else word for word in graph.op_types)[graph.op]
+    devices = word_hashes(graph.devices)[graph.device]
+    table = np.array(list(_node_class_hashes(graph, library, known)), np.uint64).reshape(-1, 4)
     core, shapes, colocation, constants = (np.ascontiguousarray(table[:, number]) for number in range(4))
-    counted, learned, layers = settings(graph), weights(graph), configurations(graph)
-    core = combined(core, np.where(counted, constants, 0), hashed(len(graph), learned), hashed(len(graph), layers))
+    counted, learned, layers = _setting_constants(graph), _weight_types(graph), _layer_configurations(graph)
+    core = combine_hashes(
+        core, np.where(counted, constants, 0), _hash_by_node(len(graph), learned), _hash_by_node(len(graph), layers)
+    )
     # They are in `core`: counted once, not with the constants that were ignored too.
     constants[counted] = 0
     op, core, shapes, colocation, constants, devices = map(
         freeze_array, (op, core, shapes, colocation, constants, devices)
     )
     classes = {"shapes": shapes, "colocation": colocation, "constants": constants, "devices": devices}
-    own = combined(op, core, *(column for word, column in classes.items() if getattr(options, word)))
+    own = combine_hashes(op, core, *(column for word, column in classes.items() if getattr(options, word)))
     return Labels(op, core, **classes, own=own, settings=counted, weights=learned, configurations=layers)
 
 
-def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tuple[int, int, int, int]]:
-    """The four classes of each node's attributes, in node order."""
-    for node in definitions(graph):
+def _node_class_hashes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the four classes of each node's attributes, in node order."""
+    for node in _node_definitions(graph):
         if not hasattr(node, "attr"):  # an argument of a function
-            yield digest(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
+            yield word_hash(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
             continue
-        data = attribute_bytes(node)
+        data = _attribute_bytes(node)
         key = (
             data if len(data) < MAX_CACHED_ATTRIBUTE_BYTES else blake2b(data, digest_size=16).digest()
         )  # only saves time and room
         classes = memo.get(key)
         if classes is None:
-            classes = memo[key] = classify(node.attr, library)
+            classes = memo[key] = _hash_classes(node.attr, library)
         yield classes
 
 
-def definitions(graph: Graph) -> Iterator[Any]:
-    """The message of each node, in node order; for arguments of functions their ArgDef."""
+def _node_definitions(graph: Graph) -> Iterator[Any]:
+    """Yield the message of each node, in node order; for arguments of functions their ArgDef."""
     yield from graph.graph_def.node
     for function in graph.graph_def.library.function:
         yield from function.signature.input_arg
         yield from function.node_def
 
 
-def attribute_bytes(node: NodeDef) -> bytes:
-    """The attributes as bytes, in the order of their keys: what follows name, op, inputs and device.
+def _attribute_bytes(node: NodeDef) -> bytes:
+    """Return the attributes as bytes, in the order of their keys: what follows name, op, inputs and device.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> one = NodeDef(name="a", op="Relu", input=["x"], attr={"b": {"i": 1}, "a": {"i": 2}})
     >>> two = NodeDef(name="other", op="Relu", attr={"a": {"i": 2}, "b": {"i": 1}})
-    >>> attribute_bytes(one) == attribute_bytes(two)
+    >>> _attribute_bytes(one) == _attribute_bytes(two)
     True
     """
     data: bytes = node.SerializeToString(deterministic=True)
@@ -137,31 +394,31 @@ def attribute_bytes(node: NodeDef) -> bytes:
 
 
 def is_saver(op: str) -> bool:
-    """Whether an op saves or restores variables, which it lists by name: another name is another order."""
+    """Return whether an op saves or restores variables, which it lists by name: another name is another order."""
     return has_role(op, Role.SAVE, Role.RESTORE)
 
 
-def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
+def _hash_classes(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
     """Hashes of the attributes, class by class; 0 for a class (other than `core`) that is empty."""
     core: list[bytes] = []
     others: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
     for key in sorted(attrs):
-        if key in NOISE or is_counter(key, attrs):
+        if key in NOISE_ATTRIBUTES or _is_seed_counter(key, attrs):
             continue
         value = attrs[key]
-        if key in SHAPES or key == COLOCATION_ATTR:
-            into = others["shapes" if key in SHAPES else "colocation"]
+        if key in SHAPE_ATTRIBUTES or key == COLOCATION_ATTR:
+            into = others["shapes" if key in SHAPE_ATTRIBUTES else "colocation"]
             into.append(key.encode() + b"=" + value.SerializeToString(deterministic=True))
             continue
-        counts, numbers = canonical(value, library)
+        counts, numbers = canonical_bytes(value, library)
         core.append(key.encode() + b"=" + counts)
         if numbers:
             others["constants"].append(key.encode() + b"=" + numbers)
     first, *rest = (core, *others.values())
-    hashed = [digest(b"\0".join(part)) if part else 0 for part in rest]
-    return digest(b"\0".join(first)), hashed[0], hashed[1], hashed[2]
+    hashed = [word_hash(b"\0".join(part)) if part else 0 for part in rest]
+    return word_hash(b"\0".join(first)), hashed[0], hashed[1], hashed[2]
 
 
-def is_counter(key: str, attrs: Any) -> bool:
-    """Whether an attribute is a seed that TensorFlow counted."""
-    return key == COUNTER and not ("seed" in attrs and attrs["seed"].i == OWN_SEED)
+def _is_seed_counter(key: str, attrs: Any) -> bool:
+    """Return whether an attribute is a seed that TensorFlow counted."""
+    return key == SEED_COUNTER and not ("seed" in attrs and attrs["seed"].i == DEFAULT_SEED)

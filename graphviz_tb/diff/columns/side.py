@@ -2,23 +2,306 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from heapq import nsmallest
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphviz_tb.diff.columns.callers import callers_in_main
-from graphviz_tb.diff.columns.hashing import Hashes, combined, digest, digests, mixed, run_sums, sums_by
-from graphviz_tb.diff.columns.labels import Known, Labels, label
-from graphviz_tb.diff.columns.scopes import Scopes, build_scopes, exact_hashes
-from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.caches import MAX_SCOPE_NAME_LETTERS, ScopeNameBudget
+from graphviz_tb.diff.columns.labels import Known, Labels, label_nodes
+from graphviz_tb.diff.columns.values import (
+    Hashes,
+    combine_hashes,
+    mix_hash_bits,
+    run_sums,
+    sums_by,
+    word_hash,
+    word_hashes,
+)
 from graphviz_tb.fold.table import lowest_common_owners
-from graphviz_tb.model.columns import Bools, Ints, Longs, key_starts
+from graphviz_tb.graphs.rows import Preorder, number_tree
+from graphviz_tb.graphs.traversal import strong_components
+from graphviz_tb.interpret.pytorch import module_attribute
+from graphviz_tb.limits import MAX_COMPARED_CALLERS
+from graphviz_tb.model.columns import Bools, Ints, Longs, int32_column, key_starts
 from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
+from graphviz_tb.options import DiffOptions
+
+# The tree of raw name scopes, constants like all other nodes: rows in preorder, nodes filed by their scope.
+
+# Of the polynomial that hashes paths: odd, or its powers would end in 0 modulo 2^64.
+HASH_BASE = np.uint64(0x9E6C63D0676A9A99)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scopes:
+    """One row a scope; `roots[b]` is the row of block b (0 the main graph, then each function).
+
+    `parent`, `end`, `depth`, `name`, `leaf` by row; `of_node` the row that holds each node, `node_leaf` the last
+    segment of its name (of a module of PyTorch only the attribute, by which modules are matched: another class may be
+    there); `node_order` nodes sorted by row, `node_start` where the nodes of each row start: all nodes under row r are
+    `node_order[node_start[r]:node_start[end[r]]]`. `path` and `node_path` are polynomial hashes of the names, so that
+    the name below any scope has a hash too.
+    """
+
+    parent: Ints
+    end: Ints
+    depth: Ints
+    block: Ints
+    roots: tuple[int, ...]
+    name: list[str]
+    leaf: list[str]
+    of_node: Ints
+    node_leaf: list[str]
+    node_order: Ints
+    node_start: Longs
+    path: Hashes
+    node_path: Hashes
+    leaf_hash: Hashes
+    node_leaf_hash: Hashes
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def nodes(self, row: int) -> Ints:
+        """Return all nodes under a row."""
+        nodes: Ints = self.node_order[self.node_start[row] : self.node_start[self.end[row]]]
+        return nodes
+
+    def own_nodes(self, row: int) -> Ints:
+        """Return the nodes directly in a row."""
+        nodes: Ints = self.node_order[self.node_start[row] : self.node_start[row + 1]]
+        return nodes
+
+    def size(self, row: int) -> int:
+        """Count how many nodes lie under a row."""
+        return int(self.node_start[self.end[row]] - self.node_start[row])
+
+    def sizes(self) -> Longs:
+        """Return the size of every row."""
+        sizes: Longs = self.node_start[self.end] - self.node_start[:-1]
+        return sizes
+
+    def children(self, row: int) -> list[int]:
+        """Return the scopes directly in a row."""
+        rows, child, end = [], row + 1, int(self.end[row])
+        while child < end:
+            rows.append(child)
+            child = int(self.end[child])
+        return rows
+
+    def scopes_around(self, rows: Ints) -> Ints:
+        """Return some scopes and all that they are in, each once."""
+        found: set[int] = set()
+        for row in rows.tolist():
+            # What is around a scope that was found was found with it.
+            while row >= 0 and row not in found:
+                found.add(row)
+                row = int(self.parent[row])
+        return np.fromiter(found, np.int32, len(found))
+
+    def is_under(self, row: int, nodes: Ints) -> Bools:
+        """Return which nodes lie under a row."""
+        rows = self.of_node[nodes]
+        under: Bools = (row <= rows) & (rows < self.end[row])
+        return under
+
+    def hashes_below(self, row: int, nodes: Ints) -> Hashes:
+        """Hashes of the names that `nodes` have below `row`."""
+        # node_path = path[row] * BASE^k + hash of the name below `row`, for a node k levels below.
+        power = _powers(self.depth[self.of_node[nodes]] - self.depth[row] + 1)
+        hashes: Hashes = self.node_path[nodes] - self.path[row] * power
+        return hashes
+
+    def scopes_below(self, row: int) -> tuple[NDArray[np.int64], Hashes]:
+        """Return the scopes under `row`, and hashes of the names they have below it."""
+        rows = np.arange(row + 1, int(self.end[row]))
+        return rows, self.path[rows] - self.path[row] * _powers(self.depth[rows] - self.depth[row])
+
+    def up_sums(self, of_nodes: Hashes) -> Hashes:
+        """For each row the sum over all nodes under it."""
+        return run_sums(of_nodes[self.node_order], self.node_start[:-1], self.node_start[self.end])
+
+
+def _powers(exponents: NDArray[np.int32]) -> Hashes:
+    """`HASH_BASE` to many powers, modulo 2^64."""
+    return np.power(HASH_BASE, exponents.astype(np.uint64))
+
+
+@dataclass(slots=True, eq=False)
+class ScopeTree:
+    """Growing columns: `parent` (-1 for roots; always an earlier id) and `name`."""
+
+    parent: list[int] = field(default_factory=list)
+    name: list[str] = field(default_factory=list)
+
+    def add(self, parent: int, name: str) -> int:
+        """Append one scope and give back its id."""
+        self.parent.append(parent)
+        self.name.append(name)
+        return len(self.parent) - 1
+
+
+def _build_scopes(graph: Graph) -> Scopes:
+    """Return the scopes of all names, however deep. Nothing recurses."""
+    tree, room = ScopeTree(), ScopeNameBudget(MAX_SCOPE_NAME_LETTERS // 4)  # two graphs, and the picture of both
+    roots: list[int] = []
+    of_node: list[int] = []
+    leaves: list[str] = []
+    cuts = graph.block_starts()  # nodes of block b are `cuts[b]:cuts[b + 1]`
+    for block in range(len(graph.functions) + 1):
+        roots.append(tree.add(-1, "" if block == 0 else graph.functions[block - 1].name))
+        _add_names(tree, roots[-1], graph.name[cuts[block] : cuts[block + 1]], of_node, leaves, room)
+    # Scopes were added as names came up; preorder makes the scopes and the nodes under a row one run.
+    numbered = number_tree(np.array(tree.parent, np.int64), np.arange(len(tree.parent)))
+    names = [tree.name[id] for id in numbered.order.tolist()]
+    rows = numbered.row_of[np.array(of_node, np.int64)]
+    columns = _columns(numbered, names, int32_column(rows), leaves, [int(numbered.row_of[root]) for root in roots])
+    if not graph.is_pytorch:
+        return columns
+    return replace(
+        columns,
+        leaf=list(map(module_attribute, columns.leaf)),
+        node_leaf=list(map(module_attribute, columns.node_leaf)),
+    )
+
+
+def _add_names(
+    tree: ScopeTree, root: int, names: list[str], of_node: list[int], leaves: list[str], room: ScopeNameBudget
+) -> None:
+    """Add the scopes of one block; say for each name its scope, and what of the name is below that."""
+    scopes: dict[str, int] = {}
+    for name in names:
+        cut = name.rfind("/")
+        if cut < 0:
+            of_node.append(root)
+            leaves.append(name)
+            continue
+        around = name[:cut]
+        row = scopes.get(around)
+        if row is None and len(around := room.truncate(around)) < cut:
+            # No room for the whole path: the node hangs from the deepest scope that fits, the rest of it is its leaf.
+            row, cut = scopes.get(around, root if not around else None), len(around) or -1
+        of_node.append(_add_scope(tree, scopes, root, around, room) if row is None else row)
+        leaves.append(name[cut + 1 :])
+
+
+def _add_scope(tree: ScopeTree, scopes: dict[str, int], root: int, name: str, room: ScopeNameBudget) -> int:
+    """Add a scope and those around it that are missing."""
+    # Upwards to the first scope that is there, then downwards again: parents are added before their children.
+    missing, parent = [name], root
+    while (cut := missing[-1].rfind("/")) >= 0:
+        around = missing[-1][:cut]
+        if around in scopes:
+            parent = scopes[around]
+            break
+        missing.append(around)
+    room.spend(name, missing)
+    for scope in reversed(missing):
+        parent = scopes[scope] = tree.add(parent, scope)
+    return parent
+
+
+def _columns(numbered: Preorder, names: list[str], of_node: Ints, leaves: list[str], roots: list[int]) -> Scopes:
+    parent, end, depth = numbered.parent, numbered.end, numbered.depth
+    leaf = [last_segment(name) for name in names]
+    leaf_hash, node_leaf_hash = _hash_words(leaf), _hash_words(leaves)
+    # The name of a function is no part of its paths: bodies are compared whatever they are called.
+    leaf_hash[roots] = 0
+    path = leaf_hash.copy()
+    # path[row] = path[parent] * BASE + leaf: level by level, each from the level above it. What is directly below a
+    # root is its own leaf.
+    for level in _levels(depth)[2:]:
+        path[level] += path[parent[level]] * HASH_BASE
+    order = np.argsort(of_node, kind="stable")
+    counts = np.bincount(of_node, minlength=len(parent))
+    block = np.cumsum(np.isin(np.arange(len(parent)), roots)) - 1
+    return Scopes(
+        parent=parent,
+        end=end,
+        depth=depth,
+        block=int32_column(block),
+        roots=tuple(roots),
+        name=names,
+        leaf=leaf,
+        of_node=of_node,
+        node_leaf=leaves,
+        node_order=int32_column(order),
+        node_start=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+        path=path,
+        node_path=path[of_node] * HASH_BASE + node_leaf_hash,
+        leaf_hash=leaf_hash,
+        node_leaf_hash=node_leaf_hash,
+    )
+
+
+def _hash_words(words: list[str]) -> Hashes:
+    """Hashes of words, each distinct one hashed once."""
+    # Odd, so never 0, which is the hash of a root's leaf.
+    memo = {word: word_hash(word) | 1 for word in set(words)}
+    return np.fromiter(map(memo.__getitem__, words), np.uint64, len(words))
+
+
+def _levels(depth: Ints) -> list[NDArray[np.int64]]:
+    """Rows by depth."""
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
+
+
+def _exact_hashes(scopes: Scopes, own: Hashes) -> Hashes:
+    """For each row a hash of everything under it, names below the row and labels."""
+    inside = sums_by(scopes.of_node, mix_hash_bits(own + scopes.node_leaf_hash), len(scopes))
+    hashes = mix_hash_bits(inside)
+    # The deepest first: the sum of a row is complete before its hash is added to its parent's.
+    for level in reversed(_levels(scopes.depth)[1:]):
+        hashes[level] = mix_hash_bits(inside[level])
+        part = mix_hash_bits(hashes[level] + scopes.leaf_hash[level])
+        # `add.at`, as children of one parent occur several times in the index.
+        np.add.at(inside, scopes.parent[level], part)
+    hashes[list(scopes.roots)] = mix_hash_bits(inside[list(scopes.roots)])
+    return hashes
+
+
+# Find the nodes of the main graph whose calls lead to a function.
+
+
+def callers_in_main(callers: Mapping[int, Sequence[int]], block: Sequence[int], functions: int) -> list[frozenset[int]]:
+    """For each of so many functions the nodes of the main graph whose calls lead to it, directly or not; of very many
+    the first.
+
+    Before: `callers` are the nodes that call each function, `block` is by node the function it is in, counted from 1;
+    0 is the main graph. After: functions that only one other calls share its set.
+
+    >>> callers_in_main({0: [7], 1: [8]}, [0, 0, 0, 0, 0, 0, 0, 0, 1], 2)
+    [frozenset({7}), frozenset({7})]
+    """
+    outward = [
+        sorted({block[node] - 1 for node in callers.get(function, ()) if block[node]}) for function in range(functions)
+    ]
+    component = strong_components(outward)
+    members: dict[int, list[int]] = {}
+    for function, number in enumerate(component):
+        members.setdefault(number, []).append(function)
+    found: dict[int, frozenset[int]] = {}
+    # A component has its number when all that it leads to have theirs: callers come first.
+    for number, inside in sorted(members.items()):
+        own = {node for function in inside for node in callers.get(function, ()) if not block[node]}
+        above = dict.fromkeys(component[other] for function in inside for other in outward[function])
+        each = [found[other] for other in above if other != number]
+        found[number] = (
+            each[0] if len(each) == 1 and not own else frozenset(nsmallest(MAX_COMPARED_CALLERS, own.union(*each)))
+        )
+    return [found[number] for number in component]
+
 
 # Any two constants: what a control edge has instead of a place, and what tells outputs from inputs in `refine`.
-CONTROL = np.uint64(0xC0117801)
-OUTWARD = np.uint64(0x0B5E55ED)
+CONTROL_HASH = np.uint64(0xC0117801)
+OUTPUT_HASH = np.uint64(0x0B5E55ED)
 
 
 class GraphColumns:
@@ -30,8 +313,8 @@ class GraphColumns:
 
     def __init__(self, graph: Graph, options: DiffOptions, known: Known | None = None) -> None:
         self.graph = graph
-        self.labels: Labels = label(graph, options, known)
-        self.scopes: Scopes = build_scopes(graph)
+        self.labels: Labels = label_nodes(graph, options, known)
+        self.scopes: Scopes = _build_scopes(graph)
         self.function_class: Hashes = np.zeros(len(graph.functions), np.uint64)
         self.block: Ints = (graph.function + 1).astype(np.int32)
 
@@ -46,7 +329,7 @@ class GraphColumns:
             self.__dict__.pop(name, None)
 
     def body(self, function: int) -> list[int]:
-        """The nodes of a function."""
+        """Return the nodes of a function."""
         return list(range(self.block_start[function + 1], self.block_start[function + 2]))
 
     @cached_property
@@ -56,25 +339,25 @@ class GraphColumns:
         return starts
 
     @cached_property
-    def where(self) -> list[tuple[str, str]]:
-        """The function ("" for the main graph) and the name of each node."""
+    def node_places(self) -> list[tuple[str, str]]:
+        """Return the function ("" for the main graph) and the name of each node."""
         functions = ["", *(function.name for function in self.graph.functions)]
         return [(functions[block], name) for block, name in zip(self.block.tolist(), self.graph.name, strict=True)]
 
     @cached_property
     def of_pytorch(self) -> bool:
-        """Whether PyTorch wrote the graph; asked once of its op types, as thousands of nodes ask."""
+        """Return whether PyTorch wrote the graph; asked once of its op types, as thousands of nodes ask."""
         return self.graph.is_pytorch
 
     @cached_property
-    def unmarked(self) -> list[bool]:
-        """Whether a picture shows each node as an op: no constants, weights or summaries."""
+    def is_drawn_op(self) -> list[bool]:
+        """Return whether a picture shows each node as an op: no constants, weights or summaries."""
         unmarked: list[bool] = (self.graph.mark == Mark.NONE).tolist()
         return unmarked
 
     @cached_property
     def functions_called(self) -> dict[str, list[int]]:
-        """The functions of each name: a file may have several."""
+        """Return the functions of each name: a file may have several."""
         called: dict[str, list[int]] = {}
         for index, function in enumerate(self.graph.functions):
             called.setdefault(function.name, []).append(index)
@@ -82,7 +365,7 @@ class GraphColumns:
 
     @cached_property
     def callers(self) -> dict[int, list[int]]:
-        """The nodes that call each function."""
+        """Return the nodes that call each function."""
         calling: dict[int, list[int]] = {}
         for call in self.graph.calls:
             calling.setdefault(call.function, []).append(call.node)
@@ -90,7 +373,7 @@ class GraphColumns:
 
     @cached_property
     def callers_in_main(self) -> list[frozenset[int]]:
-        """The nodes of the main graph whose calls lead to each function."""
+        """Return the nodes of the main graph whose calls lead to each function."""
         return callers_in_main(self.callers, self.block.tolist(), len(self.graph.functions))
 
     @cached_property
@@ -98,7 +381,7 @@ class GraphColumns:
         """Node, hash of the attribute and function of each call."""
         calls = self.graph.calls
         node = np.array([call.node for call in calls], np.int32)
-        return node, digests(call.attr for call in calls), np.array([call.function for call in calls], np.int32)
+        return node, word_hashes(call.attr for call in calls), np.array([call.function for call in calls], np.int32)
 
     @cached_property
     def node_label(self) -> Hashes:
@@ -106,14 +389,14 @@ class GraphColumns:
         node, attr, function = self.calls
         labels, callers = self.labels.own.copy(), np.unique(node)
         # The attribute counts too: `then_branch` and `else_branch` of an If are not to be exchanged.
-        called = combined(attr, self.function_class[function])
-        labels[callers] = combined(labels[callers], sums_by(node, called, len(self))[callers])
+        called = combine_hashes(attr, self.function_class[function])
+        labels[callers] = combine_hashes(labels[callers], sums_by(node, called, len(self))[callers])
         nodes = np.fromiter(self.dangling, np.int64, len(self.dangling))
-        labels[nodes] = combined(labels[nodes], digests(repr(words) for words in self.dangling.values()))
+        labels[nodes] = combine_hashes(labels[nodes], word_hashes(repr(words) for words in self.dangling.values()))
         return labels
 
     @cached_property
-    def called(self) -> dict[int, list[tuple[str, int]]]:
+    def functions_called_by_node(self) -> dict[int, list[tuple[str, int]]]:
         """Attribute and function of each call, by node."""
         calls: dict[int, list[tuple[str, int]]] = {}
         for call in self.graph.calls:
@@ -127,7 +410,7 @@ class GraphColumns:
 
     @cached_property
     def dangling(self) -> dict[int, list[str]]:
-        """The inputs that name no node, by the nodes that have some."""
+        """Return the inputs that name no node, by the nodes that have some."""
         if not any(notice.code == "unknown-input" for notice in self.graph.notices):  # only saves time
             return {}
         texts = {}
@@ -141,16 +424,16 @@ class GraphColumns:
 
     @cached_property
     def edge_hash(self) -> Hashes:
-        """Which output goes to which input; control edges have no place."""
+        """Return which output goes to which input; control edges have no place."""
         graph = self.graph
-        key = digests(graph.keys)[graph.key]
+        key = word_hashes(graph.keys)[graph.key]
         slot = graph.slot.astype(np.uint64)
         # A saver lists variables by name: which one comes first is no place.
         slot[graph.nodes_of_types(lambda op: has_role(op, Role.SAVE))[graph.target]] = 0
         key[graph.nodes_of_types(lambda op: has_role(op, Role.RESTORE))[graph.source]] = 0
-        hashes = combined(key, slot)
+        hashes = combine_hashes(key, slot)
         # TensorFlow gives no meaning to the order of control inputs, and writes them in any.
-        hashes[graph.control] = CONTROL
+        hashes[graph.control] = CONTROL_HASH
         return hashes
 
     @cached_property
@@ -179,73 +462,76 @@ class GraphColumns:
         return edges
 
     def refine(self, colour: Hashes, inward: bool, outward: bool) -> Hashes:
-        """One round of colour refinement: a node's hash takes in those of its neighbours, by direction and slot."""
+        """Return one round of colour refinement: a node's hash takes in those of its neighbours, by direction and
+        slot."""
         parts = [colour]
         if inward:
-            come = combined(colour[self.graph.source], self.edge_hash)
+            come = combine_hashes(colour[self.graph.source], self.edge_hash)
             parts.append(run_sums(come, self.in_start[:-1], self.in_start[1:]))
         if outward:
-            go = combined(colour[self.graph.target], self.edge_hash)[self.out_order]
-            parts.append(run_sums(go, self.out_start[:-1], self.out_start[1:]) ^ OUTWARD)
-        return combined(*parts)
+            go = combine_hashes(colour[self.graph.target], self.edge_hash)[self.out_order]
+            parts.append(run_sums(go, self.out_start[:-1], self.out_start[1:]) ^ OUTPUT_HASH)
+        return combine_hashes(*parts)
 
     @cached_property
-    def rounds(self) -> dict[tuple[int, str], Hashes]:
+    def refined_rounds(self) -> dict[tuple[int, str], Hashes]:
         """Neighbourhood hashes that were made, by radius and direction."""
         return {}
 
-    def around(self, radius: int, direction: str = "both") -> Hashes:
-        """A hash of everything within `radius` steps: "both", only "in" (what it is made from) or only "out"."""
+    def neighbourhood_hashes(self, radius: int, direction: str = "both") -> Hashes:
+        """Return a hash of everything within `radius` steps: "both", only "in" (what it is made from) or only "out"."""
         if radius == 0:
             return self.node_label
-        hashes = self.rounds.get((radius, direction))
+        hashes = self.refined_rounds.get((radius, direction))
         if hashes is None:
-            inner = self.around(radius - 1, direction)
-            hashes = self.rounds[radius, direction] = self.refine(inner, direction != "out", direction != "in")
+            inner = self.neighbourhood_hashes(radius - 1, direction)
+            hashes = self.refined_rounds[radius, direction] = self.refine(inner, direction != "out", direction != "in")
         return hashes
 
     @cached_property
     def in_place(self) -> Hashes:
         """For each node a hash of its name, its op type and the names it is fed by: all but its settings."""
-        come = combined(self.scopes.node_path[self.graph.source], self.edge_hash)
-        return combined(self.scopes.node_path, self.labels.op, run_sums(come, self.in_start[:-1], self.in_start[1:]))
+        come = combine_hashes(self.scopes.node_path[self.graph.source], self.edge_hash)
+        return combine_hashes(
+            self.scopes.node_path, self.labels.op, run_sums(come, self.in_start[:-1], self.in_start[1:])
+        )
 
     @cached_property
     def scopes_in_place(self) -> Hashes:
         """For each scope the same of all that is in it."""
-        return self.scopes.up_sums(mixed(self.in_place))
+        return self.scopes.up_sums(mix_hash_bits(self.in_place))
 
     @cached_property
-    def exact(self) -> Hashes:
-        """A hash for each scope of its contents, names included."""
-        return exact_hashes(self.scopes, self.node_label)
+    def exact_scope_hashes(self) -> Hashes:
+        """Return a hash for each scope of its contents, names included."""
+        return _exact_hashes(self.scopes, self.node_label)
 
     @cached_property
-    def structural(self) -> Hashes:
+    def structural_scope_hashes(self) -> Hashes:
         """For each scope a hash of the nodes and edges in it, without names."""
         graph, scopes = self.graph, self.scopes
-        nodes = scopes.up_sums(mixed(self.node_label))
+        nodes = scopes.up_sums(mix_hash_bits(self.node_label))
         # nodes hang below their scopes: number them behind the scopes for `lowest_common_owners`
         parent = np.concatenate((scopes.parent, scopes.of_node)).astype(np.int32)
         depth = np.concatenate((scopes.depth, scopes.depth[scopes.of_node] + 1)).astype(np.int32)
         rows = np.int32(len(scopes))
         owner, _, _ = lowest_common_owners(parent, depth, graph.source + rows, graph.target + rows)
         label = self.node_label
-        edges = sums_by(owner, combined(label[graph.source], self.edge_hash, label[graph.target]), len(scopes))
+        edges = sums_by(owner, combine_hashes(label[graph.source], self.edge_hash, label[graph.target]), len(scopes))
         # An edge is owned by the lowest scope that holds both of its ends; those owned under a row are one run.
         total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(edges, dtype=np.uint64)))
-        return combined(nodes, total[scopes.end] - total[:-1])
+        return combine_hashes(nodes, total[scopes.end] - total[:-1])
 
-    def whole(self) -> int:
-        """A number for the whole graph, whatever the order of its nodes: names, labels and edges."""
+    def graph_hash(self) -> int:
+        """Return a number for the whole graph, whatever the order of its nodes: names, labels and edges."""
         # Nodes of functions may have the names of nodes of the main graph: the function's name tells them apart.
-        blocks = np.concatenate((np.zeros(1, np.uint64), digests(f.name for f in self.graph.functions)))
+        blocks = np.concatenate((np.zeros(1, np.uint64), word_hashes(f.name for f in self.graph.functions)))
         name = self.scopes.node_path + blocks[self.block]
-        come = combined(name[self.graph.source], self.edge_hash)
-        node = combined(name, self.labels.op, self.labels.core, self.labels.constants, self.labels.shapes)
-        node = combined(node, run_sums(come, self.in_start[:-1], self.in_start[1:]), self.labels.devices)
-        return digest(int(mixed(node).sum(dtype=np.uint64)).to_bytes(8, "little"))
+        come = combine_hashes(name[self.graph.source], self.edge_hash)
+        node = combine_hashes(name, self.labels.op, self.labels.core, self.labels.constants, self.labels.shapes)
+        node = combine_hashes(node, run_sums(come, self.in_start[:-1], self.in_start[1:]), self.labels.devices)
+        return word_hash(int(mix_hash_bits(node).sum(dtype=np.uint64)).to_bytes(8, "little"))
 
     def constants(self) -> Bools:
-        """Which nodes are constants."""
+        """Return which nodes are constants."""
         return self.graph.nodes_of_types(CONSTANT_OPS.__contains__)

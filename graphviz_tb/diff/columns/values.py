@@ -6,30 +6,101 @@ with every trace: none of this is a difference.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphviz_tb.diff.columns.hashing import digest
 from graphviz_tb.graphs.tensors import claimed_element_count, decode_elements, pad_with_last, stored_elements
-from graphviz_tb.limits import MAX_EXPANDED_NUMBERS, MAX_SHOWN_NUMBERS
+from graphviz_tb.limits import MAX_ACCOUNT_LETTERS, MAX_EXPANDED_NUMBERS, MAX_SHOWN_NUMBERS
+from graphviz_tb.model.columns import group_by_key, mix_bits
 from graphviz_tb.model.tensors import dtype_label, shape_proto_text
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
 
+# 64-bit hashes over columns: the same on every machine, and sums of them do not depend on order.
+#
+#     words ─blake2b▶ numbers ─mixed▶ labels ─summed over edges▶ neighbourhoods (Weisfeiler & Leman 1968)
+#
+# Two million neighbourhoods collide with a chance under one in a million. A collision costs a better match, never
+# the truth: what is matched is compared afterwards.
+
+Hashes = NDArray[np.uint64]
+
+# The step of splitmix64 (Steele, Lea & Flood, OOPSLA 2014): 2^64 divided by the golden ratio.
+HASH_STEP = np.uint64(0x9E3779B97F4A7C15)
+# Of wyhash (Wang Yi). All odd: a product with an odd number loses no bit modulo 2^64.
+HASH_FACTORS = np.array([0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3], np.uint64)
+
+
+def word_hash(data: bytes | str) -> int:
+    """Return a 64-bit number for bytes or a word.
+
+    >>> word_hash("Relu") == word_hash(b"Relu"), word_hash("Relu") == word_hash("Relu6")
+    (True, False)
+    """
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    return int.from_bytes(blake2b(raw, digest_size=8).digest(), "little")
+
+
+def word_hashes(words: Iterable[str]) -> Hashes:
+    """Return one number a word."""
+    return np.array([word_hash(word) for word in words], np.uint64)
+
+
+def mix_hash_bits(values: Hashes) -> Hashes:
+    """Return every bit of a value reaches every bit of its hash (splitmix64)."""
+    # Arithmetic of arrays wraps modulo 2^64 without a warning (that of NumPy's scalars would warn).
+    return mix_bits(values + HASH_STEP)
+
+
+def combine_hashes(*columns: Hashes) -> Hashes:
+    """Return one hash for several columns, in their order.
+
+    >>> one, two = np.array([1], np.uint64), np.array([2], np.uint64)
+    >>> bool(combine_hashes(one, two)[0] == combine_hashes(two, one)[0])
+    False
+    """
+    total = columns[0] * HASH_FACTORS[0]
+    for number, column in enumerate(columns[1:], 1):
+        total = mix_hash_bits(total) + column * HASH_FACTORS[number % 4]
+    return mix_hash_bits(total)
+
+
+def run_sums(values: Hashes, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Hashes:
+    """Sums of `values[start:stop]` for many runs at once, modulo 2^64.
+
+    >>> run_sums(np.array([1, 2, 3], np.uint64), np.array([0, 1]), np.array([2, 1])).tolist()
+    [3, 0]
+    """
+    # A difference of two prefix sums is right modulo 2^64 even where the sum between them has wrapped.
+    total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)))
+    sums: Hashes = total[stop] - total[start]
+    return sums
+
+
+def sums_by(keys: NDArray[np.int32], values: Hashes, count: int) -> Hashes:
+    """For each key below `count` the sum of its values."""
+    # The values of key k are `values[order][cuts[k] : cuts[k + 1]]`.
+    order, cuts = group_by_key(keys, count)
+    return run_sums(values[order], cuts[:-1], cuts[1:])
+
+
 TRACE_NUMBER = re.compile(r"(?<=.)_\d+$")  # not of "_12" itself, which would leave no name
 # "__inference_train_step_199", "PartitionedCall-12" (TRACED); "_temp_" and a UUID in hex in savers, "hash_table_" and
 # a UUID in tables (TEMPORARY): the process makes them anew each time.
-TRACED = re.compile(rb"^(?:__inference_|__forward_|__backward_|PartitionedCall-|StatefulPartitionedCall-)")
+TRACED_NAME = re.compile(rb"^(?:__inference_|__forward_|__backward_|PartitionedCall-|StatefulPartitionedCall-)")
 NUMBER_AT_END = re.compile(rb"[_-]\d+$")
-TEMPORARY = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
+TEMPORARY_NAME = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
 
 
 def base_name(function: str) -> str:
-    """A function's name without the number that each trace adds.
+    """Return a function's name without the number that each trace adds.
 
     >>> base_name("__inference_train_step_19927"), base_name("body_1_2")
     ('__inference_train_step', 'body_1')
@@ -37,63 +108,67 @@ def base_name(function: str) -> str:
     return TRACE_NUMBER.sub("", function)
 
 
-def canonical(value: AttrValue, library: Collection[str]) -> tuple[bytes, bytes]:
+def canonical_bytes(value: AttrValue, library: Collection[str]) -> tuple[bytes, bytes]:
     """Return the bytes of a value that always count, and those that only count with `constants`: numbers in tensors.
 
     Names of functions of the library are left out: what they call is compared by body.
     """
     which = value.WhichOneof("value")
     if which == "tensor":
-        return tensor_kind(value.tensor), payload(value.tensor)
+        return _tensor_kind(value.tensor), tensor_payload(value.tensor)
     if which == "s":
-        return b"s" + steady(value.s), b""
+        return b"s" + _steady_bytes(value.s), b""
     if which == "func":
         return _function(value.func, library), b""
     if which == "list" and (value.list.tensor or value.list.func):
-        kinds = [tensor_kind(tensor) for tensor in value.list.tensor]
+        kinds = [_tensor_kind(tensor) for tensor in value.list.tensor]
         kinds += [_function(function, library) for function in value.list.func]
-        return b"l" + b"|".join(kinds), b"|".join(payload(tensor) for tensor in value.list.tensor)
+        return b"l" + b"|".join(kinds), b"|".join(tensor_payload(tensor) for tensor in value.list.tensor)
     return value.SerializeToString(deterministic=True), b""
 
 
 def _function(function: Any, library: Collection[str]) -> bytes:
     name = "" if function.name in library else base_name(function.name)
     # This recurses, but no deeper than protobuf reads nested messages: 100 levels.
-    inside = [key.encode() + b"=" + canonical(function.attr[key], library)[0] for key in sorted(function.attr)]
+    inside = [key.encode() + b"=" + canonical_bytes(function.attr[key], library)[0] for key in sorted(function.attr)]
     return b"f" + name.encode("utf-8", "surrogatepass") + b"{" + b";".join(inside) + b"}"
 
 
-def steady(text: bytes) -> bytes:
-    """A string without what is random in it.
+def _steady_bytes(text: bytes) -> bytes:
+    """Return a string without what is random in it.
 
-    >>> steady(b"_temp_0123456789abcdef0123456789abcdef/part"), steady(b"__inference_f_12"), steady(b"SAME")
+    >>> (
+    ...     _steady_bytes(b"_temp_0123456789abcdef0123456789abcdef/part"),
+    ...     _steady_bytes(b"__inference_f_12"),
+    ...     _steady_bytes(b"SAME"),
+    ... )
     (b'*', b'__inference_f', b'SAME')
     """
-    return NUMBER_AT_END.sub(b"", text) if TRACED.match(text) else TEMPORARY.sub(b"*", text)
+    return NUMBER_AT_END.sub(b"", text) if TRACED_NAME.match(text) else TEMPORARY_NAME.sub(b"*", text)
 
 
-def tensor_kind(tensor: TensorProto) -> bytes:
+def _tensor_kind(tensor: TensorProto) -> bytes:
     """Type and shape of a tensor."""
     return b"t%d:" % tensor.dtype + tensor.tensor_shape.SerializeToString(deterministic=True)
 
 
-def payload(tensor: TensorProto) -> bytes:
-    """A hash of the numbers of a tensor, however they are written down."""
+def tensor_payload(tensor: TensorProto) -> bytes:
+    """Return a hash of the numbers of a tensor, however they are written down."""
     if tensor.string_val and not tensor.tensor_content:
-        return b"%x" % digest(b"\0".join(steady(text) for text in tensor.string_val))
+        return b"%x" % word_hash(b"\0".join(_steady_bytes(text) for text in tensor.string_val))
     elements = stored_elements(tensor)
     if elements is None:
-        return b"%x" % digest(tensor.tensor_content or tensor.SerializeToString(deterministic=True))
-    return b"%x" % digest(shortest(tensor, elements))
+        return b"%x" % word_hash(tensor.tensor_content or tensor.SerializeToString(deterministic=True))
+    return b"%x" % word_hash(_shortest_payload(tensor, elements))
 
 
-def shortest(tensor: TensorProto, elements: np.ndarray) -> bytes:
-    """The bytes of all numbers; of more than `MAX_EXPANDED_NUMBERS` without those at the end that are equal to the last
-    one, and how many there are in all: a few bytes may claim to be millions of numbers.
+def _shortest_payload(tensor: TensorProto, elements: np.ndarray) -> bytes:
+    """Return the bytes of all numbers; of more than `MAX_EXPANDED_NUMBERS` without those at the end that are equal to
+    the last one, and how many there are in all: a few bytes may claim to be millions of numbers.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> short = TensorProto(dtype=4, tensor_shape={"dim": [{"size": 9000}]}, int_val=[7, 8])
-    >>> shortest(short, stored_elements(short))
+    >>> _shortest_payload(short, stored_elements(short))
     b'\\x07\\x08 9000'
     """
     count = claimed_element_count(tensor)
@@ -112,55 +187,56 @@ def shortest(tensor: TensorProto, elements: np.ndarray) -> bytes:
     return bits[:kept].tobytes() + (b" %d" % whole if kept < whole else b"")
 
 
-def numbers(tensor: TensorProto) -> Any:
-    """The numbers of a small tensor: one for a scalar, else a list; of a large one, and of texts, its `tensor_word`.
+def tensor_numbers(tensor: TensorProto) -> Any:
+    """Return the numbers of a small tensor: one for a scalar, else a list; of a large one, and of texts, its
+    `tensor_text`.
 
     >>> from graphviz_tb.proto import TensorProto
-    >>> numbers(TensorProto(dtype=1, float_val=[0.1]))
+    >>> tensor_numbers(TensorProto(dtype=1, float_val=[0.1]))
     0.1
-    >>> numbers(TensorProto(dtype=14, tensor_shape={"dim": [{"size": 2}]}, half_val=[0x3F80, 0x4000]))
+    >>> tensor_numbers(TensorProto(dtype=14, tensor_shape={"dim": [{"size": 2}]}, half_val=[0x3F80, 0x4000]))
     [1.0, 2.0]
     """
     count = claimed_element_count(tensor)
     if not 0 <= count <= MAX_SHOWN_NUMBERS:
-        return tensor_word(tensor)
+        return tensor_text(tensor)
     elements = stored_elements(tensor, count)
     if elements is None:
-        return tensor_word(tensor)
+        return tensor_text(tensor)
     if not tensor.tensor_content:
         elements = pad_with_last(elements, count)
-    numbers = [tidy(number) for number in decode_elements(elements, tensor.dtype).tolist()]
+    numbers = [tidy_number(number) for number in decode_elements(elements, tensor.dtype).tolist()]
     if not numbers and count:
-        return tensor_word(tensor)
+        return tensor_text(tensor)
     # A scalar is shown as a number, a vector of one as a list of one.
     return numbers if tensor.tensor_shape.dim else numbers[0]
 
 
-def tidy(number: Any) -> Any:
-    """A number to the seven digits that a float32 holds; a complex one, which JSON has not, as text."""
+def tidy_number(number: Any) -> Any:
+    """Return a number to the seven digits that a float32 holds; a complex one, which JSON has not, as text."""
     if isinstance(number, complex):
         return f"{number:.7g}"
     return float(f"{number:.7g}") if isinstance(number, float) else number
 
 
-def plain(value: AttrValue) -> Any:
-    """A value as JSON can hold it.
+def plain_value(value: AttrValue) -> Any:
+    """Return a value as JSON can hold it.
 
     >>> from graphviz_tb.proto import AttrValue
-    >>> plain(AttrValue(type=1)), plain(AttrValue(list={"i": [1, 2]})), plain(AttrValue(s=b"SAME"))
+    >>> plain_value(AttrValue(type=1)), plain_value(AttrValue(list={"i": [1, 2]})), plain_value(AttrValue(s=b"SAME"))
     ('float32', [1, 2], 'SAME')
-    >>> plain(AttrValue(shape={"dim": [{"size": -1}, {"size": 3}]}))
+    >>> plain_value(AttrValue(shape={"dim": [{"size": -1}, {"size": 3}]}))
     '?×3'
     """
     which = value.WhichOneof("value")
     if which is None:
         return None
     if which == "list":
-        return [_item(kind.name, item) for kind, items in value.list.ListFields() for item in items]
-    return _item(which, getattr(value, which))
+        return [_plain_item(kind.name, item) for kind, items in value.list.ListFields() for item in items]
+    return _plain_item(which, getattr(value, which))
 
 
-def _item(kind: str, item: Any) -> Any:
+def _plain_item(kind: str, item: Any) -> Any:
     if kind == "type":
         return dtype_label(item)
     if kind == "shape":
@@ -168,7 +244,7 @@ def _item(kind: str, item: Any) -> Any:
     if kind == "s":
         return item.decode("utf-8", "backslashreplace")
     if kind == "tensor":
-        return tensor_word(item)
+        return tensor_text(item)
     if kind == "func":
         return base_name(item.name)
     if kind == "f":
@@ -176,19 +252,57 @@ def _item(kind: str, item: Any) -> Any:
     return item
 
 
-def tensor_word(tensor: TensorProto) -> str:
-    """A tensor by its type, its shape and a hash of its numbers; one small number is shown."""
+def tensor_text(tensor: TensorProto) -> str:
+    """Return a tensor by its type, its shape and a hash of its numbers; one small number is shown."""
     word = f"{dtype_label(tensor.dtype)} {shape_proto_text(tensor.tensor_shape)}"
     elements = None if tensor.tensor_shape.dim else stored_elements(tensor, 2)
     if elements is not None and len(elements) == 1:
-        return f"{word} {plain_number(decode_elements(elements, tensor.dtype)[0])}"
-    return f"{word} #{payload(tensor).decode()[:8]}"
+        return f"{word} {_number_text(decode_elements(elements, tensor.dtype)[0])}"
+    return f"{word} #{tensor_payload(tensor).decode()[:8]}"
 
 
-def plain_number(number: Any) -> str:
-    """A number in few letters.
+def _number_text(number: Any) -> str:
+    """Return a number in few letters.
 
-    >>> plain_number(np.float32(0.001)), plain_number(3)
+    >>> _number_text(np.float32(0.001)), _number_text(3)
     ('0.001', '3')
     """
     return f"{number:.7g}" if isinstance(number, (np.inexact, float)) else str(number)
+
+
+# Plain values as text, where a name may be long and part of thousands of entries.
+
+
+def fingerprint(value: Any) -> str:
+    """Return the same text for equal values, another for others: their JSON or, where that is long, a hash of it.
+
+    >>> fingerprint({"b": 1, "a": ["x"]})
+    '{"a": ["x"], "b": 1}'
+    >>> len(fingerprint(["x" * 1000] * 1001))
+    32
+    """
+    if count_letters(value) <= MAX_ACCOUNT_LETTERS:
+        return json.dumps(value, sort_keys=True, default=str)
+    hashed = blake2b(digest_size=16)
+    for part in json.JSONEncoder(sort_keys=True, default=str).iterencode(value):
+        hashed.update(part.encode())
+    return hashed.hexdigest()
+
+
+def count_letters(value: Any) -> int:
+    """Count how many letters the texts in plain values have together.
+
+    >>> count_letters({"old": "abc", "links": [{"node": "de"}, None, 7]})
+    17
+    """
+    total, todo = 0, [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, str):
+            total += len(one)
+        elif isinstance(one, dict):
+            todo += one.keys()
+            todo += one.values()
+        elif isinstance(one, list | tuple):
+            todo += one
+    return total

@@ -1,1 +1,1 @@
-"""Which node of one graph is which of the other, and why."""
+"""Match the nodes of two graphs."""

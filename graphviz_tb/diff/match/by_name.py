@@ -5,21 +5,196 @@ Scopes of equal content are matched at once, so that only the paths to differenc
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Generator, Sequence
+from bisect import bisect_left
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Generator, Sequence
+from functools import cache, partial
+from itertools import groupby
 
 import numpy as np
 
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.aligned import align_scopes, equal_neighbours, likely_pairs, series, shared_runs
-from graphviz_tb.diff.match.found import Findings, Member, NodePairs, Proposal, Reason, ScopePairs, nodes, scopes
-from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.series import NameAffixes, align
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.diff.columns.values import Hashes
+from graphviz_tb.diff.match.matching import (
+    Aligned,
+    Findings,
+    Matching,
+    Member,
+    NameAffixes,
+    NodePairs,
+    Proposal,
+    Reason,
+    ScopePairs,
+    align_members,
+    gaps_between,
+    node_pairs,
+    scope_pairs,
+    series_runs,
+)
+from graphviz_tb.diff.match.numbered import MIN_FUNCTION_SHARE, count_op_types, dice_coefficient
+from graphviz_tb.limits import MAX_ALIGNED_PAIRS
+from graphviz_tb.model.columns import Ints, exists
+
+# The members of numbered series on both sides, aligned: which is which, which came or went.
+
+Bags = Callable[[int], Counter[int]]  # the bag of a scope, counted once
 
 
-def descend(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings:
+def _shared_runs(
+    there_a: dict[str, int], there_b: dict[str, int], *hashes: tuple[Hashes, Hashes]
+) -> list[tuple[NameAffixes, list[Member], list[Member]]]:
+    """Return the series on both sides that differ in their numbers or, by all of some hashes, in their members."""
+    runs_b = series_runs(there_b, there_a)
+    runs = []
+    for words, run in series_runs(there_a, there_b).items():
+        other = runs_b.get(words)
+        if other is None or (len(run) == 1 and run.keys() == other.keys()):  # one and the same: no series
+            continue
+        mine = [Member(number, there_a[run[number]]) for number in sorted(run)]
+        others = [Member(number, there_b[other[number]]) for number in sorted(other)]
+        # Equal numbers with equal content need no alignment: they are matched by name.
+        if [member.number for member in mine] != [member.number for member in others] or not any(
+            [hash_a[member.id] for member in mine] == [hash_b[member.id] for member in others]
+            for hash_a, hash_b in hashes
+        ):
+            runs.append((words, mine, others))
+    return runs
+
+
+def _likely_pairs(m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]) -> dict[int, int]:
+    """Places that go together if nothing speaks against it: as in an earlier series of these words, or by number; where
+    no number is on both sides, of as many, by place."""
+    known = m.shifts.get(words, {})
+    place = {member.number: index for index, member in enumerate(others)}
+    top = m.tops[words] if words in m.decided and known else -1
+    wanted = [known.get(each.number, each.number if each.number > top else None) for each in mine]
+    pairs = {index: place[number] for index, number in enumerate(wanted) if number in place}
+    return pairs if pairs or len(mine) != len(others) else {index: index for index in range(len(mine))}
+
+
+def _align_scopes(
+    m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]
+) -> list[tuple[int, int]] | None:
+    """Align the members of a series of scopes: same content, same structure, then alike."""
+    tiers = [
+        ([int(hashes_a[member.id]) for member in mine], [int(hashes_b[member.id]) for member in others])
+        for hashes_a, hashes_b in (
+            (m.a.exact_scope_hashes, m.b.exact_scope_hashes),
+            (m.a.structural_scope_hashes, m.b.structural_scope_hashes),
+        )
+    ]
+    likely = _likely_pairs(m, words, mine, others)
+    pairs = align_members(tiers, likely, m.longest_common)
+    return None if pairs is None else sorted(pairs + _alike_in_gaps(m, mine, others, pairs, likely))
+
+
+def _alike_in_gaps(
+    m: Matching,
+    mine: Sequence[Member],
+    others: Sequence[Member],
+    pairs: list[tuple[int, int]],
+    likely: dict[int, int],
+) -> list[tuple[int, int]]:
+    """Between aligned members: likely ones, then in order, where they have most of their ops in common."""
+    more: list[tuple[int, int]] = []
+    bags = cache(partial(_count_ops, m.a)), cache(partial(_count_ops, m.b))
+    for (a0, a1), (b0, b1) in gaps_between(pairs, (0, len(mine)), (0, len(others))):
+        # As many on both sides: nothing came or went between the aligned ones, each changed in its place.
+        if a1 - a0 == b1 - b0:
+            wanted = {number: b0 + number - a0 for number in range(a0, a1)}
+        elif (a1 - a0) * (b1 - b0) <= MAX_ALIGNED_PAIRS:
+            wanted = None
+        else:
+            wanted = {number: likely[number] for number in range(a0, a1) if b0 <= likely.get(number, -1) < b1}
+            m.note("gap-limit", "a part of a series that changed too much to be aligned: taken by number")
+        shares = {
+            (i, j): _common_share(m, bags, mine[i].id, others[j].id, likely.get(i) == j)
+            for i in range(a0, a1)
+            for j in (range(b0, b1) if wanted is None else [wanted[i]] if i in wanted else [])
+        }
+        more += heaviest_ascending(
+            {
+                pair: share + 0.001 * (likely.get(pair[0]) == pair[1])
+                for pair, share in shares.items()
+                if share >= MIN_FUNCTION_SHARE
+            }
+        )
+    return more
+
+
+def heaviest_ascending(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
+    """Return the pairs of greatest weight that ascend on both sides.
+
+    >>> heaviest_ascending({(0, 0): 0.9, (0, 1): 1.0, (1, 1): 0.9})
+    [(0, 0), (1, 1)]
+    """
+    # Chains by weight and last pair (negative: of equal weights the first pair counts), none heavier than one that
+    # ends further right: both ascend.
+    stairs: list[tuple[float, int, int]] = []
+    before: dict[tuple[int, int], tuple[int, int] | None] = {}
+    # Of pairs with one `i` the last first: none of them goes before another.
+    for i, j in sorted(weights, key=lambda pair: (pair[0], -pair[1])):
+        at = bisect_left(stairs, j, key=lambda stair: -stair[2])
+        best = stairs[at - 1] if at else None
+        before[i, j] = (-best[1], -best[2]) if best else None
+        stair = (weights[i, j] + (best[0] if best else 0.0), -i, -j)
+        end = bisect_left(stairs, stair, at)
+        # A heavier chain may end in the same `j`.
+        if at < end or at == len(stairs) or stairs[at][2] != -j:
+            stairs[at:end] = [stair]
+    chain = []
+    pair = (-stairs[-1][1], -stairs[-1][2]) if stairs else None
+    while pair:
+        chain.append(pair)
+        pair = before[pair]
+    return chain[::-1]
+
+
+def _count_ops(side: GraphColumns, row: int) -> Counter[int]:
+    """Count how often each op type occurs in a scope."""
+    return count_op_types(side, side.scopes.nodes(row))
+
+
+def _common_share(m: Matching, bags: tuple[Bags, Bags], old: int, new: int, likely: bool) -> float:
+    """Return the share of ops that two scopes have in common; for likely ones also that of the names in them."""
+    share = dice_coefficient(bags[0](old), bags[1](new))
+    if not likely or share >= MIN_FUNCTION_SHARE:
+        return share
+    names_a, names_b = (
+        Counter(scopes.hashes_below(row, scopes.nodes(row)).tolist())
+        for scopes, row in ((m.a.scopes, old), (m.b.scopes, new))
+    )
+    return max(share, dice_coefficient(names_a, names_b))
+
+
+def _match_series(
+    m: Matching,
+    scopes: bool,
+    words: NameAffixes,
+    mine: Sequence[Member],
+    others: Sequence[Member],
+    pairs: list[tuple[int, int]],
+) -> Aligned:
+    """Return a series as it was aligned; of scopes also which members cannot be distinguished from their neighbours."""
+    gone = _equal_neighbours(m.a, mine, {i for i, _ in pairs}) if scopes else {}
+    come = _equal_neighbours(m.b, others, {j for _, j in pairs}) if scopes else {}
+    return Aligned(scopes, words, mine, others, pairs, gone, come)
+
+
+def _equal_neighbours(side: GraphColumns, members: Sequence[Member], kept: set[int]) -> dict[int, int]:
+    """Return for each member without a partner how many of its neighbours in the series are equal, itself included."""
+    counts: dict[int, int] = {}
+    hashes = [int(side.structural_scope_hashes[member.id]) for member in members]
+    for _, run in groupby(range(len(members)), key=hashes.__getitem__):
+        equal = list(run)
+        left = [number for number in equal if number not in kept]
+        # A run of which none was kept came or went as a whole: there is nothing to confuse it with.
+        if len(left) < len(equal):
+            counts.update({members[number].id: len(equal) for number in left})
+    return counts
+
+
+def match_from_roots(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings:
     """Match below pairs of scopes by name.
 
     Before: the pairs are matched. After: what has the same name (or the same place in a numbered series) and the same
@@ -32,34 +207,34 @@ def descend(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings:
         # With nothing else left to learn from, what was put off is matched one by one.
         last = not queue
         old, new = waiting.popleft() if last else queue.popleft()
-        if m.a.exact[old] == m.b.exact[new]:
+        if m.a.exact_scope_hashes[old] == m.b.exact_scope_hashes[new]:
             yield from match_whole(m, old, new, Reason.NAME)
-        elif not last and undecided(m, old, new):
+        elif not last and _is_undecided_series(m, old, new):
             waiting.append((old, new))
         else:
-            yield from match_ops(m, old, new)
-            queue.extend((yield from match_children(m, old, new)))
+            yield from _match_ops(m, old, new)
+            queue.extend((yield from _match_children(m, old, new)))
 
 
-def undecided(m: Matching, old: int, new: int) -> bool:
-    """Whether two scopes alone do not say which members of a series in them came or went.
+def _is_undecided_series(m: Matching, old: int, new: int) -> bool:
+    """Return whether two scopes alone do not say which members of a series in them came or went.
 
     The slots of an optimizer are alike in every layer; the layers say which is new. They are looked at first.
     """
-    there_a, there_b = free_children(m, old, new)
-    for words, mine, others in scopes_apart(m, there_a, there_b):
+    there_a, there_b = _free_children(m, old, new)
+    for words, mine, others in _indistinct_series(m, there_a, there_b):
         if len(mine) == len(others) or words in m.decided:
             continue
-        pairs = align_scopes(m, words, mine, others)
+        pairs = _align_scopes(m, words, mine, others)
         if pairs is not None and (
-            equal_neighbours(m.a, mine, {i for i, _ in pairs}) or equal_neighbours(m.b, others, {j for _, j in pairs})
+            _equal_neighbours(m.a, mine, {i for i, _ in pairs}) or _equal_neighbours(m.b, others, {j for _, j in pairs})
         ):
             return True
     return False
 
 
-def free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict[str, int]]:
-    """The scopes directly in two scopes that have no partner, by the last segment of their name."""
+def _free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the scopes directly in two scopes that have no partner, by the last segment of their name."""
     a, b = m.a.scopes, m.b.scopes
     return (
         {a.leaf[row]: row for row in a.children(old) if not exists(m.scope_to_b[row])},
@@ -67,13 +242,13 @@ def free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict
     )
 
 
-def scopes_apart(
+def _indistinct_series(
     m: Matching, there_a: dict[str, int], there_b: dict[str, int]
 ) -> list[tuple[NameAffixes, list[Member], list[Member]]]:
-    """The series of scopes that differ in more than settings: of those where every name and every wire is the same,
-    each member changed in its place, whatever another one is like now."""
-    same = (m.a.exact, m.b.exact), (m.a.scopes_in_place, m.b.scopes_in_place)
-    return shared_runs(there_a, there_b, *same)
+    """Return the series of scopes that differ in more than settings: of those where every name and every wire is the
+    same, each member changed in its place, whatever another one is like now."""
+    same = (m.a.exact_scope_hashes, m.b.exact_scope_hashes), (m.a.scopes_in_place, m.b.scopes_in_place)
+    return _shared_runs(there_a, there_b, *same)
 
 
 def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
@@ -89,34 +264,34 @@ def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
         yield ScopePairs(rows_a[np.argsort(names_a, kind="stable")], rows_b[np.argsort(names_b, kind="stable")], reason)
     nodes_a, nodes_b = a.nodes(old), b.nodes(new)
     # By name below the scope, then by label and neighbourhood: a damaged file may have a name twice.
-    order_a = np.lexsort((m.a.around(1)[nodes_a], m.a.node_label[nodes_a], a.below(old, nodes_a)))
-    order_b = np.lexsort((m.b.around(1)[nodes_b], m.b.node_label[nodes_b], b.below(new, nodes_b)))
+    order_a = np.lexsort((m.a.neighbourhood_hashes(1)[nodes_a], m.a.node_label[nodes_a], a.hashes_below(old, nodes_a)))
+    order_b = np.lexsort((m.b.neighbourhood_hashes(1)[nodes_b], m.b.node_label[nodes_b], b.hashes_below(new, nodes_b)))
     if len(nodes_a) == len(nodes_b):
         yield NodePairs(nodes_a[order_a], nodes_b[order_b], reason)
 
 
-def match_children(m: Matching, old: int, new: int) -> Generator[Proposal, None, list[tuple[int, int]]]:
+def _match_children(m: Matching, old: int, new: int) -> Generator[Proposal, None, list[tuple[int, int]]]:
     """Match the scopes directly in two matched scopes; give back the pairs made."""
     a, b = m.a.scopes, m.b.scopes
-    there_a, there_b = free_children(m, old, new)
+    there_a, there_b = _free_children(m, old, new)
     made: list[tuple[int, int]] = []
-    for words, mine, others in scopes_apart(m, there_a, there_b):
-        pairs = align_scopes(m, words, mine, others)
+    for words, mine, others in _indistinct_series(m, there_a, there_b):
+        pairs = _align_scopes(m, words, mine, others)
         if pairs is None:
             m.note(
                 "series-limit", f"series {'N'.join(words)!r} is too long to be aligned: taken by number", a.name[old]
             )
             continue
-        yield series(m, True, words, mine, others, pairs)
+        yield _match_series(m, True, words, mine, others, pairs)
         pairs_by_name = [(mine[i].id, others[j].id) for i, j in pairs]
         # Twice the same pairs: those of one name get the better reason, since what has a partner keeps it.
-        yield scopes([(row, other) for row, other in pairs_by_name if a.leaf[row] == b.leaf[other]], Reason.NAME)
-        yield scopes(pairs_by_name, Reason.SERIES)
+        yield scope_pairs([(row, other) for row, other in pairs_by_name if a.leaf[row] == b.leaf[other]], Reason.NAME)
+        yield scope_pairs(pairs_by_name, Reason.SERIES)
         made += pairs_by_name
         _drop(there_a, a.leaf, mine)
         _drop(there_b, b.leaf, others)
     same = [(row, there_b[leaf]) for leaf, row in there_a.items() if leaf in there_b]
-    yield scopes(same, Reason.NAME)
+    yield scope_pairs(same, Reason.NAME)
     return made + same
 
 
@@ -127,37 +302,37 @@ def _drop(there: dict[str, int], leaves: Sequence[str], members: Sequence[Member
         there.pop(leaves[member.id], None)
 
 
-def match_ops(m: Matching, old: int, new: int) -> Findings:
+def _match_ops(m: Matching, old: int, new: int) -> Findings:
     """Match the nodes directly in two matched scopes."""
-    there_a = by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
-    there_b = by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
-    for op, (mine_of, others_of) in by_op(m, there_a, there_b).items():
-        around_a, around_b = m.a.around(2), m.b.around(2)
-        for words, mine, others in shared_runs(mine_of, others_of, (around_a, around_b), (m.a.in_place, m.b.in_place)):
+    there_a = nodes_by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
+    there_b = nodes_by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
+    for op, (mine_of, others_of) in _by_op(m, there_a, there_b).items():
+        around_a, around_b = m.a.neighbourhood_hashes(2), m.b.neighbourhood_hashes(2)
+        for words, mine, others in _shared_runs(mine_of, others_of, (around_a, around_b), (m.a.in_place, m.b.in_place)):
             tiers = [
                 ([int(hashes_a[member.id]) for member in mine], [int(hashes_b[member.id]) for member in others])
                 for hashes_a, hashes_b in (
                     (around_a, around_b),
-                    (m.a.around(1, "in"), m.b.around(1, "in")),
+                    (m.a.neighbourhood_hashes(1, "in"), m.b.neighbourhood_hashes(1, "in")),
                     (m.a.node_label, m.b.node_label),
                     (m.a.labels.op, m.b.labels.op),
                 )
             ]
-            pairs = align(tiers, likely_pairs(m, words, mine, others), m.common)
+            pairs = align_members(tiers, _likely_pairs(m, words, mine, others), m.longest_common)
             if pairs is None:
                 m.note("series-limit", f"series {'N'.join(words)!r} of {op} is too long to be aligned: taken by number")
                 continue
-            yield series(m, False, words, mine, others, pairs)
+            yield _match_series(m, False, words, mine, others, pairs)
             kept = [(mine[i].id, others[j].id) for i, j in pairs if mine[i].number == others[j].number]
             # As with scopes: those that kept their number have the better reason.
-            yield nodes(kept, Reason.NAME)
-            yield nodes([(mine[i].id, others[j].id) for i, j in pairs], Reason.SERIES)
+            yield node_pairs(kept, Reason.NAME)
+            yield node_pairs([(mine[i].id, others[j].id) for i, j in pairs], Reason.SERIES)
             _drop(mine_of, m.a.scopes.node_leaf, mine)
             _drop(others_of, m.b.scopes.node_leaf, others)
-        yield nodes([(node, others_of[leaf]) for leaf, node in mine_of.items() if leaf in others_of], Reason.NAME)
+        yield node_pairs([(node, others_of[leaf]) for leaf, node in mine_of.items() if leaf in others_of], Reason.NAME)
 
 
-def by_leaf(side: GraphColumns, nodes: Ints, partner: Ints) -> dict[str, int]:
+def nodes_by_leaf(side: GraphColumns, nodes: Ints, partner: Ints) -> dict[str, int]:
     """Free nodes by the last segment of their name; of those that occur twice the first by label is taken."""
     leaves = side.scopes.node_leaf
     by_name: dict[str, int] = {}
@@ -171,7 +346,7 @@ def by_leaf(side: GraphColumns, nodes: Ints, partner: Ints) -> dict[str, int]:
     return by_name
 
 
-def by_op(
+def _by_op(
     m: Matching, there_a: dict[str, int], there_b: dict[str, int]
 ) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
     """Split two tables of nodes by op type."""
@@ -183,28 +358,28 @@ def by_op(
     return tables
 
 
-def same_names(m: Matching) -> Findings:
+def match_same_names(m: Matching) -> Findings:
     """Match free nodes of one name in matched scopes whose op types differ."""
-    for mine, others in free_by_scope(m):
+    for mine, others in _free_by_scope(m):
         there = {m.b.scopes.node_leaf[new]: new for new in reversed(others)}
         leaves = {m.a.scopes.node_leaf[old]: old for old in reversed(mine)}
         same = [(old, there[leaf]) for leaf, old in leaves.items() if leaf in there]
-        yield nodes(same, Reason.SAME_NAME_OTHER_OP)
+        yield node_pairs(same, Reason.SAME_NAME_OTHER_OP)
 
 
-def same_places(m: Matching) -> Findings:
+def match_same_places(m: Matching) -> Findings:
     """Match free nodes of one name and other op types that take from, or give to, the same nodes: these were edited,
     whatever came or went elsewhere."""
-    for mine, others in free_by_scope(m):
+    for mine, others in _free_by_scope(m):
         there = {m.b.scopes.node_leaf[new]: new for new in reversed(others)}
         for old in mine:
             new = there.get(m.a.scopes.node_leaf[old], -1)
-            if exists(new) and m.a.labels.op[old] != m.b.labels.op[new] and in_one_place(m, old, new):
-                yield nodes([(old, new)], Reason.SAME_NAME_OTHER_OP)
+            if exists(new) and m.a.labels.op[old] != m.b.labels.op[new] and _in_one_place(m, old, new):
+                yield node_pairs([(old, new)], Reason.SAME_NAME_OTHER_OP)
 
 
-def in_one_place(m: Matching, old: int, new: int) -> bool:
-    """Whether two nodes take from the same nodes in the same order, or give to the same nodes."""
+def _in_one_place(m: Matching, old: int, new: int) -> bool:
+    """Return whether two nodes take from the same nodes in the same order, or give to the same nodes."""
     mine, other = m.a.graph, m.b.graph
     before = [m.to_b[mine.source[edge]] for edge in m.a.in_edges(old).tolist() if not mine.control[edge]]
     after = [other.source[edge] for edge in m.b.in_edges(new).tolist() if not other.control[edge]]
@@ -214,9 +389,9 @@ def in_one_place(m: Matching, old: int, new: int) -> bool:
     return bool(given) and given[0] >= 0 and given == sorted(other.target[m.b.out_edges(new)].tolist())
 
 
-def free_by_scope(m: Matching) -> list[tuple[list[int], list[int]]]:
-    """The free nodes of each pair of matched scopes, where both sides have some."""
-    free_a, free_b = m.left()
+def _free_by_scope(m: Matching) -> list[tuple[list[int], list[int]]]:
+    """Return the free nodes of each pair of matched scopes, where both sides have some."""
+    free_a, free_b = m.count_unmatched()
     inside: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for node, scope in zip(free_a.tolist(), m.scope_to_b[m.a.scopes.of_node[free_a]].tolist(), strict=True):
         if exists(scope):

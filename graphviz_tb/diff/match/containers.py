@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.scopes import Scopes
-from graphviz_tb.diff.match.by_name import descend
-from graphviz_tb.diff.match.found import Findings, Reason, scopes
-from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.diff.columns.side import GraphColumns, Scopes
+from graphviz_tb.diff.match.by_name import match_from_roots, match_whole, nodes_by_leaf
+from graphviz_tb.diff.match.matching import Findings, Matching, Reason, node_pairs, scope_pairs
+from graphviz_tb.diff.match.numbered import NUMBER
+from graphviz_tb.limits import MAX_FOLLOWED_PLACES
+from graphviz_tb.model.columns import Ints, exists
 
-SHARE = 0.5  # GumTree's minDice
+MIN_COMMON_SHARE = 0.5  # GumTree's minDice
 
 
-def containers(m: Matching) -> Findings:
+def match_containers(m: Matching) -> Findings:
     """Match free scopes by the share of matched descendants, the deepest first, then what is in them by name."""
-    rows_a, rows_b = free_scopes(m)
+    rows_a, rows_b = _free_scopes(m)
     if not len(rows_a) or not len(rows_b):
         return
-    free = Free(m, rows_b[exists(m.b.scopes.parent[rows_b])])
+    free = FreeScopes(m, rows_b[exists(m.b.scopes.parent[rows_b])])
     made = []
     # The deepest first: a scope and the only scope in it hold the same nodes, and the inner one gets the inner one.
     for old in rows_a[np.argsort(-m.a.scopes.depth[rows_a], kind="stable")].tolist():
-        best = free.best(old)
+        best = free.best_scope(old)
         if best is not None:
             free.take(best)
             made.append((old, best))
-    yield scopes(made, Reason.CONTENT)
-    yield from descend(m, made)
-    kept = in_place(m)
-    yield scopes(kept, Reason.NAME)
-    yield from descend(m, kept)
+    yield scope_pairs(made, Reason.CONTENT)
+    yield from match_from_roots(m, made)
+    kept = _match_in_place(m)
+    yield scope_pairs(kept, Reason.NAME)
+    yield from match_from_roots(m, kept)
 
 
-def in_place(m: Matching) -> list[tuple[int, int]]:
+def _match_in_place(m: Matching) -> list[tuple[int, int]]:
     """Free scopes of one name in matched scopes, where all nodes directly in them that have a partner have it there:
     however much came or went in them, they are the same."""
-    rows_a, rows_b = free_scopes(m)
+    rows_a, rows_b = _free_scopes(m)
     there = {(int(m.b.scopes.parent[row]), m.b.scopes.leaf[row]): row for row in rows_b.tolist()}
     made: dict[int, int] = {}
     for old in rows_a.tolist():  # in preorder: the scope around comes first
@@ -53,7 +53,7 @@ def in_place(m: Matching) -> list[tuple[int, int]]:
     return list(made.items())
 
 
-class Free:
+class FreeScopes:
     """The free scopes of the new graph, by their contents: of thousands of nested scopes with equal nodes, all have the
     same share of an old one.
 
@@ -62,7 +62,7 @@ class Free:
 
     def __init__(self, m: Matching, rows: Ints) -> None:
         self.m = m
-        self.first_a, self.first_b = runs_of(m.a.scopes).tolist(), runs_of(m.b.scopes).tolist()
+        self.first_a, self.first_b = _runs(m.a.scopes).tolist(), _runs(m.b.scopes).tolist()
         self.free: set[int] = set(rows.tolist())
         self.left: dict[int, list[int]] = defaultdict(list)
         self.named: dict[tuple[int, str], list[int]] = defaultdict(list)  # `left`, by last segment of the name too
@@ -72,42 +72,43 @@ class Free:
         self.known: dict[int, list[tuple[float, int]]] = {}
 
     def take(self, row: int) -> None:
-        """A scope is free no more."""
+        """Return a scope is free no more."""
         self.free.discard(row)
 
-    def best(self, old: int) -> int | None:
-        """The free scope that shares most of its nodes with `old`; None where none shares enough."""
+    def best_scope(self, old: int) -> int | None:
+        """Return the free scope that shares most of its nodes with `old`; None where none shares enough."""
         leaf, depth = self.m.a.scopes.leaf[old], self.m.b.scopes.depth
         run = self.first_a[old]
         if run not in self.known:
-            self.known[run] = self.shares(run)
+            self.known[run] = self.shares_by_run(run)
         # The share, then the same last segment, then the deepest; the least row decides the rest.
         best = (0.0, False, 0, 0)
         for share, first in self.known[run]:
             if share < best[0]:
                 break
-            named = self.last(self.named.get((first, leaf), []))
-            row = self.last(self.left[first]) if named is None else named
+            named = self.last_free(self.named.get((first, leaf), []))
+            row = self.last_free(self.left[first]) if named is None else named
             if row is not None:
                 best = max(best, (share, named is not None, int(depth[row]), -row))
         return -best[3] if best[0] else None
 
-    def shares(self, old: int) -> list[tuple[float, int]]:
-        """The runs that share enough with an old scope, those that share most first: Dice coefficient, and the run."""
+    def shares_by_run(self, old: int) -> list[tuple[float, int]]:
+        """Return the runs that share enough with an old scope, those that share most first: Dice coefficient, and the
+        run."""
         a, b = self.m.a.scopes, self.m.b.scopes
         partners = self.m.to_b[a.nodes(old)]
         partners = partners[exists(partners)]
         size, rows = a.size(old), np.sort(b.of_node[partners])
         # So large may a scope be that holds all partners.
-        runs = self.around(np.unique(rows), 2 * len(rows) / SHARE - size)
+        runs = self.runs_around(np.unique(rows), 2 * len(rows) / MIN_COMMON_SHARE - size)
         # What is under a scope is one run of rows: so many of the partners are in it.
         shared = np.searchsorted(rows, b.end[runs]) - np.searchsorted(rows, runs)
         share = 2 * shared / (size + b.node_start[b.end[runs]] - b.node_start[runs])
-        enough = share >= SHARE
+        enough = share >= MIN_COMMON_SHARE
         return sorted(zip(share[enough].tolist(), runs[enough].tolist(), strict=True), reverse=True)
 
-    def around(self, rows: Ints, most: float) -> Ints:
-        """The runs with free scopes around some scopes, themselves counted, of no more than so many nodes."""
+    def runs_around(self, rows: Ints, most: float) -> Ints:
+        """Return the runs with free scopes around some scopes, themselves counted, of no more than so many nodes."""
         b = self.m.b.scopes
         seen: set[int] = set()
         for row in rows.tolist():
@@ -122,14 +123,14 @@ class Free:
         found = sorted(run for run in seen if run in self.left)
         return np.array(found, np.int32)
 
-    def last(self, rows: list[int]) -> int | None:
-        """The last of some rows that is still free."""
+    def last_free(self, rows: list[int]) -> int | None:
+        """Return the last of some rows that is still free."""
         while rows and rows[-1] not in self.free:
             rows.pop()
         return rows[-1] if rows else None
 
 
-def runs_of(scopes: Scopes) -> Ints:
+def _runs(scopes: Scopes) -> Ints:
     """For each scope the outermost one around it that holds the same nodes."""
     sizes, rows = scopes.sizes(), np.arange(len(scopes), dtype=np.int32)
     # In preorder the only scope in another one comes right after it.
@@ -137,9 +138,133 @@ def runs_of(scopes: Scopes) -> Ints:
     return np.maximum.accumulate(np.where(same, 0, rows)).astype(np.int32)
 
 
-def free_scopes(m: Matching) -> tuple[Ints, Ints]:
+def _free_scopes(m: Matching) -> tuple[Ints, Ints]:
     """Scopes without a partner whose blocks are compared."""
     old, new = m.block_pair()
     in_a = ~exists(m.scope_to_b) & exists(old[m.a.scopes.block])
     in_b = ~exists(m.scope_to_a) & exists(new[m.b.scopes.block])
     return np.flatnonzero(in_a).astype(np.int32), np.flatnonzero(in_b).astype(np.int32)
+
+
+# Content that went elsewhere as a whole: into a new scope, out of an old one.
+
+
+def match_wrapped(m: Matching) -> Findings:
+    """Match the content of a block with that of a scope of the other side that holds the same: all went into it, or
+    out of it."""
+    a, b = m.a, m.b
+    for root in a.scopes.roots:
+        other = int(m.scope_to_b[root])
+        if not exists(other):
+            continue
+        # What the block held may be in a scope now (a model was wrapped), or the other way round.
+        inner = (_is_same_inside(a, root, b, other), _is_same_inside(b, other, a, root))
+        if exists(inner[0]):
+            yield from match_whole(m, root, inner[0], Reason.SUBTREE)
+        elif exists(inner[1]):
+            yield from match_whole(m, inner[1], other, Reason.SUBTREE)
+        # With edits in it, it is the scope that holds nearly all, under nearly the same names.
+        elif exists(around := _scope_around_all(a, root, b, other)):
+            yield from match_from_roots(m, [(root, around)])
+        elif exists(around := _scope_around_all(b, other, a, root)):
+            yield from match_from_roots(m, [(around, other)])
+
+
+def _scope_around_all(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
+    """Return the scope below `other` that holds nearly all of it, where most names in it are those below `root`, which
+    has no such scope; -1 for none."""
+    if exists(_innermost_holder(side, root)):
+        return -1
+    found, below = -1, other
+    while exists(below := _innermost_holder(partner, below)):
+        found = below
+        names, there = _uncounted_children(side, root), _uncounted_children(partner, found)
+        if names and 2 * len(names & there) >= len(names | there):
+            return found
+    return -1
+
+
+def _innermost_holder(side: GraphColumns, row: int) -> int:
+    """Return the scope directly in a scope that holds nine in ten of its nodes, -1 for none."""
+    scopes = side.scopes
+    least = 0.9 * scopes.size(row)
+    return next((child for child in scopes.children(row) if scopes.size(child) >= max(least, 1)), -1)
+
+
+def _uncounted_children(side: GraphColumns, row: int) -> set[str]:
+    """Return the last segments, without counted numbers, of what is directly in a scope."""
+    scopes = side.scopes
+    leaves = [scopes.leaf[child] for child in scopes.children(row)]
+    leaves += [scopes.node_leaf[node] for node in scopes.own_nodes(row).tolist()]
+    return {NUMBER.sub("", leaf) for leaf in leaves}
+
+
+def _is_same_inside(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
+    """Return the scope below `other`, with most of its nodes, whose content equals that of `root`; -1 for none."""
+    scopes = partner.scopes
+    same = (
+        other
+        + 1
+        + np.flatnonzero(partner.exact_scope_hashes[other + 1 : scopes.end[other]] == side.exact_scope_hashes[root])
+    )
+    # More than half of it: a copy of a small graph inside a large one is no wrapping.
+    most = (row for row in same.tolist() if 2 * scopes.size(row) > scopes.size(other))
+    return next(most, -1)
+
+
+def match_followers(m: Matching) -> Findings:
+    """Match nodes that are left in a scope with nodes of the same name and op where their siblings went.
+
+    Before: some children of a scope are matched with children of another. After: so are those of the same name.
+    """
+    # What was free in each new scope, looked at once: all of a graph may have gone there, from thousands of scopes.
+    known: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
+    for old, new in _ways_between_scopes(m):
+        if new not in known:
+            rows = [row for row in m.b.scopes.children(new) if not exists(m.scope_to_a[row])]
+            free = nodes_by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
+            known[new] = free, {m.b.scopes.leaf[row]: row for row in rows}
+        there_b, inside = known[new]
+        there_a = nodes_by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
+        same = [(node, there_b[leaf]) for leaf, node in there_a.items() if leaf in there_b]
+        alike = [(node, other) for node, other in same if m.a.labels.op[node] == m.b.labels.op[other]]
+        yield node_pairs(alike, Reason.NAME)
+        made = []
+        for row in m.a.scopes.children(old):
+            other = inside.get(m.a.scopes.leaf[row], -1)
+            if exists(other) and m.free_scopes(row, other):
+                made.append((row, other))
+        yield scope_pairs(made, Reason.NAME)
+        yield from match_from_roots(m, made)
+
+
+def _ways_between_scopes(m: Matching) -> list[tuple[int, int]]:
+    """From which scopes to which (not their partners) matched children went, most children first."""
+    a, b = m.a.scopes, m.b.scopes
+    old, new = m.matched_pairs()
+    rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))
+    # The scopes around matched nodes and scopes on either side; `away` where those are not matched with one another.
+    start = np.concatenate((a.of_node[old], a.parent[rows])).astype(np.int64)
+    stop = np.concatenate((b.of_node[new], b.parent[m.scope_to_b[rows]])).astype(np.int64)
+    away = (m.scope_to_b[start] != stop) & exists(stop)
+    pairs, counts = np.unique(np.stack((start[away], stop[away])), axis=1, return_counts=True)
+    free = _has_free_children(m)
+    ways: list[tuple[int, int]] = []
+    places: Counter[int] = Counter()
+    for number in np.argsort(-counts, kind="stable").tolist():
+        mine, other = int(pairs[0, number]), int(pairs[1, number])
+        # Most children first, so that the bound leaves out only where few of them went.
+        if free[mine] and places[mine] < MAX_FOLLOWED_PLACES:
+            places[mine] += 1
+            ways.append((mine, other))
+    return ways
+
+
+def _has_free_children(m: Matching) -> np.ndarray:
+    """Return which old scopes have free children."""
+    a = m.a.scopes
+    free = np.zeros(len(a), bool)
+    free[a.of_node[~exists(m.to_b)]] = True
+    rows = np.flatnonzero(~exists(m.scope_to_b) & exists(a.parent))
+    free[a.parent[rows]] = True
+    return free

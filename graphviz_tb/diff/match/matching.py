@@ -1,23 +1,292 @@
-"""Which node and scope of the old graph is which of the new one, and why."""
+"""The matching of two graphs: pairs of nodes and of scopes, each with its reason."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphviz_tb.diff.columns.hashing import Hashes
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.found import Aligned, Apart, Exchanged, NodePairs, Proposal, Reason, ScopePairs
-from graphviz_tb.diff.match.series import common
+from graphviz_tb.diff.columns.values import Hashes
 from graphviz_tb.limits import MAX_ALIGNMENT_CELLS, MAX_TABLE_CELLS
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, Longs, exists
 from graphviz_tb.model.notice import Notice
 
-WORDS = {
+# Align numbered siblings: their order identifies them, their numbers may change.
+#
+# layer_0 layer_1 layer_2            a ─┐  longest common subsequence of equal contents
+# layer_0 layer_1 layer_2 layer_3    b ─┘  (Hunt & Szymanski 1977; here row by row)
+
+LAST_NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
+# e.g. "dense_2_1"
+NUMBERED_TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
+SCOPES_KIND = 1000  # scopes of one name that TensorFlow distinguishes behind the number of a layer
+
+NameAffixes = tuple[str, str]  # what comes before and after the number
+# Makes pairs of two sequences and the pairs that are likely, as `common_subsequence` does.
+PairSequences = Callable[[Sequence[Hashable], Sequence[Hashable], dict[int, int] | None], list[tuple[int, int]] | None]
+
+
+@lru_cache(maxsize=1 << 16)
+def split_number(leaf: str) -> tuple[NameAffixes, int] | None:
+    """Return the text around the last number of a name, and the number.
+
+    Two counted numbers behind a name are one: Keras counts layers, TensorFlow the scopes of one name.
+
+    >>> split_number("conv2d_3"), split_number("MatMul_1_grad"), split_number("relu")
+    ((('conv2d_', ''), 3), (('MatMul_', '_grad'), 1), None)
+    >>> split_number("dense_1"), split_number("dense_1_2"), split_number("dense_2_1")
+    ((('dense_', ''), 1), (('dense_', ''), 1002), (('dense_', ''), 2001))
+    """
+    twice = NUMBERED_TWICE.fullmatch(leaf)
+    if twice:
+        return (twice[1], ""), int(twice[2]) * SCOPES_KIND + int(twice[3])
+    match = LAST_NUMBER.fullmatch(leaf)
+    return ((match[1], match[3]), int(match[2])) if match else None
+
+
+def _series_of_unnumbered(leaf: str) -> list[NameAffixes]:
+    """Return the series that a name without its number may begin: `add` begins `add_1`, `add_grad` begins `add_1_grad`.
+
+    >>> _series_of_unnumbered("add_grad")
+    [('add_grad_', ''), ('add_', '_grad')]
+    """
+    words = [(leaf + "_", "")]
+    if leaf.endswith("_grad"):
+        words.append((leaf[:-5] + "_", "_grad"))
+    return words
+
+
+def series_runs(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[NameAffixes, dict[int, str]]:
+    """Return the series among the names of siblings: for each the names by number, a bare one as number 0.
+
+    A single bare name is a series where there is one among the `others`, the names on the other side: of two layers
+    `dense`, `dense_1` the one that is left is `dense`.
+
+    >>> series_runs(["add", "add_1", "w"]), series_runs(["add"], ["add", "add_1"])
+    ({('add_', ''): {1: 'add_1', 0: 'add'}}, {('add_', ''): {0: 'add'}})
+    """
+    runs: dict[NameAffixes, dict[int, str]] = {known[0]: {} for leaf in others if (known := split_number(leaf))}
+    for leaf in (leaves := list(leaves)):
+        if known := split_number(leaf):
+            runs.setdefault(known[0], {}).setdefault(known[1], leaf)
+    for leaf in leaves:
+        for words in _series_of_unnumbered(leaf):
+            if words in runs and 0 not in runs[words]:
+                runs[words][0] = leaf
+                break
+    return {words: run for words, run in runs.items() if run}
+
+
+def common_subsequence(
+    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int] | None = None
+) -> list[tuple[int, int]] | None:
+    """Return the longest common subsequence, as pairs of places; among the longest the one with most `likely` pairs.
+
+    `likely` maps places of `one` to places of `two`. None where the table would be too large.
+
+    >>> common_subsequence("abcd", "abxcd"), common_subsequence("aaa", "aaaa", {0: 0, 1: 1, 2: 3})
+    ([(0, 0), (1, 1), (2, 3), (3, 4)], [(0, 0), (1, 1), (2, 3)])
+    """
+    if not mine or not other:
+        return []
+    if len(mine) * len(other) > MAX_TABLE_CELLS:
+        return None
+    ids = {word: row for row, word in enumerate(dict.fromkeys([*mine, *other]))}
+    left = np.array([ids[word] for word in mine], np.int64)
+    right = np.array([ids[word] for word in other], np.int64)
+    great = len(mine) + len(other)  # more than all likely pairs together
+    table = [np.zeros(len(other) + 1, np.int64)]
+    for row, word in enumerate(left.tolist()):
+        # Length counts first: one pair more outweighs all likely pairs together.
+        worth = np.where(right == word, great, 0)
+        if likely and (place := likely.get(row)) is not None and worth[place]:
+            worth[place] += 1
+        # Each cell: skip this row, or pair it (diagonal); the running maximum skips columns.
+        reached = np.maximum(table[row][1:], np.where(worth > 0, table[row][:-1] + worth, 0))
+        table.append(np.concatenate(([0], np.maximum.accumulate(reached))))
+    return _back(table)
+
+
+def _back(table: Sequence[NDArray[np.int64]]) -> list[tuple[int, int]]:
+    """Return the pairs along the best path; where paths are equal the last pairs are dropped first."""
+    pairs, row, column = [], len(table) - 1, len(table[0]) - 1
+    while row and column:
+        best = table[row][column]
+        if table[row][column - 1] == best:
+            column -= 1
+        elif table[row - 1][column] == best:
+            row -= 1
+        else:
+            row, column = row - 1, column - 1
+            pairs.append((row, column))
+    return pairs[::-1]
+
+
+def align_members(
+    tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]],
+    likely: dict[int, int],
+    table: PairSequences = common_subsequence,
+) -> list[tuple[int, int]] | None:
+    """Align two sequences: by the first tier of hashes, then what lies between by the next, weaker one.
+
+    Before: each tier gives one hash for each member of either side. After: pairs of places, ascending on both sides;
+    None where `table` makes none.
+    """
+    (first_a, first_b), *_ = tiers
+    gaps = [((0, len(first_a)), (0, len(first_b)))]
+    pairs: list[tuple[int, int]] = []
+    for hashes_a, hashes_b in tiers:
+        rest = []
+        for (a0, a1), (b0, b1) in gaps:
+            near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
+            aligned = _trim_ends(hashes_a[a0:a1], hashes_b[b0:b1], near, table)
+            if aligned is None:
+                return None
+            inner = [(a0 + i, b0 + j) for i, j in aligned]
+            pairs += inner
+            rest += gaps_between(inner, (a0, a1), (b0, b1))
+        gaps = rest
+    return sorted(pairs)
+
+
+def _trim_ends(
+    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int], table: PairSequences
+) -> list[tuple[int, int]] | None:
+    """Call `table` without the equal and likely pairs at the start (they are in some longest subsequence)."""
+    start, claimed = 0, set(likely.values())
+    while start < min(len(mine), len(other)) and mine[start] == other[start]:
+        # A likely pair elsewhere may be worth more than this one: from here on the table decides.
+        if likely.get(start) != start and (start in likely or start in claimed):
+            break
+        start += 1
+    moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
+    pairs = table(mine[start:], other[start:], moved)
+    return None if pairs is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in pairs]
+
+
+def gaps_between(
+    pairs: list[tuple[int, int]], a: tuple[int, int], b: tuple[int, int]
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the gaps between pairs that hold members of both sides."""
+    gaps = []
+    before = (a[0], b[0])
+    # The end of both ranges closes the last gap.
+    for pair in [*pairs, (a[1], b[1])]:
+        if pair[0] > before[0] and pair[1] > before[1]:
+            gaps.append(((before[0], pair[0]), (before[1], pair[1])))
+        before = (pair[0] + 1, pair[1] + 1)
+    return gaps
+
+
+# The findings of a matching step. Steps yield them one after the other; only `steps.match` records them.
+
+
+class Reason(IntEnum):
+    """Why two nodes are one."""
+
+    NONE = 0
+    NAME = 1
+    SERIES = 2
+    SUBTREE = 3
+    ANCHOR = 4
+    SPREAD = 5
+    CONTENT = 6
+    SAME_NAME_OTHER_OP = 7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodePairs:
+    """Nodes that go together, `old[i]` with `new[i]`; one that has a partner by then keeps it."""
+
+    old: Ints
+    new: Ints
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScopePairs:
+    """Scopes that go together, in the same way."""
+
+    old: Ints | Longs
+    new: Ints | Longs
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apart:
+    """Old nodes and old scopes that have no partner after all."""
+
+    nodes: Ints
+    scopes: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A numbered sibling: its number, its scope's row or its node."""
+
+    number: int
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A numbered series of scopes or nodes, aligned: the places that go together in the members of either side.
+
+    `gone` and `come` count, for each member of either side without a partner, the equal neighbours that it
+    cannot be distinguished from.
+    """
+
+    scopes: bool
+    words: tuple[str, str]
+    mine: Sequence[Member]
+    others: Sequence[Member]
+    pairs: Sequence[tuple[int, int]]
+    gone: Mapping[int, int]
+    come: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """A run of equal scopes that were distinguished after all: their rows, and of old ones whether the number moved."""
+
+    old: Sequence[int]
+    new: Sequence[int]
+    shifted: Mapping[int, bool]
+
+
+Proposal = NodePairs | ScopePairs | Apart | Aligned | Exchanged
+Findings = Iterator[Proposal]
+
+
+def node_pairs(pairs: Sequence[tuple[int, int]], reason: Reason) -> NodePairs:
+    """Pairs of nodes as columns."""
+    return NodePairs(*_pair_columns(pairs), reason)
+
+
+def scope_pairs(pairs: Sequence[tuple[int, int]], reason: Reason) -> ScopePairs:
+    """Pairs of scopes as columns."""
+    return ScopePairs(*_pair_columns(pairs), reason)
+
+
+def _pair_columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+    """Return the first and the second of each pair.
+
+    >>> [column.tolist() for column in _pair_columns([(1, 5), (2, 7)])]
+    [[1, 2], [5, 7]]
+    """
+    # Also of no pairs: two empty columns.
+    table = np.array(pairs, np.int32).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+REASON_WORDS = {
     Reason.NAME: "same name and op",
     Reason.SERIES: "aligned in its numbered series by structure",
     Reason.SUBTREE: "in a scope with the same content",
@@ -83,8 +352,8 @@ class Matching:
         elif isinstance(result, ScopePairs):
             self._join(result, self.scope_to_b, self.scope_to_a, self.scope_reason)
         elif isinstance(result, Apart):
-            unmatch(result.nodes, self.to_b, self.to_a, self.reason)
-            unmatch(result.scopes, self.scope_to_b, self.scope_to_a, self.scope_reason)
+            _unmatch(result.nodes, self.to_b, self.to_a, self.reason)
+            _unmatch(result.scopes, self.scope_to_b, self.scope_to_a, self.scope_reason)
         elif isinstance(result, Aligned):
             self.align(result)
         else:
@@ -135,31 +404,31 @@ class Matching:
             if shifted:
                 self.renumbered_scopes[row] = True
 
-    def common(
+    def longest_common(
         self, mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int] | None = None
     ) -> list[tuple[int, int]] | None:
-        """The longest common subsequence; None where its table, or all tables together, would be too large."""
+        """Return the longest common subsequence; None where its table, or all tables together, would be too large."""
         cells = len(mine) * len(other)
         if cells > min(MAX_TABLE_CELLS, MAX_ALIGNMENT_CELLS - self.cells):
             return None
         self.cells += cells
-        return common(mine, other, likely)
+        return common_subsequence(mine, other, likely)
 
     def free_scopes(self, old: int, new: int) -> bool:
-        """Whether neither scope has a partner."""
+        """Return whether neither scope has a partner."""
         return not exists(self.scope_to_b[old]) and not exists(self.scope_to_a[new])
 
-    def together(self) -> tuple[Ints, Ints]:
-        """All matched nodes, old and new."""
+    def matched_pairs(self) -> tuple[Ints, Ints]:
+        """Return all matched nodes, old and new."""
         old = np.flatnonzero(exists(self.to_b)).astype(np.int32)
         return old, self.to_b[old]
 
-    def left(self) -> tuple[Ints, Ints]:
+    def count_unmatched(self) -> tuple[Ints, Ints]:
         """Nodes without a partner."""
         return np.flatnonzero(~exists(self.to_b)).astype(np.int32), np.flatnonzero(~exists(self.to_a)).astype(np.int32)
 
     def block_pair(self) -> tuple[Ints, Ints]:
-        """A number for each block of either side, equal for blocks that are compared; negative for others."""
+        """Return a number for each block of either side, equal for blocks that are compared; negative for others."""
         old = np.full(len(self.a.graph.functions) + 1, -1, np.int32)
         # -1 and -2: blocks without a partner equal no block of the other side.
         new = np.full(len(self.b.graph.functions) + 1, -2, np.int32)
@@ -170,7 +439,7 @@ class Matching:
         return old, new
 
     def parents_match(self, old: Ints, new: Ints) -> Bools:
-        """Whether the scopes around the nodes are matched with one another."""
+        """Return whether the scopes around the nodes are matched with one another."""
         fits: Bools = self.scope_to_b[self.a.scopes.of_node[old]] == self.b.scopes.of_node[new]
         return fits
 
@@ -183,7 +452,7 @@ class Matching:
         self.notices.append(Notice(code, message, where))
 
 
-def unmatch(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:
+def _unmatch(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:
     """Take back the matches of some old rows."""
     rows = rows[exists(to_b[rows])]
     # `to_a` first: it is found through `to_b`.

@@ -17,34 +17,237 @@ constants          with the op that uses them
 
 from __future__ import annotations
 
-from graphviz_tb.diff.columns.ids import exists
+from collections import defaultdict
+
+import numpy as np
+
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.match.anchors import anchors
-from graphviz_tb.diff.match.by_name import descend, same_names, same_places
-from graphviz_tb.diff.match.by_variable import by_variable
-from graphviz_tb.diff.match.containers import containers
-from graphviz_tb.diff.match.doubt import doubt
-from graphviz_tb.diff.match.follow import wrapped
-from graphviz_tb.diff.match.found import Findings, Reason, nodes, scopes
-from graphviz_tb.diff.match.functions import pair_functions, share_classes
-from graphviz_tb.diff.match.listed import listed
-from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.of_alike import of_alike
-from graphviz_tb.diff.match.spread import constants
-from graphviz_tb.diff.match.wired import by_wires
-from graphviz_tb.limits import MAX_CALL_ROUNDS
+from graphviz_tb.diff.match.by_name import heaviest_ascending, match_from_roots, match_same_names, match_same_places
+from graphviz_tb.diff.match.containers import match_containers, match_wrapped
+from graphviz_tb.diff.match.matching import Apart, Exchanged, Findings, Matching, Reason, node_pairs, scope_pairs
+from graphviz_tb.diff.match.neighbours import match_anchors, match_constants, match_keras_layers
+from graphviz_tb.diff.match.numbered import NUMBER, match_by_variable, match_functions, share_classes
+from graphviz_tb.limits import MAX_CALL_ROUNDS, MAX_TRIED_RUN_MEMBERS
+from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.paths import natural_name_key
+
+# Equal members of a series, distinguished by their wires: the one that is missing is the one whose neighbours miss it.
+#
+# Two normalisations have the same ops; only their neighbours show that the first was removed, and not the second.
 
 
-def match(a: GraphColumns, b: GraphColumns) -> Matching:
+def _match_series_by_wires(m: Matching) -> Findings:
+    """Pair the members of runs of equal scopes anew where their wires to their surroundings identify them."""
+    forward = m.a.graph.meaning.model(), m.b.graph.meaning.model()
+    for old_rows, new_rows in _series_runs(m):
+        # Where there are as many on both sides none is missing.
+        if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > MAX_TRIED_RUN_MEMBERS:
+            continue
+        ends = (
+            [_wire_ends(m, m.a, row, True, forward[0]) for row in old_rows],
+            [_wire_ends(m, m.b, row, False, forward[1]) for row in new_rows],
+        )
+        weights = {
+            (i, j): float(len(mine & other))
+            for i, mine in enumerate(ends[0])
+            for j, other in enumerate(ends[1])
+            if mine & other
+        }
+        place = {row: number for number, row in enumerate(new_rows)}
+        now = [(number, place[int(new)]) for number, new in enumerate(m.scope_to_b[old_rows]) if int(new) in place]
+        best = heaviest_ascending(weights)
+        # Only for more wires in common, and never for fewer pairs.
+        if _wires_in_common(best, weights) > _wires_in_common(now, weights) and len(best) >= len(now):
+            yield from _exchange_members(m, old_rows, new_rows, best)
+
+
+def _wires_in_common(pairs: list[tuple[int, int]], weights: dict[tuple[int, int], float]) -> float:
+    """Count how many wires pairs have in common."""
+    return sum(weights.get(pair, 0.0) for pair in pairs)
+
+
+def _series_runs(m: Matching) -> list[tuple[list[int], list[int]]]:
+    """Return groups of scopes of equal content in matched scopes, on both sides, where a member is in doubt."""
+    pairs = []
+    wanted = {int(m.a.scopes.parent[row]) for which, scope, row in m.equals if scope and which == "old"}
+    wanted |= {int(m.scope_to_a[m.b.scopes.parent[row]]) for which, scope, row in m.equals if scope and which == "new"}
+    for around in sorted(wanted - {-1}):
+        other = int(m.scope_to_b[around])
+        if not exists(other):
+            continue
+        groups: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        for which, side, parent in ((0, m.a, around), (1, m.b, other)):
+            leaf = side.scopes.leaf
+            for row in sorted(side.scopes.children(parent), key=lambda row: natural_name_key(leaf[row])):
+                groups[int(side.structural_scope_hashes[row])][which].append(row)
+        pairs += [pair for _, pair in sorted(groups.items()) if pair[0] and pair[1]]
+    return pairs
+
+
+def _wire_ends(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bools) -> set[tuple[int, int, bool]]:
+    """Return the neighbours of a scope within its parent: the node (in the new graph's numbers), the wire, and whether
+    it comes in; of a scope of the model, those that are (`forward`): gradients and optimizers are matched by the very
+    guess that is in doubt."""
+    scopes, around = side.scopes, int(side.scopes.parent[row])
+    wires = set()
+    own = forward[scopes.nodes(row)].any()
+    for node in scopes.nodes(row).tolist():
+        for inward, edges, column in (
+            (True, side.in_edges(node), side.graph.source),
+            (False, side.out_edges(node), side.graph.target),
+        ):
+            ends = column[edges]
+            beside = scopes.is_under(around, ends) & ~scopes.is_under(row, ends) & ~side.graph.control[edges]
+            beside &= forward[ends] if own else True
+            partners = m.to_b[ends] if old else ends
+            for known, edge in zip(partners[beside].tolist(), edges[beside].tolist(), strict=True):
+                if exists(known):
+                    wires.add((known, int(side.edge_hash[edge]), inward))
+    return wires
+
+
+def _exchange_members(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[tuple[int, int]]) -> Findings:
+    """Take the members of a run apart and match them as `pairs` say."""
+    a, leaves = m.a.scopes, m.b.scopes.leaf
+    # The scopes with all scopes in them.
+    rows = np.concatenate([np.arange(row, int(a.end[row]), dtype=np.int32) for row in old_rows])
+    yield Apart(np.concatenate([a.nodes(row) for row in old_rows]), rows)
+    shifted = {old_rows[i]: a.leaf[old_rows[i]] != leaves[new_rows[j]] for i, j in pairs}
+    yield Exchanged(old_rows, new_rows, shifted)
+    for i, j in pairs:
+        yield scope_pairs([(old_rows[i], new_rows[j])], Reason.SERIES)
+    yield from match_from_roots(m, [(old_rows[i], new_rows[j]) for i, j in pairs])
+
+
+# Of several ops that are alike, the one that came or went is that which is wired as none was.
+#
+# add = x + a, add_1 = add + b       now       add = a + b: the first is gone, whatever the second is called
+
+MAX_ROUNDS = 16  # each exchange frees an op, for which there may be another one
+MAX_ALIKE_OPS = 64  # so many members of a series are looked at one by one
+Kind = tuple[int, int, str]  # the scope, the label and the name without its number
+
+
+def _match_alike_ops(m: Matching) -> Findings:
+    """Exchange a free op for one of its scope, kind and uncounted name, whose partner is wired more like it."""
+    for _ in range(MAX_ROUNDS):
+        exchanged = _exchanged_ops(m)
+        if not exchanged:
+            return
+        # The old node that had the partner, the one that gets it, and the partner.
+        yield Apart(np.array([before for before, _, _ in exchanged if exists(before)], np.int32))
+        yield node_pairs([(old, new) for _, old, new in exchanged], Reason.SPREAD)
+
+
+def _exchanged_ops(m: Matching) -> list[tuple[int, int, int]]:
+    found: list[tuple[int, int, int]] = []
+    taken: set[int] = set()
+    free_old, free_new = m.count_unmatched()
+    here, there = _alike_groups(m.a, free_old), _alike_groups(m.b, free_new)
+    for kind, members in here.items():
+        for old in members:
+            best = max(
+                ((_score(m, old, new) - _score(m, before, new), -before, before, new)
+                 for before in _matched_of_kind(m.a, kind, m.to_b)
+                 if exists(new := int(m.to_b[before])) and new not in taken),
+                default=None,
+            )  # fmt: skip
+            if best is not None and best[0] > 0:
+                found.append((best[2], old, best[3]))
+                taken.add(best[3])
+    if found:
+        return found
+    used: set[int] = set()
+    for kind, members in there.items():
+        for new in members:
+            best = max(
+                ((_score(m, old, new) - _score(m, old, after), -after, old, new)
+                 for after in _matched_of_kind(m.b, kind, m.to_a)
+                 if exists(old := int(m.to_a[after])) and old not in used),
+                default=None,
+            )  # fmt: skip
+            if best is not None and best[0] > 0:
+                found.append((best[2], best[2], best[3]))
+                used.add(best[2])
+    return found
+
+
+def _alike_groups(side: GraphColumns, free: Ints) -> dict[Kind, list[int]]:
+    kinds: dict[Kind, list[int]] = defaultdict(list)
+    for node in free.tolist():
+        kinds[_kind(side, node)].append(node)
+    return {kind: members for kind, members in kinds.items() if len(members) <= MAX_ALIKE_OPS}
+
+
+def _kind(side: GraphColumns, node: int) -> Kind:
+    return int(side.scopes.of_node[node]), int(side.node_label[node]), NUMBER.sub("", side.scopes.node_leaf[node])
+
+
+def _matched_of_kind(side: GraphColumns, kind: Kind, partner: Ints) -> list[int]:
+    """Return the matched nodes of a kind; none where there are too many."""
+    own = side.scopes.own_nodes(kind[0])
+    some = own[exists(partner[own]) & (side.node_label[own] == np.uint64(kind[1]))].tolist()
+    return [node for node in some if _kind(side, node) == kind] if len(some) <= MAX_ALIKE_OPS else []
+
+
+def _score(m: Matching, old: int, new: int) -> int:
+    """Count how many inputs and users two nodes share, at the same places."""
+    a, b = m.a.graph, m.b.graph
+    taken = {
+        (int(a.slot[edge]), int(m.to_b[a.source[edge]])) for edge in m.a.in_edges(old).tolist() if not a.control[edge]
+    }
+    given = {
+        (int(a.slot[edge]), int(m.to_b[a.target[edge]])) for edge in m.a.out_edges(old).tolist() if not a.control[edge]
+    }
+    inputs = sum((int(b.slot[edge]), int(b.source[edge])) in taken for edge in m.b.in_edges(new).tolist())
+    return inputs + sum((int(b.slot[edge]), int(b.target[edge])) in given for edge in m.b.out_edges(new).tolist())
+
+
+# Graphs that have little in common: what went elsewhere on thin evidence is not the same after all.
+
+UNRELATED_SHARE = "unrelated"  # the code of the notice
+FEW_NODES = 0.4  # share of the smaller graph that is matched
+
+
+def _doubt_matches(m: Matching) -> Findings:
+    """Take back matches that lead from scope to scope, if the graphs are unrelated.
+
+    After: of two graphs with little in common only what is at the same place is matched.
+    """
+    matched = int(exists(m.to_b).sum())
+    if matched >= FEW_NODES * min(len(m.a), len(m.b)):
+        return
+    moved = _moved_scopes(m)
+    nodes, partners = m.matched_pairs()
+    away = nodes[moved[m.a.scopes.of_node[nodes]] | ~m.parents_match(nodes, partners)]
+    yield Apart(away, np.flatnonzero(moved).astype(np.int32))
+    m.note(UNRELATED_SHARE, "the graphs have little in common: nothing was followed from scope to scope")
+
+
+def _moved_scopes(m: Matching) -> Bools:
+    """Return the old scopes that are, or are inside, a scope that was matched with a scope elsewhere."""
+    a, b = m.a.scopes, m.b.scopes
+    moved = np.zeros(len(a), bool)
+    # Rows are in preorder: a parent is decided before its children.
+    for row, parent in enumerate(a.parent.tolist()):
+        partner = int(m.scope_to_b[row])
+        if not exists(parent):
+            continue
+        elsewhere = exists(partner) and m.scope_to_b[parent] != b.parent[partner]
+        moved[row] = moved[parent] or elsewhere
+    return moved
+
+
+def match_graphs(a: GraphColumns, b: GraphColumns) -> Matching:
     """Match two graphs. Before: both sides were made with the same options."""
     m = Matching(a, b)
-    pair_functions(m)
-    for result in steps(m):
+    match_functions(m)
+    for result in _matching_steps(m):
         m.take(result)
     return m
 
 
-def steps(m: Matching) -> Findings:
+def _matching_steps(m: Matching) -> Findings:
     """Yield the findings of all steps, in order; each step sees the recorded matches of those before it."""
     # Blocks of the old graph that were matched.
     done: set[int] = set()
@@ -52,33 +255,33 @@ def steps(m: Matching) -> Findings:
         starts = [(0, 0)] + [(mine + 1, other + 1) for mine, other in sorted(m.functions.items())]
         fresh = [pair for pair in starts if pair[0] not in done]
         done.update(mine for mine, _ in fresh)
-        yield from match_blocks(m, fresh)
+        yield from _match_blocks(m, fresh)
         # Matched calls pair functions that neither body nor name has paired; the next round matches these bodies.
-        if not pair_called(m):
+        if not _pair_called_functions(m):
             break
-    yield from by_wires(m)
-    yield from by_variable(m)
-    yield from of_alike(m)
-    yield from constants(m)
-    yield from doubt(m)
+    yield from _match_series_by_wires(m)
+    yield from match_by_variable(m)
+    yield from _match_alike_ops(m)
+    yield from match_constants(m)
+    yield from _doubt_matches(m)
 
 
-def match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
+def _match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     """Match the main graphs, or two functions, or several pairs at once."""
     roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
-    yield scopes(roots, Reason.NAME)
-    yield from listed(m)
-    yield from wrapped(m)
-    yield from descend(m, roots)
-    yield from arguments(m, blocks)
-    yield from same_places(m)
-    yield from anchors(m)
-    yield from same_names(m)
-    yield from containers(m)
-    yield from same_names(m)  # in scopes that only their contents matched
+    yield scope_pairs(roots, Reason.NAME)
+    yield from match_keras_layers(m)
+    yield from match_wrapped(m)
+    yield from match_from_roots(m, roots)
+    yield from _match_arguments(m, blocks)
+    yield from match_same_places(m)
+    yield from match_anchors(m)
+    yield from match_same_names(m)
+    yield from match_containers(m)
+    yield from match_same_names(m)  # in scopes that only their contents matched
 
 
-def arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
+def _match_arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     """Match the arguments of functions that found no partner by name, by their place; their names are made up."""
     for mine, other in blocks:
         if not mine:  # the main graphs have none
@@ -86,10 +289,10 @@ def arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
         old = [node for node in m.a.graph.functions[mine - 1].args if not exists(m.to_b[node])]
         new = [node for node in m.b.graph.functions[other - 1].args if not exists(m.to_a[node])]
         if len(old) == len(new):
-            yield nodes(list(zip(old, new, strict=True)), Reason.SERIES)
+            yield node_pairs(list(zip(old, new, strict=True)), Reason.SERIES)
 
 
-def pair_called(m: Matching) -> bool:
+def _pair_called_functions(m: Matching) -> bool:
     """Pair free functions that matched calls name by the same attribute; say whether there were any."""
     taken = set(m.functions.values())
     # Node and attribute (`body`, `cond`, `then_branch`) say which call it is.

@@ -2,24 +2,176 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.picture.brief import brief, brief_setting, brief_wire, was
-from graphviz_tb.diff.source import MatchedGraphs
+from graphviz_tb.diff.comparison import MatchedGraphs
+from graphviz_tb.diff.report.words import place_words, value_text
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.limits import MAX_OPENED_PLACES
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.columns import exists
+from graphviz_tb.model.measure import SMALL_FONT_PX, elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.sources import as_graph_def
+from graphviz_tb.place.boxes import BADGE_ROOM, MAX_OP_WIDTH
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
     from graphviz_tb.proto import GraphDef, NodeDef
 
-SEEN = ("op", "dtype", "optimizer")  # keys of changes that are seen at ops
+# A sentence about names on two lines, so that no word is cut that is the answer.
+
+LINE_BREAKS = (r"; ", r": ", r" (?=→ )", r" (?=between )", r" ")  # where a line may end, the best first
+MAX_LINES = 2
+MAX_TEXT_RATIO = 10  # times as long as what fits may a text be whose names are made shorter one by one
+
+
+def wrap_text(text: str, most: int, size: int) -> list[str]:
+    """`text` on one or two lines of at most `most` pixels. What does not fit loses the middle of its longest names.
+
+    >>> wrap_text("a/b/c: rewired; input 1 (second): y → gradients/mean/Size", 200, 11)
+    ['a/b/c: rewired; input 1 (second):', 'y → gradients/mean/Size']
+    >>> wrap_text("scope/inner/kernel → scope/inner/special_kernel: renamed", 150, 11)
+    ['scope/inner/kernel', '→ …/special_kernel: renamed']
+    >>> wrap_text("x: op Relu → Tanh", 200, 11)
+    ['x: op Relu → Tanh']
+    """
+    text = replace_unsafe_characters(text)
+    if text_width(text, size) <= most:
+        return [text]
+    room = MAX_LINES * most  # letters: none is narrower than a pixel
+    text = " ".join(_last_segments(word, room) for word in text.split(" "))
+    while len(text) <= MAX_TEXT_RATIO * room:  # what is longer is so for its many words
+        # Each round takes one segment from the longest name, until two lines hold all or no name has one left.
+        if lines := _broken_lines(text, most, size):
+            return lines
+        shorter = _shorten_longest_name(text)
+        if shorter == text:
+            break
+        text = shorter
+    # Nothing fits: at the blank nearest the middle, both lines cut.
+    middle = len(text) // 2
+    cut = min((lines.start() for lines in re.finditer(" ", text)), key=lambda cut: abs(cut - middle), default=len(text))
+    return [elide_text(part, most, size) for part in (text[:cut], text[cut:].strip()) if part]
+
+
+def _last_segments(name: str, letters: int) -> str:
+    """Return a name of more than some letters without its first segments; the last segment stays.
+
+    >>> _last_segments("scope/inner/deep", 16), _last_segments("scope/inner/deep", 15), _last_segments("a/kernel", 3)
+    ('scope/inner/deep', '…/inner/deep', '…/kernel')
+    """
+    if len(name) <= letters or "/" not in name:
+        return name
+    return "…/" + (name[1 - letters :].partition("/")[2] or name.rpartition("/")[2])
+
+
+def _broken_lines(text: str, most: int, size: int) -> list[str]:
+    """Break `text` at the best place into two lines that fit; [] where there is none."""
+    if text_width(text, size) <= most:
+        return [text]
+    if len(text) > MAX_LINES * most:
+        return []
+    for break_ in LINE_BREAKS:
+        for match in reversed(list(re.finditer(break_, text))):
+            lines = [text[: match.end()].rstrip(), text[match.end() :]]
+            if " " in lines[1] and all(text_width(line, size) <= most for line in lines):
+                return lines
+    return []
+
+
+def _shorten_longest_name(text: str) -> str:
+    """`text` with one segment less in its longest name; the last segment stays.
+
+    >>> (
+    ...     _shorten_longest_name("a → scope/inner/deep/kernel"),
+    ...     _shorten_longest_name("…/deep/kernel"),
+    ...     _shorten_longest_name("…/kernel"),
+    ... )
+    ('a → …/inner/deep/kernel', '…/kernel', '…/kernel')
+    """
+    names = [word for word in text.split(" ") if "/" in word.removeprefix("…/")]
+    if not names:
+        return text
+    longest = max(names, key=len)
+    return text.replace(longest, "…/" + longest.removeprefix("…/").partition("/")[2], 1)
+
+
+# Describe a change in the second line of a box, cut to the width of the box.
+
+SECOND_LINE_PX = MAX_OP_WIDTH - 2 * BADGE_ROOM  # px for the second line of a box
+
+
+def _brief_change(change: Change) -> str:
+    """Describe a change at a node, so short that the old and the new value fit into its box."""
+    detail = change.detail
+    if change.kind == "changed":
+        return _brief_setting(detail)
+    if detail.get("reordered"):
+        return "inputs reordered"
+    if order := detail.get("order"):
+        return first_fitting(" → ".join(", ".join(order[side]) for side in ("old", "new")), "in another order")
+    inputs = detail["inputs"]
+    if len(inputs) > 1:
+        return f"{len(inputs)} inputs rewired"
+    return _brief_wire(inputs[0])
+
+
+def _brief_setting(detail: Mapping[str, Any]) -> str:
+    """Describe a setting that is another."""
+    ends = f"{value_text(detail['old'])} → {value_text(detail['new'])}"
+    return first_fitting(f"{detail['key']} {ends}", ends, f"{detail['key']} → {value_text(detail['new'])}")
+
+
+def _brief_wire(wire: Mapping[str, Any]) -> str:
+    """Describe the change of one input."""
+    ends = " → ".join(_leaf(wire[side]) for side in ("old", "new"))
+    return first_fitting(f"{place_words(wire)}: {ends}", f"{place_words(wire).partition(' (')[0]}: {ends}", ends)
+
+
+def _leaf(name: str | None) -> str:
+    """Return the last segment of a name."""
+    return last_segment(name) if name else "nothing"
+
+
+def first_fitting(*words: str) -> str:
+    """Return the first of `words` that a box has room for on its second line, else the last.
+
+    >>> first_fitting("input 1 (second): a_rather_long_name → other", "a_rather_long_name → other")
+    'a_rather_long_name → other'
+    """
+    return next((line for line in words if text_width(line, SMALL_FONT_PX) <= SECOND_LINE_PX), words[-1])
+
+
+def _brief_pair(old: str, new: str) -> str:
+    """Describe the former name or place of a node or scope.
+
+    >>> _brief_pair("a/kernel", "a/other"), _brief_pair("a/b/c", "d/c"), _brief_pair("a/b", "c")
+    ('was kernel', 'from a/b', 'was a/b')
+    """
+    around = old.rpartition("/")[0], new.rpartition("/")[0]
+    if around[0] == around[1]:
+        return f"was {_leaf(old)}"
+    if _leaf(old) != _leaf(new):
+        return _shortest_name("was ", old)
+    return _shortest_name("from ", around[0]) if around[0] else "from the root"
+
+
+def _shortest_name(before: str, name: str) -> str:
+    """As much of a name as there is room for: all, its first and last segment, its last.
+
+    >>> _shortest_name("from ", "optimizer/gradients/loss/nce_loss")
+    'from optimizer/…/nce_loss'
+    """
+    first, _, rest = name.partition("/")
+    short = f"{before}{first}/…/{_leaf(name)}" if "/" in rest else f"{before}{name}"
+    return first_fitting(f"{before}{name}", short, f"{before}…/{_leaf(name)}")
+
+
+KEYS_SEEN_AT_OPS = ("op", "dtype", "optimizer")  # keys of changes that are seen at ops
 Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph
 
 
@@ -28,7 +180,8 @@ class Merged:
     """The merged graph.
 
     `signs` is the sign of each changed node: + − ~ →, `lines` its changes in a few words; `scopes` the former names of
-    moved or renamed scopes; `beside` the input that changed at nodes that take it from an added node, or took it from
+    moved or renamed scopes; `beside` the input that changed at nodes that take it from an added node, or
+    took it from
     a removed one; `lost` are removed inputs, `gained` added ones, of rewired nodes: (node, place of the input).
     `shown` are the places to be seen, of each change the first ones: of each the first that exists, a layer or a node.
     `layers` are scopes that a change is about, with what changed in a few words; of those in `settings` no op in them
@@ -56,20 +209,20 @@ def merge_graphs(changes: Comparison) -> Merged:
     assert source is not None, "changes of two graphs"
     merged = Merged(GraphDef())
     merged.graph_def.CopyFrom(as_graph_def(source.new.graph_def))
-    names = old_names(source)
+    names = _old_places(source)
     for change in changes:
-        mark(merged, source, change, names)
-    add_removed(merged, source, names)
-    add_lost(merged, source, changes, names)
+        _mark(merged, source, change, names)
+    _add_removed(merged, source, names)
+    _add_lost_edges(merged, source, changes, names)
     return merged
 
 
-def where_new(source: MatchedGraphs, node: int) -> Where:
-    """A node of the new graph in the merged one."""
-    return source.new_side.where[node]
+def _new_place(source: MatchedGraphs, node: int) -> Where:
+    """Return a node of the new graph in the merged one."""
+    return source.new_side.node_places[node]
 
 
-def old_names(source: MatchedGraphs) -> dict[int, Where]:
+def _old_places(source: MatchedGraphs) -> dict[int, Where]:
     """Where each removed node of the old graph is in the merged one."""
     old, new, functions = source.old_side, source.new_side, source.functions
     # Names of scopes in the new graph: a scope that went must not fall into another one that has its name.
@@ -87,12 +240,12 @@ def old_names(source: MatchedGraphs) -> dict[int, Where]:
             path = f"{paths[parent]}/{leaf}" if paths[parent] else leaf
             paths.append(f"{path} (old)" if path in standing else path)
     # Names of nodes that are given away, by function.
-    taken = set(new.where)
+    taken = set(new.node_places)
     numbers: dict[Where, int] = {}
     places: dict[int, Where] = {}
     for node in range(len(old)):
         if exists(source.to_new[node]):
-            places[node] = where_new(source, int(source.to_new[node]))
+            places[node] = _new_place(source, int(source.to_new[node]))
             continue
         function = int(old.graph.function[node])
         inside = new.graph.functions[functions[function]].name if function in functions else ""
@@ -101,13 +254,14 @@ def old_names(source: MatchedGraphs) -> dict[int, Where]:
         # What is below the scope: of a very long name more than the last segment.
         inner = old.graph.name[node].removeprefix(f"{old.scopes.name[scope]}/")
         name = f"{around}/{inner}" if around else inner
-        places[node] = free(inside, name, taken, numbers)
+        places[node] = _free_name(inside, name, taken, numbers)
         taken.add(places[node])
     return places
 
 
-def free(inside: str, name: str, taken: Collection[Where], numbers: dict[Where, int]) -> Where:
-    """A name for an old node that no other has: `x`, `x (old)`, `x (old 2)` …; `numbers` are the last ones given."""
+def _free_name(inside: str, name: str, taken: Collection[Where], numbers: dict[Where, int]) -> Where:
+    """Return a name for an old node that no other has: `x`, `x (old)`, `x (old 2)` …; `numbers` are the last ones
+    given."""
     if (inside, name) not in taken:
         return inside, name
     # On from the last number given: of a thousand equal names none is tried twice.
@@ -120,102 +274,103 @@ def free(inside: str, name: str, taken: Collection[Where], numbers: dict[Where, 
     return inside, other
 
 
-def mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int, Where], primary: bool = True) -> None:
+def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int, Where], primary: bool = True) -> None:
     """Say what became of the nodes and scopes of one change; only primary ones are shown, what follows is counted."""
     # Consequences first: the words of a cause for the same op are written last, and count.
     for inner in change.consequences:
-        mark(merged, source, inner, names, False)
+        _mark(merged, source, inner, names, False)
     # A function's change only counts what is inside: that is what is drawn.
     if change.inside:
         for inner in change.inside:
-            mark(merged, source, inner, names, primary)
+            _mark(merged, source, inner, names, primary)
         return
     edits: NodeEdits = change.edits
     if primary:
-        nodes = first_places(source, edits, names)
+        nodes = _first_places(source, edits, names)
         changed = change.kind == "changed"
-        merged.shown.append(mark_layers(merged, change, nodes) if changed else [(where,) for where in nodes])
+        merged.shown.append(_mark_layers(merged, change, nodes) if changed else [(where,) for where in nodes])
     for node in edits.added:
-        merged.signs[where_new(source, node)] = "+"
+        merged.signs[_new_place(source, node)] = "+"
     for node in edits.removed:
         merged.signs[names[node]] = "−"
     if change.kind in ("moved", "renamed"):
-        mark_moved(merged, source, edits)
+        _mark_moved(merged, source, edits)
     if change.kind in ("added", "removed"):
-        merged.beside.update(beside(change, source))
+        merged.beside.update(_new_input_takers(change, source))
     if change.kind in ("changed", "rewired"):
-        words = brief(change)
+        words = _brief_change(change)
         # What was exchanged is signed itself; its users are only connected anew.
         exchanged = bool(edits.added or edits.removed)
         for _, node in edits.inputs if exchanged else ():
-            merged.beside.setdefault(where_new(source, node), "reconnected")
+            merged.beside.setdefault(_new_place(source, node), "reconnected")
         told = [(node, words) for _, node in (*edits.ops, *(() if exchanged else edits.inputs))]
-        told += [(node, words_of(change, key, words)) for _, node, key in edits.attributes]
+        told += [(node, _attribute_words(change, key, words)) for _, node, key in edits.attributes]
         for node, line in told:
-            where = where_new(source, node)
+            where = _new_place(source, node)
             merged.signs[where] = "~"
             lines = merged.lines.setdefault(where, [])
             lines += [line] if line not in lines else []
 
 
-def words_of(change: Change, key: str, words: str) -> str:
-    """What a change says of one attribute: of several settings of a layer the one that it is, else all `words`."""
+def _attribute_words(change: Change, key: str, words: str) -> str:
+    """Return the words of a change for one attribute: of several settings of a layer the one that it is, else all
+    `words`."""
     parts = [part for part in change.detail.get("with", ()) if part["key"] == key]
-    return brief_setting(parts[0]) if parts and change.detail["key"] != key else words
+    return _brief_setting(parts[0]) if parts and change.detail["key"] != key else words
 
 
-def mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tuple[Where, ...]]:
+def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tuple[Where, ...]]:
     """Say what changed at the scopes that a change names, and give back what is to be seen: these, where no op says it,
     else the `nodes`. A name that is no scope's is not looked for."""
     places: list[Where] = [("", new or "") for _, new in ((change.old, change.new), *change.also)]
-    merged.layers.update({place: brief(change) for place in places if place not in merged.layers})
-    if change.detail["key"] in SEEN:
+    merged.layers.update({place: _brief_change(change) for place in places if place not in merged.layers})
+    if change.detail["key"] in KEYS_SEEN_AT_OPS:
         return [(where,) for where in nodes]
     merged.settings.update(places)
     return [(place, *nodes[:1]) for place in places[:MAX_OPENED_PLACES]]
 
 
-def beside(change: Change, source: MatchedGraphs) -> Iterator[tuple[Where, str]]:
+def _new_input_takers(change: Change, source: MatchedGraphs) -> Iterator[tuple[Where, str]]:
     """Yield the nodes that take an input from an added node, or no longer from a removed one, with the new input."""
     wires = {wire["node"]["new"]: wire for wire in change.detail.get("links", ())}
     for _, node in change.edits.inputs:
-        where = where_new(source, node)
+        where = _new_place(source, node)
         if where[1] in wires:
-            yield where, brief_wire(wires[where[1]])
+            yield where, _brief_wire(wires[where[1]])
 
 
-def mark_moved(merged: Merged, source: MatchedGraphs, edits: NodeEdits) -> None:
+def _mark_moved(merged: Merged, source: MatchedGraphs, edits: NodeEdits) -> None:
     """Say that nodes, and scopes with all in them, have another name, and what it was."""
     for old, node in edits.nodes:
-        where = where_new(source, node)
+        where = _new_place(source, node)
         merged.signs.setdefault(where, "→")
-        merged.lines.setdefault(where, []).append(was(source.old.name[old], where[1]))
+        merged.lines.setdefault(where, []).append(_brief_pair(source.old.name[old], where[1]))
     before, scopes = source.old_side.scopes, source.new_side.scopes
     for old, row in edits.scopes:
         block = int(scopes.block[row])
         inside = source.new.functions[block - 1].name if block else ""
-        merged.scopes[inside, scopes.name[row]] = was(before.name[old], scopes.name[row])
+        merged.scopes[inside, scopes.name[row]] = _brief_pair(before.name[old], scopes.name[row])
         for node in scopes.nodes(row).tolist():
-            merged.signs.setdefault(where_new(source, node), "→")
+            merged.signs.setdefault(_new_place(source, node), "→")
 
 
-def first_places(source: MatchedGraphs, edits: NodeEdits, names: dict[int, Where]) -> list[Where]:
+def _first_places(source: MatchedGraphs, edits: NodeEdits, names: dict[int, Where]) -> list[Where]:
     """Nodes that represent a change in the picture."""
     if edits.removed:
         return [names[edits.removed[0]]]
     if edits.added:
-        return [where_new(source, edits.added[0])]
+        return [_new_place(source, edits.added[0])]
     if edits.scopes:
         inside = source.new_side.scopes.nodes(edits.scopes[0][1])
-        return [where_new(source, int(inside[0]))] if len(inside) else []
+        return [_new_place(source, int(inside[0]))] if len(inside) else []
     pairs = [*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.nodes, *edits.inputs]
-    return [where_new(source, new) for _, new in pairs[:MAX_OPENED_PLACES]]
+    return [_new_place(source, new) for _, new in pairs[:MAX_OPENED_PLACES]]
 
 
-def add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where]) -> None:
+def _add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where]) -> None:
     """Put the removed nodes of compared blocks back, wired as they were."""
     graph = source.old
-    index = {where_in(graph, node): node for node in range(len(graph))}
+    index = {_place_of(graph, node): node for node in range(len(graph))}
     # The lists of nodes to add to, of the merged graph's functions by name.
     bodies = {function.signature.name: function.node_def for function in merged.graph_def.library.function}
     for node in range(len(graph)):
@@ -227,16 +382,16 @@ def add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where]) 
         made.CopyFrom(definition)
         made.name = where[1]
         del made.input[:]
-        made.input.extend(moved_input(graph, index, names, node, text) for text in definition.input)
+        made.input.extend(_moved_input(graph, index, names, node, text) for text in definition.input)
 
 
-def where_in(graph: Any, node: int) -> tuple[int, str]:
-    """The function and the name of a node."""
+def _place_of(graph: Any, node: int) -> tuple[int, str]:
+    """Return the function and the name of a node."""
     return int(graph.function[node]), graph.name[node]
 
 
-def moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, Where], node: int, text: str) -> str:
-    """An input of an old node under the merged names."""
+def _moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, Where], node: int, text: str) -> str:
+    """Return an input of an old node under the merged names."""
     name, _, _ = split_input(text)
     origin = index.get((int(graph.function[node]), name))
     # 1 for a control input (`^name`), else 0; behind the name stays the output (`:1`).
@@ -244,14 +399,14 @@ def moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, 
     return text if origin is None else f"{text[:start]}{names[origin][1]}{text[start + len(name) :]}"
 
 
-def add_lost(merged: Merged, source: MatchedGraphs, changes: Comparison, names: dict[int, Where]) -> None:
+def _add_lost_edges(merged: Merged, source: MatchedGraphs, changes: Comparison, names: dict[int, Where]) -> None:
     """Give nodes that are wired anew their old inputs back, to be drawn as gone, and note the new ones."""
     bodies: dict[str, Any] = {f.signature.name: f.node_def for f in merged.graph_def.library.function}
     nodes: dict[Where, NodeDef] = {("", node.name): node for node in merged.graph_def.node}
     for function, body in bodies.items():
         nodes.update({(function, node.name): node for node in body})
     for old, new in sorted({pair for change in changes for pair in change.all_edits().inputs}):
-        where = where_new(source, new)
+        where = _new_place(source, new)
         for wire in source.rewires(old, new):
             before, after = wire.before, wire.after
             # The same sources: nothing came or went.

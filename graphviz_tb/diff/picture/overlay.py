@@ -3,51 +3,76 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphviz_tb.api.choices import picture_choices
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import plain_fill
-from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.picture.brief import fitting
-from graphviz_tb.diff.picture.merge import Merged, Where
-from graphviz_tb.diff.picture.opened import rows_shown, ways
-from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, sign_takers, sign_training
-from graphviz_tb.diff.picture.tints import CAME, KEPT, FlatEdgeIndex
-from graphviz_tb.diff.picture.wrap import wrapped
+from graphviz_tb.diff.picture.merge import Merged, Where, first_fitting, merge_graphs, wrap_text
+from graphviz_tb.diff.picture.rows import (
+    ADDED_STATE,
+    HOLDS_SIGN,
+    KEPT_STATE,
+    FlatEdgeIndex,
+    _function_at,
+    _sign_takers,
+    _sign_training,
+    edge_states,
+    group_signs,
+    row_places,
+    rows_shown,
+    ways_to_changes,
+)
 from graphviz_tb.diff.report.explain import verdict
-from graphviz_tb.diff.report.words import SIGNS, between, facts, head, listed_behind, value
+from graphviz_tb.diff.report.words import (
+    KIND_SIGNS,
+    _wire_words,
+    change_facts,
+    change_head,
+    consequence_words,
+    value_text,
+)
 from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.limits import MAX_BOXES_TO_CHANGES, MAX_LEGEND_CHANGES
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import LegendRow, LineTint, LineTints, RowFill
 from graphviz_tb.model.paths import RowPath, path_address
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.theme import Theme
+from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.legend import MAX_SENTENCE_WIDTH, SAMPLE_GAP, SAMPLE_WIDTH
 
 if TYPE_CHECKING:
-    from graphviz_tb.api.pipeline import Model, Picture
+    from graphviz_tb.api.picture import Picture
+    from graphviz_tb.api.pipeline import Model
     from graphviz_tb.diff.comparison import Comparison
+    from graphviz_tb.model.facts import SavedView
 
 LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
 DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
-WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or moved"}
+SIGN_WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or moved"}
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
-BAND = 45  # per cent of the colour in the band under a line of which a part changed
-ROOM = (MAX_BOXES_TO_CHANGES, 28, 12, 0)  # boxes that are tried, the most first, until names can be read
-SCREEN, LEAST, NAME = (1600, 1000), 7, 12  # px: a screen, the least that is read, names where nothing is scaled
-HOLDING = "the same, but something in it changed, or an input is reconnected"
+BAND_PERCENT = 45  # per cent of the colour in the band under a line of which a part changed
+BOX_LIMITS = (MAX_BOXES_TO_CHANGES, 28, 12, 0)  # boxes that are tried, the most first, until names can be read
+SCREEN_PX, SMALLEST_NAME_PX, NAME_PX = (
+    (1600, 1000),
+    7,
+    12,
+)  # px: a screen, the least that is read, names where nothing is scaled
+HOLDING_WORDS = "the same, but something in it changed, or an input is reconnected"
 LOST_DASHES = (6, 3)  # longer than those of control edges (4, 3): both occur in one picture
 
 
@@ -63,7 +88,7 @@ class Overlay(Colouring):
 
     @property
     def colours(self) -> dict[str, str]:
-        """The colour of each sign."""
+        """Return the colour of each sign."""
         return LIGHT if self.theme.name == "light" else DARK
 
     def fill_of(self, path: RowPath) -> RowFill:
@@ -71,7 +96,7 @@ class Overlay(Colouring):
         sign = self.sign[path[-1]]
         # The colour of a box without a colouring, before it is made paler or gets a firmer border.
         usual = plain_fill(self.theme, is_drawn_as_op(self.hierarchy, path[-1]))
-        if sign == HOLDS:
+        if sign == HOLDS_SIGN:
             return replace(usual, stroke=self.theme.secondary, second=usual.text)
         if not sign:
             ground = self.theme.background
@@ -79,10 +104,10 @@ class Overlay(Colouring):
             return replace(
                 usual, fill=faded[0], stroke=faded[1], text=self.theme.secondary, second=self.theme.secondary
             )
-        return self.signed(sign)
+        return self.sign_fill(sign)
 
-    def signed(self, sign: str) -> RowFill:
-        """The fill of a sign."""
+    def sign_fill(self, sign: str) -> RowFill:
+        """Return the fill of a sign."""
         colour, theme = self.colours[sign], self.theme
         return RowFill(
             mix_colours(theme.background, colour, TINT), colour, theme.text, theme.text, hued=False, sign=sign
@@ -93,21 +118,21 @@ class Overlay(Colouring):
         return self.words.get(path[-1])
 
     def title_text(self, ops: int, shown: int) -> str:
-        """The verdict, and how much is shown."""
+        """Return the verdict, and how much is shown."""
         return f"{verdict(self.changes).replace('; ', ' · ')} · {shown:,} shown"
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the legend: totals, then the changes one by one, the most severe first."""
         rows = [path[-1] for path in shown]
-        totals: Counter[str] = Counter(SIGNS[change.kind] for change in self.changes)
+        totals: Counter[str] = Counter(KIND_SIGNS[change.kind] for change in self.changes)
         legend_rows = [
-            LegendRow(f"{WORDS[sign]}: {format_counted_noun(totals[sign], 'change')}", self.signed(sign))
-            for sign in WORDS
+            LegendRow(f"{SIGN_WORDS[sign]}: {format_counted_noun(totals[sign], 'change')}", self.sign_fill(sign))
+            for sign in SIGN_WORDS
             if totals[sign]
         ]
         neutral = plain_fill(self.theme, False)
-        if any(self.sign[row] == HOLDS for row in rows):
-            legend_rows.append(LegendRow(HOLDING, replace(neutral, stroke=self.theme.secondary)))
+        if any(self.sign[row] == HOLDS_SIGN for row in rows):
+            legend_rows.append(LegendRow(HOLDING_WORDS, replace(neutral, stroke=self.theme.secondary)))
         if any(not self.sign[row] for row in rows):
             legend_rows.append(LegendRow("unchanged", self.fill_unchanged(neutral)))
         # No more are made than are listed: measuring a hundred thousand takes seconds.
@@ -118,19 +143,21 @@ class Overlay(Colouring):
         return legend_rows
 
     def rows(self, change: Change) -> Iterator[LegendRow]:
-        """The rows of one change; of a function's those inside."""
+        """Yield the rows of one change; of a function's those inside."""
         if not change.inside:
             yield self.row(change)
         for inner in change.inside:
             yield self.row(inner, f"function {change.detail['function']}: ")
 
     def row(self, change: Change, before: str = "") -> LegendRow:
-        """One change on one or two lines."""
-        first, *more = wrapped(f"{before}{line(change)}", MAX_SENTENCE_WIDTH - SAMPLE_WIDTH - SAMPLE_GAP, OP_FONT_PX)
-        return LegendRow(first, self.signed(SIGNS[change.kind]), more=more[0] if more else "")
+        """Return one change on one or two lines."""
+        first, *more = wrap_text(
+            f"{before}{change_line(change)}", MAX_SENTENCE_WIDTH - SAMPLE_WIDTH - SAMPLE_GAP, OP_FONT_PX
+        )
+        return LegendRow(first, self.sign_fill(KIND_SIGNS[change.kind]), more=more[0] if more else "")
 
     def fill_unchanged(self, usual: RowFill) -> RowFill:
-        """The pale box of the legend."""
+        """Return the pale box of the legend."""
         ground = self.theme.background
         return replace(
             usual, fill=mix_colours(usual.fill, ground, PALE), stroke=mix_colours(usual.stroke, ground, PALE)
@@ -140,37 +167,37 @@ class Overlay(Colouring):
         """Return the colours of all lines and stubs, by the changes of their edges."""
         lines = FlatEdgeIndex(self.hierarchy, view, self.edges)
         return LineTints(
-            tuple(self.became(lines.route(scene, line)) for line in scene.routes),
-            tuple(self.became(lines.stub(scene, line)) for line in scene.stubs),
+            tuple(self.line_tint(lines.route(scene, line)) for line in scene.routes),
+            tuple(self.line_tint(lines.stub(scene, line)) for line in scene.stubs),
         )
 
-    def became(self, states: set[int]) -> LineTint | None:
+    def line_tint(self, states: set[int]) -> LineTint | None:
         """Return the tint of a line by the states of its edges: all or a part of them were added or removed."""
-        changed = states - {KEPT}
+        changed = states - {KEPT_STATE}
         if not changed:
             return None
         # Edges of one line may have come and gone: then the line is changed.
-        sign = "~" if len(changed) > 1 else "+" if changed == {CAME} else "−"
+        sign = "~" if len(changed) > 1 else "+" if changed == {ADDED_STATE} else "−"
         dashes = LOST_DASHES if sign == "−" else ()
         if len(states) == 1:
             return LineTint(self.colours[sign], dashes, sign)
-        return LineTint(mix_colours(self.theme.background, self.colours[sign], BAND), dashes, sign, whole=False)
+        return LineTint(mix_colours(self.theme.background, self.colours[sign], BAND_PERCENT), dashes, sign, whole=False)
 
 
-def line(change: Change) -> str:
-    """A change in one line of the legend.
+def change_line(change: Change) -> str:
+    """Return a change in one line of the legend.
 
     >>> from graphviz_tb.diff import diff
     >>> old, new = b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'
-    >>> line(diff(old, new)[0])
+    >>> change_line(diff(old, new)[0])
     'x: op Relu → Tanh'
     """
-    text = head(change, 2).replace("  ", ": ", 1) + between(change)
+    text = change_head(change, 2).replace("  ", ": ", 1) + _wire_words(change)
     own = [part for part in change.detail.get("with", ()) if part["name"] == change.name]
-    text += "".join(f"; {part['key']} {value(part['old'])} → {value(part['new'])}" for part in own[:2])
+    text += "".join(f"; {part['key']} {value_text(part['old'])} → {value_text(part['new'])}" for part in own[:2])
     if change.kind in ("rewired", "signature-changed"):
-        text = "; ".join([text, *list(facts(replace(change, also=())))[:2]])
-    if listed_behind(change):
+        text = "; ".join([text, *list(change_facts(replace(change, also=())))[:2]])
+    if consequence_words(change):
         text += f" and {format_counted_noun(len(change.also), 'other place')}"
     return text
 
@@ -184,37 +211,37 @@ def first_picture(
         return coloured.picture(options), 0
     hierarchy = coloured.hierarchy
     shown = rows_shown(hierarchy, where, merged.shown)
-    settings, layers = (frozenset(scope_rows(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
+    settings, layers = (frozenset(_scope_rows(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
     tried: list[RowPath] | None = None
-    for most, closed in ((MAX_BOXES_TO_CHANGES, settings), *((room, layers) for room in ROOM)):
-        opened, left = ways(hierarchy, painter.sign, shown, most, closed)
+    for most, closed in ((MAX_BOXES_TO_CHANGES, settings), *((room, layers) for room in BOX_LIMITS)):
+        opened, left = ways_to_changes(hierarchy, painter.sign, shown, most, closed)
         if opened == tried:
             continue
-        tried, drawn = opened, coloured.picture(opening(hierarchy, options, opened))
+        tried, drawn = opened, coloured.picture(open_rows(hierarchy, options, opened))
         if is_legible(drawn.scene):
             break
     return drawn, left
 
 
-def opening(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[RowPath]) -> PictureOptions:
-    """The options with some groups open."""
+def open_rows(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[RowPath]) -> PictureOptions:
+    """Return the options with some groups open."""
     return replace(options, open=tuple(path_address(hierarchy, path) for path in opened))
 
 
 def is_legible(scene: Scene) -> bool:
-    """Whether names can be read where the whole sheet is fitted to a screen."""
-    return LEAST * max(scene.width / SCREEN[0], scene.height / SCREEN[1]) <= NAME
+    """Return whether names can be read where the whole sheet is fitted to a screen."""
+    return SMALLEST_NAME_PX * max(scene.width / SCREEN_PX[0], scene.height / SCREEN_PX[1]) <= NAME_PX
 
 
-def title_of(changes: Comparison) -> str:
-    """The names of the two files, with as many of the folders around them as distinguish one from the other.
+def _diff_title(changes: Comparison) -> str:
+    """Return the names of the two files, with as many of the folders around them as distinguish one from the other.
 
     >>> from graphviz_tb.diff.comparison import Comparison
-    >>> title_of(Comparison((), "runs/a.pb", "runs/b.pb"))
+    >>> _diff_title(Comparison((), "runs/a.pb", "runs/b.pb"))
     'a.pb → b.pb'
-    >>> title_of(Comparison((), "runs/1/model.pb", "runs/2/model.pb"))
+    >>> _diff_title(Comparison((), "runs/1/model.pb", "runs/2/model.pb"))
     '1/model.pb → 2/model.pb'
-    >>> title_of(Comparison((), "this graph", "this graph"))
+    >>> _diff_title(Comparison((), "this graph", "this graph"))
     'old → new'
     """
     old, new = changes.old_name, changes.new_name
@@ -229,45 +256,125 @@ def title_of(changes: Comparison) -> str:
     return f"{old} → {new}"
 
 
-def overlay(
+def _make_overlay(
     hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Comparison, theme: Theme
 ) -> Overlay:
     """Make the overlay: sign and words for every row."""
-    signs = [merged.signs.get(place, HOLDS if place in merged.beside else "") if place else "" for place in where]
-    words = {row: text for row, place in enumerate(where) if place and (text := second_line(merged, place))}
+    signs = [merged.signs.get(place, HOLDS_SIGN if place in merged.beside else "") if place else "" for place in where]
+    words = {row: text for row, place in enumerate(where) if place and (text := _merged_second_line(merged, place))}
     scopes = {
         row: before
         for row, name in enumerate(hierarchy.name)
-        if not exists(hierarchy.node[row]) and (before := merged.scopes.get((function_at(hierarchy, row), name)))
+        if not exists(hierarchy.node[row]) and (before := merged.scopes.get((_function_at(hierarchy, row), name)))
     }
     words |= scopes
-    sign_takers(hierarchy, signs, words)
+    _sign_takers(hierarchy, signs, words)
     kinds = {change.kind for change in changes} & {"moved", "renamed"}
     edges = edge_states(hierarchy, signs, where, merged)
     group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))
-    sign_training(hierarchy, changes, signs, words)
+    _sign_training(hierarchy, changes, signs, words)
     # Last: a layer that a change names says what changed, rather than how much in it did.
-    for row in scope_rows(hierarchy, merged.layers):
+    for row in _scope_rows(hierarchy, merged.layers):
         signs[row], words[row] = "~", merged.layers["", hierarchy.name[row]]
-    return Overlay(hierarchy, quiet(theme), "diff", "What changed", changes, signs, words, edges)
+    return Overlay(hierarchy, _pale_theme(theme), "diff", "What changed", changes, signs, words, edges)
 
 
-def scope_rows(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
-    """The groups of the main graph that are some scopes."""
+def _scope_rows(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
+    """Return the groups of the main graph that are some scopes."""
     groups = [
         row for row, name in enumerate(hierarchy.name) if not exists(hierarchy.node[row]) and ("", name) in scopes
     ]
-    return [row for row in groups if row and not function_at(hierarchy, row)]
+    return [row for row in groups if row and not _function_at(hierarchy, row)]
 
 
-def second_line(merged: Merged, where: Where) -> str:
+def _merged_second_line(merged: Merged, where: Where) -> str:
     """Return the changes at a node; where these are too long, their number."""
     lines = merged.lines.get(where, ())
     return (
-        fitting("; ".join(lines), format_counted_noun(len(lines), "change")) if lines else merged.beside.get(where, "")
+        first_fitting("; ".join(lines), format_counted_noun(len(lines), "change"))
+        if lines
+        else merged.beside.get(where, "")
     )
 
 
-def quiet(theme: Theme) -> Theme:
-    """The theme without the colour of reference edges and marks: in a diff it would look like what was removed."""
+def _pale_theme(theme: Theme) -> Theme:
+    """Return the theme without the colour of reference edges and marks: in a diff it would look like what was
+    removed."""
     return replace(theme, mark=theme.data, sign=theme.background, reference=theme.secondary)
+
+
+# Both graphs as one model, which all pictures of a diff are of.
+
+GROUP_OPTIONS = ("group", "ungroup", "series_min")  # options of a view that a diff takes for its model
+PICTURE_OPTIONS = ("theme", "direction", "title", "legend", "wrap")  # and for its picture
+
+
+@dataclass(frozen=True, eq=False)
+class Both:
+    """The graphs of a diff, merged when that is first asked for, and what is drawn of them, once; `view` says what of
+    them is hidden, aside and titled. What is open and how it is coloured is the diff's own."""
+
+    changes: Comparison
+    view: SavedView | None = None
+    _painters: dict[str, Overlay] = field(default_factory=dict, init=False)
+    _drawn: dict[PictureOptions, Picture] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def merged_graphs(self) -> Merged:
+        """Return the nodes of both, and what became of each."""
+        return merge_graphs(self.changes)
+
+    @cached_property
+    def model(self) -> Model:
+        """Return the merged graph, folded."""
+        import graphviz_tb
+
+        view = self.view
+        if view is not None:  # what is open, and colours, are of the changes
+            grouping = tuple((name, value) for name, value in view.choices if name in GROUP_OPTIONS)
+            view = replace(view, open=(), colors=(), choices=grouping)
+        model = graphviz_tb.load(self.merged_graphs.graph_def, view=view)
+        model.files = self.changes.inputs
+        return model
+
+    @cached_property
+    def row_places(self) -> list[Where | None]:
+        """Return the place of each row in the merged graph; None for groups."""
+        return row_places(self.model.hierarchy)
+
+    def overlay(self, theme: str) -> Overlay:
+        """Return the overlay that colours every row by its change, in a theme."""
+        if theme not in self._painters:
+            self._painters[theme] = _make_overlay(
+                self.model.hierarchy, self.row_places, self.merged_graphs, self.changes, THEMES[theme]
+            )
+        return self._painters[theme]
+
+    def picture(self, options: PictureOptions) -> Picture:
+        """Return the groups on the way to the changes are open, as many as can be read on one screen, unless `options`
+        say what is."""
+        if options not in self._drawn:
+            self._drawn.clear()  # the last one is kept, as a model does
+            self._drawn[options] = self._picture(options)
+        return self._drawn[options]
+
+    def _picture(self, options: PictureOptions) -> Picture:
+        painter = self.overlay(options.theme)
+        title = options.title if options.title is not None else _diff_title(self.changes)
+        coloured, options = self.model.with_colouring(painter), replace(options, title=title, all_members=True)
+        drawn, left = first_picture(coloured, painter, self.row_places, self.merged_graphs, options)
+        if not left:
+            return drawn
+        note = f"{format_counted_noun(left, 'change')} in groups that stay closed (--open)"
+        return replace(drawn, notices=(*drawn.notices, Notice("closed", note, strict=False)))
+
+
+def picture_options(view: SavedView | None, said: Mapping[str, Any]) -> PictureOptions:
+    """Return the options of the picture of a diff: as `said`, else as the view has them."""
+    kept = {name: value for name, value in (view.choices if view else ()) if name in PICTURE_OPTIONS}
+    return picture_choices(PictureOptions(), {**kept, **said})
+
+
+def _draw_comparison(changes: Comparison, options: PictureOptions | None = None) -> Picture:
+    """Return the merged picture, as a `Picture`."""
+    return Both(changes).picture(options or PictureOptions())

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
-from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.graphs.calls import OpCounter
-from graphviz_tb.limits import MAX_BADGE_KINDS, MAX_MARKED_CALLS
+from graphviz_tb.limits import (
+    MAX_BADGE_KINDS,
+    MAX_BOXES_PER_CHANGE,
+    MAX_BOXES_TO_CHANGES,
+    MAX_MARKED_CALLS,
+    MAX_NESTED_OPEN_GROUPS,
+    MAX_OPENED_CHANGES,
+)
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.columns import Ints, exists
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy
-from graphviz_tb.model.paths import function_row_of
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import RowPath, child_path, content_rows, function_row_of
+from graphviz_tb.model.scene import LineIdentity, Route, Scene, Stub
+from graphviz_tb.model.view import View
 
-HOLDS = "·"  # nothing changed but what is in it, or where an input comes from
-SIGNS = ("", "+", "−", "~", "→", HOLDS)
-WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS: "reconnected"}
+HOLDS_SIGN = "·"  # nothing changed but what is in it, or where an input comes from
+SIGNS = ("", "+", "−", "~", "→", HOLDS_SIGN)
+GROUP_WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS_SIGN: "reconnected"}
 
 
-def function_at(hierarchy: Hierarchy, row: int) -> str:
+def _function_at(hierarchy: Hierarchy, row: int) -> str:
     """Return the name of the function that a row is in, "" for the main graph."""
     root = function_row_of(hierarchy, row)
     return hierarchy.name[root] if root else ""
 
 
-def places(hierarchy: Hierarchy) -> list[Where | None]:
+def row_places(hierarchy: Hierarchy) -> list[Where | None]:
     """For each row that is a node its function and name; None for groups."""
     graph = hierarchy.graph
     places: list[Where | None] = []
@@ -44,29 +57,29 @@ def group_signs(
     hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str], away: str = "renamed"
 ) -> None:
     """Give groups their sign: wholly added or removed ones that, moved or renamed ones `→`, others with changes in
-    them `HOLDS`; calls of functions with changes in them too, through any number of calls. `away` is the word for
+    them `HOLDS_SIGN`; calls of functions with changes in them too, through any number of calls. `away` is the word for
     what has another name.
     """
     # Signs go from ops to groups, from functions to their calls, and so on until no call gets one.
-    sign_groups(hierarchy, signs, moved)
-    calls = calls_of(hierarchy)
+    _sign_groups(hierarchy, signs, moved)
+    calls = _calls_by_function(hierarchy)
     fresh = [body for body in calls if signs[body]]
     for left in reversed(range(MAX_MARKED_CALLS)):
         called = sorted({row for body in fresh for row in calls.pop(body) if not signs[row]})
         if not called or not left:
             break
         for row in called:
-            signs[row] = HOLDS
+            signs[row] = HOLDS_SIGN
             words.setdefault(row, "function changed")
-        fresh = [row for row in hold(hierarchy, signs, called) if row in calls]
-    say_groups(hierarchy, signs, words, away)
+        fresh = [row for row in _hold_called(hierarchy, signs, called) if row in calls]
+    _say_groups(hierarchy, signs, words, away)
     # Those at the bound are marked, not what is around them.
     for row in called:
-        signs[row] = HOLDS
+        signs[row] = HOLDS_SIGN
         words.setdefault(row, "function changed")
 
 
-def calls_of(hierarchy: Hierarchy) -> dict[int, list[int]]:
+def _calls_by_function(hierarchy: Hierarchy) -> dict[int, list[int]]:
     """By the row of a function the rows of its calls."""
     calls: dict[int, list[int]] = {}
     for row, called in hierarchy.calls.items():
@@ -75,29 +88,29 @@ def calls_of(hierarchy: Hierarchy) -> dict[int, list[int]]:
     return calls
 
 
-def hold(hierarchy: Hierarchy, signs: list[str], called: Iterable[int]) -> list[int]:
+def _hold_called(hierarchy: Hierarchy, signs: list[str], called: Iterable[int]) -> list[int]:
     """Give the groups around ops in which something changed the sign of that, where they have none, and give them
     back."""
     parents, seen, made = hierarchy.parent, set[int](), []
     for call in called:
         # A group does not count constants, weights and summaries among its ops.
         row = int(parents[call]) if hierarchy.mark[call] == Mark.NONE else -1
-        while row >= 0 and row not in seen and signs[row] != HOLDS:
+        while row >= 0 and row not in seen and signs[row] != HOLDS_SIGN:
             seen.add(row)
             if not signs[row]:
-                signs[row] = HOLDS
+                signs[row] = HOLDS_SIGN
                 made.append(row)
             row = int(parents[row])
     return made
 
 
-def sign_groups(hierarchy: Hierarchy, signs: list[str], moved: dict[int, str]) -> None:
-    """The signs of groups from those of the ops in them."""
-    nodes, counts, ordinary = signs_below(hierarchy, signs)
+def _sign_groups(hierarchy: Hierarchy, signs: list[str], moved: dict[int, str]) -> None:
+    """Return the signs of groups from those of the ops in them."""
+    nodes, counts, ordinary = _signs_below(hierarchy, signs)
     groups = ~exists(hierarchy.node)
     some = (nodes[:-1].any(axis=0) | (ordinary[-1] > 0)) & groups
     for row in np.flatnonzero(some).tolist():
-        signs[row] = HOLDS
+        signs[row] = HOLDS_SIGN
     for row, sign in moved.items():
         signs[row] = sign
     # `SIGNS[1:3]` are + and −: all nodes below bear it.
@@ -106,33 +119,33 @@ def sign_groups(hierarchy: Hierarchy, signs: list[str], moved: dict[int, str]) -
             signs[row] = sign
 
 
-def say_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], away: str) -> None:
+def _say_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], away: str) -> None:
     """Say how much changed in the groups in which something did."""
-    nodes, _, ordinary = signs_below(hierarchy, signs)
+    nodes, _, ordinary = _signs_below(hierarchy, signs)
     ops = OpCounter(hierarchy)
     for row in np.flatnonzero(~exists(hierarchy.node)).tolist():
-        if signs[row] == HOLDS and row:
+        if signs[row] == HOLDS_SIGN and row:
             every = [*nodes[:-1, row].tolist(), int(ordinary[-1, row])]
-            text = account(every, ordinary[:, row].tolist(), ops(row), away)
+            text = _count_words(every, ordinary[:, row].tolist(), ops(row), away)
             words[row] = text.partition(" of ")[0] if hierarchy.kind[row] in STACK_KINDS else text
 
 
-def signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count by row the nodes at or below it with each sign (one line a sign), all of them, and with each sign those
     that are ordinary ops: no constants, weights or summaries."""
     inside = exists(hierarchy.node)
-    nodes, counts = of_signs(hierarchy, signs, inside)
-    ordinary, _ = of_signs(hierarchy, signs, inside & (hierarchy.mark == Mark.NONE))
+    nodes, counts = _rows_of_signs(hierarchy, signs, inside)
+    ordinary, _ = _rows_of_signs(hierarchy, signs, inside & (hierarchy.mark == Mark.NONE))
     return nodes, counts, ordinary
 
 
-def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
+def _sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
     """Sign a change of optimizer, which is not an op, at the top-level group with most of the added and removed ops."""
     for change in changes:
         if change.detail.get("key") != "optimizer" or change.ops:
             continue
         groups = np.flatnonzero((hierarchy.parent == 0) & ~exists(hierarchy.node))
-        inside, _ = of_signs(hierarchy, signs, exists(hierarchy.node))
+        inside, _ = _rows_of_signs(hierarchy, signs, exists(hierarchy.node))
         moved = inside[SIGNS.index("+") - 1] + inside[SIGNS.index("−") - 1]
         most = max(groups.tolist(), key=lambda row: int(moved[row]), default=0)
         if moved[most] and most:
@@ -140,17 +153,17 @@ def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[s
             words[most] = f"optimizer {change.detail['old']} → {change.detail['new']}"
 
 
-def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -> None:
+def _sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -> None:
     """Sign the ops that take a constant with another value: beside a box it is a small disc."""
     graph, rows = hierarchy.graph, hierarchy.row_of_node
     pairs = np.flatnonzero((graph.mark[graph.beside.mark] == Mark.CONSTANT) & graph.beside.inward)
     takers = zip(rows[graph.beside.mark[pairs]].tolist(), rows[graph.beside.host[pairs]].tolist(), strict=True)
     for constant, op in takers:
-        if exists(constant) and exists(op) and signs[constant] == "~" and signs[op] in ("", HOLDS):
-            signs[op], words[op] = "~", words.get(constant, WORDS["~"])
+        if exists(constant) and exists(op) and signs[constant] == "~" and signs[op] in ("", HOLDS_SIGN):
+            signs[op], words[op] = "~", words.get(constant, GROUP_WORDS["~"])
 
 
-def of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rows_of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By row: how many of `among` at or below it bear each sign (one line a sign), and how many there are."""
     own = np.array([SIGNS.index(sign) for sign in signs]) * among
     marks = [own == number for number in range(1, len(SIGNS))]
@@ -160,14 +173,17 @@ def of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple
     return inside[:-1], inside[-1]
 
 
-def account(every: list[int], ordinary: list[int], ops: int | None, away: str) -> str:
-    """How much changed in a group, short enough for a box; constants, weights and summaries, which no box counts, where
-    nothing else did.
+def _count_words(every: list[int], ordinary: list[int], ops: int | None, away: str) -> str:
+    """Return how much changed in a group, short enough for a box; constants, weights and summaries, which no box
+    counts, where nothing else did.
 
-    >>> account([1, 0, 2, 0, 0], [1, 0, 1, 0, 0], 22, "moved"), account([0, 0, 2, 0, 0], [0, 0, 0, 0, 0], 22, "moved")
+    >>> (
+    ...     _count_words([1, 0, 2, 0, 0], [1, 0, 1, 0, 0], 22, "moved"),
+    ...     _count_words([0, 0, 2, 0, 0], [0, 0, 0, 0, 0], 22, "moved"),
+    ... )
     ('1 new, 1 changed of 22 ops', '2 constants or weights changed, 22 ops')
     """
-    kinds = {**WORDS, "→": away}
+    kinds = {**GROUP_WORDS, "→": away}
     words = [f"{number:,} {kinds[sign]}" for sign, number in zip(SIGNS[1:], ordinary, strict=True) if number]
     total = "∞ ops" if ops is None else format_counted_noun(ops, "op")
     if not words:
@@ -203,3 +219,223 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     found = wanted[order[place]] == edges
     states[found] = wired[order[place[found]], 2]
     return states
+
+
+# The states of the lines and stubs of a picture, from the states of the edges that each of them represents.
+
+ADDED_STATE, REMOVED_STATE, KEPT_STATE = 1, 2, 0
+
+
+class FlatEdgeIndex:
+    """Finds the flat edges behind each line and each stub. `states` says what became of each edge."""
+
+    def __init__(self, hierarchy: Hierarchy, view: View, states: np.ndarray) -> None:
+        self.states = states
+        self.hierarchy = hierarchy
+        self.levels: dict[RowPath, Metagraph] = {}
+        # Levels by their paths, through all open groups: what an identity is an index of.
+        todo = [view]
+        while todo:
+            level = todo.pop()
+            self.levels[level.path] = level.metagraph
+            todo += level.opened.values()
+
+    @cached_property
+    def edges_between(self) -> EdgesBetween:
+        """Return the edges from one row to another, looked for only where something is drawn beside a box."""
+        return EdgesBetween(self.hierarchy)
+
+    def route(self, scene: Scene, route: Route) -> set[int]:
+        """Return the states of the edges that a line represents."""
+        return self._states(route.identity)
+
+    def stub(self, scene: Scene, stub: Stub) -> set[int]:
+        """Return the states of the edges that a stub represents."""
+        row, inbound = scene.boxes[stub.box].row, stub.side == "in"
+        states: set[int] = set()
+        for identity in stub.identities:
+            if identity.kind == "annotation":
+                other = self.levels[identity.path].annotations[identity.index].other
+                states |= self._mark(*((other, row) if inbound else (row, other)))
+            else:
+                states |= self._states(identity)
+        return states
+
+    def _mark(self, source: int, target: int) -> set[int]:
+        """Return the states of the edges of a constant or summary."""
+        return set(np.unique(self.states[self.edges_between(source, target)]).tolist()) or {KEPT_STATE}
+
+    def _states(self, identity: LineIdentity) -> set[int]:
+        """Return the states of the edges of a metaedge or bridge."""
+        edges = self._edges(identity)
+        return set() if edges is None else set(np.unique(self.states[edges]).tolist())
+
+    def _edges(self, identity: LineIdentity) -> Ints | None:
+        level = self.levels[identity.path]
+        if identity.kind == "bridge":
+            return level.bridges[identity.index].flat_edges
+        return level.edges[identity.index].flat_edges if identity.kind == "edge" else None
+
+
+class EdgesBetween:
+    """The edges of the file from one row to another, or to a row inside it."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        graph = hierarchy.graph
+        self.end = hierarchy.end
+        self.ends = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
+        # The descendants of a row are a run of rows: its edges are a run where edges are sorted by the row at that end.
+        self.order = [np.argsort(rows, kind="stable") for rows in self.ends]
+        self.sorted = [rows[order] for rows, order in zip(self.ends, self.order, strict=True)]
+
+    def __call__(self, source: int, target: int) -> Ints:
+        """Return the ids of these edges, in any order."""
+        runs = [
+            order[slice(*np.searchsorted(rows, (row, self.end[row])))]
+            for order, rows, row in zip(self.order, self.sorted, (source, target), strict=True)
+        ]
+        # The fewer edges of the two, and of them those with the other end there.
+        side = int(len(runs[0]) > len(runs[1]))
+        row = source if side else target
+        others = self.ends[1 - side][runs[side]]
+        edges: Ints = runs[side][(others >= row) & (others < self.end[row])]
+        return edges
+
+
+# Choose the open groups of the merged picture: the way to each change, the most severe first, within a limit.
+
+
+def ways_to_changes(
+    hierarchy: Hierarchy,
+    signs: Sequence[str],
+    shown: Sequence[Sequence[int]],
+    most: int = MAX_BOXES_TO_CHANGES,
+    closed: Collection[int] = (),
+) -> tuple[list[RowPath], int]:
+    """Return the groups to open so that the changes are seen, and how many of them have no room.
+
+    Before: `shown` are the rows of each change, those of the most severe first. After: of the first
+    `MAX_OPENED_CHANGES` changes one row is seen, however many boxes that takes; others in `most` boxes in all. Groups
+    that
+    are added, removed or renamed as a whole stay closed, and so do the rows `closed`.
+    """
+    groups = GroupPaths(hierarchy)
+    opened: dict[RowPath, None] = {}
+    # By the group around a row and its sign, how many were open when it had no room: until one more is, it has none.
+    full: dict[tuple[GroupPath | None, str], int] = {}
+    boxes, unseen = groups.boxes(0), {number for number, rows in enumerate(shown) if rows}
+    # One row of each change, then what else there is room for.
+    firsts = (
+        (number, row, MAX_BOXES_PER_CHANGE)
+        for number, rows in enumerate(shown[:MAX_OPENED_CHANGES])
+        for row in rows[:1]
+    )
+    others = ((number, row, most) for number, rows in enumerate(shown) for row in rows[number < MAX_OPENED_CHANGES :])
+    for number, row, room in chain(firsts, others):
+        around = groups.innermost_group(row)
+        if full.get((around, signs[row])) == len(opened):
+            continue
+        fresh = [group for group in _groups_around(around, signs[row], signs, closed) if group not in opened]
+        more = sum(groups.boxes(group[-1]) for group in fresh)
+        # A row that does not fit is skipped, as a later one may fit.
+        if fresh and opened and boxes + more > room:
+            full[around, signs[row]] = len(opened)
+            continue
+        unseen.discard(number)
+        boxes += more
+        opened.update(dict.fromkeys(fresh))
+    return list(opened), len(unseen)
+
+
+def rows_shown(
+    hierarchy: Hierarchy, where: Sequence[Where | None], shown: Sequence[Sequence[tuple[Where, ...]]]
+) -> list[list[int]]:
+    """Return the rows of the places of each change: of each place the first that exists."""
+    row_of = {("", hierarchy.name[row]): row for row, origin in enumerate(where) if origin is None}
+    row_of.update({origin: row for row, origin in enumerate(where) if origin is not None})
+    rows = (
+        [next((row_of[place] for place in places if place in row_of), None) for places in dict.fromkeys(change)]
+        for change in shown
+    )
+    return [[row for row in change if row is not None] for change in rows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupPath:
+    """A group, and the one around it; the root is in none and has the depth 0."""
+
+    path: RowPath
+    around: GroupPath | None
+    depth: int
+
+
+class GroupPaths:
+    """The groups around each row, where it is shown first: through the first call of the function that it is in.
+
+    All rows of a function share the way to it, which is walked once. Of a longer way only the `MAX_NESTED_OPEN_GROUPS`
+    outer groups are known.
+    """
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy = hierarchy
+        self.callers = _first_callers(hierarchy)
+        # By row; None for what is shown nowhere, as nothing that is shown calls its function.
+        self._known: dict[int, GroupPath | None] = {-1: None, 0: GroupPath((0,), None, 0)}
+        self._boxes: dict[int, int] = {}
+
+    def innermost_group(self, row: int) -> GroupPath | None:
+        """Return the innermost group around a row of those that are known; None where the row is shown nowhere."""
+        way: dict[int, None] = {}
+        outer = self._outer_box(row)
+        while outer not in self._known and outer not in way:
+            way[outer] = None
+            outer = self._outer_box(outer)
+        # A function that only calls itself leads back to a row that the way has passed.
+        group = self._known.get(outer)
+        for inner in reversed(way):
+            if group is not None and group.depth < MAX_NESTED_OPEN_GROUPS:
+                group = GroupPath(child_path(self.hierarchy, group.path, inner), group, group.depth + 1)
+            self._known[inner] = group
+        return group
+
+    def boxes(self, row: int) -> int:
+        """Count how many boxes a group shows when it is open."""
+        if row not in self._boxes:
+            self._boxes[row] = len(content_rows(self.hierarchy, (row,)))
+        return self._boxes[row]
+
+    def _outer_box(self, row: int) -> int:
+        """Return the row of the group around a row: as `parent_path` has it; -1 for none."""
+        hierarchy = self.hierarchy
+        parent = int(hierarchy.parent[row])
+        function = row if hierarchy.kind[row] == FUNCTION_ROW else parent
+        if function < 0 or hierarchy.kind[function] != FUNCTION_ROW:
+            return parent
+        call = self.callers.get(function, -1)
+        # A call of several functions shows each of them as a group.
+        return call if function == row or call < 0 or len(hierarchy.calls[call]) == 1 else function
+
+
+def _groups_around(
+    around: GroupPath | None, own: str, signs: Sequence[str], closed: Collection[int]
+) -> Iterator[RowPath]:
+    """Yield the groups around a node of sign `own`, from the outside in, up to one that is new, gone or renamed as a
+    whole like it, or `closed`."""
+    outwards: list[RowPath] = []
+    # Without the root, which is always open.
+    while around is not None and around.depth:
+        outwards.append(around.path)
+        around = around.around
+    for group in reversed(outwards):
+        if group[-1] in closed or (signs[group[-1]] == own and own in ("+", "−", "→")):
+            return
+        yield group
+
+
+def _first_callers(hierarchy: Hierarchy) -> dict[int, int]:
+    """Return the first call of each function."""
+    callers: dict[int, int] = {}
+    for row, called in sorted(hierarchy.calls.items()):
+        for _, body in called:
+            callers.setdefault(body, row)
+    return callers

@@ -6,22 +6,29 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.columns.wording import letters
-from graphviz_tb.diff.options import STYLES, ReportStyle
-from graphviz_tb.diff.report.words import SIGNS, behind, differing, facts, following, head
+from graphviz_tb.diff.columns.values import count_letters
+from graphviz_tb.diff.report.words import (
+    KIND_SIGNS,
+    behind_words,
+    change_facts,
+    change_head,
+    differing_words,
+    following_words,
+)
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS, MAX_REPORT_LETTERS, MAX_UNFOLDED_CHANGES
 from graphviz_tb.model.change import CHANGE_KINDS, SEVERITIES, Change, value_pairs_to_json
 from graphviz_tb.model.formatting import document_header, format_counted_noun
+from graphviz_tb.options import REPORT_STYLES, ReportStyle
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
 
-AROUND = 400  # characters for what frames the rest: its summary, its ends, the blank lines
-CUT = "\n\n…\n"  # ends a comment that is cut
-FEW = 3  # changes that are read faster than a table of their kinds
+LINES_AROUND = 400  # characters for what frames the rest: its summary, its ends, the blank lines
+CUT_WORD = "\n\n…\n"  # ends a comment that is cut
+FEW_CHANGES = 3  # changes that are read faster than a table of their kinds
 INDENT = "  "  # before a change in text; before those inside it or behind it there is more
-COLOURS = {"+": "32", "−": "31", "~": "33", "→": "34"}
+SIGN_COLOURS = {"+": "32", "−": "31", "~": "33", "→": "34"}
 HEADINGS = {
     "signature": "Signature",
     "op": "Ops",
@@ -33,17 +40,17 @@ HEADINGS = {
 
 
 def explain(changes: Comparison, style: ReportStyle, limit: int | None, colour: bool) -> str:
-    """The changes in one of the styles. `limit` is how many are reported in text, None for all."""
-    if style not in STYLES:
-        raise UnknownChoice.among("style", style, STYLES)
+    """Return the changes in one of the styles. `limit` is how many are reported in text, None for all."""
+    if style not in REPORT_STYLES:
+        raise UnknownChoice.among("style", style, REPORT_STYLES)
     if style == "json":
-        return json.dumps(with_room(document(changes)), indent=1, default=str) + "\n"
-    return markdown(changes) if style == "markdown" else terminal_text(changes, limit, colour)
+        return json.dumps(_insert_room(json_document(changes)), indent=1, default=str) + "\n"
+    return markdown(changes) if style == "markdown" else _terminal_text(changes, limit, colour)
 
 
-def with_room(document: dict[str, Any]) -> dict[str, Any]:
+def _insert_room(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document. Raises RequestError where a long name in each of its entries makes it too large to read."""
-    count = letters(document)
+    count = count_letters(document)
     if count > MAX_REPORT_LETTERS:
         raise RequestError(
             f"the names in this report have {count:,} letters together, and may have {MAX_REPORT_LETTERS:,}",
@@ -52,8 +59,8 @@ def with_room(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def document(changes: Comparison) -> dict[str, Any]:
-    """The changes as plain values (docs/diff.md)."""
+def json_document(changes: Comparison) -> dict[str, Any]:
+    """Return the changes as plain values (docs/diff.md)."""
     entries, owned = changes.ledger
     return {
         **document_header("tbgraph-diff"),
@@ -78,18 +85,18 @@ def document(changes: Comparison) -> dict[str, Any]:
 
 
 def verdict(changes: Comparison) -> str:
-    """One line: how much changed.
+    """Return one line: how much changed.
 
     >>> from graphviz_tb.diff import diff
     >>> verdict(diff(b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'))
     '1 change: 1 changed; 1 op'
     """
     if changes.same:
-        return f"same; {sums(changes)}"
-    return f"{format_counted_noun(len(changes), 'change')}: {kinds_of(changes)}; {sums(changes)}"
+        return f"same; {_sum_lines(changes)}"
+    return f"{format_counted_noun(len(changes), 'change')}: {_kind_counts(changes)}; {_sum_lines(changes)}"
 
 
-def sums(changes: Comparison) -> str:
+def _sum_lines(changes: Comparison) -> str:
     """Ops, parameters and operations of the whole; of models that are the same also what their form leaves out."""
     numbers = changes.numbers
     ops = numbers["ops"][1]
@@ -97,15 +104,15 @@ def sums(changes: Comparison) -> str:
     unseen = [f"not in this form: {', '.join(changes.left_out)}"] if changes.left_out and changes.same else []
     # Equal graphs whose operations are others only declare their shapes otherwise.
     shown = {word: pair for word, pair in numbers.items() if not (changes.same and word == "flops")}
-    return "; ".join([*whole, *differing(shown, *changes.bounds()), *unseen])
+    return "; ".join([*whole, *differing_words(shown, *changes.bounds()), *unseen])
 
 
-def kinds_of(changes: Comparison) -> str:
-    """How many changes of each kind: `1 removed, 2 rewired`."""
+def _kind_counts(changes: Comparison) -> str:
+    """Count how many changes of each kind: `1 removed, 2 rewired`."""
     return ", ".join(f"{count:,} {kind}" for kind, count in changes.kinds.items()) or "same"
 
 
-def terminal_text(changes: Comparison, limit: int | None, colour: bool) -> str:
+def _terminal_text(changes: Comparison, limit: int | None, colour: bool) -> str:
     """Lines for a terminal."""
     lines = [verdict(changes)]
     shown = changes.items if limit is None else changes.items[:limit]
@@ -122,24 +129,26 @@ def terminal_text(changes: Comparison, limit: int | None, colour: bool) -> str:
 
 
 def _lines(changes: Comparison, change: Change, colour: bool, indent: str, listed: bool) -> Iterator[str]:
-    sign = SIGNS[change.kind]
-    shown = f"\x1b[{COLOURS[sign]}m{sign}\x1b[0m" if colour else sign
-    yield f"{indent}{shown} {printable(head(change))}"
-    for fact in facts(change):
+    sign = KIND_SIGNS[change.kind]
+    shown = f"\x1b[{SIGN_COLOURS[sign]}m{sign}\x1b[0m" if colour else sign
+    yield f"{indent}{shown} {printable(change_head(change))}"
+    for fact in change_facts(change):
         yield f"{indent}    {printable(fact)}"
     # Only changes at the top have numbers; those inside a function are counted with it.
-    if indent == INDENT and (numbers := ", ".join(differing(changes.numbers_of(change), *changes.bounds(change)))):
+    if indent == INDENT and (
+        numbers := ", ".join(differing_words(changes.numbers_of(change), *changes.bounds(change)))
+    ):
         yield f"{indent}    {numbers}"
     for inner in change.inside:
         yield from _lines(changes, inner, colour, indent + "    ", listed)
-    if told := following(change):
-        yield f"{indent}    {printable(behind(change))}"
+    if told := following_words(change):
+        yield f"{indent}    {printable(behind_words(change))}"
         for inner in told if listed else ():
             yield from _lines(changes, inner, colour, indent + "      ", listed)
 
 
 def printable(words: str) -> str:
-    """A name cannot end its line or reach the terminal's controls.
+    """Return a name cannot end its line or reach the terminal's controls.
 
     >>> printable("a\\nb\\x1b[31m")
     'a\\\\nb\\\\x1b[31m'
@@ -170,15 +179,15 @@ def remarks(changes: Comparison) -> list[str]:
 def markdown(changes: Comparison) -> str:
     """Return one comment: verdict, table, the most severe changes, the rest folded; under 65,000 characters."""
     names = f"`{in_code(changes.old_name or 'old')}` → `{in_code(changes.new_name or 'new')}`"
-    lines = [f"### Graph diff: {escaped(headline(changes))}", "", sums(changes), "", names, ""]
+    lines = [f"### Graph diff: {escape_markdown(headline(changes))}", "", _sum_lines(changes), "", names, ""]
     if not changes.same:
-        lines += [*_table(changes), ""] if len(changes) > FEW else []
+        lines += [*_table(changes), ""] if len(changes) > FEW_CHANGES else []
         lines += _rows(changes, changes.items[:MAX_UNFOLDED_CHANGES])
     rest = changes.items[MAX_UNFOLDED_CHANGES:]
     tail = [f"> {line}" for line in remarks(changes) if line]
     if rest:
         # What the changes that are folded away may take: the rest of the comment, its frame and line ends aside.
-        room = MAX_COMMENT_LETTERS - sum(len(line) + 1 for line in [*lines, *tail]) - AROUND
+        room = MAX_COMMENT_LETTERS - sum(len(line) + 1 for line in [*lines, *tail]) - LINES_AROUND
         lines += ["", "<details><summary>", format_counted_noun(len(rest), "other change"), "</summary>", ""]
         lines += [*_fitting(changes, rest, room), "", "</details>"]
     comment = "\n".join([*lines, "", *tail]).rstrip() + "\n"
@@ -186,7 +195,7 @@ def markdown(changes: Comparison) -> str:
     return (
         comment
         if len(comment) < MAX_COMMENT_LETTERS
-        else comment[: MAX_COMMENT_LETTERS - len(CUT)].rsplit("\n", 1)[0] + CUT
+        else comment[: MAX_COMMENT_LETTERS - len(CUT_WORD)].rsplit("\n", 1)[0] + CUT_WORD
     )
 
 
@@ -195,8 +204,8 @@ def headline(changes: Comparison) -> str:
     if len(changes) == 1:
         change = changes[0]
         kind = f"{change.kind} " if change.kind in ("added", "removed") else ""
-        return f"1 change: {kind}{' '.join(head(change, 1).split())}"
-    return f"{format_counted_noun(len(changes), 'change')}: {kinds_of(changes)}" if changes else "same"
+        return f"1 change: {kind}{' '.join(change_head(change, 1).split())}"
+    return f"{format_counted_noun(len(changes), 'change')}: {_kind_counts(changes)}" if changes else "same"
 
 
 def _table(changes: Comparison) -> list[str]:
@@ -206,20 +215,20 @@ def _table(changes: Comparison) -> list[str]:
     for kind in CHANGE_KINDS:
         counts = [sum(change.kind == kind and change.severity == word for change in changes) for word in severities]
         if any(counts):
-            lines.append(f"| {SIGNS[kind]} {kind} | " + " | ".join(str(count or "") for count in counts) + " |")
+            lines.append(f"| {KIND_SIGNS[kind]} {kind} | " + " | ".join(str(count or "") for count in counts) + " |")
     return lines
 
 
 def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> Iterator[str]:
     for change in listed:
-        yield f"{indent}- {SIGNS[change.kind]} `{in_code(head(change))}`"
-        for fact in facts(change):
-            yield f"{indent}  - {escaped(fact)}"
-        if not indent and (numbers := ", ".join(differing(changes.numbers_of(change), *changes.bounds(change)))):
+        yield f"{indent}- {KIND_SIGNS[change.kind]} `{in_code(change_head(change))}`"
+        for fact in change_facts(change):
+            yield f"{indent}  - {escape_markdown(fact)}"
+        if not indent and (numbers := ", ".join(differing_words(changes.numbers_of(change), *changes.bounds(change)))):
             yield f"  - {numbers}"
         yield from _rows(changes, change.inside, indent + "  ")
-        if words := behind(change):
-            yield f"{indent}  - {escaped(words)}"
+        if words := behind_words(change):
+            yield f"{indent}  - {escape_markdown(words)}"
 
 
 def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iterator[str]:
@@ -238,10 +247,10 @@ def in_code(words: str) -> str:
     return printable(words).replace("`", "'")
 
 
-def escaped(words: str) -> str:
+def escape_markdown(words: str) -> str:
     """Words that markdown shows as they are, and that call nobody.
 
-    >>> escaped("a_b"), escaped("@everyone") == "@\u200beveryone"
+    >>> escape_markdown("a_b"), escape_markdown("@everyone") == "@\u200beveryone"
     ('a\\\\_b', True)
     """
     marked = "".join(f"\\{letter}" if letter in "\\`*_<>[]#|~" else letter for letter in printable(words))

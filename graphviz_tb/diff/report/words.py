@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
-from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.diff.changes.orders import moved
-from graphviz_tb.diff.changes.precision import shared_scope
+from graphviz_tb.diff.changes.across_layers import fewest_moved_names, shared_scope
+from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.limits import MAX_HEADLINE_PARTS, MAX_REPORT_VALUE_LETTERS
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.formatting import format_count, format_counted_noun
@@ -15,7 +14,7 @@ from graphviz_tb.model.measure import truncate_text
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import GROUP_OPS
 
-SIGNS = {
+KIND_SIGNS = {
     "added": "+",
     "removed": "−",
     "renamed": "→",
@@ -26,117 +25,121 @@ SIGNS = {
     "signature-changed": "~",
 }
 # Of each list in a line of the report, so that the line fits a terminal; `--all` and JSON list everything.
-MOST_TYPES, MOST_WIRES, MOST_PLACES, MOST_PARTS = 4, 4, 3, 8
-FEW_IN_ORDER = 2  # names of which the old and the new order are read at once
+MAX_TYPES, MAX_WIRES, MAX_PLACES, MAX_PARTS = 4, 4, 3, 8
+MAX_ORDER_NAMES = 2  # names of which the old and the new order are read at once
 SEPARATORS = ("/", "_", ".", "-")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
-def head(change: Change, types: int = MOST_TYPES) -> str:
+def change_head(change: Change, types: int = MAX_TYPES) -> str:
     """Return the headline of a change, one line, with the most frequent op types of added or removed nodes."""
     detail = change.detail
     if change.kind in ("added", "removed"):
-        if named_apart(change):
+        if _names_apart(change):
             listed = [change.name, *((new if new is not None else old) or "" for old, new in change.also)]
-            shown = ", ".join(listed[:MOST_PLACES]) + (", …" if len(listed) > MOST_PLACES else "")
+            shown = ", ".join(listed[:MAX_PLACES]) + (", …" if len(listed) > MAX_PLACES else "")
             return f"{' + '.join(detail.get('layers', detail['op_types']))} ×{len(listed)}: {shown}"
-        if called := made_of(change):
+        if called := _parts_text(change):
             return called
-        reads = ", ".join(detail.get("reads", ())[:MOST_PLACES])
-        return f"{chain(change)}{f' on {reads}' if reads else ''}  {_what(change, types)}"
+        reads = ", ".join(detail.get("reads", ())[:MAX_PLACES])
+        return f"{_chain_text(change)}{f' on {reads}' if reads else ''}  {_unit_words(change, types)}"
     if change.kind == "renamed":
         return f"{change.old} → {change.new}  renamed" + (", numbers only" if detail.get("numbers") else "")
     if change.kind == "moved":
-        return _moved(change)
+        return _move_words(change)
     if change.kind == "changed":
-        return f"{_both(change)}  {detail['key']} {value(detail['old'])} → {value(detail['new'])}".lstrip()
+        return f"{_both(change)}  {detail['key']} {value_text(detail['old'])} → {value_text(detail['new'])}".lstrip()
     if change.kind == "rewired" and detail.get("order"):
-        return reordered(detail["order"])
+        return _order_words(detail["order"])
     if change.kind == "rewired":
         return f"{_both(change)}  {'inputs reordered' if detail.get('reordered') else 'rewired'}"
     if change.kind == "function-changed" and len(change.inside) == 1:
-        return f"{head(change.inside[0], types)} in function {detail['function']}"
+        return f"{change_head(change.inside[0], types)} in function {detail['function']}"
     if change.kind == "function-changed":
         return f"function {detail['function']}  {format_counted_noun(len(change.inside), 'change')} inside"
     return f"signature of {_both(change)}  changed"
 
 
-def reordered(order: Mapping[str, Any]) -> str:
+def _order_words(order: Mapping[str, Any]) -> str:
     """Layers in another order: which of them moved, from where to where; all of them, where most did.
 
-    >>> reordered({"old": ["norm", "q", "add", "mlp"], "new": ["q", "add", "norm", "mlp"], "blocks": 4})
+    >>> _order_words({"old": ["norm", "q", "add", "mlp"], "new": ["q", "add", "norm", "mlp"], "blocks": 4})
     'norm  after add instead of before q, in 4 blocks'
-    >>> reordered({"old": ["bn", "act"], "new": ["act", "bn"]})
+    >>> _order_words({"old": ["bn", "act"], "new": ["act", "bn"]})
     'bn, act → act, bn  in another order'
     """
     old, new = order["old"], order["new"]
     blocks = f", in {order['blocks']:,} blocks" if "blocks" in order else ""
-    names = moved(old, new)
-    if len(old) == FEW_IN_ORDER or 2 * len(names) > len(old):
+    names = fewest_moved_names(old, new)
+    if len(old) == MAX_ORDER_NAMES or 2 * len(names) > len(old):
         return f"{', '.join(old)} → {', '.join(new)}  in another order{blocks}"
     stay = [name for name in old if name not in names]
-    now, was = (neighbours(names, stay, *pair) for pair in ((new, old), (old, new)))
-    return f"{listing(names)}  {now} instead of {was}{blocks}"
+    now, was = (_order_neighbours(names, stay, *pair) for pair in ((new, old), (old, new)))
+    return f"{_listing(names)}  {now} instead of {was}{blocks}"
 
 
-def neighbours(names: Sequence[str], stay: Sequence[str], order: Sequence[str], other: Sequence[str]) -> str:
+def _order_neighbours(names: Sequence[str], stay: Sequence[str], order: Sequence[str], other: Sequence[str]) -> str:
     """Where names are in an order, beside what stays: `after a, b`, or `before c` for what is after nothing new."""
     ahead = {name: [each for each in order[: order.index(name)] if each in stay] for name in names}
     there = {name: [each for each in other[: other.index(name)] if each in stay] for name in names}
     if all(ahead[name] and ahead[name][-1] not in there[name] for name in names):
-        return f"after {listing([ahead[name][-1] for name in names])}"
+        return f"after {_listing([ahead[name][-1] for name in names])}"
     behind = [next((each for each in order[order.index(name) :] if each in stay), "") for name in names]
-    return f"before {listing(list(filter(None, behind)))}" if any(behind) else "at the end"
+    return f"before {_listing(list(filter(None, behind)))}" if any(behind) else "at the end"
 
 
-def listing(names: Sequence[str]) -> str:
+def _listing(names: Sequence[str]) -> str:
     """Names, each once and by its last segment, the first few of many."""
     leaves = list(dict.fromkeys(map(last_segment, names)))
-    return ", ".join(leaves[:MOST_PLACES]) + (", …" if len(leaves) > MOST_PLACES else "")
+    return ", ".join(leaves[:MAX_PLACES]) + (", …" if len(leaves) > MAX_PLACES else "")
 
 
-def named_apart(change: Change) -> bool:
-    """Whether ops of one type came or went at places that have other names than the first, so that no name is that of
-    all, or layers of one class at several places."""
+def _names_apart(change: Change) -> bool:
+    """Return whether ops of one type came or went at places that have other names than the first, so that no name is
+    that of all, or layers of one class at several places."""
     detail = change.detail
     if "parts" in detail or not change.also:
         return False
     if len(layers := detail.get("layers", ())) == 1:
         return not layers[0][0].isdecimal()
     alone = len(detail.get("op_types", ())) == 1
-    leaves = {COUNTED.sub("", last_segment(name)) for place in change.also for name in place if name}
-    return alone and change.place_count == change.ops and bool(leaves - {COUNTED.sub("", last_segment(change.name))})
+    leaves = {COUNTER_AT_END.sub("", last_segment(name)) for place in change.also for name in place if name}
+    return (
+        alone
+        and change.place_count == change.ops
+        and bool(leaves - {COUNTER_AT_END.sub("", last_segment(change.name))})
+    )
 
 
-def made_of(change: Change) -> str:
-    """An added or removed unit by the layers that it is: their calls, then its name; of a block its name first. Nothing
-    where its layers are not known."""
+def _parts_text(change: Change) -> str:
+    """Return an added or removed unit by the layers that it is: their calls, then its name; of a block its name first.
+    Nothing where its layers are not known."""
     layers = change.detail.get("layers", ())
-    listed = ", ".join(layers[:MOST_TYPES]) + (", …" if len(layers) > MOST_TYPES else "")
+    listed = ", ".join(layers[:MAX_TYPES]) + (", …" if len(layers) > MAX_TYPES else "")
     if any(layer[0].isdecimal() for layer in layers):
-        return f"{chain(change)}  {format_counted_noun(change.ops, 'op')}, of {listed}"
-    return f"{listed}  {chain(change)}" if layers else ""
+        return f"{_chain_text(change)}  {format_counted_noun(change.ops, 'op')}, of {listed}"
+    return f"{listed}  {_chain_text(change)}" if layers else ""
 
 
-def chain(change: Change) -> str:
+def _chain_text(change: Change) -> str:
     """Name an added or removed unit: its name, its first and last part, or the scope or stem of very many parts."""
     parts = change.detail.get("parts", ())
-    stems = {COUNTED.sub("", part) for part in parts}
+    stems = {COUNTER_AT_END.sub("", part) for part in parts}
     # e.g. "dropout ×12" for dropout, dropout_1, … dropout_11.
-    if len(parts) > MOST_PARTS and len(stems) == 1:
+    if len(parts) > MAX_PARTS and len(stems) == 1:
         return f"{stems.pop()} ×{len(parts)}"
-    around = shared_scope(parts) if len(parts) > MOST_PARTS else ""
+    around = shared_scope(parts) if len(parts) > MAX_PARTS else ""
     if around and not change.detail["scope"]:
-        stem = common_start(min(parts), max(parts))
+        stem = _common_start(min(parts), max(parts))
         # e.g. "net/block5_…" for net/block5_conv1, net/block5_bn1, …
         return f"{stem if stem[-1:] in SEPARATORS else around + '/'}…"
     return f"{change.name} … {parts[-1]}" if len(parts) > 1 else change.name
 
 
-def common_start(first: str, last: str) -> str:
-    """What two names begin with.
+def _common_start(first: str, last: str) -> str:
+    """Return the common beginning of two names.
 
-    >>> common_start("net/block5_add", "net/block5_conv")
+    >>> _common_start("net/block5_add", "net/block5_conv")
     'net/block5_'
     """
     pairs = enumerate(zip(first, last, strict=False))
@@ -144,12 +147,13 @@ def common_start(first: str, last: str) -> str:
 
 
 def _both(change: Change) -> str:
-    """The new name; the old one too where the last segment differs in more than numbers that TensorFlow counts."""
-    last = [COUNTED.sub("", last_segment(name or "")) for name in (change.old, change.new)]
+    """Return the new name; the old one too where the last segment differs in more than numbers that TensorFlow
+    counts."""
+    last = [COUNTER_AT_END.sub("", last_segment(name or "")) for name in (change.old, change.new)]
     return change.name if last[0] == last[1] else f"{change.name} (was {change.old})"
 
 
-def _what(change: Change, most: int) -> str:
+def _unit_words(change: Change, most: int) -> str:
     """Describe an added or removed unit: `scope, 12 ops (4 MatMul, …)`, `op MatMul`."""
     detail = change.detail
     if detail.get("signature"):
@@ -168,7 +172,7 @@ def _what(change: Change, most: int) -> str:
     return f"{unit}, {format_counted_noun(change.ops, 'op')} ({shown})"
 
 
-def between(change: Change) -> str:
+def _wire_words(change: Change) -> str:
     """Where something came into a wire, or went out of one: ` between a and b`; nothing where it is more than one."""
     # (source, target) of the wire that was cut to put it in, or that was closed when it went.
     ends: set[tuple[Any, Any]] = set()
@@ -179,7 +183,7 @@ def between(change: Change) -> str:
     return f" between {source} and {target}" if source is not None else ""
 
 
-def _moved(change: Change) -> str:
+def _move_words(change: Change) -> str:
     around = change.detail["around"]
     old, new = around["old"] or "the root", around["new"] or "the root"
     if change.detail["children"] == 1:
@@ -188,42 +192,50 @@ def _moved(change: Change) -> str:
     return f"{old} → {new}  {children} moved, {format_counted_noun(change.ops, 'op')}"
 
 
-def value(plain: Any) -> str:
-    """A plain value as a reader wants it.
+def value_text(plain: Any) -> str:
+    """Return a plain value as a reader wants it.
 
-    >>> value([1, 2]), value(None), value("SAME"), value({"producer": 27, "bad_consumers": []}), value({"bias": False})
+    >>> (
+    ...     value_text([1, 2]),
+    ...     value_text(None),
+    ...     value_text("SAME"),
+    ...     value_text({"producer": 27, "bad_consumers": []}),
+    ...     value_text({"bias": False}),
+    ... )
     ('[1, 2]', 'nothing', 'SAME', 'producer 27', 'bias false')
     """
     if plain is None or plain == "":
         return "nothing"
     # e.g. versions, of which empty parts say nothing.
     if isinstance(plain, Mapping):
-        return ", ".join(f"{key} {value(part)}" for key, part in plain.items() if part or isinstance(part, bool | int))
+        return ", ".join(
+            f"{key} {value_text(part)}" for key, part in plain.items() if part or isinstance(part, bool | int)
+        )
     if isinstance(plain, (list, tuple)):
-        shown = ", ".join(value(part) for part in plain[:8])
+        shown = ", ".join(value_text(part) for part in plain[:8])
         return f"[{shown}{', …' if len(plain) > 8 else ''}]"
     # `true` and `false` as in JSON and in text protobufs.
     text = str(plain).lower() if isinstance(plain, bool) else str(plain)
     return truncate_text(text, MAX_REPORT_VALUE_LETTERS)
 
 
-def facts(change: Change) -> Iterator[str]:
+def change_facts(change: Change) -> Iterator[str]:
     """Yield further facts of a change, line by line."""
     detail = change.detail
     if detail.get("equal"):
         yield f"position not determinable: one of {detail['equal']} equal neighbours"
     for inner in detail.get("with", ()):
-        yield f"{inner['name']}: {inner['key']} {value(inner['old'])} → {value(inner['new'])}"
+        yield f"{inner['name']}: {inner['key']} {value_text(inner['old'])} → {value_text(inner['new'])}"
     parts = detail.get("parts", ())
-    if MAX_HEADLINE_PARTS < len(parts) <= MOST_PARTS:
+    if MAX_HEADLINE_PARTS < len(parts) <= MAX_PARTS:
         yield f"made of {', '.join(last_segment(part) for part in parts)}"
     shapes = [f"{inner['old']} → {inner['new']}" for inner in detail.get("weights", ())]
     if shapes:
-        yield f"weights {', '.join(shapes[:MOST_WIRES])}" + (", …" if len(shapes) > MOST_WIRES else "")
+        yield f"weights {', '.join(shapes[:MAX_WIRES])}" + (", …" if len(shapes) > MAX_WIRES else "")
     if detail.get("casts"):
         yield f"with {format_counted_noun(detail['casts'], 'cast')}"
     if "part" in detail and change.also:
-        yield f"{value(detail['part']['old'])} → {value(detail['part']['new'])} in each name"
+        yield f"{value_text(detail['part']['old'])} → {value_text(detail['part']['new'])} in each name"
     wires = [(wire, wire["node"]["new"] or wire["node"]["old"]) for wire in detail.get("links", ())]
     # Inputs of a rewired op are its own and have no node; those of layers in another order have one.
     wires += [(wire, wire.get("node", {}).get("new") or "") for wire in detail.get("inputs", ())]
@@ -232,39 +244,42 @@ def facts(change: Change) -> Iterator[str]:
     wires = (
         []
         if detail.get("order") or detail.get("casts")
-        else data or [inner for inner in wires if not barrier(inner[1])]
+        else data or [inner for inner in wires if not _barrier_words(inner[1])]
     )
-    for wire, node in wires[:MOST_WIRES]:
+    for wire, node in wires[:MAX_WIRES]:
         yield _wire(wire, node)
-    if len(wires) > MOST_WIRES:
-        yield f"and {format_counted_noun(len(wires) - MOST_WIRES, 'other wire')}"
+    if len(wires) > MAX_WIRES:
+        yield f"and {format_counted_noun(len(wires) - MAX_WIRES, 'other wire')}"
     for port in detail.get("ports", ()):
-        yield f"{port['side']} {port['key']}: {value(port['old'])} → {value(port['new'])}"
+        yield f"{port['side']} {port['key']}: {value_text(port['old'])} → {value_text(port['new'])}"
     for word in ("arguments", "results", "returned"):
         if word in detail:
-            yield f"{word}: {value(detail[word]['old'])} → {value(detail[word]['new'])}"
-    if listed_behind(change):
+            yield f"{word}: {value_text(detail[word]['old'])} → {value_text(detail[word]['new'])}"
+    if consequence_words(change):
         yield _also(change)
 
 
-def listed_behind(change: Change) -> bool:
-    """Whether a change has other places that its headline does not tell: what moved counts its children there, and an
-    order its blocks."""
-    told = change.kind == "moved" or named_apart(change) or "blocks" in change.detail.get("order", ())
+def consequence_words(change: Change) -> bool:
+    """Return whether a change has other places that its headline does not tell: what moved counts its children there,
+    and an order its blocks."""
+    told = change.kind == "moved" or _names_apart(change) or "blocks" in change.detail.get("order", ())
     return bool(change.also) and not told
 
 
-def differing(
+def differing_words(
     numbers: Mapping[str, tuple[int | None, int | None]],
     more_before: Container[str] = frozenset(),
     more_after: Container[str] = frozenset(),
 ) -> list[str]:
-    """The numbers that differ, with their difference; operations to three digits. Some are more than is counted; where
-    that is so of one side alone, nobody knows the difference.
+    """Return the numbers that differ, with their difference; operations to three digits. Some are more than is counted;
+    where that is so of one side alone, nobody knows the difference.
 
-    >>> differing({"ops": (4, 4), "parameters": (10, 12), "flops": (3_370_000, 1_370_000)})
+    >>> differing_words({"ops": (4, 4), "parameters": (10, 12), "flops": (3_370_000, 1_370_000)})
     ['10 → 12 parameters (+2)', '3.37 M → 1.37 M FLOPs (−2 M)']
-    >>> differing({"flops": (7, 5)}, {"flops"}, {"flops"}), differing({"parameters": (7, 5)}, (), {"parameters"})
+    >>> (
+    ...     differing_words({"flops": (7, 5)}, {"flops"}, {"flops"}),
+    ...     differing_words({"parameters": (7, 5)}, (), {"parameters"}),
+    ... )
     (['at least 7 → 5 FLOPs (−2)'], ['7 → at least 5 parameters'])
     """
     return [
@@ -282,17 +297,17 @@ def _difference(word: str, old: int, new: int, more_before: bool, more_after: bo
     return f"{'at least ' if more_before else ''}{pair} {named} ({'+' if new > old else '−'}{shown(abs(new - old))})"
 
 
-def barrier(name: str) -> bool:
+def _barrier_words(name: str) -> bool:
     """Return whether an op only waits for others, by its name: another input of it is no change worth a line.
 
-    >>> barrier("train/NoOp_1"), barrier("init")
+    >>> _barrier_words("train/NoOp_1"), _barrier_words("init")
     (True, False)
     """
     return last_segment(name).split("_")[0] in GROUP_OPS
 
 
-def following(change: Change) -> list[Change]:
-    """The consequences to report: not the new names that the change itself shows, as in `silu (was gelu)`."""
+def following_words(change: Change) -> list[Change]:
+    """Return the consequences to report: not the new names that the change itself shows, as in `silu (was gelu)`."""
     places = {(change.old, change.new), *change.also}
     return [
         inner
@@ -301,25 +316,28 @@ def following(change: Change) -> list[Change]:
     ]
 
 
-def behind(change: Change) -> str:
-    """How much follows from a change, in a line; nothing where nothing does."""
-    told = following(change)
+def behind_words(change: Change) -> str:
+    """Return how much follows from a change, in a line; nothing where nothing does."""
+    told = following_words(change)
     if not told:
         return ""
     many = format_counted_noun(len(told), "consequence")
     if len(told) == 1:
-        return f"{many}: {head(told[0], 1)}"
+        return f"{many}: {change_head(told[0], 1)}"
     return f"{many} in {format_counted_noun(sum(inner.ops for inner in told), 'op')}"
 
 
 def _wire(wire: Mapping[str, Any], node: str) -> str:
-    return f"{place(wire)}{' of ' + node if node else ''}: {wire['old'] or 'nothing'} → {wire['new'] or 'nothing'}"
+    return (
+        f"{place_words(wire)}{' of ' + node if node else ''}: {wire['old'] or 'nothing'} → {wire['new'] or 'nothing'}"
+    )
 
 
-def place(wire: Mapping[str, Any]) -> str:
-    """Which input of a node: its number as in the file, and in a word, so that nobody asks where counting begins.
+def place_words(wire: Mapping[str, Any]) -> str:
+    """Return which input of a node: its number as in the file, and in a word, so that nobody asks where counting
+    begins.
 
-    >>> place({"input": 1}), place({"input": 12}), place({"input": "control"})
+    >>> place_words({"input": 1}), place_words({"input": 12}), place_words({"input": "control"})
     ('input 1 (second)', 'input 12 (counted from 0)', 'control input')
     """
     number = wire["input"]
@@ -331,5 +349,5 @@ def place(wire: Mapping[str, Any]) -> str:
 def _also(change: Change) -> str:
     """`and 3 other places: a, b, c`."""
     names = [(new if new is not None else old) or "" for old, new in change.also]
-    shown = ", ".join(names[:MOST_PLACES]) + (", …" if len(names) > MOST_PLACES else "")
+    shown = ", ".join(names[:MAX_PLACES]) + (", …" if len(names) > MAX_PLACES else "")
     return f"and {format_counted_noun(len(names), 'other place')}: {shown}"

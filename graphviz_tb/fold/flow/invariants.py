@@ -12,9 +12,8 @@ import numpy as np
 from graphviz_tb.fold.flow.box import Dag, FlowBox, SymbolTable, WiringKey, find_cycles, make_group
 from graphviz_tb.fold.flow.levels import ChildEdges
 from graphviz_tb.fold.flow.names import Vocabulary
-from graphviz_tb.fold.flow.near_repeats import OpTypes
 from graphviz_tb.fold.flow.order import FlowOrder, compute_flow_order
-from graphviz_tb.fold.flow.widths import ChannelWidths
+from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes
 from graphviz_tb.fold.table import lowest_common_owners
 from graphviz_tb.graphs.traversal import strong_components
 from graphviz_tb.limits import MAX_VISITED_BOXES, Meter

@@ -17,12 +17,12 @@ import numpy as np
 from graphviz_tb.fold.series import SeriesRun
 from graphviz_tb.fold.templates import ColumnRuns, group_equal_runs
 from graphviz_tb.graphs.index_arithmetic import index_arithmetic_ops
-from graphviz_tb.graphs.names import NUMBER_IN_NAME
 from graphviz_tb.graphs.rows import count_ops_below, flag_op_rows, training_rows
-from graphviz_tb.graphs.traversal import reachable_from, union_root, unite_sets
+from graphviz_tb.graphs.traversal import needed_only_by, reachable_from, union_root, unite_sets
 from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct_values
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
+from graphviz_tb.model.paths import DIGIT_RUN
 from graphviz_tb.ops.roles import Role, has_role
 
 # Parts of a training level: model, gradients, updates, evaluation, and bookkeeping.
@@ -84,7 +84,7 @@ class TrainingLevels:
             if after.get(candidate) and behind.issuperset(after[candidate])
         }
         model = set(rows[self.forward[rows] > 0].tolist()) - behind - shapes
-        updates = reachable_from(behind.intersection(rows[self._writes[rows]].tolist()), after) & behind
+        updates = reachable_from(behind.intersection(rows[self._writes[rows]].tolist()), after.get) & behind
         known = behind | model | shapes
         others = [child for child in children if child not in known]
         model |= self._model_inputs(row, others, model)
@@ -118,7 +118,7 @@ class TrainingLevels:
         for child in others:
             for user in after.get(child, ()):
                 before.setdefault(user, []).append(child)
-        return reachable_from(model, before) - model
+        return reachable_from(model, before.get) - model
 
     def _bookkeeping_rows(self, row: int, beside: set[int], model: set[int], after: dict[int, list[int]]) -> set[int]:
         """Return connected rows next to a model that write variables, are fed by variables alone, or fill new ones."""
@@ -157,20 +157,12 @@ class TrainingLevels:
 
 def _rows_serving_only(children: Sequence[int], after: dict[int, list[int]], users: set[int]) -> set[int]:
     """Return the children that only `users` need: rates, counters of steps."""
-    helpers: set[int] = set()
-    left = {child: len(after[child]) for child in children if after.get(child)}  # users not accounted for yet
+    left = {child: len(after[child]) for child in children if after.get(child)}
     before: dict[int, list[int]] = {}
     for child in left:
         for user in after[child]:
             before.setdefault(user, []).append(child)
-    todo = sorted(users)
-    while todo:
-        for child in before.get(todo.pop(), ()):
-            left[child] -= 1
-            if not left[child]:
-                helpers.add(child)
-                todo.append(child)
-    return helpers
+    return set(needed_only_by(sorted(users), before.get, left))
 
 
 MIN_FOLDED_CHILDREN = 3  # fewer children are never folded
@@ -312,7 +304,7 @@ def _natural_sort_key(name: str) -> tuple[str, int, str]:
     >>> sorted(["x10", "x2", "w"], key=_natural_sort_key)
     ['w', 'x2', 'x10']
     """
-    return NUMBER_IN_NAME.sub("#", name), len(name), name
+    return DIGIT_RUN.sub("#", name), len(name), name
 
 
 def _label_ids(hierarchy: Hierarchy, rows: Longs, name: Longs, words: dict[str, int]) -> Longs:
@@ -404,10 +396,10 @@ def _number_by_place(labels: Sequence[str]) -> list[str]:
     >>> _number_by_place(["avg_7", "sub_1"]) == _number_by_place(["avg_1", "sub_7"])
     False
     """
-    numbers = sorted(set(NUMBER_IN_NAME.findall("\n".join(labels))))
+    numbers = sorted(set(DIGIT_RUN.findall("\n".join(labels))))
     by_size = {number: size for size, number in enumerate(sorted(numbers, key=lambda number: (len(number), number)))}
     place = {number: f"<{text}.{by_size[number]}>" for text, number in enumerate(numbers)}
-    return [NUMBER_IN_NAME.sub(lambda found: place[found[0]], label) for label in labels] if numbers else [*labels]
+    return [DIGIT_RUN.sub(lambda found: place[found[0]], label) for label in labels] if numbers else [*labels]
 
 
 def _child_symbols(columns: LevelColumns) -> Longs:

@@ -14,9 +14,10 @@ from string import digits
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox, find_cycles
 from graphviz_tb.fold.flow.order import FlowOrder
-from graphviz_tb.graphs.names import NUMBER_IN_NAME, are_names_numbers
+from graphviz_tb.graphs.names import are_names_numbers
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.paths import DIGIT_RUN
 
 # Names as words: common beginnings, counters, and the words of a whole level.
 
@@ -103,7 +104,7 @@ class Vocabulary:
 
         Names of one pattern then split into words that only differ in numbers, in any vocabulary prefix.
         """
-        return NUMBER_IN_NAME.sub("0", name) if self._ignores_numbers else name
+        return DIGIT_RUN.sub("0", name) if self._ignores_numbers else name
 
     @cached_property
     def _ignores_numbers(self) -> bool:

@@ -9,55 +9,21 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from graphviz_tb.fold.flow.box import FlowBox
+from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.fold.flow.sequence import SequenceElement
+from graphviz_tb.fold.flow.widths import OpTypes
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
+from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, MATRIX_PRODUCT_OPS
-
-if TYPE_CHECKING:
-    from graphviz_tb.fold.flow.invariants import FoldContext
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
 AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 SMALLEST = 5  # ops of a repetition: that fewer are alike is no wonder
-
-
-class OpTypes:
-    """Count the ops of boxes by type; boxes of one symbol are counted once. Without a hierarchy all ops of a
-    scope are of one type."""
-
-    def __init__(self, hierarchy: Hierarchy | None = None) -> None:
-        self.hierarchy = hierarchy
-        self._known: dict[int, Counter[str]] = {}
-
-    def of(self, box: FlowBox) -> Counter[str]:
-        """The ops in a box, its feeders included."""
-        known = self._known.get(box.symbol)
-        if known is None:
-            known = self._known[box.symbol] = self._count(box)
-        return known
-
-    def _count(self, box: FlowBox) -> Counter[str]:
-        if box.members:
-            return sum((self.of(member) for member in box.members), Counter())
-        own = Counter([box.op]) if box.op else self._below(box)
-        return sum((self.of(feeder) for feeder in box.feeders), own)
-
-    def _below(self, box: FlowBox) -> Counter[str]:
-        if self.hierarchy is None:
-            return Counter({f"#{box.symbol}": box.ops})
-        graph, row, end = self.hierarchy.graph, box.row, int(self.hierarchy.end[box.row])
-        nodes = self.hierarchy.node[row:end][self.hierarchy.is_ordinary_op[row:end]]
-        counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))
-        return Counter({graph.op_types[number]: int(counts[number]) for number in np.flatnonzero(counts).tolist()})
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,11 +38,10 @@ from graphviz_tb.fold.flow.items import find_flow_items, fold_boxes_aside, fold_
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
 from graphviz_tb.fold.flow.loops import fold_loop_bodies, name_reused_modules
 from graphviz_tb.fold.flow.names import Vocabulary
-from graphviz_tb.fold.flow.near_repeats import OpTypes
 from graphviz_tb.fold.flow.regions import fold_dag
 from graphviz_tb.fold.flow.stacks import fold_series, prepend_unlike_first, stack_chains, stack_parallel_runs
 from graphviz_tb.fold.flow.titles import group_addresses, title_groups
-from graphviz_tb.fold.flow.widths import ChannelWidths
+from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes
 from graphviz_tb.fold.series import SeriesRun, qualified_name
 from graphviz_tb.fold.table import NewGroup
 from graphviz_tb.graphs.level_flow import repeatedly_called_scopes

@@ -1,7 +1,9 @@
-"""Channels and strides of the convolutions and products in a box: where they change, a stage of a network ends."""
+"""The ops of a box by type, and the channels and strides of its convolutions and products: where these change, a stage
+of a network ends."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -14,6 +16,36 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
 
 KERNEL = 1  # the slot of a kernel
+
+
+class OpTypes:
+    """Count the ops of boxes by type; boxes of one symbol are counted once. Without a hierarchy all ops of a
+    scope are of one type."""
+
+    def __init__(self, hierarchy: Hierarchy | None = None) -> None:
+        self.hierarchy = hierarchy
+        self._known: dict[int, Counter[str]] = {}
+
+    def of(self, box: FlowBox) -> Counter[str]:
+        """The ops in a box, its feeders included."""
+        known = self._known.get(box.symbol)
+        if known is None:
+            known = self._known[box.symbol] = self._count(box)
+        return known
+
+    def _count(self, box: FlowBox) -> Counter[str]:
+        if box.members:
+            return sum((self.of(member) for member in box.members), Counter())
+        own = Counter([box.op]) if box.op else self._below(box)
+        return sum((self.of(feeder) for feeder in box.feeders), own)
+
+    def _below(self, box: FlowBox) -> Counter[str]:
+        if self.hierarchy is None:
+            return Counter({f"#{box.symbol}": box.ops})
+        graph, row, end = self.hierarchy.graph, box.row, int(self.hierarchy.end[box.row])
+        nodes = self.hierarchy.node[row:end][self.hierarchy.is_ordinary_op[row:end]]
+        counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))
+        return Counter({graph.op_types[number]: int(counts[number]) for number in np.flatnonzero(counts).tolist()})
 
 
 class ChannelWidths:

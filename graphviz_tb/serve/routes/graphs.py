@@ -1,4 +1,4 @@
-"""Graphs: loading state, heads, blocks, single groups."""
+"""Graphs: loading state, heads, blocks, joins and colours of what is logged."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from starlette.routing import Route
 from graphviz_tb.chart.measures import MEASURES
 from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.logs.training import TrainingLog
-from graphviz_tb.page.blocks import pack_columns
 from graphviz_tb.page.log import embedding_joins, joins_by_tag
 from graphviz_tb.render.html import page_bytes
-from graphviz_tb.search import has_regex, parse_query
 from graphviz_tb.serve.answers import (
     COLUMNS_MEDIA_TYPE,
     RefusedRequest,
@@ -21,13 +19,12 @@ from graphviz_tb.serve.answers import (
     is_not_modified,
     json_response,
 )
-from graphviz_tb.serve.graph_rows import GraphRows, LogColouringRequest, logged_colour_columns, page_level_numbers
+from graphviz_tb.serve.graph_rows import GraphRows, LogColouringRequest, logged_colour_columns
 from graphviz_tb.serve.graphs import ListedGraph, ServedGraphs
 from graphviz_tb.serve.jobs import FileBlock, ServedPage, run_in_thread
 from graphviz_tb.serve.parameters import (
     MAX_AXIS_VALUE,
     checked_query,
-    is_id,
     query_integer,
     query_number,
     query_word,
@@ -36,7 +33,6 @@ from graphviz_tb.serve.parameters import (
 from graphviz_tb.serve.session import ServedSource
 
 BINARY_MEDIA_TYPE, PAGE_MEDIA_TYPE = "application/octet-stream", "text/html; charset=utf-8"
-DEFAULT_HITS, MAX_HITS, MAX_HOPS = 200, 10_000, 9_999
 
 
 def _requested_graph(request: Request) -> tuple[ServedGraphs, ListedGraph]:
@@ -80,70 +76,10 @@ async def graph_page_file(request: Request) -> Response:
     return Response(data, 200, {"cache-control": "no-store", "content-disposition": "attachment"}, PAGE_MEDIA_TYPE)
 
 
-async def group_level(request: Request) -> Response:
-    """Return the columns of one group: the numbers that `viewer/reader.js` reads."""
-    checked_query(request, ())
-    page, row = _requested_page(request), request.path_params["row"]
-    numbers = page_level_numbers(page, row)
-    if numbers is None:
-        raise RefusedRequest(404, f"nothing in group {row[:40]!r} is here", "the block 'levels' lists groups")
-    digests = "".join(each.digest for each in page.blocks.values())
-    return await cached_bytes_response(
-        request, lambda: pack_columns(len(numbers), [("numbers", numbers)]), COLUMNS_MEDIA_TYPE, f"{digests} {row}"
-    )
-
-
 async def requested_rows(request: Request) -> GraphRows:
     """Return the rows of a graph. Raises `RefusedRequest` if it is not ready."""
     graphs, one = _requested_graph(request)
     return await run_in_thread(graphs.unpacked_rows, one, graphs.ready_page(one))
-
-
-def _parse_row(rows: GraphRows, text: str) -> int:
-    """Parse a row number. Raises `RefusedRequest`."""
-    if not is_id(text) or int(text) >= len(rows):
-        raise RefusedRequest(404, f"no row {text[:40]!r}", f"there are rows 0 to {len(rows) - 1}")
-    return int(text)
-
-
-async def find_graph_rows(request: Request) -> Response:
-    """Return the rows of the whole graph that match a text."""
-    query = checked_query(request, ("text", "limit"))
-    text, most = query.get("text", ""), query_integer(query, "limit", DEFAULT_HITS, 1, MAX_HITS)
-    try:
-        wanted = parse_query(text)
-    except RequestError as error:
-        raise RefusedRequest(400, str(error), error.hint or "such as text=op:Conv2D relu") from error
-    if has_regex(wanted):
-        raise RefusedRequest(
-            400, "regular expressions are not looked for here", "the page does; here op:Conv* has stars"
-        )
-    rows = await requested_rows(request)
-    try:
-        found = await run_in_thread(rows.find_rows, wanted)
-    except MissingFacts as error:
-        raise RefusedRequest(400, str(error), error.hint or "") from error
-    hits = [rows.row_entry(row) for row in found[:most]]
-    return json_response(request, {"count": len(found), "hits": hits}, same=True)
-
-
-async def trace_graph_rows(request: Request) -> Response:
-    """Return the rows that lead to a row, or that it leads to."""
-    query = checked_query(request, ("row", "way", "hops"))
-    way, hops = query_word(query, "way", ("in", "out")), query.get("hops", "1")
-    steps = None if hops == "all" else query_integer(query, "hops", 1, 1, MAX_HOPS)
-    rows = await requested_rows(request)
-    row = _parse_row(rows, query.get("row", ""))
-    found = await run_in_thread(rows.trace_rows, row, way, steps)
-    return json_response(request, {"row": row, "way": way, "hops": steps or "all", "rows": found}, same=True)
-
-
-async def graph_row_card(request: Request) -> Response:
-    """Return the card of one row."""
-    checked_query(request, ())
-    rows = await requested_rows(request)
-    row = _parse_row(rows, request.path_params["row"])
-    return json_response(request, await run_in_thread(rows.row_card, row), same=True)
 
 
 async def graph_joins(request: Request) -> Response:
@@ -209,10 +145,6 @@ GRAPH_ROUTES = [
     Route("/api/graphs/{id}", graph_head, methods=["GET"]),
     Route("/api/graphs/{id}/blocks/{name:path}", graph_block, methods=["GET"]),
     Route("/api/graphs/{id}/page", graph_page_file, methods=["GET"]),
-    Route("/api/graphs/{id}/groups/{row}", group_level, methods=["GET"]),
-    Route("/api/graphs/{id}/find", find_graph_rows, methods=["GET"]),
-    Route("/api/graphs/{id}/trace", trace_graph_rows, methods=["GET"]),
-    Route("/api/graphs/{id}/card/{row}", graph_row_card, methods=["GET"]),
     Route("/api/graphs/{id}/joins", graph_joins, methods=["GET"]),
     Route("/api/graphs/{id}/logged", logged_graph_colours, methods=["GET"]),
     Route("/api/load/{id}", load_graph, methods=["POST"]),

@@ -1,0 +1,309 @@
+"""Another type of numbers, with the casts that it needs."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from graphviz_tb.diff.changes.attributes import Difference
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.places import edits_of_changes, other_places
+from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.match.matching import Matching, common_subsequence
+from graphviz_tb.diff.traced import OWN_PARAMETER, SHARED_PARAMETER
+from graphviz_tb.model.change import SEVERITIES, Change
+from graphviz_tb.model.columns import exists
+from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.tensors import dtype_label
+from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
+
+FLOAT_TYPES = frozenset({"float16", "bfloat16", "float32", "float64", "mixed_float16", "mixed_bfloat16"})
+
+
+def is_precision(change: Change) -> bool:
+    """Return whether numbers are of another floating type: single, half, double. TensorFlow leaves out single where it
+    is the default of an op."""
+    detail = change.detail
+    # A Keras model may write anything for a dtype: only a word can be a floating type.
+    if detail.get("key") != "dtype":
+        return False
+    return all(
+        isinstance(one, str) and one in FLOAT_TYPES for one in (detail[side] or "float32" for side in ("old", "new"))
+    )
+
+
+def type_pair(change: Change) -> tuple[str, str]:
+    """Return the old and the new floating type."""
+    return change.detail["old"] or "float32", change.detail["new"] or "float32"
+
+
+def has_only_types(change: Change) -> bool:
+    """Return whether only types of numbers are others in a function."""
+    return bool(change.inside) and all(is_precision(one) or one.kind == "signature-changed" for one in change.inside)
+
+
+def inner_type(change: Change) -> tuple[str, str] | None:
+    """Return the old and the new type in a function in which only one type is another."""
+    pairs = {type_pair(one) for one in change.inside if is_precision(one)}
+    return pairs.pop() if len(pairs) == 1 else None
+
+
+def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
+    """Return the old and the new type where only casts between these came or went, or are wired; else two empty
+    words."""
+    none = "", ""
+    if change.kind not in ("added", "removed") or "function" in change.detail:
+        return none
+    came = change.kind == "added"
+    graph = (m.b if came else m.a).graph
+    pairs = set()
+    for node in change.edits.added if came else change.edits.removed:
+        definition = graph.node_def(node)
+        if definition is None or definition.op not in CAST_OPS or not {"SrcT", "DstT"} <= set(definition.attr):
+            return none
+        pairs.add(frozenset(dtype_label(definition.attr[key].type) for key in ("SrcT", "DstT")))
+    if len(pairs) != 1 or len(pair := sorted(pairs.pop())) != 2:
+        return none
+    return pair[0], pair[1]
+
+
+def other_types(changes: list[Change]) -> Change:
+    """Another type of numbers, with the casts that it needs: named by the scope around all."""
+    types = [change for change in changes if is_precision(change)]
+    if len(changes) == 1 and types:
+        return types[0]
+    severity = min((change.severity for change in changes), key=SEVERITIES.index)
+    # Where both types are written, then the largest: a default that is left out says less.
+    typed = types or [one for change in changes for one in change.inside if is_precision(one)]
+    first = max(typed, key=lambda change: (None not in change.detail.values(), change.ops, change.name))
+    casts = sum(change.ops for change in changes if change.kind in ("added", "removed"))
+    names = [
+        name for change in types for place in ((change.old, change.new), *change.also) for name in place[1:] if name
+    ]
+    around = shared_scope(names)
+    detail = {"key": "dtype", "old": first.detail["old"], "new": first.detail["new"], "casts": casts}
+    return Change("changed", severity if severity == "signature" else "attribute", around, around,
+                  sum(change.ops for change in changes), detail, edits=edits_of_changes(changes))  # fmt: skip
+
+
+def shared_scope(names: Sequence[str]) -> str:
+    """Return the scope that most of the names are in: the longest with nine in ten of them.
+
+    >>> shared_scope(["m/a/x", "m/b/y"]), shared_scope(["a", "b"]), shared_scope(["m/a/x", "m/a/y/z"])
+    ('m', '', 'm/a')
+    """
+    scopes = [name.split("/")[:-1] for name in names]
+    shared: list[str] = []
+    # One segment at a time, as all scopes of a deep name together have the square of its letters. Only one branch can
+    # hold so many names.
+    while scopes := [words for words in scopes if len(words) > len(shared)]:
+        ((word, count),) = Counter([words[len(shared)] for words in scopes]).most_common(1)
+        if 10 * count < 9 * len(names):
+            break
+        scopes = [words for words in scopes if words[len(shared)] == word]
+        shared.append(word)
+    return "/".join(shared)
+
+
+# Layers that changed places.
+
+NUMBERED = (-1, -2, -3)  # depths: blocks that are no scopes, but have numbered names
+NUMBER = re.compile(r"(?<=[0-9])([/_.-]+)(?=[A-Za-z])")  # what comes behind a number in a name
+
+
+def merge_order_changes(m: Matching, layers: tuple[Layers, Layers], changes: list[Change]) -> Change:
+    """Layers that changed places."""
+    told: dict[str, Any] = {}
+    pairs = [pair for change in changes for pair in change.edits.inputs]
+    new = _layer_order(layers[1], [new for _, new in pairs], layers[1].name)
+    old = _layer_order(layers[0], [old for old, _ in pairs], lambda layer: _partner_name(m, layers, layer))
+    # The same layers in another order, said once where it is that of several blocks.
+    if set(old) == set(new) and old != new:
+        blocks = _repeated_order(old, new)
+        # The most frequent says it: the first and the last block may have other neighbours.
+        often = Counter(blocks.values()).items()
+        (before, after), count = max(often, key=lambda pair: (pair[1], sorted(pair[0])), default=(((), ()), 0))
+        if count > 1:
+            told["order"] = {"old": list(before), "new": list(after), "blocks": len(blocks)}
+            # The place of the change is a block with this order.
+            inside = tuple(around for around, orders in blocks.items() if orders == (before, after))
+            changes = sorted(changes, key=lambda change: not change.name.startswith(inside))
+        else:
+            old, new = ([last_segment(name) for name in names] for names in (old, new))
+            told["order"] = dict(zip(("old", "new"), _name_differences(old, new), strict=True))
+    first, ops = changes[0], sum(change.ops for change in changes)
+    wires = [
+        {"node": {"old": change.old, "new": change.new}, **wire}
+        for change in changes
+        for wire in change.detail["inputs"]
+    ]
+    also = other_places(changes, first)
+    detail = {"inputs": wires, **told}
+    return Change("rewired", "wiring", first.old, first.new, ops, detail, also, edits=edits_of_changes(changes))
+
+
+def _name_differences(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """Two orders of the same names without what is equal at both ends.
+
+    >>> _name_differences(["a", "b", "c", "d"], ["a", "c", "b", "d"])
+    (['b', 'c'], ['c', 'b'])
+    """
+    start, stop = 0, len(old)
+    while start < stop and old[stop - 1] == new[stop - 1]:
+        stop -= 1
+    while start < stop and old[start] == new[start]:
+        start += 1
+    return old[start:stop], new[start:stop]
+
+
+def _repeated_order(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the order in each block of layers, a scope with another order of what is in it now, by the names below it.
+
+    >>> _repeated_order(["b_0/norm", "b_0/sum", "b_1/norm", "b_1/sum"], ["b_0/sum", "b_0/norm", "b_1/sum", "b_1/norm"])
+    {'b_0': (('norm', 'sum'), ('sum', 'norm')), 'b_1': (('norm', 'sum'), ('sum', 'norm'))}
+    """
+    # By scopes from the outside in, then by the numbers in names, where blocks are no scopes.
+    for depth in (*range(1, max((name.count("/") for name in old), default=0) + 1), *NUMBERED):
+        scopes: dict[str, tuple[list[str], list[str]]] = {}
+        for which, names in enumerate((old, new)):
+            for name in names:
+                around, below = _common_scope_cut(name, depth)
+                scopes.setdefault(around, ([], []))[which].append(below)
+        pairs = {
+            around: _name_differences(*orders)
+            for around, orders in scopes.items()
+            if len(orders[0]) == len(orders[1]) > 1
+        }
+        changed = {around: (tuple(before), tuple(after)) for around, (before, after) in pairs.items() if before}
+        # The outermost scopes of which several have another order are the blocks.
+        if len(changed) > 1:
+            return changed
+    return {}
+
+
+def _common_scope_cut(name: str, depth: int) -> tuple[str, str]:
+    """Cut a name in that of the block and what is below it, after so many segments or, below 0, so many numbers.
+
+    >>> (
+    ...     _common_scope_cut("net/block_0/norm", 2),
+    ...     _common_scope_cut("net_1/block_0_norm", -2),
+    ...     _common_scope_cut("net/norm", -1),
+    ... )
+    (('net/block_0', 'norm'), ('net_1/block_0', 'norm'), ('', 'net/norm'))
+    """
+    if depth < 0:
+        ends = [found for found, _ in zip(NUMBER.finditer(name), range(-depth), strict=False)]
+        return (name[: ends[-1].start(1)], name[ends[-1].end() :]) if len(ends) == -depth else ("", name)
+    segments = name.split("/")
+    return "/".join(segments[:depth]), "/".join(segments[depth:])
+
+
+def _partner_name(m: Matching, layers: tuple[Layers, Layers], layer: int) -> str:
+    """Return the name that an old layer has now."""
+    partner = int(m.scope_to_b[layer] if exists(layer) else m.to_b[-1 - layer])
+    if not exists(partner):
+        return layers[0].name(layer)
+    return layers[1].name(partner if exists(layer) else -1 - partner)
+
+
+def _layer_order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -> list[str]:
+    """Return the layers of nodes as data runs through them, by name: by the longest way that leads to each of them."""
+    place: dict[int, float] = {}
+    for node in nodes:
+        if layers.forward[node]:
+            layer = layers.layer_of_node(node)
+            place[layer] = min(layers.depth[node], place.get(layer, 1.0))
+    return [name for _, name in sorted((depth, name_of(layer)) for layer, depth in place.items())]
+
+
+def fewest_moved_names(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """Return the fewest names whose moves make one order of the other: all but a longest common subsequence.
+
+    >>> fewest_moved_names(["norm", "dense", "add"], ["dense", "add", "norm"])
+    ['norm']
+    """
+    kept = {old[place] for place, _ in common_subsequence(old, new) or ()}
+    return [name for name in old if name not in kept]
+
+
+# Weights that two layers shared and no longer do, or do now.
+
+READING_OPS = VARIABLE_READ_OPS | IDENTITY_OPS
+WEIGHT_OPS = VARIABLE_OPS | VARIABLE_READ_OPS | CONSTANT_OPS | INPUT_OPS
+
+
+def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change | None:
+    """Only weights came, for ops that used those of another layer, which are there still: one change of the layer."""
+    for kind, which, word in (("added", 1, "new"), ("removed", 0, "old")):
+        parts = [change for change in changes if change.kind == kind]
+        others = [change for change in changes if change.kind not in (kind, "rewired")]
+        if all(map(_only_adds_weights, parts)) or not all(map(_only_adds_weights, others)):
+            continue
+        if any(not change.detail["op_types"].keys() <= WEIGHT_OPS for change in parts):
+            continue
+        shared = {name for change in parts for name in _former_lenders(m, layers, change, which)}
+        users = sorted({pair for change in parts for pair in change.edits.inputs})
+        # The layer that lends its weights may be rewired too; it is not the one that has its own now.
+        apart = [pair for pair in users if layers[which].name(layers[which].layer_of_node(pair[which])) not in shared]
+        if users and shared:
+            own = [
+                [layers[side].name(layers[side].layer_of_node(pair[side])) for pair in apart or users]
+                for side in (0, 1)
+            ]
+            old, new = (names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own)
+            lenders_of = _common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
+            lender = f"shared with {lenders_of}" if apart and lenders_of else "shared"
+            detail = {"key": "weights", word: OWN_PARAMETER, "old" if which else "new": lender}
+            ops = sum(change.ops for change in parts)
+            return Change("changed", "op", old, new, ops, detail, edits=edits_of_changes(changes))
+    return None
+
+
+def _only_adds_weights(change: Change) -> bool:
+    """Return whether nothing but reads of variables came, or went: each layer has its own.
+
+    >>> kinds = ({"ReadVariableOp": 2}, {"ReadVariableOp": 1, "VarHandleOp": 1})
+    >>> [_only_adds_weights(Change("added", "op", None, "a", 2, {"op_types": kind})) for kind in kinds]
+    [True, False]
+    """
+    return change.kind in ("added", "removed") and change.detail["op_types"].keys() <= READING_OPS
+
+
+def _common_scope(names: Sequence[str]) -> str:
+    """Return the scope around all of some names, "" for none.
+
+    >>> _common_scope(["tower/a", "tower/b/c"]), _common_scope(["a", "b"])
+    ('tower', '')
+    """
+    return posixpath.commonpath([f"/{name}" for name in names]).strip("/")
+
+
+def _former_lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: int) -> list[str]:
+    """Return the layers, other than the users' own, whose weights the ops took on the other side."""
+    other = layers[1 - which]
+    graph, index = other.side.graph, other.side.graph.index[0]
+    names = []
+    # What the rewired ops took on the side where the weights were shared.
+    taken = [(wire["old" if which else "new"] or "").partition(":")[0] for wire in change.detail.get("links", ())]
+    for node in [_variable_read_by(other.side, index[name]) for name in taken if name in index]:
+        if exists((m.to_b if which else m.to_a)[node]) and graph.op_types[graph.op[node]] in WEIGHT_OPS:
+            names.append(other.name(other.layer_of_node(node)))
+    return names
+
+
+def _variable_read_by(side: GraphColumns, node: int) -> int:
+    """Return the variable that a node reads; the node itself where it reads none."""
+    graph = side.graph
+    first, stop = side.in_start[node : node + 2]
+    return int(graph.source[first]) if first < stop and graph.op_types[graph.op[node]] in READING_OPS else node
+
+
+def is_tying(difference: Difference) -> bool:
+    """Return whether a parameter of PyTorch belongs to another module than the one that uses it, now or before."""
+    values = difference.old, difference.new
+    return OWN_PARAMETER in values and any(
+        isinstance(value, str) and value.startswith(SHARED_PARAMETER) for value in values
+    )

@@ -1,0 +1,383 @@
+"""Places of free nodes: an input or an output of a matched node, with the label of the free node that is there.
+
+The nodes at each place are counted once and updated with each match: a step looks only at what the last one changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.columns.values import Hashes, combine_hashes, word_hash
+from graphviz_tb.diff.match.containers import match_followers
+from graphviz_tb.diff.match.matching import (
+    Apart,
+    Findings,
+    Matching,
+    NodePairs,
+    Reason,
+    align_members,
+    node_pairs,
+    series_runs,
+    split_number,
+)
+from graphviz_tb.limits import MAX_MATCH_SPREAD
+from graphviz_tb.model.columns import Ints, Longs, exists
+from graphviz_tb.model.paths import without_digits
+
+
+class FreePlaces:
+    """The places of one side: of place p, `owner[p]` is the node it belongs to and `what[p]` a hash of the rest.
+
+    Where the owner is matched, `count[p]` free nodes lie there, and `total[p]` is the sum of their ids: the id of the
+    only one.
+    """
+
+    def __init__(self, side: GraphColumns, partner: Ints, label: Hashes) -> None:
+        graph, self.known = side.graph, exists(partner)
+        feeds, uses = (np.flatnonzero(~self.known[ends]) for ends in (graph.source, graph.target))
+        # One row for each edge and each end of it that is free: the node there, and the one that it is beside.
+        self.node = np.concatenate((graph.source[feeds], graph.target[uses]))
+        beside = np.concatenate((graph.target[feeds], graph.source[uses]))
+        what = combine_hashes(side.edge_hash[np.concatenate((feeds, uses))], label[self.node])
+        # The complement: a place behind a node is never one before it.
+        what[len(feeds) :] = ~what[len(feeds) :]
+        self.keys, first, place = np.unique(_place_keys(beside, what), return_index=True, return_inverse=True)
+        self.owner, self.what, self.place = beside[first], what[first], place.astype(np.int32).reshape(-1)
+        self.count, self.total = np.zeros(len(first), np.int32), np.zeros(len(first), np.int64)
+        self.by_node, self.by_owner = RowsByNode(self.node, len(side)), RowsByNode(beside, len(side))
+        self._count(np.flatnonzero(self.known[beside]), 1)
+        self._changed: list[Ints | Longs] = [np.arange(len(first))]
+
+    def take(self, nodes: Ints) -> None:
+        """Nodes that were free are matched now."""
+        gone = self.by_node(nodes)
+        gone = gone[self.known[self.owner[self.place[gone]]]]
+        self.known[nodes] = True
+        come = self.by_owner(nodes)
+        come = come[~self.known[self.node[come]]]
+        self._count(gone, -1)
+        self._count(come, 1)
+        self._changed += [self.place[gone], self.place[come]]
+
+    def changed_places(self) -> Longs:
+        """Return the places with one free node whose number is another than when this was last asked."""
+        places = np.unique(np.concatenate([np.zeros(0, np.int64), *self._changed]))
+        self._changed = []
+        alone: Longs = places[self.count[places] == 1]
+        return alone
+
+    def find(self, owner: Ints, what: Hashes) -> Longs:
+        """Return the places of these nodes, -1 for none."""
+        if not len(self.keys):
+            return np.full(len(owner), -1)
+        keys = _place_keys(owner, what)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, at, -1)
+
+    def _count(self, rows: Ints | Longs, sign: int) -> None:
+        np.add.at(self.count, self.place[rows], sign)
+        np.add.at(self.total, self.place[rows], sign * self.node[rows].astype(np.int64))
+
+
+class RowsByNode:
+    """Rows by the node in a column."""
+
+    def __init__(self, column: Ints, nodes: int) -> None:
+        self.order = np.argsort(column, kind="stable").astype(np.int32)
+        self.start = np.concatenate(([0], np.cumsum(np.bincount(column, minlength=nodes))))
+
+    def __call__(self, nodes: Ints) -> Ints:
+        """Return the rows of some nodes."""
+        start, many = self.start[nodes], self.start[nodes + 1] - self.start[nodes]
+        behind = np.cumsum(many)
+        rows: Ints = self.order[np.repeat(start - behind + many, many) + np.arange(many.sum())]
+        return rows
+
+
+class FreePlacePairs:
+    """The places of both sides, by one of their labels."""
+
+    def __init__(self, m: Matching, label_a: Hashes, label_b: Hashes) -> None:
+        self.m = m
+        self.a, self.b = FreePlaces(m.a, m.to_b, label_a), FreePlaces(m.b, m.to_a, label_b)
+
+    def take(self, old: Ints, new: Ints) -> None:
+        """Nodes are matched now."""
+        self.a.take(old)
+        self.b.take(new)
+
+    def lone_pairs(self) -> tuple[Longs, Longs]:
+        """Return the nodes that are the only ones at their places on both sides, once for each place.
+
+        Before: of each pair that was given back earlier one node at least is matched. So any place that matters has
+        changed on one side: no other is looked at.
+        """
+        a, b = self.a, self.b
+        others = b.changed_places()
+        mine = np.unique(np.concatenate((a.changed_places(), a.find(self.m.to_a[b.owner[others]], b.what[others]))))
+        mine = mine[exists(mine)]
+        mine = mine[a.count[mine] == 1]
+        found = b.find(self.m.to_b[a.owner[mine]], a.what[mine])
+        mine, found = mine[exists(found)], found[exists(found)]
+        both = b.count[found] == 1
+        return a.total[mine[both]], b.total[found[both]]
+
+
+def _place_keys(owner: Ints, what: Hashes) -> Hashes:
+    """Places as numbers."""
+    return combine_hashes(owner.astype(np.int64).view(np.uint64), what)
+
+
+# From matched nodes to those beside them: what feeds the same input, what uses the same output; constants go with
+# the op that uses them, since TensorFlow counts their names (`Const_3`).
+
+
+def _match_around(m: Matching, same_label: bool = True) -> Findings:
+    """Match free neighbours of matched nodes until nothing moves.
+
+    Before: some nodes are matched. After: a free node is matched where it is the only one with its op type (and its
+    attributes, first) at its place beside a matched node, on both sides.
+    """
+    free = min(map(len, m.count_unmatched()))
+    beside: list[FreePlacePairs] = []
+    for _ in range(MAX_MATCH_SPREAD):
+        if not free:
+            return
+        # With attributes first; by the op type alone only where that finds nothing more.
+        if not beside:
+            beside.append(FreePlacePairs(m, m.a.node_label, m.b.node_label))
+        if len(beside) == 1 and not same_label:
+            beside.append(FreePlacePairs(m, m.a.labels.op, m.b.labels.op))
+        moved = next(filter(None, map(_match_one_step, beside)), [])
+        # From here on the op type alone may do.
+        if not moved and same_label:
+            same_label = False
+            continue
+        if not moved:
+            return
+        found = node_pairs(moved, Reason.SPREAD)
+        yield found
+        free -= len(moved)
+        for each in beside:
+            each.take(found.old, found.new)
+    m.note("spread-limit", f"matches were spread over {MAX_MATCH_SPREAD} steps and no further")
+
+
+def _match_one_step(beside: FreePlacePairs) -> list[tuple[int, int]]:
+    """Return the nodes one edge away that go together."""
+    old, new = beside.lone_pairs()
+    return _unambiguous(old.tolist(), new.tolist())
+
+
+def _unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]:
+    """Pairs most places vote for; a node that two partners are proposed for goes to the one with more votes.
+
+    >>> _unambiguous([1, 1, 2], [5, 5, 5])
+    [(1, 5)]
+    """
+    votes: dict[tuple[int, int], int] = {}
+    for pair in zip(old, new, strict=True):
+        votes[pair] = votes.get(pair, 0) + 1
+    taken_a: set[int] = set()
+    taken_b: set[int] = set()
+    matched = []
+    for mine, other in sorted(votes, key=lambda pair: (-votes[pair], pair)):
+        if mine not in taken_a and other not in taken_b:
+            matched.append((mine, other))
+            taken_a.add(mine)
+            taken_b.add(other)
+    return matched
+
+
+def match_constants(m: Matching) -> Findings:
+    """Match constants that have one user each by their users, whatever was matched before.
+
+    Before: most ops are matched. After: a constant is matched with the one at the same input of its user's partner.
+    """
+    there = _single_uses(m.b)
+    pairs = []
+    for (user, slot), node in _single_uses(m.a).items():
+        other = there.get((int(m.to_b[user]), slot), -1)
+        if exists(other) and int(m.to_b[node]) != other:
+            pairs.append((node, other))
+    before = m.to_a[[other for _, other in pairs]]
+    # Both ends are freed first: a constant may hold the partner that its user says is another's.
+    yield Apart(np.array([*(node for node, _ in pairs), *before[exists(before)].tolist()], np.int32))
+    yield node_pairs(pairs, Reason.SPREAD)
+
+
+def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
+    """Return the constants that feed one input alone, by the user and the place of the input."""
+    graph = side.graph
+    data = np.flatnonzero(~graph.control & side.constants()[graph.source])
+    once = np.bincount(graph.source[data], minlength=len(side))[graph.source[data]] == 1
+    edges = data[once]
+    keys = zip(graph.target[edges].tolist(), graph.slot[edges].tolist(), strict=True)
+    return dict(zip(keys, graph.source[edges].tolist(), strict=True))
+
+
+# Nodes with a neighbourhood of their own, wherever they went.
+#
+# Neighbourhoods are compared by Weisfeiler-Lehman hashes, largest radius first; a node that is found anchors what lies
+# around it, as in GumTree (Falleri et al., ASE 2014).
+
+# Edges that a neighbourhood reaches, and which way: both ways, then far along the flow where one side was edited.
+NEIGHBOURHOOD_RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "both"), (4, "in"), (4, "out"))
+
+
+def match_anchors(m: Matching, radii: tuple[tuple[int, str], ...] = NEIGHBOURHOOD_RADII) -> Findings:
+    """Match free nodes whose neighbourhood occurs once on each side, the largest radius first."""
+    for radius, direction in radii:
+        free_a, free_b = m.count_unmatched()
+        if not len(free_a) or not len(free_b):
+            return
+        old, new = _unique_pairs(
+            m, m.a.neighbourhood_hashes(radius, direction), m.b.neighbourhood_hashes(radius, direction), free_a, free_b
+        )
+        old, new = _plausible(m, old, new, radius)
+        if len(old):
+            yield NodePairs(old, new, Reason.ANCHOR)
+            # What an anchor leads to is matched before smaller, more ambiguous neighbourhoods are compared.
+            yield from match_followers(m)
+            yield from _match_around(m)
+    yield from _match_around(m)  # where no neighbourhood is the only one: beside what was matched by name
+
+
+def _plausible(m: Matching, old: Ints, new: Ints, radius: int) -> tuple[Ints, Ints]:
+    """Leave out nodes with next to no neighbourhood, unless they keep their name or their scope."""
+    edges = np.diff(m.a.in_start)[old] + np.diff(m.a.out_start)[old]
+    same = m.a.scopes.node_leaf_hash[old] == m.b.scopes.node_leaf_hash[new]
+    keep = (edges >= 2) | m.parents_match(old, new) | (same & (edges >= 1))
+    return old[keep], new[keep]
+
+
+def _unique_pairs(m: Matching, hash_a: Hashes, hash_b: Hashes, free_a: Ints, free_b: Ints) -> tuple[Ints, Ints]:
+    """Free nodes of compared blocks whose hash occurs once among the free nodes of either side."""
+    blocks_a, blocks_b = m.block_pair()
+    # With the number of the pair of blocks: a node of one function is never matched with one of another.
+    key_a = combine_hashes(hash_a[free_a], blocks_a[m.a.block[free_a]].astype(np.int64).view(np.uint64))
+    key_b = combine_hashes(hash_b[free_b], blocks_b[m.b.block[free_b]].astype(np.int64).view(np.uint64))
+    once_a, at_a = _once(key_a)
+    once_b, at_b = _once(key_b)
+    _, in_a, in_b = np.intersect1d(once_a, once_b, assume_unique=True, return_indices=True)
+    return free_a[at_a[in_a]], free_b[at_b[in_b]]
+
+
+def _once(keys: Hashes) -> tuple[Hashes, Ints]:
+    """Return the keys that occur once, and where."""
+    values, first, count = np.unique(keys, return_index=True, return_counts=True)
+    return values[count == 1], first[count == 1].astype(np.int32)
+
+
+# Match layers of Keras models, in the order of the file: the longest common subsequence of equal layers.
+
+
+def match_keras_layers(m: Matching) -> Findings:
+    """Match layers by the names that somebody gave, by class and configuration, then by the class alone; of equal ones
+    by name.
+
+    Before: nothing is matched. After, where both graphs are Keras models: what goes together without crossing.
+    """
+    if not m.a.graph.layers or not m.b.graph.layers:
+        return
+    # Every name and every wire is the same: each layer changed in its place, and goes by its name.
+    if np.array_equal(np.sort(m.a.in_place), np.sort(m.b.in_place)):
+        return
+    if (same := _match_given_names(m)) is not None:
+        yield node_pairs(same, Reason.NAME)
+        return
+    # The file lists layers by their distance from the results: a longer parallel branch moves a layer in this order,
+    # so that a kept name and kept wires prove more than the order.
+    yield node_pairs(_kept_layers(m), Reason.NAME)
+    tiers = [(m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))]
+    pairs = align_members(
+        [(_given_names(m.a, m.b), _given_names(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
+        _likely_layers(m),
+        m.longest_common,
+    )
+    yield node_pairs(pairs or [], Reason.SERIES)
+    named = [combine_hashes(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
+    for mine, other in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
+        free_a, free_b = m.count_unmatched()
+        yield NodePairs(*_unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
+
+
+def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
+    """Pairs by name, where one model has all layers of the other by name and settings, and somebody named those that
+    take other tensors: only wires are others, and some layers came or went. Else None."""
+    there = m.b.graph.index[0]
+    pairs = [(node, there[name]) for node, name in enumerate(m.a.graph.name) if name in there]
+    if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):
+        return None
+    moved = [old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new]]
+    # Of a series of which one came or went, numbers are no names.
+    alone = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
+    series = {without_digits(name) for name in alone}
+    numbered = any(without_digits(m.a.graph.name[old]) in series for old in moved)
+    return None if numbered or any(_is_counted(m.a, old) for old in moved) else pairs
+
+
+def _kept_layers(m: Matching) -> list[tuple[int, int]]:
+    """Pairs of layers of the same name, settings and sources, where somebody gave the name, or where as many layers of
+    their kind were counted on both sides."""
+    counted = [
+        Counter(_layer_hash(side, node) for node in range(len(side)) if _is_counted(side, node)) for side in (m.a, m.b)
+    ]
+    there = m.b.graph.index[0]
+    pairs = ((node, there.get(name, -1)) for node, name in enumerate(m.a.graph.name))
+    return [
+        (old, new)
+        for old, new in pairs
+        if exists(new)
+        and (m.a.in_place[old], m.a.node_label[old]) == (m.b.in_place[new], m.b.node_label[new])
+        and (not _is_counted(m.a, old) or counted[0][_layer_hash(m.a, old)] == counted[1][_layer_hash(m.b, new)])
+    ]
+
+
+def _is_counted(side: GraphColumns, node: int) -> bool:
+    """Return whether a layer has the name that Keras makes of its class, as `dense_1`."""
+    stem = side.scopes.node_leaf[node].rstrip("0123456789_").replace("_", "")
+    kind = str(side.labels.configurations.get(node, {}).get("class", ""))
+    return stem == kind.lower().rstrip("0123456789_")
+
+
+def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
+    """For each layer whose name somebody gave what it is but for its settings; for one that was counted what no layer
+    of the other side has."""
+    leaves = side.scopes.node_leaf
+    counted = {leaf for run in series_runs(leaves, other.scopes.node_leaf).values() for leaf in run.values()}
+    whole = zip(leaves, side.in_place.tolist(), strict=True)
+    return [(id(side), place) if leaf in counted else (0, own) for place, (leaf, own) in enumerate(whole)]
+
+
+def _likely_layers(m: Matching) -> dict[int, int]:
+    """Pair layers that probably correspond: those of one name; if both models have as many, also those at one position.
+
+    Keras counts layers on while a program runs: where less than half of the names are equal, numbers prove nothing.
+    """
+    there = {name: position for position, name in enumerate(m.b.scopes.node_leaf)}
+    same = {position: there[name] for position, name in enumerate(m.a.scopes.node_leaf) if name in there}
+    if 2 * len(same) < min(len(m.a), len(m.b)):
+        same = {
+            position: place for position, place in same.items() if split_number(m.a.scopes.node_leaf[position]) is None
+        }
+    if len(m.a) == len(m.b):
+        # A place that a name has claimed is no longer free for the layer at the same place.
+        taken = set(same.values())
+        same |= {position: position for position in range(len(m.a)) if position not in same and position not in taken}
+    return same
+
+
+def _layer_kinds(side: GraphColumns) -> Hashes:
+    """Return a number for the class of each layer."""
+    return np.array([_layer_hash(side, node) for node in range(len(side))], np.uint64)
+
+
+def _layer_hash(side: GraphColumns, node: int) -> int:
+    """Return a number for the class of a layer."""
+    known = side.labels.configurations.get(node)
+    return word_hash(str(known["class"]) if known else side.graph.op_types[side.graph.op[node]])

@@ -1,0 +1,348 @@
+"""Match functions by body, whatever number TensorFlow put behind the name.
+
+same body, same name ▶ same body, same name but for the number ▶ same body ▶ same name ▶ name but for the number
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.columns.values import (
+    Hashes,
+    base_name,
+    combine_hashes,
+    mix_hash_bits,
+    sums_by,
+    word_hash,
+    word_hashes,
+)
+from graphviz_tb.diff.match.matching import Apart, Findings, Matching, Reason, node_pairs
+from graphviz_tb.graphs.traversal import union_root, unite_sets
+from graphviz_tb.limits import MAX_DISTINGUISHED_CALLS, MAX_TRIED_FUNCTIONS
+from graphviz_tb.model.columns import Bools, exists
+from graphviz_tb.model.interpretation import Part, VariableUse
+from graphviz_tb.model.paths import natural_name_key
+from graphviz_tb.ops.roles import Role, has_role
+
+MIN_FUNCTION_SHARE = (
+    0.5  # share of ops that two functions, or two scopes of one series, have in common to be one, however changed
+)
+
+
+def _body_hashes(side: GraphColumns) -> Hashes:
+    """Return a hash for each function of its body, arguments and results, callees by their own bodies."""
+    count = len(side.graph.functions)
+    # At first callers see no difference between functions; each round tells apart what differs one call deeper.
+    side.with_functions(np.zeros(count, np.uint64))
+    known = 0
+    for _ in range(MAX_DISTINGUISHED_CALLS):
+        hashes = _one_round(side)
+        side.with_functions(hashes)
+        distinct = len(np.unique(hashes))
+        # The classes only get finer: where there are no more of them they stay as they are.
+        if distinct == known:
+            break
+        known = distinct
+    return side.function_class
+
+
+def _one_round(side: GraphColumns) -> Hashes:
+    functions = side.graph.functions
+    inside = np.flatnonzero(side.block > 0)
+    around = side.neighbourhood_hashes(2)
+    bodies = sums_by(side.block[inside] - 1, mix_hash_bits(around[inside]), len(functions))
+    ends = []
+    for function in functions:
+        hashes = [int(around[node]) for node in function.args]
+        hashes += [word_hash(f"{int(around[node]) if exists(node) else -1}:{key}") for node, key in function.returns]
+        # Arguments and results have an order, which the sum over the body has not.
+        ends.append(word_hash(repr(hashes)))
+    return combine_hashes(bodies, np.array(ends, np.uint64))
+
+
+def match_functions(m: Matching) -> None:
+    """Fill `m.functions` and tell both sides which calls are equal."""
+    if not m.a.graph.functions or not m.b.graph.functions:
+        share_classes(m)
+        return
+    a_body, b_body = m.bodies = _body_hashes(m.a), _body_hashes(m.b)
+    names_a = [function.name for function in m.a.graph.functions]
+    names_b = [function.name for function in m.b.graph.functions]
+    exact_a, exact_b = (side.exact_scope_hashes[list(side.scopes.roots[1:])].tolist() for side in (m.a, m.b))
+    for key in KEYS:
+        keys_a = list(map(key, names_a, a_body.tolist(), exact_a))
+        keys_b = list(map(key, names_b, b_body.tolist(), exact_b))
+        _pair_by(m, names_a, names_b, keys_a, keys_b)
+    _pair_alike(m, names_a, names_b)
+    share_classes(m)
+
+
+# What must be equal, the strictest first: the name, a hash of the body, and one that has the names in the body too.
+KEYS: tuple[Callable[[str, int, int], object], ...] = (
+    lambda name, body, exact: (name, body, exact),
+    lambda name, body, exact: (base_name(name), body, exact),
+    lambda name, body, exact: (base_name(name), body),
+    lambda name, body, exact: (body, exact),
+    lambda name, body, exact: body,
+    lambda name, body, exact: name,
+)
+
+
+def _pair_by(m: Matching, names_a: list[str], names_b: list[str], keys_a: list[object], keys_b: list[object]) -> None:
+    """Pair free functions of equal keys, in natural order of their names."""
+    free_a, free_b = _unmatched_functions(m, len(names_a), len(names_b))
+    there: dict[object, deque[int]] = defaultdict(deque)
+    for index in sorted(free_b, key=lambda index: natural_name_key(names_b[index])):
+        there[keys_b[index]].append(index)
+    for index in sorted(free_a, key=lambda index: natural_name_key(names_a[index])):
+        if waiting := there.get(keys_a[index]):
+            m.functions[index] = waiting.popleft()
+
+
+def _unmatched_functions(m: Matching, count_a: int, count_b: int) -> tuple[list[int], list[int]]:
+    """Functions without a partner."""
+    taken = set(m.functions.values())
+    return [index for index in range(count_a) if index not in m.functions], [
+        index for index in range(count_b) if index not in taken
+    ]
+
+
+def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
+    """Pair functions of one base name by the ops they share."""
+    free_a, free_b = _unmatched_functions(m, len(names_a), len(names_b))
+    groups: dict[str, tuple[list[int], list[int]]] = {}
+    for which, indices, names in ((0, free_a, names_a), (1, free_b, names_b)):
+        for index in indices:
+            groups.setdefault(base_name(names[index]), ([], []))[which].append(index)
+    for base, (mine, others) in sorted(groups.items()):
+        if len(mine) == len(others) == 1:
+            m.functions[mine[0]] = others[0]
+        elif mine and others:
+            if max(len(mine), len(others)) > MAX_TRIED_FUNCTIONS:
+                m.note(
+                    "function-limit", f"more than {MAX_TRIED_FUNCTIONS} functions {base!r}: paired in their order", base
+                )
+                key = natural_name_key
+                ordered = (
+                    sorted(mine, key=lambda index: key(names_a[index])),
+                    sorted(others, key=lambda index: key(names_b[index])),
+                )
+                m.functions.update(zip(*ordered, strict=False))
+            else:
+                _pair_best(m, mine, others, 0.0)
+    # What is left, whatever it is called: only functions that have most of their ops in common.
+    free_a, free_b = _unmatched_functions(m, len(names_a), len(names_b))
+    _pair_best(m, free_a[:MAX_TRIED_FUNCTIONS], free_b[:MAX_TRIED_FUNCTIONS], MIN_FUNCTION_SHARE)
+
+
+def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:
+    """Pair those that share most, best first."""
+    bags_a = {index: count_op_types(m.a, m.a.body(index)) for index in mine}
+    bags_b = {index: count_op_types(m.b, m.b.body(index)) for index in others}
+    scored = sorted(
+        (-dice_coefficient(bags_a[function], bags_b[partner]), place, function, partner)
+        for place, function in enumerate(mine)
+        for partner in others
+    )
+    taken: set[int] = set()
+    for score, _, function, partner in scored:
+        if -score > least and function not in m.functions and partner not in taken:
+            m.functions[function] = partner
+            taken.add(partner)
+
+
+def count_op_types(side: GraphColumns, nodes: Iterable[int]) -> Counter[int]:
+    """Count how often each op type occurs."""
+    return Counter(side.labels.op[np.fromiter(nodes, np.int64)].tolist())
+
+
+def dice_coefficient(bag: Counter[int], other: Counter[int]) -> float:
+    """Return the Dice coefficient: twice the shared elements, divided by all elements.
+
+    >>> dice_coefficient(Counter("aab"), Counter("abb"))
+    0.6666666666666666
+    """
+    total = bag.total() + other.total()
+    # A large one is compared with many small ones: what only the larger one has is not looked at.
+    small, large = (bag, other) if len(bag) < len(other) else (other, bag)
+    return 2 * sum(min(count, large[key]) for key, count in small.items()) / total if total else 1.0
+
+
+def share_classes(m: Matching) -> None:
+    """Give functions that are one for their callers one hash on both sides: paired ones, and those of one body.
+
+    TensorFlow writes the same function several times; which copy is called is nothing.
+    """
+    count = len(m.a.graph.functions)
+    # Over both libraries; functions of the new graph are counted from `count` on.
+    head = list(range(count + len(m.b.graph.functions)))
+    for function, partner in [(mine, count + other) for mine, other in m.functions.items()] + _same_bodies(m):
+        unite_sets(head, function, partner)
+    tops = [union_root(head, function) for function in range(len(head))]
+    names = [*m.a.graph.functions, *m.b.graph.functions]
+    classes = word_hashes(f"{top < count} {names[top].name}" for top in tops)
+    m.a.with_functions(classes[:count])
+    m.b.with_functions(classes[count:])
+
+
+def _same_bodies(m: Matching) -> list[tuple[int, int]]:
+    """Functions of one body, each with the first that has it; those of the new graph are counted behind the old."""
+    if m.bodies is None:
+        return []
+    known: dict[int, int] = {}
+    bodies = np.concatenate(m.bodies).tolist()
+    return [(known.setdefault(body, index), index) for index, body in enumerate(bodies)]
+
+
+# Match what updates, saves and initialises variables by variable: the numbers behind its names are counted.
+#
+# w ─▶ AssignSubVariableOp_3   ◀─ Mul_7        before a layer came
+# w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       now, and `AssignSubVariableOp_3` is of the new layer
+
+MAX_ALIKE_USERS = 3  # uses of one variable in one update: what more nodes take is no part of one variable's update
+NUMBER = re.compile(r"_\d+$")
+Place = tuple[str, int, tuple[str, ...]]  # the op type of a user, which of its inputs, and what takes its result
+
+
+def match_by_variable(m: Matching) -> Findings:
+    """Match anew what hangs on matched variables outside of the model and of gradients, where it is matched with what
+    hangs on other ones."""
+    outside = _outside_model(m.a), _outside_model(m.b)
+    if not outside[0].any() or not outside[1].any():
+        return
+    yield from _other_uses(m)
+    to_new: dict[int, int] = {}
+    to_old: dict[int, int] = {}
+    # Parameters first: they say which slots of an optimizer are theirs.
+    for pairs in (_variables(m, True), _variables(m, False), _feeding(m, outside)):
+        starts = [pair for pair in pairs if pair[0] not in to_new and pair[1] not in to_old]
+        waiting = deque(starts)
+        while waiting:
+            old, new = waiting.popleft()
+            for mine, other in (*_users(m, outside, old, new), *_inputs(m, outside, old, new)):
+                if mine not in to_new and other not in to_old and _is_counted(m, mine, other):
+                    to_new[mine], to_old[other] = other, mine
+                    waiting.append((mine, other))
+    differ = [(old, new) for old, new in to_new.items() if int(m.to_b[old]) != new]
+    if differ:
+        gone = {old for old, _ in differ} | {int(m.to_a[new]) for _, new in differ}
+        yield Apart(np.array(sorted(node for node in gone if exists(node)), np.int32))
+        yield node_pairs(sorted(differ), Reason.SPREAD)
+
+
+def _other_uses(m: Matching) -> Findings:
+    """Take apart what has different uses, under different names: a parameter is no slot of an optimizer, whatever both
+    look like."""
+    mine, there = ({variable.node: variable.use for variable in side.graph.meaning.variables()} for side in (m.a, m.b))
+    a, b = m.a.scopes, m.b.scopes
+    old = [
+        node
+        for node, use in mine.items()
+        if (other := int(m.to_b[node])) in there
+        and use != there[other]
+        and a.node_leaf_hash[node] != b.node_leaf_hash[other]
+    ]
+    old += _as_gradients(m)
+    names = {m.a.graph.name[node] for node in old}
+    rows = [row for row, name in enumerate(a.name) if name in names and exists(m.scope_to_b[row])]
+    inside = [node for row in rows for node in a.nodes(row).tolist() if exists(m.to_b[node])]
+    if old:
+        yield Apart(np.array(sorted({*old, *inside}), np.int32), np.array(rows, np.int32))
+
+
+def _as_gradients(m: Matching) -> list[int]:
+    """Return the old nodes of the model that went to gradients, and those of gradients that went to the model."""
+    old, new = m.matched_pairs()
+    gradient = m.a.graph.meaning.flow().gradient[old], m.b.graph.meaning.flow().gradient[new]
+    went = (gradient[0] != gradient[1]) & ~m.parents_match(old, new)
+    return [int(node) for node in old[went]]
+
+
+def _is_counted(m: Matching, old: int, new: int) -> bool:
+    """Return whether only counted numbers are others in the last segments of two names."""
+    leaves = m.a.scopes.node_leaf[old], m.b.scopes.node_leaf[new]
+    return leaves[0] == leaves[1] or NUMBER.sub("", leaves[0]) == NUMBER.sub("", leaves[1])
+
+
+def _outside_model(side: GraphColumns) -> Bools:
+    meaning = side.graph.meaning
+    outside: Bools = ~meaning.model() & ~meaning.flow().gradient & (meaning.part() != Part.GRADIENT)
+    return outside
+
+
+def _variables(m: Matching, parameters: bool) -> list[tuple[int, int]]:
+    """Return the matched variables, by name: parameters of the model, or all other ones."""
+    makers, there = (
+        {
+            variable.node
+            for variable in side.graph.meaning.variables()
+            if (variable.use == VariableUse.PARAMETER) == parameters
+        }
+        for side in (m.a, m.b)
+    )
+    pairs = [(old, int(m.to_b[old])) for old in makers if int(m.to_b[old]) in there]
+    return sorted(pairs, key=lambda pair: (m.b.graph.name[pair[1]], m.a.graph.name[pair[0]]))
+
+
+def _feeding(m: Matching, outside: tuple[Bools, Bools]) -> list[tuple[int, int]]:
+    """Return the matched nodes of the model that feed something outside of it, gradients aside."""
+    graph = m.a.graph
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    mine = np.unique(source[outside[0][target] & m.a.graph.meaning.model()[source]])
+    mine = mine[exists(m.to_b[mine])]
+    return list(zip(mine.tolist(), m.to_b[mine].tolist(), strict=True))
+
+
+def _users(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Iterator[tuple[int, int]]:
+    """Yield the users of two nodes that go together: as many of each op type at each input, in the order of their
+    numbers."""
+    mine, other = _by_place(m.a, outside[0], old), _by_place(m.b, outside[1], new)
+    for place, before in mine.items():
+        after = other.get(place, [])
+        # What thousands take, as a rate, says nothing of the variable.
+        if len(before) == len(after) <= MAX_ALIKE_USERS:
+            yield from zip(before, after, strict=True)
+
+
+def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list[int]]:
+    graph = side.graph
+    found: dict[Place, list[int]] = defaultdict(list)
+    for edge in side.out_edges(node).tolist():
+        user = int(graph.target[edge])
+        if outside[user] and not graph.control[edge]:
+            taken = graph.target[(edges := side.out_edges(user))[~graph.control[edges]]]
+            then = tuple(sorted({graph.op_types[op] for op in graph.op[taken].tolist()}))
+            found[graph.op_types[graph.op[user]], int(graph.slot[edge]), then].append(user)
+    # A number of more digits is a larger one.
+    return {
+        place: sorted(users, key=lambda user: (len(graph.name[user]), graph.name[user]))
+        for place, users in found.items()
+    }
+
+
+def _inputs(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Iterator[tuple[int, int]]:
+    """Pair what two nodes outside of the model take at the same input, of one op type."""
+    if not outside[0][old] or not outside[1][new] or takes_any_number(m.a, old):
+        return
+    a, b = m.a.graph, m.b.graph
+    there = {int(b.slot[edge]): int(b.source[edge]) for edge in m.b.in_edges(new).tolist() if not b.control[edge]}
+    for edge in m.a.in_edges(old).tolist():
+        before, after = int(a.source[edge]), there.get(int(a.slot[edge]), -1)
+        if a.control[edge] or not exists(after) or not outside[0][before] or not outside[1][after]:
+            continue
+        if a.op_types[a.op[before]] == b.op_types[b.op[after]]:
+            yield before, after
+
+
+def takes_any_number(side: GraphColumns, node: int) -> bool:
+    """Return whether an op takes as many inputs as there are: it collects something of each variable, and lists it."""
+    graph = side.graph
+    definition, op = graph.node_def(node), graph.op_types[graph.op[node]]
+    listed = definition is not None and any(key in definition.attr for key in ("N", "dtypes"))
+    return listed or op == "IdentityN" or has_role(op, Role.GROUP, Role.SAVE)
