@@ -140,6 +140,50 @@ def _column_detours(
     return around
 
 
+def _shorten_detours(
+    skeleton: Skeleton,
+    chains: Sequence[Sequence[int]],
+    wires: Sequence[Sequence[RankHop]],
+    lefts: Sequence[int],
+    band: Mapping[int, Band],
+    around: dict[ColumnJoint, tuple[Point, ...]],
+) -> None:
+    """Let a line that passes at the right of its column go to the gap between columns where it turns, not at the foot.
+
+    column │ │     ┌─▶        column │       ┌─▶
+           ├─┐     │     to          ├───────┘
+           │ │     │                 │
+             └─────┘
+    """
+    row_of = {item: row for part in skeleton.parts for row in part for item in row}
+    place = item_ranks(skeleton)
+    users = [0] * len(lefts)
+    farthest: dict[tuple[int, int], int] = {}  # by part and rank: the greatest x of the hops below it
+    for wire, chain in enumerate(chains):
+        for step, hop in enumerate(wires[wire]):
+            users[chain[step]] += 1
+            rank = place[chain[step]]
+            farthest[rank] = max(farthest.get(rank, 0), hop.start, hop.end)
+    for (wire, step), turns in [*around.items()]:
+        chain = chains[wire]
+        last = step
+        # The ranks that the line passes as the rightmost one, alone.
+        while last >= 1 and row_of[chain[last]][-1] == chain[last] and users[chain[last]] == 1:
+            last -= 1
+        first = step - 1
+        while first >= last and wires[wire][first].track < 0:
+            first -= 1
+        if first < last:
+            continue
+        hop = wires[wire][first]
+        if hop.last >= 0 or hop.start >= hop.end or farthest[place[chain[first]]] > hop.end:
+            continue
+        y = band[chain[first]].track(hop.track)
+        around[wire, first] = (hop.start, y), (turns[1][0], y), *turns[2:]
+        for number in range(first + 1, step + 1):
+            around[wire, number] = ()
+
+
 def _joint_x(
     joint: ColumnJoint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]
 ) -> int:
@@ -207,6 +251,7 @@ def place_level(
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = _centred_tops(band, heights)
     _shift_hops(chains, wires, ends, lefts)
+    _shorten_detours(skeleton, chains, wires, lefts, band, around)
     lines = wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around)
     return LevelLayout(
         tuple((lefts[child], tops[child]) for child in range(skeleton.children)),

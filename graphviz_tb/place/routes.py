@@ -35,7 +35,8 @@ def wire_routes(
         upper, lower = chain[0], chain[-1]
         points: list[Point] = [(hops[wire][0].start, tops[upper] + heights[upper])]
         for number in range(len(chain) - 1):
-            points += around.get((wire, number)) or _hop_bends(hops[wire][number], band[chain[number]])
+            turns = around.get((wire, number))
+            points += _hop_bends(hops[wire][number], band[chain[number]]) if turns is None else turns
         points.append((hops[wire][-1].end, tops[lower]))
         # Straight on to the border, through its title bar.
         if upper >= skeleton.children:

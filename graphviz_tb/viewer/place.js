@@ -2082,7 +2082,7 @@ function wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around) 
     [upper, lower] = [chain[0], chain.at(-1)];
     points = [[hops.at(wire)[0].start, (tops.at(upper) + heights.at(upper))]];
     for (number of py_range((chain.length - 1))) {
-      py_extend(points, py_or(py_get(around, [wire, number]), () => _hop_bends(hops.at(wire).at(number), band.get(chain.at(number)))));
+      py_extend(points, py_or(py_get(around, [wire, number]), () => _hop_bends(hops.at(wire).at(number), band.at(chain.at(number)))));
     }
     points.push([hops.at(wire).at(-1).end, tops.at(lower)]);
     if ((upper >= skeleton.children)) {
@@ -2092,13 +2092,13 @@ function wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around) 
       points.push([points.at(-1)[0], ((points.at(-1)[1] + gaps.beyond) + gaps.bar[1])]);
     }
     line = straighten_polyline(points);
-    result.push([...(skeleton.wires.at(wire).turned ? py_reversed(line) : line)]);
+    result.push([...(py_truth(skeleton.wires.at(wire).turned) ? py_reversed(line) : line)]);
   }
   return result;
 }
 function _hop_bends(hop, above) {
   let upper, lower;
-  if ((hop.track < 0)) {
+  if (py_truth((py_compare(hop.track, 0) < 0))) {
     return [];
   }
   upper = above.track(hop.track);
@@ -2212,11 +2212,11 @@ function _joint_x(joint, end, chains, ends, lefts) {
   [wire, step] = joint;
   chain = chains.at(wire);
   item = chain.at((step + end));
-  if ((!step && !end)) {
+  if ((!py_truth(step) && !py_truth(end))) {
     return (lefts.at(item) + ends.at(wire)[0]);
   }
-  if (((step === (chain.length - 2)) && end)) {
-    return (lefts.at(item) + ends.at(wire)[1]);
+  if ((py_truth(py_equal(step, (py_len(chain) - 2))) && py_truth(end))) {
+    return [...lefts.at(item), ...ends.at(wire)[1]];
   }
   return lefts.at(item);
 }
@@ -2224,18 +2224,18 @@ const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
 function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null) {
   let drawn, chains, ends, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height, around, band, tops, lines;
-  gaps = (gaps || new LevelGaps());
-  drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
+  gaps = py_or(gaps, () => new LevelGaps());
+  drawn = (() => { const out = []; for (const wire of py_range(py_len(skeleton.wires))) { out.push(py_or(strokes, () => new Map()).get(wire, PLAIN_STROKE)); } return out; })();
   chains = downward_chains(skeleton);
-  ends = ((anchors == null) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
+  ends = (py_truth((anchors == null)) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
   [widths, heights] = _item_sizes(skeleton, sizes);
   thick = _item_thicknesses(skeleton, drawn);
-  [above, below] = _item_alignments(skeleton, chains, ends, widths.length);
+  [above, below] = _item_alignments(skeleton, chains, ends, py_len(widths));
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
   lefts = align_columns(skeleton.parts, widths, steps, above, below, _main_path_items(skeleton));
   _flush_parts_left(skeleton, lefts);
   straighten_passing_lines(skeleton, chains, ends, lefts, steps);
-  if ((sides != null)) {
+  if (py_truth((sides != null))) {
     ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps);
   }
   [wires, passing] = _find_hops(skeleton, chains, ends, lefts, drawn);
@@ -2255,7 +2255,7 @@ function _centred_tops(band, heights) {
 }
 function _anchored_ends(skeleton, anchors) {
   let ends;
-  ends = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push([py_get(anchors, [wire, 0], 0), py_get(anchors, [wire, 1], 0)]); } return out; })();
+  ends = (() => { const out = []; for (const wire of py_range(py_len(skeleton.wires))) { out.push([py_get(anchors, [wire, 0], 0), anchors.get([wire, 1], 0)]); } return out; })();
   return (() => { const out = []; for (const [wire, end] of py_zip(skeleton.wires, ends)) { out.push((wire.turned ? py_reversed(end) : end)); } return out; })();
 }
 function _item_thicknesses(skeleton, strokes) {
@@ -2287,22 +2287,22 @@ function _flush_parts_left(skeleton, lefts) {
 function _find_hops(skeleton, chains, ends, lefts, strokes) {
   let place_, known, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, key;
   place_ = item_ranks(skeleton);
-  known = new TupleMap();
+  known = new Map();
   wires = [];
   passing = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part.slice(1)) { out.push([]); } return out; })()); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
-    wires.push([]);
-    [part, rank] = place_.get(chain[0]);
+    wires.append([]);
+    [part, rank] = place_.at(chain[0]);
     for (step of py_range((chain.length - 1))) {
       [upper, lower] = [chain.at(step), chain.at((step + 1))];
       start = (lefts.at(upper) + (!step ? ends.at(wire)[0] : 0));
       end = (lefts.at(lower) + ((step === (chain.length - 2)) ? ends.at(wire)[1] : 0));
       key = [upper, lower, start, end];
-      if (!known.has(key)) {
+      if (py_truth(!py_in(key, known))) {
         known.set(key, new RankHop(wire, step, start, end, strokes.at(wire).thick, upper, lower));
         passing.at(part).at((rank + step)).push(known.get(key));
       }
-      known.get(key).thick = Math.max(known.get(key).thick, strokes.at(wire).thick);
+      known.get(key).thick = py_max([known.get(key).thick, strokes.at(wire).thick]);
       wires.at(wire).push(known.get(key));
     }
   }
@@ -2310,15 +2310,15 @@ function _find_hops(skeleton, chains, ends, lefts, strokes) {
 }
 function _shift_hops(chains, wires, ends, lefts) {
   let moved, wire, chain, step, hop, start, end;
-  moved = new TupleSet();
+  moved = new Set();
   for ([wire, chain] of py_enumerate(chains)) {
     for ([step, hop] of py_enumerate(wires.at(wire))) {
-      if ((moved.has([hop.wire, hop.step]) || (hop.wire !== wire))) {
+      if ((py_truth(py_in([hop.wire, hop.step], moved)) || py_truth(!py_equal(hop.wire, wire)))) {
         continue;
       }
       moved.add([hop.wire, hop.step]);
-      start = (lefts.at(chain.at(step)) + (!step ? ends.at(wire)[0] : 0));
-      end = (lefts.at(chain.at((step + 1))) + ((step === (chain.length - 2)) ? ends.at(wire)[1] : 0));
+      start = (lefts.at(chain.at(step)) + (!py_truth(step) ? ends.at(wire)[0] : 0));
+      end = (lefts.at(chain.at((step + 1))) + (py_truth(py_equal(step, (py_len(chain) - 2))) ? ends.at(wire)[1] : 0));
       hop.middle += (start - hop.start);
       [hop.start, hop.end] = [start, end];
     }
@@ -2326,8 +2326,8 @@ function _shift_hops(chains, wires, ends, lefts) {
 }
 function _item_sizes(skeleton, sizes) {
   let none;
-  none = py_repeat([0], (skeleton.ports.length + skeleton.waypoint.length));
-  return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })(), ...none]];
+  none = py_repeat([0], (py_len(skeleton.ports) + py_len(skeleton.waypoint)));
+  return [((() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })() + none), ((() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })() + none)];
 }
 function _rank_distances(row, skeleton, widths, thick, gaps) {
   let first, result, left, right, lines;
@@ -2335,7 +2335,7 @@ function _rank_distances(row, skeleton, widths, thick, gaps) {
   result = [];
   for ([left, right] of py_pairwise(row)) {
     lines = ((left >= first) + (right >= first));
-    result.push((widths.at(left) + (lines ? line_clearance(lines, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings)));
+    result.push((widths.at(left) + (py_truth(lines) ? line_clearance(lines, [...thick.at(left), ...thick.at(right)], gaps) : gaps.siblings)));
   }
   return result;
 }
@@ -2344,9 +2344,9 @@ function _item_alignments(skeleton, chains, ends, count) {
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   first = skeleton.first_waypoint;
-  trunks = new TupleSet();
+  trunks = new Set();
   main = new Set(skeleton.spine);
-  order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
+  order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(py_len(chains))) if (py_truth(!py_in(wire, main))) { out.push(wire); } return out; })()];
   for (wire of order) {
     [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
     final = (chain.length - 2);
@@ -2359,9 +2359,9 @@ function _item_alignments(skeleton, chains, ends, count) {
         trunks.add([upper, lower]);
       }
       shift = ((!number ? start : 0) - ((number === final) ? end : 0));
-      weight = (main.has(wire) ? MAIN_PATH_WEIGHT : [1, 2, 8].at(((upper >= first) + (lower >= first))));
+      weight = (py_truth(py_in(wire, main)) ? MAIN_PATH_WEIGHT : [1, 2, 8].at(((py_compare(upper, first) >= 0) + (py_compare(lower, first) >= 0))));
       above.at(lower).push([upper, shift, weight]);
-      below.at(upper).push([lower, -shift, weight]);
+      below.at(upper).append([lower, -shift, weight]);
     }
   }
   return [above, below];
@@ -2372,7 +2372,7 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
   origin = 0;
   width = origin;
   height = origin;
-  if ((skeleton.main >= 0)) {
+  if (py_truth((py_compare(skeleton.main, 0) >= 0))) {
     [width, height] = spans.at(skeleton.main);
     origin = (width + gaps.parts);
   }
@@ -2391,7 +2391,7 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
       left += (spans.at(part)[0] + gaps.parts);
       deep = Math.max(deep, spans.at(part)[1]);
     }
-    width = Math.max(width, (left - gaps.parts));
+    width = py_max([width, (left - gaps.parts)]);
     height = Math.max(height, (top + deep));
     top += (deep + gaps.parts);
   }

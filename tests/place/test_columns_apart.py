@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby, pairwise
 
 import pytest
@@ -83,3 +84,17 @@ def test_a_long_network_has_no_fault(direction: str) -> None:
     along, across = ("height", "width") if direction in ("BT", "TB") else ("width", "height")
     assert getattr(wrapped, along) * 2 < getattr(whole, along)
     assert getattr(wrapped, across) > getattr(whole, across)
+
+
+def test_a_line_beside_a_column_turns_to_the_next_where_it_leaves_its_box() -> None:
+    # 0 ─▶ 1 ─▶ … ─▶ 7, the second column from 4 on, and a skip from 1 to 6
+    pairs = [*pairwise(range(8)), (1, 6)]
+    edges = tuple(Metaedge(one, two, 1, 0, 0) for one, two in pairs)
+    skeleton = arrange(Metagraph(0, tuple(range(1, 9)), (2,) * 8, edges, ()))
+    level = place_level(replace(skeleton, breaks=((4,),)), [(80, 24)] * 8, LevelGaps())
+    route = level.routes[len(pairs) - 1]
+    if route[0][0] > route[1][0]:
+        route = route[::-1]
+    lane = max(at for at, (x, _) in enumerate(route) if x < level.positions[4][0])
+    assert max(y for _, y in route[: lane + 1]) < level.positions[2][1]
+    assert len(route) == 8

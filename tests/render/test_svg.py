@@ -89,8 +89,9 @@ def test_texts_are_held_to_their_width() -> None:
 
 
 def test_the_legend_tells_only_what_occurs() -> None:
-    # a ─▶ b, and a ┄▶ b
-    model = graphviz_tb.load(b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a" input:"^a"}')
+    # a ─▶ b ┄▶ c
+    nodes = ("a", ""), ("b", 'input:"a"'), ("c", 'input:"^b"')
+    model = graphviz_tb.load("".join(f'node{{name:"{name}" op:"X" {inputs}}}' for name, inputs in nodes).encode())
     told = model.picture().render("svg").decode()
     assert ">data<" in told
     assert ">control<" in told

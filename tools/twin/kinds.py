@@ -104,7 +104,17 @@ class Kinds:
         return kind_of(var.type)
 
 
-REFERENCES = {"node", "info", "type", "unanalyzed_type", "names", "imports", "partial_fallback", "analyzed_type"}
+REFERENCES = {
+    "node",
+    "info",
+    "setter",
+    "type",
+    "unanalyzed_type",
+    "names",
+    "imports",
+    "partial_fallback",
+    "analyzed_type",
+}
 
 
 def below(tree: Node) -> Iterator[Node]:
