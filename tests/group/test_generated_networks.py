@@ -33,3 +33,17 @@ def test_a_projection_in_the_first_block_breaks_no_count() -> None:
     for form in FORMS:
         graph, counts = network(1, form, "bottleneck")
         assert score(load(graph), counts) == (len(counts), len(counts)), form
+
+
+def test_equal_stages_of_other_widths_stand_side_by_side() -> None:
+    for form in ("scopes", "flat"):
+        graph, counts = network(1000, form, "same_width")
+        hierarchy = load(graph).hierarchy
+        stages = [row for row in hierarchy.children(0).tolist() if hierarchy.name[row].startswith("group")]
+        assert len(stages) == len(counts) == 3, form
+
+
+def test_a_stem_of_other_kernels_is_no_block() -> None:
+    for form in FORMS:
+        graph, counts = network(2000, form, "plain")
+        assert score(load(graph), counts) == (len(counts), len(counts)), form

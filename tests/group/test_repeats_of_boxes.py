@@ -197,14 +197,14 @@ def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
         return SequenceElement(made, symbol, symbol)
 
     line = [block(1, 7), block(2, 8), block(3, 7), block(4, 7), block(5, 7), block(5, 7)]
-    before, run = _extend_to_first(line[:4], line[4:])
+    before, run = _extend_to_first(line[:4], line[4:], setting())
     assert [each.symbol for each in before] == [1, 2]
     assert [each.symbol for each in run] == [5, 5, 5, 5]
     line = [block(2, 7), block(5, 7), block(5, 7)]
     line[0].box.unit = 9  # a stack
-    assert len(_extend_to_first(line[:1], line[1:])[1]) == 2
+    assert len(_extend_to_first(line[:1], line[1:], setting())[1]) == 2
     line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
-    assert len(_extend_to_first(line[:1], line[1:])[1]) == 2  # two ops are accidents
+    assert len(_extend_to_first(line[:1], line[1:], setting())[1]) == 2  # two ops are accidents
     assert has_same_content(FlowBox("", 1, 1), FlowBox("", 1, 1))
     assert not has_same_content(FlowBox("", 1, 1), FlowBox("", 2, 1))
 

@@ -104,10 +104,12 @@ def _in_turn(
 
 
 def _same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext) -> bool:
-    """Whether what stands before repetitions may be of their stage: it gives some of their channels, and takes larger
-    steps where each of them does."""
+    """Whether what stands before repetitions may be of their stage: it gives some of their channels, has their kernels,
+    and takes larger steps where each of them does."""
     mine, other = setting.widths.of(stretch), setting.widths.of(turn)
     if mine and other and not mine & other:
+        return False
+    if not setting.widths.kernels(turn) <= setting.widths.kernels(stretch):
         return False
     return setting.widths.halves(stretch) or not setting.widths.halves(turn)
 
@@ -197,18 +199,34 @@ def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldCont
     """Whether elements are scopes of one class, numbered in the order of the flow, which differ in nothing that has
     weights: blocks of two kinds in turn."""
     boxes = _boxes_of(elements)
-    if (
-        not all(_is_named_scope(box) and not box.is_repetition for box in boxes)
-        or len({name_form(box.name) for box in boxes}) > 1
-    ):
-        return False
-    numbers = [NUMBER.findall(box.name) for box in boxes]
-    if not all(_steps_on(one, other) for one, other in pairwise(numbers)):
+    if not _are_numbered(boxes):
         return False
     types = [setting.types.of(box) for box in boxes]
     unlike = {kind for ops in types for kind in (ops - types[0]) + (types[0] - ops)}
     widths = {setting.widths.of([box]) for box in boxes}
     return len(widths) == 1 and unlike.isdisjoint(CONVOLUTION_OPS) and unlike.isdisjoint(MATRIX_PRODUCT_OPS)
+
+
+def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> bool:
+    """Whether two elements are blocks of one stage: scopes of one class, numbered in order, that hold the same ops but
+    for a tenth; only the first may take larger steps."""
+    boxes = _boxes_of(pair)
+    like = _likeness(pair[1:], setting.types) if _are_numbered(boxes) else None
+    return (
+        like is not None
+        and bool(setting.widths.of(boxes) or setting.widths.halves(boxes[:1]))
+        and like.near(setting.types.of(boxes[0])) >= 0
+        and _same_stage(boxes[:1], boxes[1:], setting)
+        and not setting.widths.halves(boxes[1:])
+    )
+
+
+def _are_numbered(boxes: Sequence[FlowBox]) -> bool:
+    """Whether boxes are scopes of one class, numbered in order."""
+    named = all(_is_named_scope(box) and not box.is_repetition for box in boxes)
+    if not named or len({name_form(box.name) for box in boxes}) > 1:
+        return False
+    return all(_steps_on(one, other) for one, other in pairwise([NUMBER.findall(box.name) for box in boxes]))
 
 
 def _steps_on(numbers: Sequence[str], later: Sequence[str]) -> bool:

@@ -61,6 +61,7 @@ def fold_by_flow(
     levels, symbols = level_columns(hierarchy), SymbolTable()
     types, widths = OpTypes(hierarchy), ChannelWidths(hierarchy)
     runs: dict[int, list[SeriesRun]] = defaultdict(list)
+    series = [run for run in series if not widths.are_stages(widths.rows_as_boxes(run.members))]
     for run in series:
         runs[run.parent].append(run)
     kind = first_equal_levels(levels, series)
@@ -122,7 +123,7 @@ def _fold_level(
         called = [box for box in boxes if box.row in again and not box.feeders]
         rest = [box for box in boxes if box not in called]
         boxes = enforce_limits(narrow_to_limit(rest, setting, setting.most), setting) + called
-    boxes = stack_chains(fold_series(boxes, series, symbols), level, symbols)
+    boxes = stack_chains(fold_series(boxes, series, symbols), level, setting)
     boxes = prepend_unlike_first(boxes, level.hierarchy, setting.most)
     if any(box.members for box in boxes):
         boxes = open_cyclic_groups(

@@ -366,7 +366,7 @@ def _make_elements(
     sequence: list[SequenceElement] = []
     line, side, cut, boxes = order.line, order.side, order.cut(), dag.boxes
     start = 0
-    along = BoxLine([boxes[box] for box in line], line, order.place, dag.before)
+    along = BoxLine([boxes[box] for box in line], line, order.place, dag.before, setting.widths)
     for end in _places_around_heads(dag, order, ends):
         first = line[start]
         fork = start < end

@@ -10,7 +10,7 @@ from itertools import accumulate
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
-from graphviz_tb.fold.flow.near_repeats import are_numbered_in_order, nearly_before, nearly_behind
+from graphviz_tb.fold.flow.near_repeats import are_numbered_in_order, are_two_blocks, nearly_before, nearly_behind
 from graphviz_tb.fold.flow.sequence import (
     Repetition,
     SequenceElement,
@@ -51,6 +51,20 @@ def fold_repeats(sequence: Sequence[SequenceElement], setting: FoldContext) -> l
         if made is None:
             break
         folded = made
+    return _stack_numbered_pairs(folded, setting)
+
+
+def _stack_numbered_pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+    """Stack two scopes of one class that are numbered in order and nearly equal: a stage of two blocks, the first of
+    which has no shortcut."""
+    folded: list[SequenceElement] = []
+    for element in sequence:
+        pair = [*folded[-1:], element]
+        if len(pair) == 2 and all(each.is_single_box for each in pair) and are_two_blocks(pair, setting):
+            made = make_stack(setting.symbols, [each.box for each in pair], element.symbol)
+            word = ("stack", element.symbol)
+            pair = [SequenceElement(made, made.symbol, word, element.cut, place=covering_stretch(pair))]
+        folded[-1:] = pair
     return folded
 
 
@@ -62,12 +76,14 @@ def _fold_repeats_once(
     held = [element.word for element in sequence]
     if len(set(held)) == len(held):  # only saves time
         return None
-    words = number_words(held)
+    # What has other kernels is no repetition: a stem of 7×7, a stage of 5×5.
+    words = number_words([(element.word, setting.widths.kernels([element.box])) for element in sequence])
     for period in candidate_periods(words):
         stretches = _find_repeats(sequence, words, period)
         if not stretches:
             continue
-        # The first decides the alignment of its template: later ones may follow an odd box.
+        # One without a choice decides the alignment of its template, else the first: later ones may follow an odd box.
+        stretches.sort(key=lambda stretch: (stretch[1] - stretch[0]) % period > 0)
         placed = [_best_alignment(sequence, start, stop, period, setting, rotations) for start, stop in stretches]
         folded, hit = _apply_repeats(sequence, sorted(placed, key=lambda repeat: repeat.start), setting)
         if hit:
@@ -219,7 +235,7 @@ def _apply_repeats(
             continue
         before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
         if repeat.period == 1:
-            before, turns = _extend_to_first(before, turns)
+            before, turns = _extend_to_first(before, turns, setting)
         else:
             before, turns, stop = extend_with_ends(sequence, done, repeat)
         start, end = done + len(before), stop
@@ -302,7 +318,7 @@ def _fold_single_units(
 
 
 def _extend_to_first(
-    before: list[SequenceElement], run: list[SequenceElement]
+    before: list[SequenceElement], run: list[SequenceElement], setting: FoldContext
 ) -> tuple[list[SequenceElement], list[SequenceElement]]:
     """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first layers.
 
@@ -314,7 +330,13 @@ def _extend_to_first(
     if before and before[-1].box.how == GroupOrigin.REGION and has_same_content(before[-1].box.members[-1], first.box):
         before = [*before[:-1], *_region_elements(before[-1])]
     count = len(before)
-    while count and before[count - 1].is_single_box and has_same_content(before[count - 1].box, first.box):
+    kernels = setting.widths.kernels([first.box])
+    while (
+        count
+        and before[count - 1].is_single_box
+        and has_same_content(before[count - 1].box, first.box)
+        and setting.widths.kernels([before[count - 1].box]) == kernels
+    ):
         count -= 1
     # Give them the symbol of the run, so that they stack.
     return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
@@ -351,10 +373,12 @@ def _fold_repetitions(
     once = turns[0]
     boxes = [turn[0].box if period == 1 else _make_block(setting, turn) for turn in turns]
     # Two groups with counts inside: show both.
-    if equal and period == 1 and len(turns) == 2 and _is_stage(boxes[0]):
+    if equal and period == 1 and ((len(turns) == 2 and _is_stage(boxes[0])) or setting.widths.are_stages(boxes)):
         return None
     if equal and not (
-        period > 1 and len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once)
+        period > 1
+        and any(_shows_stack(element.box) for element in once)
+        and (len(turns) < MIN_STACKED_STAGES or setting.widths.are_stages(boxes))
     ):
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         ends = [[_as_one(end, setting)] if end else [] for end in (first, last)]

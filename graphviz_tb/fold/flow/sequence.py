@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, copy_groups_onto
+from graphviz_tb.fold.flow.widths import ChannelWidths
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass
 
@@ -81,12 +82,13 @@ MAX_STRAYS = 4  # initial states that may stand among the boxes of a first repet
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxLine:
     """The boxes of a level along its flow. The box at place p is box `order[p]` of the level, at `place[order[p]]`;
-    `sources_of` are the boxes that feed each box."""
+    `sources_of` are the boxes that feed each box, `widths` knows the kernels in it."""
 
     boxes: Sequence[FlowBox]
     order: Sequence[int]
     place: Sequence[int]
     sources_of: Sequence[Sequence[int]]
+    widths: ChannelWidths
 
     def source_places(self, place: int) -> list[int]:
         """Return the places that feed the box at `place`."""
@@ -118,6 +120,8 @@ class BoxLine:
             once.places()
         ):
             return [], []
+        if self.widths.kernels([self.boxes[place] for place in places]) != self.widths.kernels(once.boxes()):
+            return [], []
         return places, strays
 
     def match_behind(self, last: Stretch) -> list[int]:
@@ -128,6 +132,8 @@ class BoxLine:
         if places.stop > len(self.boxes) or not all(
             map(has_same_content, self.boxes[places.start : places.stop], last.boxes())
         ):
+            return []
+        if self.widths.kernels(self.boxes[places.start : places.stop]) != self.widths.kernels(last.boxes()):
             return []
         fed = self.inner_wiring(places) == self.inner_wiring(last.places()) and self.is_fed_from(last.start, places)
         return list(places) if fed == self.is_fed_from(last.start - length, last.places()) else []

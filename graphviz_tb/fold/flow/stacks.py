@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, Dag, FlowBox, SymbolTable, contract_groups, make_stack, walk_groups
-from graphviz_tb.fold.flow.invariants import as_stack_member, rows_inside
+from graphviz_tb.fold.flow.invariants import FoldContext, as_stack_member, rows_inside
 from graphviz_tb.fold.flow.levels import Siblings
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.fold.series import SeriesRun
@@ -226,9 +226,9 @@ def _count_op_types_inside(box: FlowBox, hierarchy: Hierarchy) -> Counter[int]:
     return Counter(hierarchy.graph.op[nodes[nodes >= 0]].tolist())
 
 
-def stack_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolTable) -> list[FlowBox]:
+def stack_chains(boxes: list[FlowBox], level: Siblings, setting: FoldContext) -> list[FlowBox]:
     """Stack chains in every list of boxes of a level. Lists are along the flow, so a stretch of one is convex."""
-    found = [run for each in _box_lists(boxes) for run in _find_scope_runs(each)]
+    found = [run for each in _box_lists(boxes) for run in _find_scope_runs(each) if not setting.widths.are_stages(run)]
     if not found:
         return boxes
     owner = {row.row: box for run in found for box in run for row in rows_inside(box)}
@@ -239,7 +239,7 @@ def stack_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolTable) ->
         if (source := owner.get(rows[start])) and (target := owner.get(rows[stop])) and source is not target
     }
     chains = [run for run in found if all((id(one), id(other)) in fed for one, other in pairwise(run))]
-    made = {id(run[0]): make_stack(symbols, list(map(as_stack_member, run)), run[0].symbol) for run in chains}
+    made = {id(run[0]): make_stack(setting.symbols, list(map(as_stack_member, run)), run[0].symbol) for run in chains}
     gone = {id(box) for run in chains for box in run[1:]}
     for each in _box_lists(boxes):
         each[:] = [made.get(id(box), box) for box in each if id(box) not in gone]
