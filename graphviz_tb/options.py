@@ -28,15 +28,16 @@ MIN_VALUES = {
     "max_annotations": 0,
     "scale": 0.05,
     "width": 16,
+    "width_mm": 20,
     "max_bytes": 1,
     "batch": 1,
     "page_max": 0.1,
 }
-# Larger is a typo: a square picture of that width would take 40 GB.
-MAX_VALUES = {"scale": 20, "width": 100_000}
+# More is a slip of the keyboard: a square picture of that width would take 40 GB.
+MAX_VALUES = {"scale": 20, "width": 100_000, "width_mm": 2000}
 MAX_OPTION_INT = 2**63 - 1  # upper limit of any other number: int64
 PATH_OPTIONS = ("run_metadata", "against", "font_files")  # options that hold paths
-# Types that the words of an annotation allow; any other word is a literal, thus a string.
+# What the words of an annotation allow; any other word is one of a list of strings.
 ANNOTATION_TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "int": (Integral,),
@@ -189,6 +190,8 @@ class PictureOptions:
     theme: Literal["light", "dark"] = "light"
     title: str | None = None
     legend: bool = True
+    paper: bool = False  # a figure to be printed: no buttons, in its true size
+    width_mm: int | None = None  # millimetres that it may be wide; None: 178, both columns of a page
     select: tuple[str, ...] = ()
     stats: bool = False
     max_annotations: int = 5  # maxAnnotations

@@ -36,6 +36,8 @@ OTHER: dict[str, Any] = {
     "theme": "dark",
     "title": "another",
     "legend": False,
+    "paper": True,
+    "width_mm": 84,  # of a figure to print
     "select": ("conv1",),
     "stats": True,
     "max_annotations": 1,
@@ -86,6 +88,7 @@ def test_an_option_changes_the_file_or_is_refused(model: Model, chain: Model, fo
     alone: dict[str, Any] = {}
     conv1 = {"open": ("conv1",)}
     beside = {"max_open": {"open_all": True}, "max_annotations": {"depth": 2}, "select": conv1, "all_members": conv1}
+    beside["width_mm"] = {"paper": True}
     more = beside.get(name, alone)
     write, plain = RENDERERS[format].render, PictureOptions(**more)
     same = name not in RENDERERS[format].uses

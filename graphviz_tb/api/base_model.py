@@ -14,6 +14,7 @@ from graphviz_tb.annotate import main_output_shapes
 from graphviz_tb.api.nodes import Node, NodeList, function_nodes, nodes_of_main_graph
 from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.api.summary import count_words
+from graphviz_tb.arrange.cache import ColumnBreaks
 from graphviz_tb.arrange.level import ArrangeOptions, SkeletonCache, arrange
 from graphviz_tb.color import SCHEMES, Colouring
 from graphviz_tb.errors import MissingFacts, UnknownNode, require_type
@@ -226,6 +227,7 @@ class BaseModel(ModelQueries):
         self.expander = Expander(hierarchy, facts, self._resolve_area_names(options.expand), hidden)
         self.members = MemberExpander(self.expander)
         self.arrangements = SkeletonCache()
+        self.columns: dict[PictureOptions, ColumnBreaks] = {}  # of the first pictures drawn so far
 
     @abstractmethod
     def picture(self, options: PictureOptions | None = None, **choices: Any) -> PictureStages:

@@ -9,10 +9,12 @@ legible on a laptop screen. The number that stays open is found by bisection.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from graphviz_tb.api.sheet_columns import SheetTarget, choose_columns
+from graphviz_tb.arrange.cache import ColumnBreaks
 from graphviz_tb.arrange.level import ArrangeOptions
 from graphviz_tb.arrange.picture import LevelArranger, arrange_levels
 from graphviz_tb.model.frozen import dataclass
@@ -27,15 +29,15 @@ from graphviz_tb.open.first_picture import MIN_PICTURE_BOXES
 from graphviz_tb.open.groups import OpenSet, lone_members, open_groups, shows_one_member, unlisted_notices
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, place
+from graphviz_tb.render.paper import paper_units
 from graphviz_tb.words.view import NodeLabels, build_view
 
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
     from graphviz_tb.model.subject import PictureStages
 
-LAPTOP_SCREEN_PX = (1440, 840)  # px: a laptop's window, in which a picture should be seen as a whole
-SHEET_MARGINS_PX = (48, 96)  # px taken by the margins and the title of a sheet
 MIN_OPEN_UNITS = 2  # the whole graph, and the first group opened in it
+PAPER_ROOM, PAPER_LARGEST = (8, 44), 1000  # px for the legend of a figure; thousandths: its text has one size
 # name heights in px: read easily, with some effort, just about
 LEGIBLE_NAME_PX, SMALLER_NAME_PX, SMALLEST_NAME_PX = 8, 7, 6
 
@@ -44,12 +46,14 @@ SecondLine = Callable[[RowPath], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A picture without colours. `notices` report what was odd on the way."""
+    """A picture without colours. `notices` report what was odd on the way, `columns` say which levels are broken into
+    columns."""
 
     opened: OpenSet
     view: View
     scene: Scene
     notices: tuple[Notice, ...]
+    columns: ColumnBreaks = field(default_factory=dict)
 
 
 def lay_out_picture(model: BaseModel, options: PictureOptions, second: SecondLine) -> Layout:
@@ -81,9 +85,48 @@ def _metagraph_function(model: BaseModel, options: PictureOptions) -> Callable[[
 
 def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet) -> Layout:
     """Lay out with these groups open, or fewer if the user did not say which to open."""
+    if not _is_opening_automatic(options):
+        return _lay_out_open_groups(model, options, second, opened)
     frames = FrameCache()
-    layout = _lay_out_open_groups(model, options, second, opened, frames)
-    return _close_until_legible(model, options, second, layout, frames) if _is_opening_automatic(options) else layout
+    layout = _lay_out_in_columns(model, options, second, opened, frames)
+    layout = _close_until_legible(model, options, second, layout, frames)
+    model.columns[_first_picture_options(options)] = layout.columns
+    return layout
+
+
+def _first_picture_options(options: PictureOptions) -> PictureOptions:
+    """Return the options of the picture that decides the columns, whatever is open."""
+    return replace(options, open=(), open_all=False, depth="auto")
+
+
+def column_breaks(model: BaseModel, options: PictureOptions, second: SecondLine) -> ColumnBreaks:
+    """Return the columns of the first picture: opening a box moves none to another column."""
+    first = _first_picture_options(options)
+    if first not in model.columns and options.wrap:
+        opened, _ = open_groups(model.hierarchy, _metagraph_function(model, first), first, model.names)
+        _lay_out_legibly(model, first, second, opened)
+    return model.columns.get(first, {})
+
+
+def _sheet_target(options: PictureOptions) -> SheetTarget:
+    """Return the size to which a first picture is fitted: a laptop's window, or the text of a page."""
+    return SheetTarget(paper_units(options), PAPER_ROOM, PAPER_LARGEST) if options.paper else SheetTarget()
+
+
+def _lay_out_in_columns(
+    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, frames: FrameCache
+) -> Layout:
+    """Lay out a first picture with these groups open, in the columns that show it largest."""
+    layout = _lay_out_open_groups(model, options, second, opened, frames, {})
+    if not options.wrap:
+        return layout
+
+    def lay(columns: ColumnBreaks) -> tuple[View, Scene]:
+        made = _lay_out_open_groups(model, options, second, opened, frames, columns)
+        return made.view, made.scene
+
+    view, scene, columns = choose_columns(lay, layout.view, layout.scene, {}, frames, _sheet_target(options))
+    return replace(layout, view=view, scene=scene, columns=columns)
 
 
 def _is_opening_automatic(options: PictureOptions) -> bool:
@@ -92,15 +135,24 @@ def _is_opening_automatic(options: PictureOptions) -> bool:
 
 
 def _lay_out_open_groups(
-    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, frames: FrameCache | None = None
+    model: BaseModel,
+    options: PictureOptions,
+    second: SecondLine,
+    opened: OpenSet,
+    frames: FrameCache | None = None,
+    columns: ColumnBreaks | None = None,
 ) -> Layout:
-    """Lay out with these groups open. Groups that look as in an earlier layout reuse their frame in `frames`."""
+    """Lay out with these groups open. Groups that look as in an earlier layout reuse their frame in `frames`.
+
+    Levels are broken into `columns`, by default into those of the first picture.
+    """
     hierarchy, report = model.hierarchy, model.report
+    columns = column_breaks(model, options, second) if columns is None else columns
     alone = lone_members(hierarchy, opened, options)
     members = alone or {}
     metagraph = model.member_metagraph if members else model.metagraph
     with report.stage("arrange"):
-        lay = LevelArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements)
+        lay = LevelArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, columns)
         skeletons = arrange_levels(hierarchy, metagraph, opened, lay, members)
     with report.stage("view"):
         labels = NodeLabels(hierarchy, second, alone=alone is not None)
@@ -109,7 +161,7 @@ def _lay_out_open_groups(
         scene = place(view, options, frames)
     # Equal metagraphs share one skeleton, so its notices occur several times.
     odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
-    return Layout(opened, view, scene, (*odd, *lay.notices()))
+    return Layout(opened, view, scene, (*odd, *lay.notices()), columns)
 
 
 def _close_until_legible(
@@ -127,7 +179,7 @@ def _close_until_legible(
     @cache  # every bisection starts in the middle
     def lay_out_first(count: int) -> Layout:
         fewer = dict.fromkeys(path for unit in units[:count] for path in unit)
-        return _lay_out_open_groups(model, options, second, fewer, frames)
+        return _lay_out_in_columns(model, options, second, fewer, frames)
 
     seen, opened = _count_drawn_stacks(layout.scene)
     for least, stacks in (
@@ -136,26 +188,28 @@ def _close_until_legible(
         (LEGIBLE_NAME_PX, 0),
         (SMALLEST_NAME_PX, 0),
     ):
-        fewer = _largest_legible_layout(layout, lay_out_first, len(units), least)
+        fewer = _largest_legible_layout(layout, lay_out_first, len(units), least, _sheet_target(options))
         left, left_open = _count_drawn_stacks(fewer.scene)
         if _count_closed_boxes(fewer.scene) >= MIN_PICTURE_BOXES and left >= stacks and left_open >= min(1, opened):
             return fewer
     return layout
 
 
-def _largest_legible_layout(layout: Layout, first: Callable[[int], Layout], count: int, least: int) -> Layout:
+def _largest_legible_layout(
+    layout: Layout, first: Callable[[int], Layout], count: int, least: int, target: SheetTarget
+) -> Layout:
     """Return the layout with most groups open whose names have `least` px on a screen.
 
     `layout` has all `count` groups open; `first(n)` lays out with the first n.
     """
-    if is_legible(layout.scene, least):
+    if is_legible(layout.scene, least, target):
         return layout
     best, low, high = layout, MIN_OPEN_UNITS, count - 1  # the answer is between low and high
     while low <= high:
         # Bisection assumes that closing a group never makes a sheet larger: 7 layouts for 100 open groups.
         count = (low + high + 1) // 2
         tried = first(count)
-        if is_legible(tried.scene, least) or count == MIN_OPEN_UNITS:
+        if is_legible(tried.scene, least, target) or count == MIN_OPEN_UNITS:
             best, low = tried, count + 1
         else:
             high = count - 1
@@ -175,14 +229,11 @@ def _opening_units(hierarchy: Hierarchy, opened: OpenSet, options: PictureOption
     return units
 
 
-def is_legible(scene: Scene, least: int) -> bool:
-    """Return whether op names have at least `least` px when the sheet is fitted to a screen."""
-    # The tighter side decides; `scale` is sheet px per screen px.
-    scale = max(
-        (scene.width + SHEET_MARGINS_PX[0]) / LAPTOP_SCREEN_PX[0],
-        (scene.height + SHEET_MARGINS_PX[1]) / LAPTOP_SCREEN_PX[1],
-    )
-    return least * scale <= OP_FONT_PX
+def is_legible(scene: Scene, least: int, target: SheetTarget) -> bool:
+    """Return whether op names have at least `least` px when the sheet is fitted to its target; in print, whether it
+    fits at all."""
+    scale = target.scale(scene.width, scene.height)
+    return OP_FONT_PX * scale >= 1000 * least if target.largest > 1000 or least < SMALLER_NAME_PX else scale >= 1000
 
 
 def _count_drawn_stacks(scene: Scene) -> tuple[int, int]:

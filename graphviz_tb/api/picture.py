@@ -57,7 +57,11 @@ class Picture(DrawnPicture):
     @cached_property
     def drawing(self) -> Drawing:
         """The whole sheet as primitives, title and legend included."""
-        return compose(self.scene, self.paint, self.caption, self.options.legend)
+        if not self.options.paper:
+            return compose(self.scene, self.paint, self.caption, self.options.legend)
+        from graphviz_tb.render.paper import compose_figure
+
+        return compose_figure(self.scene, self.paint, self.caption, self.options)
 
     def render(self, format: str = "svg") -> bytes:
         """Return the whole file as bytes."""
@@ -98,6 +102,8 @@ def picture_caption(
     model: BaseModel, colouring: Colouring, scene: Scene, opened: OpenSet, options: PictureOptions
 ) -> Caption:
     """Return the words of the title row."""
+    if options.paper:  # the words are below the figure
+        return Caption(options.title or "", "", _selected_addresses(model, opened, options))
     title = (
         options.title if options.title is not None else " · ".join((model.name, *title_of_steps(model.facts, options)))
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from graphviz_tb.arrange.component import ArrangeOptions
@@ -13,6 +13,8 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton
 
 CacheKey = tuple[object, ...]
+# By level: how many ranks each part has, and before which of them a column begins.
+ColumnBreaks = Mapping[CacheKey, tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]]
 
 
 class SkeletonCache:
@@ -85,3 +87,14 @@ def _drawn_loads(metagraph: Metagraph) -> CacheKey:
         )
         for mask in masks
     )
+
+
+def level_key(metagraph: Metagraph) -> CacheKey:
+    """Return the key of a level, whatever is around it and was moved by hand."""
+    usual = replace(metagraph, mask=metagraph.automatic)
+    return skeleton_key(usual, ArrangeOptions(), PortConstraints())[0]
+
+
+def rank_counts(skeleton: Skeleton) -> tuple[int, ...]:
+    """Return how many ranks each part of a level has."""
+    return tuple(map(len, skeleton.parts))

@@ -207,13 +207,10 @@ def _add_main_paths(
 
 
 def _bus_kinds(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> list[int]:
-    """Return for each line of a piece the kind of bus it may join: data or control; none for the main path, for lines
-    to ports, and for lines with the arrow at their start."""
+    """Return for each line of a piece the kind of bus it may join: data or control; none for the main path, and for
+    lines with the arrow at their start."""
     alone = {piece.lines[edge] for edge in piece.part.spine} | backward
-    return [
-        NO_BUS if line in alone or target in piece.part.last or drawn[line].tier > 1 else drawn[line].tier
-        for line, (_, target) in zip(piece.lines, piece.part.edges, strict=True)
-    ]
+    return [NO_BUS if line in alone or drawn[line].tier > 1 else drawn[line].tier for line in piece.lines]
 
 
 def _backward_lines(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) -> set[int]:

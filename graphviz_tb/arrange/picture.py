@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from graphviz_tb.arrange.cache import skeleton_key
+from graphviz_tb.arrange.cache import ColumnBreaks, level_key, rank_counts, skeleton_key
 from graphviz_tb.arrange.level import (
     ArrangeOptions,
     PortConstraints,
@@ -16,6 +16,7 @@ from graphviz_tb.arrange.level import (
     child_port_constraints,
 )
 from graphviz_tb.arrange.plain_rows import is_too_large
+from graphviz_tb.arrange.wrap import carry_breaks
 from graphviz_tb.limits import MAX_PASSED_RANKS, MAX_TRIED_BENDS
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -32,11 +33,12 @@ class LevelArranger:
 
     After `MAX_TRIED_BENDS` bends, as much work of an external program, or one level that hit its time limit, levels are
     arranged quickly and without that program; after `MAX_PASSED_RANKS`, in plain rows. Equal levels have one order.
-    `known`, the cache shared with other pictures, saves time and changes nothing.
+    `known`, the cache shared with other pictures, saves time and changes nothing. `columns` break levels by their key.
     """
 
-    def __init__(self, options: ArrangeOptions, known: SkeletonCache) -> None:
+    def __init__(self, options: ArrangeOptions, known: SkeletonCache, columns: ColumnBreaks | None = None) -> None:
         check_engine(options)
+        self._columns = columns or {}
         self._options, self._known, self._here = options, known, SkeletonCache()
         self._quick = self._started = self._passed = self._plain = 0
         self._late = False  # whether an external program hit its time limit
@@ -56,7 +58,18 @@ class LevelArranger:
             return replace(self._known.plain_skeleton(level, outside), notices=())  # one notice for all of them, below
         skeleton = self._arrange_in_budget(level, outside)
         self._passed += sum(len(wire.chain) - 2 for wire in skeleton.wires)
-        return skeleton
+        return self._in_columns(level, outside, skeleton) if self._columns else skeleton
+
+    def _in_columns(self, level: Metagraph, outside: PortConstraints, skeleton: Skeleton) -> Skeleton:
+        """Return the skeleton of a level, broken into the columns chosen for it."""
+        ranks, breaks = self._columns.get(level_key(level), ((), ()))
+        if not ranks:
+            return skeleton
+        if level.mask == level.automatic:
+            return replace(skeleton, breaks=breaks) if rank_counts(skeleton) == ranks else skeleton
+        # Breaks are known for the automatic order: they are carried over to the one moved by hand.
+        usual = self._arrange_in_budget(replace(level, mask=level.automatic), outside)
+        return replace(skeleton, breaks=carry_breaks(replace(usual, breaks=breaks), skeleton))
 
     def _arrange_in_budget(self, level: Metagraph, outside: PortConstraints) -> Skeleton:
         key, rows = skeleton_key(level, self._options, outside)

@@ -124,7 +124,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A whole sheet. `title` and `summary` describe it in words; `ground` is the background colour."""
+    """A whole sheet. `title` and `summary` describe it in words; `ground` is the background colour; `points` is the
+    size of a unit in print (0: a pixel)."""
 
     width: int
     height: int
@@ -132,6 +133,7 @@ class Drawing:
     summary: str
     ground: str
     parts: tuple[Section, ...]
+    points: float = 0
 
     def shapes(self) -> tuple[Primitive, ...]:
         """Return every primitive in drawing order, in the coordinates of its group."""

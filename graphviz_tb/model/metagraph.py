@@ -286,15 +286,15 @@ MetagraphLine = Metaedge | Bridge
 
 # The thickness of a line, by the number of elements that flow along it.
 
-THINNEST_TENTHS, THICKEST_TENTHS = 10, 60  # tenths of a pixel
-UNKNOWN_TENTHS = 25  # of a line of unknown size: neither small nor large
+THINNEST_TENTHS, THICKEST_TENTHS = 10, 35  # tenths of a pixel
+UNKNOWN_TENTHS = 20  # of a line of unknown size: neither small nor large
 
 
 def _least_elements(tenths: int) -> int:
     """Return the least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, computed in
     integers."""
-    exponent = 8 * (2 * (tenths - THINNEST_TENTHS) - 1)  # n ** 100 >= 10 ** exponent
-    number = round(10 ** (exponent / 100)) - 1  # may be off by one: integers decide
+    exponent = 16 * (2 * (tenths - THINNEST_TENTHS) - 1)  # n ** 100 >= 10 ** exponent
+    number = round(10 ** (exponent / 100)) - 1  # or one beside it: whole numbers decide
     while number**100 < 10**exponent:
         number += 1
     return number
@@ -310,7 +310,7 @@ def line_thickness(edge: Metaedge | Bridge) -> int:
     >>> from graphviz_tb.model.tensors import Tensor
     >>> bundles = bundle_of_tensors(Tensor((100,))), bundle_of_tensors(Tensor())
     >>> tuple(line_thickness(Metaedge(0, 1, 1, 0, 0, bundle)) for bundle in bundles)
-    (23, 25)
+    (16, 20)
     """
     if edge.kind == "control":
         return THINNEST_TENTHS
@@ -327,6 +327,6 @@ def main_path_weight(edge: Metaedge | Bridge) -> int:
     >>> from graphviz_tb.model.metagraph import bundle_of_tensors
     >>> from graphviz_tb.model.tensors import Tensor
     >>> main_path_weight(Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor((100,), "int32"))))
-    -23
+    -16
     """
     return -line_thickness(edge) if edge.carried_tensors.is_indexing else line_thickness(edge)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -30,6 +30,7 @@ WORD_OPTIONS = frozenset({"title", "stats", "color_by", "theme", *LOGGED_COLOR_O
 DRAWING_OPTIONS = OPENING_OPTIONS | STUB_OPTIONS | WORD_OPTIONS | {"engine", "wrap", "direction", "legend", "select"}
 FONT_OPTIONS = frozenset({"font_files"})
 PIXEL_OPTIONS = frozenset({"scale", "width"})
+PAPER_OPTIONS = frozenset({"paper", "width_mm"})
 
 
 def _render_from_drawing(
@@ -74,11 +75,16 @@ def _pdf_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, 
     return pdf_notices(drawing, options)
 
 
+def _without_paper(options: PictureOptions) -> PictureOptions:
+    """Return the options of a picture that is not printed in its true size."""
+    return replace(options, paper=False, width_mm=None)
+
+
 def _render_dot(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the picture in DOT, for Graphviz to lay out."""
     from graphviz_tb.render.dot import dot_text
 
-    sheet = subject.picture(options)
+    sheet = subject.picture(_without_paper(options))
     return dot_text(sheet.scene, sheet.paint, sheet.caption)
 
 
@@ -86,7 +92,7 @@ def _render_html(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the interactive page."""
     from graphviz_tb.page import html
 
-    return html(cast("BaseModel", subject), options)
+    return html(cast("BaseModel", subject), _without_paper(options))
 
 
 def _render_json(subject: DrawableGraph, options: PictureOptions) -> bytes:
@@ -126,7 +132,7 @@ def _render_mermaid(subject: DrawableGraph, options: PictureOptions) -> bytes:
     """Write the picture as a Mermaid flowchart."""
     from graphviz_tb.render.mermaid import mermaid_text
 
-    sheet = subject.picture(options)
+    sheet = subject.picture(_without_paper(options))
     return mermaid_text(sheet.scene, sheet.paint)
 
 
@@ -150,15 +156,18 @@ class Renderer:
 
 
 RENDERERS: dict[str, Renderer] = {
-    "svg": Renderer(_render_from_drawing(_render_svg), ".svg", DRAWING_OPTIONS),
+    "svg": Renderer(_render_from_drawing(_render_svg), ".svg", DRAWING_OPTIONS | PAPER_OPTIONS),
     "png": Renderer(
         _render_from_drawing(_render_png),
         ".png",
-        DRAWING_OPTIONS | FONT_OPTIONS | PIXEL_OPTIONS,
+        DRAWING_OPTIONS | FONT_OPTIONS | PIXEL_OPTIONS | PAPER_OPTIONS,
         _render_from_drawing(_png_shortfalls),
     ),
     "pdf": Renderer(
-        _render_from_drawing(_render_pdf), ".pdf", DRAWING_OPTIONS | FONT_OPTIONS, _render_from_drawing(_pdf_shortfalls)
+        _render_from_drawing(_render_pdf),
+        ".pdf",
+        DRAWING_OPTIONS | FONT_OPTIONS | PAPER_OPTIONS,
+        _render_from_drawing(_pdf_shortfalls),
     ),
     "html": Renderer(_render_html, ".html", DRAWING_OPTIONS | {"page_max"}),
     "dot": Renderer(_render_dot, ".dot", OPENING_OPTIONS | STUB_OPTIONS | WORD_OPTIONS | {"direction"}),

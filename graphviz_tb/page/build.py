@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.api.layout import groups_opened_by_picture
+from graphviz_tb.api.layout import column_breaks, groups_opened_by_picture
 from graphviz_tb.arrange.level import ArrangeOptions
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.events.graphs import is_event_file
@@ -134,7 +134,8 @@ def page_data(
     limit = int(options.page_max * 1e6)
     alone = lone_members(hierarchy, opened, options) is not None
     held = LevelStore(hierarchy, table, limit, alone)
-    lay = PageArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, held)
+    first_columns = column_breaks(model, options, lambda path: None)
+    lay = PageArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, held, first_columns)
     copied = CopiedLevels(model.members if alone and not extra.each else model.expander)
     levels, inside, apart = _add_page_levels(model, lay, opened, held, copied, whole=bool(extra.schemes), alone=alone)
     index, runs = held.index, held.level_blocks()

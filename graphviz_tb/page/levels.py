@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from graphviz_tb.arrange.cache import ColumnBreaks
 from graphviz_tb.arrange.level import ArrangeOptions, PortConstraints, SkeletonCache
 from graphviz_tb.arrange.picture import LevelArranger
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -314,8 +315,10 @@ NEW_ORDER_COST = 3  # weight of a level with a new order: it takes as long as th
 class PageArranger(LevelArranger):
     """Arranges the levels of a page; a level whose order had to be computed counts extra."""
 
-    def __init__(self, options: ArrangeOptions, known: SkeletonCache, held: LevelStore) -> None:
-        super().__init__(options, known)
+    def __init__(
+        self, options: ArrangeOptions, known: SkeletonCache, held: LevelStore, columns: ColumnBreaks | None = None
+    ) -> None:
+        super().__init__(options, known, columns)
         self._held = held
 
     def __call__(self, level: Metagraph, outside: PortConstraints | None = None) -> Skeleton:

@@ -1,6 +1,6 @@
 """Coordinates of one level: x within ranks, y of ranks, parts on their shelves, and the routes of the lines.
 
-    attach ─ columns ─ bands ─ breaks ─ shelves ─ routes ─ labels
+    attach ─ columns ─ upright ends ─ tracks and bands ─ breaks ─ shelves ─ routes
 
 Plain integer steps with one rule for ties, because the viewer repeats them in JavaScript and must get equal numbers:
 `a // b` rounds down everywhere.
@@ -14,16 +14,11 @@ from itertools import pairwise
 from graphviz_tb.model.scene import Point, Size
 from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke
 from graphviz_tb.place.attachment import attach_lines, downward_chains
+from graphviz_tb.place.bands import Band, item_ranks, rank_bands
 from graphviz_tb.place.columns import Alignment, align_columns
-from graphviz_tb.place.routes import Band, Corridors, arrow_head_length, line_clearance, rank_bands, wire_routes
-from graphviz_tb.place.tracks import (
-    FLAT_LINE_PX,
-    RankHop,
-    assign_tracks,
-    cross_steeply,
-    is_label_shut_in,
-    is_wire_crossed,
-)
+from graphviz_tb.place.routes import wire_routes
+from graphviz_tb.place.tracks import RankHop
+from graphviz_tb.place.upright import straighten_ends, straighten_passing_lines
 
 # Place a long part in columns next to each other, and the lines that lead from one column to the next.
 #
@@ -38,17 +33,27 @@ ColumnJoint = tuple[int, int]  # wire, and the step of its chain that leads to t
 
 
 def _column_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[ColumnJoint]]]:
-    """Return by part and break the lines that lead from one column to the next."""
+    """Return by part and break what leads from one column to the next; of lines that run as one, the first."""
     passing: list[list[list[ColumnJoint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
     if not passing:
         return []
+    seen: set[tuple[int, int]] = set()
     place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     for wire, chain in enumerate(chains):
         part, rank = place[chain[0]]
         for number, break_ in enumerate(skeleton.breaks[part]):
-            if rank < break_ < rank + len(chain):  # one item for each rank: the chain is on both sides of the break
-                passing[part][number].append((wire, break_ - rank - 1))
+            if rank < break_ < rank + len(chain):  # one item a rank: the chain is on both sides of the break
+                step = break_ - rank - 1
+                if (chain[step], chain[step + 1]) in seen and _is_shared_step(chain, step):
+                    continue
+                seen.add((chain[step], chain[step + 1]))
+                passing[part][number].append((wire, step))
     return passing
+
+
+def _is_shared_step(chain: Sequence[int], step: int) -> bool:
+    """Return whether lines through both ends of a step run as one: not from box to box."""
+    return step > 0 and step < len(chain) - 2
 
 
 def _place_columns(
@@ -75,7 +80,7 @@ def _place_columns(
                 for item in row:
                     lefts[item] += left - low
             for r in range(first, last):
-                layers[p][r].move_down(head - top)
+                layers[p][r].move(head - top)
             if number < len(passing):
                 lines = len(passing[number])
                 left += high - low + 2 * COLUMN_LINE_MARGIN + (lines - 1) * COLUMN_LINE_STEP
@@ -126,7 +131,57 @@ def _column_detours(
                     _joint_x(joint, 1, chains, ends, lefts),
                 )
                 around[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
+    bends = {(chains[wire][step], chains[wire][step + 1]): turns for (wire, step), turns in around.items()}
+    for wire, chain in enumerate(chains):
+        for step in range(1, len(chain) - 2):
+            turns = bends.get((chain[step], chain[step + 1]))
+            if turns is not None:
+                around[wire, step] = turns
     return around
+
+
+def _shorten_detours(
+    skeleton: Skeleton,
+    chains: Sequence[Sequence[int]],
+    wires: Sequence[Sequence[RankHop]],
+    lefts: Sequence[int],
+    band: Mapping[int, Band],
+    around: dict[ColumnJoint, tuple[Point, ...]],
+) -> None:
+    """Let a line that passes at the right of its column go to the gap between columns where it turns, not at the foot.
+
+    column │ │     ┌─▶        column │       ┌─▶
+           ├─┐     │     to          ├───────┘
+           │ │     │                 │
+             └─────┘
+    """
+    row_of = {item: row for part in skeleton.parts for row in part for item in row}
+    place = item_ranks(skeleton)
+    users = [0] * len(lefts)
+    farthest: dict[tuple[int, int], int] = {}  # by part and rank: the greatest x of the hops below it
+    for wire, chain in enumerate(chains):
+        for step, hop in enumerate(wires[wire]):
+            users[chain[step]] += 1
+            rank = place[chain[step]]
+            farthest[rank] = max(farthest.get(rank, 0), hop.start, hop.end)
+    for (wire, step), turns in [*around.items()]:
+        chain = chains[wire]
+        last = step
+        # The ranks that the line passes as the rightmost one, alone.
+        while last >= 1 and row_of[chain[last]][-1] == chain[last] and users[chain[last]] == 1:
+            last -= 1
+        first = step - 1
+        while first >= last and wires[wire][first].track < 0:
+            first -= 1
+        if first < last:
+            continue
+        hop = wires[wire][first]
+        if hop.last >= 0 or hop.start >= hop.end or farthest[place[chain[first]]] > hop.end:
+            continue
+        y = band[chain[first]].track(hop.track)
+        around[wire, first] = (hop.start, y), (turns[1][0], y), *turns[2:]
+        for number in range(first + 1, step + 1):
+            around[wire, number] = ()
 
 
 def _joint_x(
@@ -143,110 +198,6 @@ def _joint_x(
     return lefts[item]
 
 
-# The bands of a level: the height of each rank, and the room in the gaps between ranks kept free for ends and
-# labels.
-
-SLANTED_LABEL_ROOM = 24  # px along a labelled line taken by a line that crosses or joins it
-
-
-def _level_bands(
-    skeleton: Skeleton,
-    chains: Sequence[tuple[int, ...]],
-    heights: Sequence[int],
-    passing: Sequence[Sequence[Sequence[RankHop]]],
-    strokes: Sequence[WireStroke],
-    gaps: LevelGaps,
-) -> list[list[Band]]:
-    """Return the bands of each part, with hops that cross steeply."""
-    place = _item_ranks(skeleton)
-    labelled = _label_rooms(skeleton, chains, place, passing, strokes)
-    straight = _straight_margins(skeleton, chains, place, passing, strokes, gaps)
-    made = []
-    for p, part_rows in enumerate(skeleton.parts):
-        ends = [
-            (0, 0) if skeleton.children <= row[0] < skeleton.first_waypoint else straight[p][r]
-            for r, row in enumerate(part_rows)
-        ]
-        strip = rank_bands(part_rows, heights, ends, passing[p], labelled[p], gaps)
-        for hops, (band, following) in zip(passing[p], pairwise(strip), strict=True):
-            cross_steeply(hops, following.top - following.before - band.bottom - band.after)
-        made.append(strip)
-    return made
-
-
-def _label_rooms(
-    skeleton: Skeleton,
-    chains: Sequence[tuple[int, ...]],
-    place: Mapping[int, tuple[int, int]],
-    passing: Sequence[Sequence[Sequence[RankHop]]],
-    strokes: Sequence[WireStroke],
-) -> list[dict[int, int]]:
-    """Return for each part the ranks with a label below, with the room it needs in addition."""
-    labelled: list[dict[int, int]] = [{} for _ in skeleton.parts]
-    main = set(skeleton.spine)
-    for wire, chain in enumerate(chains):
-        stroke = strokes[wire]
-        part, rank = place[chain[0]]
-        if len(chain) == 2 and stroke.label[1]:  # a longer line has room next to boxes
-            more = _main_label_room(wire, stroke.label, passing[part][rank]) if wire in main else 0
-            labelled[part][rank] = max(labelled[part].get(rank, 0), more)
-        slants = stroke.room[1]
-        if slants:
-            labelled[part][rank] = max(labelled[part].get(rank, 0), slants)
-    return labelled
-
-
-def _straight_margins(
-    skeleton: Skeleton,
-    chains: Sequence[tuple[int, ...]],
-    place: Mapping[int, tuple[int, int]],
-    passing: Sequence[Sequence[Sequence[RankHop]]],
-    strokes: Sequence[WireStroke],
-    gaps: LevelGaps,
-) -> list[list[tuple[int, int]]]:
-    """Return for each rank of each part how much of the gaps above and below is kept straight: for arrow heads, for
-    lines that go far aside, and for labels."""
-    # By part and rank: margins above and below.
-    heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
-    straight = [[[0, 0] for _ in part] for part in skeleton.parts]
-    for wire, chain in enumerate(chains):
-        stroke = strokes[wire]
-        part, rank = place[chain[0]]
-        top, _, bottom, late = stroke.room
-        straight[part][rank][1] = max(straight[part][rank][1], top)
-        straight[part][rank + 1][0] = max(straight[part][rank + 1][0], bottom)
-        final = rank + len(chain) - 2
-        straight[part][final][1] = max(straight[part][final][1], late)  # at the top of its last gap
-        if stroke.tip >= 0:
-            upper = stroke.tip == skeleton.wires[wire].turned
-            room = heads[part][rank if upper else rank + len(chain) - 1]
-            # [0]: above the rank, [1]: below it.
-            room[upper] = max(room[upper], arrow_head_length(stroke.thick) + gaps.straight)
-    for p, part_gaps in enumerate(passing):
-        for r, hops in enumerate(part_gaps):
-            if any(hop.sideways > FLAT_LINE_PX for hop in hops):
-                heads[p][r][1] = max(heads[p][r][1], gaps.start)
-    return [
-        [(head[0] + run[0], head[1] + run[1]) for head, run in zip(part_heads, runs, strict=True)]
-        for part_heads, runs in zip(heads, straight, strict=True)
-    ]
-
-
-def _main_label_room(wire: int, label: Size, hops: Sequence[RankHop]) -> int:
-    """Return the additional room a gap needs for the label of a main path; a label along its line fits before or behind
-    close lines."""
-    across, along = label
-    lies = along > across
-    if is_label_shut_in(wire, hops, across) or (lies and is_wire_crossed(wire, hops)):
-        return along + (SLANTED_LABEL_ROOM if lies else 0)
-    return 0
-
-
-def _item_ranks(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
-    """Return the part and the rank of each item."""
-    return {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
-
-
 PLAIN_STROKE = WireStroke()
 # weight of the main path, against 1 for a link between boxes, and 2 and 8 for long lines; 16 would
 MAIN_PATH_WEIGHT = 11
@@ -260,13 +211,15 @@ def place_level(
     *,
     anchors: Mapping[tuple[int, int], int] | None = None,
     strokes: Mapping[int, WireStroke] | None = None,
+    sides: Sequence[tuple[int, int]] | None = None,
 ) -> LevelLayout:
     """Place one level, its flow running down.
 
-    `sizes` are (across, along) of each child, (0, 0) if it is not drawn. `anchors[wire, 0 or 1]` is where a wire
-    touches the child at its source or target, from the child's left edge (None: at the best place). `strokes` define
-    how wires are drawn: a gap with a label is wider. No two boxes overlap, no line runs through a foreign box, and
-    everything is within (0, 0) to (width, height).
+    Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
+    where a wire touches the child that is its source or target, from the child's left edge (None: at the best place);
+    `strokes` say how wires are drawn: a gap with a label is wider; `sides` are where on each child a wire that is not
+    straight may touch it instead, from where to where ((0, 0): nowhere else).
+    After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
     >>> chain = Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0,), (1,)),), ((0,),))
@@ -285,17 +238,21 @@ def place_level(
     steps = [[_rank_distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
     lefts = align_columns(skeleton.parts, widths, steps, above, below, _main_path_items(skeleton))
     _flush_parts_left(skeleton, lefts)
+    straighten_passing_lines(skeleton, chains, ends, lefts, steps)
+    if sides is not None:
+        ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps)
     wires, passing = _find_hops(skeleton, chains, ends, lefts, drawn)
     # Each part begins at (0, 0) until `_shelve_parts` moves it.
-    layers = _level_bands(skeleton, chains, heights, passing, drawn, gaps)
+    layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps)
     between = _column_joints(skeleton, chains)
     tall = _place_columns(skeleton, layers, lefts, widths, between)
     width, height = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps)
     around = _column_detours(skeleton, chains, ends, layers, lefts, widths, between)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = _centred_tops(band, heights)
-    corridors = Corridors(skeleton, lefts, widths, thick, gaps)
-    lines = wire_routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band, around)
+    _shift_hops(chains, wires, ends, lefts)
+    _shorten_detours(skeleton, chains, wires, lefts, band, around)
+    lines = wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around)
     return LevelLayout(
         tuple((lefts[child], tops[child]) for child in range(skeleton.children)),
         tuple(lefts[skeleton.children : skeleton.first_waypoint]),
@@ -347,8 +304,8 @@ def _find_hops(
     lefts: Sequence[int],
     strokes: Sequence[WireStroke],
 ) -> tuple[list[list[RankHop]], list[list[list[RankHop]]]]:
-    """Return the hops of each wire from rank to rank with their tracks: by wire, and by part and gap."""
-    place = _item_ranks(skeleton)
+    """Return the hops of each wire from rank to rank: by wire, and by part and gap."""
+    place = item_ranks(skeleton)
     known: dict[tuple[int, int, int, int], RankHop] = {}  # equal hops share one track
     wires: list[list[RankHop]] = []
     passing: list[list[list[RankHop]]] = [[[] for _ in part[1:]] for part in skeleton.parts]
@@ -361,14 +318,30 @@ def _find_hops(
             end = lefts[lower] + (ends[wire][1] if step == len(chain) - 2 else 0)
             key = (upper, lower, start, end)  # wires of a bus share a hop as thick as the thickest
             if key not in known:
-                known[key] = RankHop(wire, step, start, end, strokes[wire].thick)
+                known[key] = RankHop(wire, step, start, end, strokes[wire].thick, upper, lower)
                 passing[part][rank + step].append(known[key])
             known[key].thick = max(known[key].thick, strokes[wire].thick)
             wires[wire].append(known[key])
-    for part_gaps in passing:
-        for hops in part_gaps:
-            assign_tracks(hops)
     return wires, passing
+
+
+def _shift_hops(
+    chains: Sequence[tuple[int, ...]],
+    wires: Sequence[Sequence[RankHop]],
+    ends: Sequence[tuple[int, int]],
+    lefts: list[int],
+) -> None:
+    """Move all hops to where their parts are now."""
+    moved: set[tuple[int, int]] = set()
+    for wire, chain in enumerate(chains):
+        for step, hop in enumerate(wires[wire]):
+            if (hop.wire, hop.step) in moved or hop.wire != wire:
+                continue
+            moved.add((hop.wire, hop.step))
+            start = lefts[chain[step]] + (ends[wire][0] if not step else 0)
+            end = lefts[chain[step + 1]] + (ends[wire][1] if step == len(chain) - 2 else 0)
+            hop.middle += start - hop.start
+            hop.start, hop.end = start, end
 
 
 def _item_sizes(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], list[int]]:
@@ -445,7 +418,7 @@ def _shelve_parts(
                 for item in row:
                     lefts[item] += left
             for band in layers[part]:
-                band.move_down(top)
+                band.move(top)
             left += spans[part][0] + gaps.parts
             deep = max(deep, spans[part][1])
         width = max(width, left - gaps.parts)
@@ -453,5 +426,16 @@ def _shelve_parts(
         top += deep + gaps.parts
     # Ports of the last side are on the frame, below everything.
     if skeleton.main >= 0 and skeleton.ports and not skeleton.ports[-1].first:
-        layers[skeleton.main][-1].move_down(height - layers[skeleton.main][-1].top)
+        layers[skeleton.main][-1].move(height - layers[skeleton.main][-1].top)
     return width, height
+
+
+def line_clearance(lines: int, thick: int, gaps: LevelGaps) -> int:
+    """Return the distance of the middle of a line from a box (`lines` 1) or from another line (`lines` 2).
+
+    `thick` is the sum of their thicknesses, in tenths of a pixel.
+
+    >>> line_clearance(1, 10, LevelGaps()), line_clearance(2, 20, LevelGaps()), line_clearance(2, 120, LevelGaps())
+    (10, 8, 13)
+    """
+    return (gaps.box if lines == 1 else gaps.edge) + (thick + 19) // 20  # half of tenths of a pixel, rounded up

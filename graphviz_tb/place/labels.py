@@ -21,7 +21,7 @@ from graphviz_tb.model.skeleton import Skeleton
 LABEL_CELL_PX = 64  # about the height of a box and its gap, so that a cell has few entries
 LARGE_BOX_PX = 8 * LABEL_CELL_PX  # few boxes are larger; they are not filed by cell
 RUN_SIXTEENTHS = (8, 6, 10, 4, 12, 2, 14)  # sixteenths of a run, the middle first
-FINE_STEP_PX = 6  # between attempts on the main path, if none of those places is free
+FINE_STEP_PX = 3  # px from try to try on the main path, where none of those places is free
 MAX_RUNS_TRIED = 4  # the longest runs that are tried
 # px from a line to its label; the second if a label of a main path finds no place
 LABEL_DISTANCE, NEAR_LABEL_DISTANCE = 5, 3
@@ -179,7 +179,7 @@ def _fine_parts(along: int, need: int) -> Iterable[tuple[int, int]]:
     """Return parts of a run where the middle of a label may be, every few pixels from the middle out.
 
     >>> _fine_parts(60, 40)
-    [(30, 60), (24, 60), (36, 60)]
+    [(30, 60), (27, 60), (33, 60), (24, 60), (36, 60), (21, 60), (39, 60)]
     """
     reach = (along - need) // 2
     steps = [step for off in range(0, reach + 1, FINE_STEP_PX) for step in ((off, -off) if off else (0,))]

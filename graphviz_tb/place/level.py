@@ -13,11 +13,11 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import EdgeKind, MetagraphLine, line_thickness
 from graphviz_tb.model.scene import Direction, Point, Web
-from graphviz_tb.model.skeleton import GapMargins, LevelGaps, LevelLayout, Skeleton, Wire, WireStroke
+from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, Wire, WireStroke
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, border_point, line_anchors, port_at_end
 from graphviz_tb.place.boxes import TITLE_BAR_HEIGHT, Piece, box_names, closed_piece, open_piece
-from graphviz_tb.place.coordinates import SLANTED_LABEL_ROOM, place_level
+from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
 
@@ -186,15 +186,6 @@ def level_webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[
 LEVEL_GAPS = LevelGaps()
 LINE_LABEL_HEIGHT = 12  # px: a line in the small font
 GAP_LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
-WIDENING_STEPS = (
-    (0, 1, 0, 0),
-    (1, 0, 0, 0),
-    (0, 0, 1, 0),
-    (0, 0, 0, 1),
-)  # ways to widen a gap (see `GapMargins`), in lengths of a label
-WIDEN_ALL = (1, 1, 1, 1)
-MAX_LINES_TO_WIDEN = 300  # levels with more lines are laid out once, even if labels of the main path are missing
-NO_MARGINS = (0, 0, 0, 0)
 FRAME_OVERLAP = 9  # px by which a label may reach into the border of a frame
 
 Slot = tuple[Piece, Point]
@@ -251,46 +242,11 @@ def draw_core(
 ) -> CoreDrawing:
     """Lay out and draw the level.
 
-    Labels of the main path that stick out at the sides count in its size. If such a label finds no place, try to give
-    its line more room, in one way after the other.
+    Labels of the main path that stick out at the sides count in its size.
     """
-
-    def with_rooms(rooms: Mapping[int, GapMargins]) -> CoreDrawing:
-        return _draw_level(
-            view, pieces, lines, said, direction, _lay_out_level(view, pieces, lines, said, inner, direction, rooms)
-        )
-
-    def wider(silent: Sequence[int], shares: GapMargins) -> dict[int, GapMargins]:
-        return {wire: _label_margins(flow_size(direction, said[wire].size), shares) for wire in silent}
-
-    rooms: dict[int, GapMargins] = {}
-    core = with_rooms(rooms)
-    silent = _unlabelled_main_lines(said, core)
-    if not silent or view.skeleton.plain or len(lines) > MAX_LINES_TO_WIDEN:
-        return core
-    # If room everywhere helps none of them, room in one place does not help either.
-    if len(_unlabelled_main_lines(said, with_rooms(wider(silent, WIDEN_ALL)))) == len(silent):
-        return core
-    for shares in WIDENING_STEPS:
-        more = rooms | wider(silent, shares)
-        other = with_rooms(more)
-        left = _unlabelled_main_lines(said, other)
-        if len(left) < len(silent):
-            core, rooms, silent = other, more, left
-        if not silent:
-            break
-    return core
-
-
-def _unlabelled_main_lines(said: Mapping[int, LineLabel], core: CoreDrawing) -> list[int]:
-    """Return the lines of the main path whose label has no place."""
-    return [wire for wire, label in said.items() if label.main and wire not in core.labels]
-
-
-def _label_margins(label: tuple[int, int], shares: GapMargins) -> GapMargins:
-    """Return the extra room of a gap for a label (its size across and along), in pixels."""
-    more = label[1] + (SLANTED_LABEL_ROOM if label[1] > label[0] else GAP_LABEL_ROOM)
-    return shares[0] * more, shares[1] * more, shares[2] * more, shares[3] * more
+    return _draw_level(
+        view, pieces, lines, said, direction, _lay_out_level(view, pieces, lines, said, inner, direction)
+    )
 
 
 def _draw_level(
@@ -329,7 +285,7 @@ def _draw_level(
     out = FRAME_OVERLAP if view.path != (0,) else -1  # the picture itself has no frame to overlap
     own = unshared_parts(view.skeleton, routes, tuple(said))
     thick = {wire: line_thickness(line) for wire, line in lines.items()}
-    bounds = (-out, 1, size[0] + out, size[1] - 1)
+    bounds = (1, -out, size[0] - 1, size[1] + out) if axis else (-out, 1, size[0] + out, size[1] - 1)
     labels = place_labels(routes, said, taken, bounds, own, thick)
     return CoreDrawing(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels)
 
@@ -377,12 +333,8 @@ def _lay_out_level(
     said: Mapping[int, LineLabel],
     inner: InnerPorts,
     direction: Direction,
-    rooms: Mapping[int, GapMargins],
 ) -> LevelLayout:
-    """Return the level with coordinates, its flow running down.
-
-    Lines in `rooms` get extra room in the gaps below their upper and above their lower end.
-    """
+    """Return the level with coordinates, its flow running down."""
     main = set(view.metagraph.core_children())
     count = len(view.metagraph.children)
     # (across, along) the flow.
@@ -394,12 +346,21 @@ def _lay_out_level(
     for wire, line in lines.items():
         size = said[wire].size if wire in said else (0, 0)
         head = _arrow_end(view, wire, line, inner.gates)
-        strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), rooms.get(wire, NO_MARGINS))
+        is_main = wire in said and said[wire].main
+        strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), is_main)
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     labelled, upward = max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM), direction in ("BT", "RL")
     gaps = replace(LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward)
     ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1)
-    return place_level(_drop_loose_parts(ways), sizes, gaps, anchors=fixed, strokes=strokes)
+    sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction) for i in range(count)]
+    return place_level(_drop_loose_parts(ways), sizes, gaps, anchors=fixed, strokes=strokes, sides=sides)
+
+
+def _flow_side(child: Piece, direction: Direction) -> tuple[int, int]:
+    """Return where the flow side of a closed box begins and ends, from the edge of its slot."""
+    upright = is_vertical(direction)
+    start, wide = (child.x, child.box[0]) if upright else (child.y, child.box[1])
+    return start, start + wide
 
 
 def _bar_heights(direction: Direction) -> tuple[int, int]:

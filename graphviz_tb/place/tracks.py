@@ -1,37 +1,37 @@
-"""Tracks of lines between two ranks, so that none covers another line."""
+"""Tracks between two ranks: a line that runs aside goes down, across on a track, and down.
+
+Which of two lines has the upper track decides whether they cross. Lines that run one way and overlap do not when the
+one that starts further ahead is above; lines that run to meet each other cross once, or never, on any two tracks. So
+two lines cross where their ends are inverted, and nowhere else: what is drawn is what the order has counted.
+
+    a      b
+    │      ╰───────╮
+    ╰──────────╮   │
+               a   b
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from graphviz_tb.model.skeleton import LevelGaps
-
-# Tracks between two ranks: lines that run far aside turn at different heights, so that none covers another.
-#
-# Of two lines that run to the right and overlap, the left one turns first to its end and last from its start: it passes
-# below the other. Each gets a track at both ends, the further down or up the more lines it makes way for.
-#
-#     a      b
-#     │      ╰───────╮
-#     ╰──────────╮   │
-#                a   b
-
-FLAT_LINE_PX = 48  # a line that runs further aside is so flat that it needs its own track
-MAX_TRACK_ROOM = 96  # px of tracks at one end: ten thick lines; more would leave too much white between ranks
-TRACK_GAP = 4  # px between two tracks
-MIN_CLIMB = 6  # px that even the flattest line climbs between its two turns
-JOG_CLIMB = 11  # the same for a line that runs less than `SHORT_JOG` aside: a short steep jog would look like a kink
-SHORT_JOG = 36  # px: the corners at both ends of a jog, and a straight run between them
-LABEL_LINE_GAP = 10  # px from a line over its label to the next line
-BEYOND_X = 1 << 40  # beyond any coordinate
+TRACK_PITCH = 16  # px from track to track where a gap has few of them
+MAX_SPACED_TRACKS = 4  # tracks that have the full pitch
+DENSE_TRACK_GAP = 8  # px from track to track, and the thickness of the lines, where a gap has more
+MIN_VERTICAL_GAP = 8  # px between two verticals from which on they are two lines and not one
+MIN_END_GAP = 12  # px along a track from one line to the next: less looks like one line
+MAX_ORDERED_NETS = 40  # nets of one gap from which on they get tracks in turn: each pair of fewer is compared
+OVERLAP_COST = 1000  # crossings that two lines on one vertical are as bad as
 
 
 @dataclass(slots=True)
 class RankHop:
-    """The piece of a wire between two ranks: from `start` to `end` (both x), `thick` in tenths of a pixel.
+    """The piece of a wire between two ranks: from x `start` below item `upper` to x `end` above item `lower`, `thick`
+    tenths of a pixel.
 
-    `late` is how much further down it turns from its start, `early` how much further up it turns to its end.
+    It runs across on `track`, counted from the upper rank (-1: it is straight). With `last` (not -1) it changes tracks
+    at x `middle`.
     """
 
     wire: int
@@ -39,154 +39,239 @@ class RankHop:
     start: int
     end: int
     thick: int
-    late: int = 0
-    early: int = 0
-
-    @property
-    def sideways(self) -> int:
-        """Horizontal length."""
-        return abs(self.end - self.start)
-
-    @property
-    def min_climb(self) -> int:
-        """The least height between its two turns."""
-        return 1 if not self.sideways else JOG_CLIMB if self.sideways < SHORT_JOG else MIN_CLIMB
+    upper: int = -1
+    lower: int = -1
+    track: int = -1
+    middle: int = 0
+    last: int = -1
 
 
-def assign_tracks(hops: Sequence[RankHop]) -> None:
-    """Assign tracks to the flat hops of one gap.
+@dataclass(slots=True)
+class Net:
+    """Hops that share a track because they share an end; `second`: the second half of a hop with two tracks."""
+
+    hops: list[RankHop]
+    starts: list[int]
+    ends: list[int]
+    low: int
+    high: int
+    second: bool = False
+    track: int = 0
+
+
+@dataclass(slots=True)
+class NetOrder:
+    """The order of some nets: by net those that should be below it, and how many should be above it."""
+
+    below: list[list[tuple[int, int]]] = field(default_factory=list)  # each with the crossings that this saves
+    above: list[int] = field(default_factory=list)
+    balance: list[int] = field(default_factory=list)  # crossings saved if it is above all others
+
+
+def assign_tracks(hops: Sequence[RankHop]) -> int:
+    """Give the hops of one gap their tracks; return the number of tracks.
 
     >>> two = [RankHop(0, 0, 0, 100, 10), RankHop(1, 0, 60, 160, 10)]
-    >>> assign_tracks(two)
-    >>> [(hop.late, hop.early) for hop in two]
-    [(5, 0), (0, 5)]
+    >>> assign_tracks(two), [hop.track for hop in two]
+    (2, [1, 0])
     """
-    for way in (1, -1):
-        running = [hop for hop in hops if (hop.end - hop.start) * way > 0]
-        # Each gets a track beyond the last while it begins before the earlier ones have ended; then 0 again.
-        running.sort(key=lambda hop: (hop.start * way, hop.end * way, hop.wire))
-        reach, track, last = -BEYOND_X, 0, 0
-        for hop in running:
-            track = min(MAX_TRACK_ROOM, track + _track_distance(last, hop)) if hop.start * way < reach else 0
-            reach, last = max(reach, hop.end * way), hop.thick if hop.sideways > FLAT_LINE_PX else 0
-            hop.early = track
-        # Likewise from the other end, for the turns at their starts.
-        running.sort(key=lambda hop: (-hop.end * way, -hop.start * way, hop.wire))
-        reach, track, last = BEYOND_X, 0, 0
-        for hop in running:
-            track = min(MAX_TRACK_ROOM, track + _track_distance(last, hop)) if hop.end * way > reach else 0
-            reach, last = min(reach, hop.start * way), hop.thick if hop.sideways > FLAT_LINE_PX else 0
-            hop.late = track
-
-
-def _track_distance(last: int, hop: RankHop) -> int:
-    """Return the distance of a flat line's track from that of a flat line of thickness `last` (0: not flat)."""
-    return TRACK_GAP + (last + hop.thick + 19) // 20 if last and hop.sideways > FLAT_LINE_PX else 0
-
-
-def is_label_shut_in(wire: int, hops: Sequence[RankHop], wide: int) -> bool:
-    """Return whether other lines start, or end, so near on both sides of a straight wire that a label `wide` px wide
-    has no room next to it.
-
-    >>> is_label_shut_in(0, [RankHop(0, 0, 50, 50, 10), RankHop(1, 0, 0, 38, 10), RankHop(2, 0, 99, 62, 10)], 40)
-    True
-    """
-    own = [hop.end for hop in hops if hop.wire == wire]
-    reach = wide + LABEL_LINE_GAP
-    if not own:
-        return False
-    starts = [hop.start - own[0] for hop in hops if hop.wire != wire]
-    ends = [hop.end - own[0] for hop in hops if hop.wire != wire]
-    return any(any(-reach < x < 0 for x in off) and any(0 < x < reach for x in off) for off in (starts, ends))
-
-
-def is_wire_crossed(wire: int, hops: Sequence[RankHop]) -> bool:
-    """Return whether another line crosses a straight wire.
-
-    >>> is_wire_crossed(0, [RankHop(0, 0, 50, 50, 10), RankHop(1, 0, 0, 90, 10)])
-    True
-    """
-    own = [hop.end for hop in hops if hop.wire == wire]
-    return bool(own) and any((hop.start - own[0]) * (hop.end - own[0]) < 0 for hop in hops)
-
-
-def gap_height(hops: Sequence[RankHop], after: int, before: int, spare: int, gaps: LevelGaps) -> int:
-    """Return the height a gap needs; `after`, `before` are the straight runs at its top and bottom, `spare` the room of
-    lines outside it."""
-    far = max([hop.sideways for hop in hops], default=0)
-    usual = max(gaps.ranks, min(gaps.most, 12 + far // 6)) - spare
-    return max(usual, after + before + max([hop.late + hop.early + hop.min_climb for hop in hops], default=1))
-
-
-# Let flat lines between two ranks that must cross do so at a right angle, where the inner one rises or falls.
-#
-# Of two lines in one direction, one inside the other, tracks alone would let them cross at such a flat angle that both
-# look like one line.
-
-MAX_FLAT_LINES = 40  # flat lines of one gap; more are left as they are, because each is compared with all others
-MIN_VISIBLE_RUN = 30  # px of parallel lines for the white between them to be visible
-RUN_CORNER = 12  # px of the corners at each end of a run
-
-HopSpan = tuple[int, int]  # distances below the top of the gap where a hop begins and ends to run sideways
-
-
-def cross_steeply(hops: Sequence[RankHop], height: int) -> None:
-    """Change the tracks of flat hops inside others in one gap, `height` px between its straight runs.
-
-    >>> outer, inner = RankHop(0, 0, 0, 356, 10), RankHop(1, 0, 192, 264, 10, 5, 5)
-    >>> cross_steeply([outer, inner], 20)
-    >>> inner.late, inner.early
-    (5, 11)
-    """
-    # Outer ones first: their tracks are final when inner ones follow them.
-    flat = sorted((hop for hop in hops if hop.sideways > FLAT_LINE_PX), key=lambda hop: (-hop.sideways, hop.wire))
-    if len(flat) > MAX_FLAT_LINES:
-        return
-    for hop in flat:
-        outer = _enclosing_hop(hop, flat)
-        if outer is None:
-            continue
-        others = [other for other in flat if other is not hop]
-        # The current track wins ties.
-        best = (_total_nearness(hop, (hop.late, height - hop.early), others, height), 0, hop.late, hop.early)
-        away = _track_distance(outer.thick, hop)
-        top, bottom = _depth_at(outer, hop.start, height), _depth_at(outer, hop.end, height)
-        # Above the outer line from end to end, or below it: they then cross where it runs up or down.
-        for side, shift in ((1, -away), (2, away)):
-            run = top + shift, bottom + shift
-            if 0 <= run[0] < run[1] <= height:
-                best = min(best, (_total_nearness(hop, run, others, height), side, run[0], height - run[1]))
-        _, _, hop.late, hop.early = best
-
-
-def _enclosing_hop(hop: RankHop, flat: Sequence[RankHop]) -> RankHop | None:
-    """Return the shortest hop in the same direction that begins before a hop and ends behind it."""
-    way = 1 if hop.end > hop.start else -1
-    crossing = [other for other in flat if (other.start - hop.start) * way < 0 < (other.end - hop.end) * way]
-    return min(crossing, key=lambda other: (other.sideways, other.wire), default=None)
-
-
-def _depth_at(hop: RankHop, x: int, height: int) -> int:
-    """Return how far below the top of the gap a hop is at `x`."""
-    return hop.late + (height - hop.late - hop.early) * abs(x - hop.start) // hop.sideways
-
-
-def _total_nearness(hop: RankHop, run: HopSpan, others: Sequence[RankHop], height: int) -> int:
-    """Return how near a hop would be to others: 2 for each parallel one with too little white between, 1 for each
-    crossed at a flat angle."""
-    moved = RankHop(hop.wire, hop.step, hop.start, hop.end, hop.thick, run[0], height - run[1])
-    return sum(_nearness_to(moved, other, height) for other in others)
-
-
-def _nearness_to(first_hop: RankHop, second_hop: RankHop, height: int) -> int:
-    """Return the nearness to one other hop; 0 if it is too short to be seen."""
-    low = max(min(first_hop.start, first_hop.end), min(second_hop.start, second_hop.end)) + RUN_CORNER
-    high = min(max(first_hop.start, first_hop.end), max(second_hop.start, second_hop.end)) - RUN_CORNER
-    if high - low < MIN_VISIBLE_RUN:
+    nets = _hop_nets(hops)
+    if not nets:
         return 0
-    first = _depth_at(first_hop, low, height) - _depth_at(second_hop, low, height)
-    last = _depth_at(first_hop, high, height) - _depth_at(second_hop, high, height)
-    same = (first_hop.end > first_hop.start) == (second_hop.end > second_hop.start)
-    if first * last <= 0:  # above at one end, below at the other
-        return 1 if same else 0
-    return 2 if min(abs(first), abs(last)) < _track_distance(second_hop.thick, first_hop) else 0
+    if len(nets) > MAX_ORDERED_NETS:
+        nets = [half for net in nets for half in _split_net_by_way(net)]
+        _assign_tracks_in_turn(nets)
+    else:
+        nets = _split_swapping_nets(nets, hops)
+        _assign_tracks_in_order(_order_nets(nets))
+    for net in nets:
+        for hop in net.hops:
+            if net.second:
+                hop.last = net.track
+            else:
+                hop.track = net.track
+    # Tracks that are used, from 0 on.
+    return 1 + max(max(hop.track, hop.last) for hop in hops)
+
+
+def _hop_nets(hops: Sequence[RankHop]) -> list[Net]:
+    """Return the hops that are not straight, those with a common start or end together."""
+    leaving: dict[tuple[int, int], int] = {}
+    coming: dict[tuple[int, int], int] = {}
+    for hop in hops:
+        if hop.upper >= 0:
+            leaving[hop.upper, hop.start] = leaving.get((hop.upper, hop.start), 0) + 1
+            coming[hop.lower, hop.end] = coming.get((hop.lower, hop.end), 0) + 1
+    nets: dict[tuple[int, int, int], Net] = {}
+    for number, hop in enumerate(hops):
+        if hop.start == hop.end:
+            continue
+        out, into = leaving.get((hop.upper, hop.start), 1), coming.get((hop.lower, hop.end), 1)
+        key = (0, number, 0)
+        if out > 1 and out >= into:
+            key = (1, hop.upper, hop.start)
+        elif into > 1:
+            key = (2, hop.lower, hop.end)
+        low, high = min(hop.start, hop.end), max(hop.start, hop.end)
+        net = nets.get(key)
+        if net is None:
+            nets[key] = Net([hop], [hop.start], [hop.end], low, high)
+            continue
+        net.hops.append(hop)
+        net.low, net.high = min(net.low, low), max(net.high, high)
+        if hop.start not in net.starts[-1:]:
+            net.starts.append(hop.start)
+        if hop.end not in net.ends[-1:]:
+            net.ends.append(hop.end)
+    return [*nets.values()]
+
+
+def _split_net_by_way(net: Net) -> list[Net]:
+    """Return a net as up to two: the hops that run to the right, and those that run to the left."""
+    made = []
+    for way in (1, -1):
+        hops = [hop for hop in net.hops if (hop.end - hop.start) * way > 0]
+        if hops:
+            starts, ends = [hop.start for hop in hops], [hop.end for hop in hops]
+            made.append(Net(hops, starts, ends, min([*starts, *ends]), max([*starts, *ends])))
+    return made
+
+
+def _assign_tracks_in_turn(nets: Sequence[Net]) -> None:
+    """Give many nets of one way each their tracks: those to the right above those to the left."""
+    base = 0
+    for way in (1, -1):
+        spans = [
+            ((net.low, net.high) if way > 0 else (-net.high, -net.low), net)
+            for net in nets
+            if (net.ends[0] - net.starts[0]) * way > 0
+        ]
+        spans.sort(key=lambda span: (-span[0][0], -span[0][1], span[1].hops[0].wire))
+        # Starts (turned round: they fall) and tracks of those that a later one may meet, the deepest first.
+        starts: list[int] = []
+        tracks: list[int] = []
+        most = base
+        for (low, high), net in spans:
+            met = bisect_right(starts, -(high + MIN_END_GAP) - 1)
+            net.track = tracks[met] + 1 if met < len(tracks) else base
+            most = max(most, net.track + 1)
+            while tracks and tracks[-1] <= net.track:
+                starts.pop()
+                tracks.pop()
+            starts.append(-low)
+            tracks.append(net.track)
+        base = most
+
+
+def _split_swapping_nets(nets: list[Net], hops: Sequence[RankHop]) -> list[Net]:
+    """Return nets of which no two swap places: of two that would, one crosses the other half way, on two tracks.
+
+    >>> one, two = RankHop(0, 0, 0, 100, 10), RankHop(1, 0, 100, 0, 10)
+    >>> [(net.low, net.high) for net in _split_swapping_nets(_hop_nets([one, two]), [one, two])]
+    [(50, 100), (0, 100), (0, 50)]
+    """
+    parts: dict[int, list[Net]] = {}
+    for first, second in _index_pairs(len(nets)):
+        one, other = nets[first], nets[second]
+        if (
+            first in parts
+            or second in parts
+            or not (_do_verticals_collide(one, other) and _do_verticals_collide(other, one))
+        ):
+            continue
+        cut = first if len(one.hops) == 1 else second
+        middle = _free_middle(one, other, hops)
+        if len(nets[cut].hops) > 1 or not nets[cut].low + MIN_VERTICAL_GAP < middle < nets[cut].high - MIN_VERTICAL_GAP:
+            continue
+        [hop] = nets[cut].hops
+        hop.middle = middle
+        halfway = [Net([hop], [hop.start], [middle], min(hop.start, middle), max(hop.start, middle))]
+        halfway.append(Net([hop], [middle], [hop.end], min(hop.end, middle), max(hop.end, middle), True))
+        parts[cut] = halfway
+    return [part for number, net in enumerate(nets) for part in parts.get(number, [net])]
+
+
+def _index_pairs(count: int) -> list[tuple[int, int]]:
+    """Return all pairs of `count` numbers, the smaller one first."""
+    return [(first, second) for first in range(count) for second in range(first + 1, count)]
+
+
+def _free_middle(one: Net, other: Net, hops: Sequence[RankHop]) -> int:
+    """Return an x near the middle of what two nets have in common, clear of all verticals if possible."""
+    low, high = max(one.low, other.low), min(one.high, other.high)
+    middle = (low + high) // 2
+    taken = [x for hop in hops for x in (hop.start, hop.end)]
+    for away in range(0, (high - low) // 2, MIN_VERTICAL_GAP):
+        for place in (middle + away, middle - away):
+            if all(abs(place - x) >= MIN_VERTICAL_GAP for x in taken):
+                return place
+    return middle
+
+
+def _do_verticals_collide(upper: Net, lower: Net) -> bool:
+    """Return whether a vertical below the upper net's track would cover one above the lower net's track."""
+    return any(abs(end - start) < MIN_VERTICAL_GAP for end in upper.ends for start in lower.starts)
+
+
+def _crossing_cost(upper: Net, lower: Net) -> int:
+    """Return how often two nets cross when one is above the other."""
+    crossed = sum(lower.low < end < lower.high for end in upper.ends)
+    crossed += sum(upper.low < start < upper.high for start in lower.starts)
+    return crossed + (OVERLAP_COST if _do_verticals_collide(upper, lower) else 0)
+
+
+def _order_nets(nets: Sequence[Net]) -> list[Net]:
+    """Return nets from the uppermost down, so that few of them cross."""
+    if len(nets) == 1:
+        return [*nets]
+    known = _net_relations(nets)
+    left = sorted(range(len(nets)), key=lambda number: (nets[number].low, nets[number].high, number))
+    order: list[Net] = []
+    while left:
+        # One that none wants to be above; in a cycle the one for which most speaks.
+        chosen = min(left, key=lambda number: (known.above[number] > 0, -known.balance[number]))
+        left = [number for number in left if number != chosen]
+        order.append(nets[chosen])
+        for other, saved in known.below[chosen]:
+            if saved > 0:
+                known.above[other] -= 1
+            known.balance[other] += saved
+    return order
+
+
+def _net_relations(nets: Sequence[Net]) -> NetOrder:
+    """Return which nets should be above which."""
+    count = len(nets)
+    known = NetOrder([[] for _ in nets], [0] * count, [0] * count)
+    for one, other in _index_pairs(count):
+        first, second = nets[one], nets[other]
+        if first.low > second.high + MIN_END_GAP or second.low > first.high + MIN_END_GAP:
+            continue
+        saved = _crossing_cost(second, first) - _crossing_cost(first, second)
+        if first.hops[0] is second.hops[0]:  # two halves of one hop
+            saved = OVERLAP_COST if second.second else -OVERLAP_COST
+        known.below[one].append((other, saved))
+        known.below[other].append((one, -saved))
+        if saved:
+            known.above[other if saved > 0 else one] += 1
+        known.balance[one] += saved
+        known.balance[other] -= saved
+    return known
+
+
+def _assign_tracks_in_order(nets: Sequence[Net]) -> None:
+    """Give nets, in order, the uppermost track below all earlier ones that they would touch."""
+    for number, net in enumerate(nets):
+        net.track = 0
+        for other in nets[:number]:
+            if other.track >= net.track and other.low <= net.high + MIN_END_GAP and net.low <= other.high + MIN_END_GAP:
+                net.track = other.track + 1
+
+
+def track_pitch(count: int, thick: int) -> int:
+    """Return the distance of `count` tracks of one gap; `thick` is the thickest line, in tenths of a pixel.
+
+    >>> track_pitch(4, 10), track_pitch(9, 10)
+    (16, 9)
+    """
+    return TRACK_PITCH if count <= MAX_SPACED_TRACKS else DENSE_TRACK_GAP + (thick + 9) // 10

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-from graphviz_tb.graphs.skyline import Skyline
 from graphviz_tb.model.drawing import Disc, Drawing, Group, Pen, Primitive, Rectangle, Section
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import elide_text, replace_unsafe_characters, text_width
@@ -13,7 +12,7 @@ from graphviz_tb.model.paint import Caption, LineTint, Paint, RowFill
 from graphviz_tb.model.scene import Box, Port, Scene, Separator, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
-from graphviz_tb.render.legend import LegendBlock, LegendShape, draw_legend, legend_blocks, legend_shapes, text_labels
+from graphviz_tb.render.legend import LegendBlock, LegendShape, draw_legend, legend_blocks, legend_in_lines, text_labels
 from graphviz_tb.render.lines import draw_route, draw_web, edge_colour, straight_line
 
 # The position of everything on the sheet, and the title row at its top.
@@ -23,7 +22,10 @@ TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the
 LEGEND_GAP = 24  # px between the drawing and its legend
 MIN_TITLE_WIDTH = 240  # px: a shorter title is not readable
 MAX_TITLE_GROWTH = 480  # px to which a title, or the facts below it, may widen the picture
-SCREEN_HEIGHT = 1155  # px, and 12/7 of it wide: names of 11 px are still 8 px in a window of 840 px
+# px: the strip of a title in one line, the gap between name and facts, and the longest such line
+TITLE_LINE_PX, TITLE_GAP_PX, MAX_TITLE_LINE_PX = 32, 14, 560
+SCREEN_RATIO = 12, 7  # a laptop's window
+MIN_LEGEND_LINE_PX = 320  # px of the legend that are worth more than another line
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,80 +38,34 @@ class SheetLayout:
     legend: LegendShape | None = None
     at: tuple[int, int] = (0, 0)
 
-    @property
-    def screen_cost(self) -> int:
-        """Area of the sheet plus area of the screen that shows it."""
-        screen = max(7 * self.width // 12, self.height, SCREEN_HEIGHT)
-        return self.width * self.height + 12 * screen * screen // 7
 
-
-def _lay_out_sheet(scene: Scene, blocks: Sequence[LegendBlock], caption: Caption) -> SheetLayout:
-    """Return the position of everything, with the legend in the shape and at the place that make the sheet smallest."""
-    title = _title_width(caption), TITLE_ROW if caption.title else 0
-    if not blocks:
-        return _sheet_with_legend(scene, title, None, (0, 0))
-    sky = _scene_skyline(scene)
-    pages = [
-        _sheet_with_legend(scene, title, form, corner)
-        for form in legend_shapes(blocks)
-        for corner in _legend_corners(scene, sky, form)
-    ]
-    return min(pages, key=lambda page: page.screen_cost)
-
-
-def _legend_corners(scene: Scene, sky: Skyline, form: LegendShape) -> Iterator[tuple[int, int]]:
-    """Yield places of a legend, from the corner of the scene: slid against the drawing at each of its corners, from
-    below and from the sides, the upper left first."""
-    # Level with the foot, and with the right side.
-    high, out = max(0, scene.height - form.height), scene.width - form.width
-    for left in (0, max(0, out)):
-        reach = sky.bottom_extent(left - LEGEND_GAP, left + form.width + LEGEND_GAP)
-        yield left, max(reach + LEGEND_GAP if reach else 0, high)
-    for top in (0, high):
-        reach = sky.left_extent(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
-        yield min(out - reach - LEGEND_GAP if reach else out, 0), top
-        reach = sky.right_extent(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
-        yield max(reach + LEGEND_GAP if reach else 0, out), top
-
-
-def _sheet_with_legend(
-    scene: Scene, title: tuple[int, int], form: LegendShape | None, corner: tuple[int, int]
+def _lay_out_sheet(
+    scene: Scene, blocks: Sequence[LegendBlock], caption: Caption, margin: int = PAGE_MARGIN, line: int = 0
 ) -> SheetLayout:
-    """Return the sheet of the scene, its title (width, height) above it, and its legend at `corner` next to it."""
-    across, deep = (form.width, form.height) if form else (0, 0)
-    left, top = min(0, corner[0]), PAGE_MARGIN + title[1]  # a legend on the left moves the scene to the right
-    wide = max(max(scene.width, corner[0] + across) - left, title[0])
-    size = wide + 2 * PAGE_MARGIN, top + max(scene.height, corner[1] + deep) + PAGE_MARGIN
-    return SheetLayout(*size, (PAGE_MARGIN - left, top), form, (PAGE_MARGIN - left + corner[0], top + corner[1]))
+    """Return the position of everything: the title above the scene, the legend below it in one line, or in more if it
+    would be longer than `line`."""
+    title = _title_size(caption)
+    # A line may be as long as the screen is wide where it shows all of the scene.
+    limit = line or max(scene.width, title[0], MIN_LEGEND_LINE_PX, SCREEN_RATIO[0] * scene.height // SCREEN_RATIO[1])
+    legend = legend_in_lines(blocks, limit) if blocks else None
+    top = margin + title[1]
+    deep = top + scene.height
+    wide = max(scene.width, title[0], legend.width if legend else 0)
+    corner = margin + (wide - scene.width) // 2, top
+    if legend is None:
+        return SheetLayout(wide + 2 * margin, deep + margin, corner)
+    at = margin, deep + LEGEND_GAP
+    return SheetLayout(wide + 2 * margin, deep + LEGEND_GAP + legend.height + margin, corner, legend, at)
 
 
-def _scene_skyline(scene: Scene) -> Skyline:
-    """Return how far the scene reaches to all sides, from everything outside of open boxes."""
-    sky = Skyline(len(scene.routes), scene.width)
-    outer = {index for index, box in enumerate(scene.boxes) if box.parent < 0} | {-1}
-    for box in scene.boxes:
-        if box.parent < 0:
-            sky.add_rect((box.x, box.y, box.x + box.width, box.y + box.height))
-    if scene.webs:  # lines from anywhere to anywhere
-        sky.add_rect((0, 0, scene.width, scene.height))
-    lines = [route.points for route in scene.routes if route.frame < 0]
-    for points in (*lines, *(stub.points for stub in scene.stubs if stub.box in outer)):
-        sky.add_line(points)
-    for text in scene.texts:
-        if text.box not in outer:
-            continue
-        left = text.x - {"start": 0, "middle": text.width // 2, "end": text.width}[text.anchor]
-        sky.add_rect((left, text.y - text.size, left + text.width, text.y + 3))
-    for rule in scene.rules:
-        sky.add_rect((rule.x1, rule.y1, rule.x2, rule.y2))
-    return sky
-
-
-def _title_width(caption: Caption) -> int:
+def _title_size(caption: Caption) -> tuple[int, int]:
+    """Return the size of the title: name and facts in one line of at most `MAX_TITLE_LINE_PX`, else in two."""
     if not caption.title:
-        return 0
-    wanted = max(text_width(caption.title, TITLE_SIZE, True), text_width(caption.facts, FACTS_SIZE))
-    return max(MIN_TITLE_WIDTH, min(MAX_TITLE_GROWTH, wanted))
+        return 0, 0
+    name, facts = text_width(caption.title, TITLE_SIZE, True), text_width(caption.facts, FACTS_SIZE)
+    if name + TITLE_GAP_PX + facts <= MAX_TITLE_LINE_PX:
+        return max(MIN_TITLE_WIDTH, name + TITLE_GAP_PX + facts), TITLE_LINE_PX
+    return max(MIN_TITLE_WIDTH, min(MAX_TITLE_GROWTH, max(name, facts))), TITLE_ROW
 
 
 def _title_row(caption: Caption, theme: Theme, page_width: int) -> tuple[Group, ...]:
@@ -117,6 +73,15 @@ def _title_row(caption: Caption, theme: Theme, page_width: int) -> tuple[Group, 
     if not caption.title:
         return ()
     room = page_width - 2 * PAGE_MARGIN
+    wanted, strip = _title_size(caption)
+    if strip == TITLE_LINE_PX and wanted <= room:
+        size = TITLE_SIZE, text_width(caption.title, TITLE_SIZE, True)
+        first = text_labels(
+            replace_unsafe_characters(caption.title), PAGE_MARGIN, PAGE_MARGIN + 14, *size, theme.text, semibold=True
+        )
+        left = PAGE_MARGIN + size[1] + TITLE_GAP_PX
+        size = FACTS_SIZE, text_width(caption.facts, FACTS_SIZE)
+        return (Group((*first, *text_labels(caption.facts, left, PAGE_MARGIN + 14, *size, theme.secondary))),)
     name = elide_text(replace_unsafe_characters(caption.title), room, TITLE_SIZE, True)
     facts = elide_text(caption.facts, room, FACTS_SIZE)
     size = TITLE_SIZE, text_width(name, TITLE_SIZE, True)
@@ -131,9 +96,11 @@ PORT_RADIUS = 2.5  # radius
 BADGE_SIZE = 9  # px: the smallest text of a drawing, one letter that is also in the legend
 
 
-def compose(scene: Scene, paint: Paint, caption: Caption, with_legend: bool = True) -> Drawing:
+def compose(
+    scene: Scene, paint: Paint, caption: Caption, with_legend: bool = True, margin: int = PAGE_MARGIN, line: int = 0
+) -> Drawing:
     """Compose the whole sheet, independent of the output format."""
-    page = _lay_out_sheet(scene, legend_blocks(scene, paint) if with_legend else (), caption)
+    page = _lay_out_sheet(scene, legend_blocks(scene, paint) if with_legend else (), caption, margin, line)
     parts = [
         Section("title", (0, 0), _title_row(caption, paint.theme, page.width)),
         Section("graph", page.scene, _graph_groups(scene, paint, set(caption.select))),

@@ -37,6 +37,8 @@ def text_labels(
 MAX_COLUMN_WIDTH = 260  # px: slightly more than the widest box; longer labels are shortened
 MAX_SENTENCE_WIDTH = 480  # px, if the rows are sentences
 SAMPLE_WIDTH, SAMPLE_GAP = 28, 8  # px: the width of a sample, and from it to its label
+PAPER_THEME = "paper"  # the theme of figures to print
+SCREEN_SIGNS = ("call", "function", "series", "fold", "shortcut", "summary")  # signs that explain a screen
 CHANGE_LABELS = {
     ("+", True): "new wire",
     ("−", True): "removed wire",
@@ -60,25 +62,34 @@ class LegendEntry:
 
 @dataclass(frozen=True, slots=True)
 class LegendBlock:
-    """A heading and its rows, each at most `most` pixels wide."""
+    """A heading and its rows, each at most `most` pixels wide; `plain`: in lines the rows need no heading."""
 
     heading: str
     entries: tuple[LegendEntry, ...]
     most: int = MAX_COLUMN_WIDTH
+    plain: bool = False
 
     @property
     def column_width(self) -> int:
         """The width of one column of rows."""
         longest = max(text_width(text, OP_FONT_PX) for entry in self.entries for text in (entry.label, entry.more))
-        return min(self.most, longest + SAMPLE_WIDTH + SAMPLE_GAP)
+        sample = (
+            SAMPLE_WIDTH + SAMPLE_GAP if any(entry.sample for entry in self.entries) or len(self.entries) > 1 else 0
+        )
+        return min(self.most, longest + sample)
 
 
 def legend_blocks(scene: Scene, paint: Paint) -> tuple[LegendBlock, ...]:
     """Return the legend of one picture; empty if there is nothing to explain."""
     colours = tuple(_colour_entry(row, paint.theme) for row in paint.legend)
     blocks = (
-        LegendBlock(paint.heading, colours, MAX_SENTENCE_WIDTH if paint.scheme == "diff" else MAX_COLUMN_WIDTH),
-        LegendBlock("Signs", (*_sign_entries(scene, paint.theme), *_change_entries(paint))),
+        LegendBlock(
+            paint.heading,
+            colours,
+            MAX_SENTENCE_WIDTH if paint.scheme == "diff" else MAX_COLUMN_WIDTH,
+            paint.scheme == "structure",
+        ),
+        LegendBlock("Signs", (*_sign_entries(scene, paint.theme), *_change_entries(paint)), plain=True),
     )
     return tuple(block for block in blocks if block.entries)
 
@@ -130,14 +141,8 @@ def _stub_sample(stub: Stub) -> DrawSample:
     return lambda fill, theme: boxes.draw_stub(stub, fill, theme)
 
 
-def _mark_sample(fill: RowFill, theme: Theme) -> list[Primitive]:
-    return boxes.draw_open_mark(7, 8, theme, opened=False) + boxes.draw_open_mark(21, 8, theme, opened=True)
-
-
 SAMPLE_STUB_LINE = ((16, 8), (28, 8))  # from the end of the sample stub to the end of the sample
 SIGN_SAMPLES: tuple[tuple[str, str, DrawSample], ...] = (
-    ("opens", "opens, is open", _mark_sample),
-    ("op", "operation", _box_sample(replace(SAMPLE_BOX, kind="op"))),
     ("call", "function call", _box_sample(replace(SAMPLE_BOX, kind="call"))),
     ("function", "function", _box_sample(replace(SAMPLE_BOX, kind="function"))),
     ("series", "repeated, side by side", _box_sample(replace(SAMPLE_BOX, kind="series", sheets=2))),
@@ -172,25 +177,26 @@ def _occurring_signs(scene: Scene) -> set[str]:
     names: set[str] = {stub.kind for stub in scene.stubs}
     names |= {edge.kind for edge in scene.routes} | {web.kind for web in scene.webs}
     for box in scene.boxes:
-        if box.openable:
-            names.add("opens")
         if box.open and box.sheets:
             names.add("shown")
         if not box.open and box.kind != "scope":
             names.add("chain" if box.kind == "series" and box.connected else box.kind)
     if any(edge.back for edge in scene.routes):
         names.add("back")
-    return names
+    # What all lines are needs no sign.
+    return names if "control" in names or "reference" in names else {name for name in names if name != "data"}
 
 
 def _sign_entries(scene: Scene, theme: Theme) -> list[LegendEntry]:
     """Return the signs of this picture, in the order of the table."""
     names = _occurring_signs(scene)
+    if theme.name == PAPER_THEME:  # a reader of a figure knows what it is of
+        names = {name for name in names if name not in SCREEN_SIGNS}
     plain = RowFill(theme.op, theme.stroke, theme.text, theme.secondary)
     return [LegendEntry(tuple(draw(plain, theme)), label) for name, label, draw in SIGN_SAMPLES if name in names]
 
 
-# Lay out the legend in rows and columns, in several shapes, from which the sheet chooses the best.
+# Lay out the legend in lines, or in rows and columns in several shapes, from which the page chooses the best.
 
 LEGEND_ROW_PX, LEGEND_HEADING_PX = 20, 22  # px: a line of the legend, and its heading
 SECOND_LINE_PX = 14  # for the second line of a row
@@ -224,6 +230,34 @@ def legend_shapes(blocks: Sequence[LegendBlock]) -> list[LegendShape]:
     measured = [(block, block.column_width, text_width(block.heading, OP_FONT_PX, True)) for block in blocks]
     candidates = dict.fromkeys(_shape_legend(measured, limit) for limit in LEGEND_WIDTHS)
     return [candidate for candidate in candidates if candidate.blocks]
+
+
+def legend_in_lines(blocks: Sequence[LegendBlock], limit: int) -> LegendShape:
+    """Return all rows in lines of at most `limit` px; blocks whose rows have two lines of text are below, in
+    columns."""
+    placed: list[PlacedBlock] = []
+    x = y = wide = 0
+    for block in blocks:
+        if any(entry.more for entry in block.entries):
+            continue
+        entries = [LegendEntry((), block.heading)] if block.heading and not block.plain else []
+        for entry in (*entries, *block.entries):
+            own = LegendBlock("", (entry,), block.most)
+            across = min(block.most, own.column_width)
+            if x and x + across > limit:
+                x, y = 0, y + LEGEND_ROW_PX
+            placed.append(PlacedBlock(own, x, y, 1, 1))
+            wide, x = max(wide, x + across), x + across + LEGEND_BLOCK_GAP
+    y = y + LEGEND_ROW_PX if placed else 0
+    tall = [block for block in blocks if any(entry.more for entry in block.entries)]
+    if tall:
+        below = _shape_legend(
+            [(block, block.column_width, text_width(block.heading, OP_FONT_PX, True)) for block in tall], limit
+        )
+        y += LEGEND_BLOCK_GAP if placed else 0
+        placed += [replace(one, y=one.y + y) for one in below.blocks]
+        wide, y = max(wide, below.width), y + below.height
+    return LegendShape(wide, y, tuple(placed))
 
 
 def _shape_legend(blocks: Sequence[BlockSize], limit: int) -> LegendShape:
@@ -260,19 +294,21 @@ def draw_legend(legend: LegendShape, theme: Theme) -> Iterator[Group]:
     """Yield a group for each heading and each row."""
     for placed in legend.blocks:
         step = placed.block.column_width + LEGEND_BLOCK_GAP
-        yield Group(tuple(_legend_text(placed.block.heading, placed.x, placed.y + 14, theme.text, True)))
+        heading = LEGEND_HEADING_PX if placed.block.heading else 0
+        if heading:
+            yield Group(tuple(_legend_text(placed.block.heading, placed.x, placed.y + 14, theme.text, True)))
         lower = 0
         for index, entry in enumerate(placed.block.entries):
             x = placed.x + step * (index // placed.lines)
-            y = placed.y + LEGEND_HEADING_PX + LEGEND_ROW_PX * (index % placed.lines) + lower
+            y = placed.y + heading + LEGEND_ROW_PX * (index % placed.lines) + lower
             yield _legend_row(entry, (x, y), placed.block.most, theme)
             lower += SECOND_LINE_PX if entry.more else 0
 
 
 def _legend_row(entry: LegendEntry, origin: tuple[int, int], most: int, theme: Theme) -> Group:
-    """Return a sample with its label."""
+    """Return a sample with its label; the label alone if there is no sample."""
     label = elide_text(replace_unsafe_characters(entry.label), most - SAMPLE_WIDTH - SAMPLE_GAP, OP_FONT_PX)
-    texts = _legend_text(label, SAMPLE_WIDTH + SAMPLE_GAP, 12, theme.text, False)
+    texts = _legend_text(label, SAMPLE_WIDTH + SAMPLE_GAP if entry.sample else 0, 12, theme.text, False)
     texts += _legend_text(entry.more, SAMPLE_WIDTH + SAMPLE_GAP, 12 + SECOND_LINE_PX, theme.text, False)
     return Group((*entry.sample, *texts), at=origin)
 

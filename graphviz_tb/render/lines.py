@@ -65,12 +65,11 @@ def _draw_sign(x: float, y: float, radius: float, colour: str, sign: str, theme:
     return [ground, Curve(SIGN_STROKES[sign], pen=pen, at=(x, y), scale=radius / SIGN_DISC_RADIUS)]
 
 
-BEND_RADIUS = 10  # px of a bend; less on a shorter run
-MAX_CUT_LENGTH = 20  # px of a cut corner
-MIN_TURN_SINE = 0.1  # turns of a smaller sine are no corners
-HEAVY_THICKNESS = 40  # tenths of a pixel: thicker lines (60,000 elements) are dark
-# Px of an arrow head on a thin line, and its growth on the thickest.
-ARROW_LENGTH, ARROW_WIDTH, MAX_ARROW_GROWTH = 8.0, 6.0, 1.6
+BEND_RADIUS = 8  # px of a bend; less on a shorter run
+HEAVY_THICKNESS = 25  # tenths of a pixel: thicker lines (60,000 elements) are dark
+# Px of an arrow head on a thin line, its growth on the thickest, and for each unit of thickness.
+ARROW_LENGTH, ARROW_WIDTH, MAX_ARROW_GROWTH, ARROW_GROWTH_STEP = 8.0, 6.4, 1.25, 8.0
+PAPER_REFERENCE_DASHES = (8, 3, 2, 3)  # px: a reference edge in print
 CONTROL_LINE_DASHES = (4, 3)  # px: visible on the thinnest line
 SELECTED_THICKENING = 15  # tenths of a pixel
 MIN_CHANGED_THICKNESS = 1.8  # px: an added or removed line
@@ -96,7 +95,7 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
     marks = []
     if line.arrow:
         tip, before = (points[0], points[1]) if backwards else (points[-1], points[-2])
-        grow = min(MAX_ARROW_GROWTH, 1 + (thickness - 1) / 5)
+        grow = min(MAX_ARROW_GROWTH, 1 + (thickness - 1) / ARROW_GROWTH_STEP)
         marks.append(arrow_head(tip, before, grow))
         room = sqrt((tip[0] - before[0]) ** 2 + (tip[1] - before[1]) ** 2)
         # Up to 2 px inside the head, without a visible seam.
@@ -104,6 +103,8 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
     if line.back:
         marks.append(_chevron_outline(points, thickness))
     dashes = (whole.dashes if whole else ()) or (CONTROL_LINE_DASHES if line.kind == "control" else ())
+    if line.kind == "reference" and theme.reference == theme.main and not whole:
+        dashes = PAPER_REFERENCE_DASHES  # where its colour does not say it
     shapes: list[Primitive] = [_tint_band(points, thickness, tint)] if tint and not whole else []
     shapes.append(Curve(rounded_outline(points), pen=Pen(colour, thickness, dashes)))
     shapes += [Curve(mark, colour) for mark in marks]
@@ -186,82 +187,21 @@ def _step_towards(start: DrawingPoint, goal: DrawingPoint, distance: float) -> D
 def rounded_outline(points: Sequence[DrawingPoint]) -> tuple[PathStep, ...]:
     """Return an outline through the points with rounded corners.
 
-    If an end leaves no room for a curve before a cut corner, the whole corner becomes one arc, so that the line leaves
-    and arrives straight. A run at an end belongs to its corner, one between two corners half to each.
+    A run at an end belongs to its corner, one between two corners half to each.
 
     >>> rounded_outline([(0, 0), (0, 40), (30, 40)])
-    (('M', (0, 0)), ('L', (0.0, 30.0)), ('Q', (0, 40, 10.0, 40.0)), ('L', (30, 40)))
-    >>> [command for command, _ in rounded_outline([(0, 0), (0, 1), (10, 11), (90, 11)])]
-    ['M', 'L', 'C', 'L']
+    (('M', (0, 0)), ('L', (0.0, 32.0)), ('Q', (0, 40, 8.0, 40.0)), ('L', (30, 40)))
     """
-    start = _uncut_corner(points)
-    stop = _uncut_corner(points[::-1]) if len(points) > (5 if start else 3) else None
-    # Replace the two points of a cut corner by the corner itself, at either end.
-    line = [points[0], *([start] if start else points[1:3]), *points[3:]]
-    if stop:
-        line = [*line[:-3], stop, line[-1]]
-    steps: list[PathStep] = [("M", line[0])]
-    for index in range(1, len(line) - 1):
-        before, corner, after = line[index - 1 : index + 2]
-        whole = (start and index == 1) or (stop and index == len(line) - 2)  # an arc uses all its room
-        room = (
+    steps: list[PathStep] = [("M", points[0])]
+    for index in range(1, len(points) - 1):
+        before, corner, after = points[index - 1 : index + 2]
+        radius = min(
+            BEND_RADIUS,
             _distance_between(before, corner) / (1 if index == 1 else 2),
-            _distance_between(corner, after) / (1 if index == len(line) - 2 else 2),
+            _distance_between(corner, after) / (1 if index == len(points) - 2 else 2),
         )
-        radius = min(room) if whole else min(BEND_RADIUS, *room)
-        enter, leave = _step_towards(corner, before, radius), _step_towards(corner, after, radius)
-        steps += [("L", enter), _corner_arc(enter, corner, leave) if whole else ("Q", (*corner, *leave))]
-    return (*steps, ("L", line[-1]))
-
-
-def _uncut_corner(points: Sequence[DrawingPoint]) -> DrawingPoint | None:
-    """Return the corner that was cut close to the start of a line: where its first run and its third meet.
-
-    >>> _uncut_corner([(0, 0), (0, 1), (10, 11), (90, 11)])
-    (0.0, 11.0)
-    """
-    if len(points) < 4:
-        return None
-    a, b, c, d = points[:4]
-    if _distance_between(a, b) >= BEND_RADIUS or _distance_between(b, c) > MAX_CUT_LENGTH:
-        return None
-    first, second, third = (b[0] - a[0], b[1] - a[1]), (c[0] - b[0], c[1] - b[1]), (d[0] - c[0], d[1] - c[1])
-    turn, size = _cross_product(first, third), _distance_between(a, b) * _distance_between(c, d)
-    one_way = _cross_product(first, second) * _cross_product(second, third) > 0
-    if (
-        not one_way
-        or abs(turn) < MIN_TURN_SINE * size
-        or first[0] * third[0] + first[1] * third[1] < -MIN_TURN_SINE * size
-    ):
-        return None
-    ahead = _cross_product((c[0] - a[0], c[1] - a[1]), third) / turn  # in lengths of the first run
-    return (a[0] + first[0] * ahead, a[1] + first[1] * ahead)
-
-
-def _corner_arc(enter: DrawingPoint, corner: DrawingPoint, leave: DrawingPoint) -> PathStep:
-    """Return an arc of a circle around a corner, as one curve (exact to a thousandth of its radius).
-
-    Its handles are 4/3 · tan(θ/4) of the radius long, where θ is the turn.
-    """
-    ahead, aside = (corner[0] - enter[0], corner[1] - enter[1]), (leave[0] - corner[0], leave[1] - corner[1])
-    cosine = (ahead[0] * aside[0] + ahead[1] * aside[1]) / (
-        _distance_between(enter, corner) * _distance_between(corner, leave)
-    )
-    part = 4 / 3 * (sqrt(2 / (1 + cosine)) - 1) * (1 + cosine) / (1 - cosine)  # of the way to the corner
-    return (
-        "C",
-        (
-            enter[0] + ahead[0] * part,
-            enter[1] + ahead[1] * part,
-            leave[0] - aside[0] * part,
-            leave[1] - aside[1] * part,
-            *leave,
-        ),
-    )
-
-
-def _cross_product(first: DrawingPoint, other: DrawingPoint) -> float:
-    return first[0] * other[1] - first[1] * other[0]
+        steps += [("L", _step_towards(corner, before, radius)), ("Q", (*corner, *_step_towards(corner, after, radius)))]
+    return (*steps, ("L", points[-1]))
 
 
 def _distance_between(a: DrawingPoint, b: DrawingPoint) -> float:
@@ -272,7 +212,7 @@ def arrow_head(tip: DrawingPoint, before: DrawingPoint, grow: float = 1.0) -> tu
     """Return an arrow head: a triangle whose tip is `tip`.
 
     >>> arrow_head((0, 10), (0, 0))
-    (('M', (0, 10)), ('L', (-3.0, 2.0)), ('L', (3.0, 2.0)), ('Z', ()))
+    (('M', (0, 10)), ('L', (-3.2, 2.0)), ('L', (3.2, 2.0)), ('Z', ()))
     """
     length = _distance_between(tip, before) or 1.0
     ux, uy = (tip[0] - before[0]) / length, (tip[1] - before[1]) / length
@@ -287,7 +227,7 @@ def _chevron_outline(points: Sequence[DrawingPoint], thickness: float) -> tuple[
     """Return the sign of a back edge: a double head in the middle of the longest run."""
     start, stop = max(pairwise(points), key=lambda run: _distance_between(*run))
     half = _distance_between(start, stop) / 2
-    grow = min(MAX_ARROW_GROWTH, 1 + (thickness - 1) / 5)
+    grow = min(MAX_ARROW_GROWTH, 1 + (thickness - 1) / ARROW_GROWTH_STEP)
     first = _step_towards(start, stop, half + 1)
     second = _step_towards(start, stop, half + 1 + ARROW_LENGTH * grow * 0.75)
     return arrow_head(first, start, grow) + arrow_head(second, start, grow)

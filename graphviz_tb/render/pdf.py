@@ -171,7 +171,7 @@ def pdf_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
         if not face.has_outlines:
             raise RequestError(f"the font file {name!r} has no outlines", hint="give a .ttf or .otf file")
     fonts = PdfFonts(faces, [{} for _ in faces])
-    scale = min(POINTS_PER_PIXEL, MAX_PDF_SIDE_POINTS / max(drawing.width, drawing.height))
+    scale = min(drawing.points or POINTS_PER_PIXEL, MAX_PDF_SIDE_POINTS / max(drawing.width, drawing.height))
     page = drawing.width * scale, drawing.height * scale
     # In PDF y grows upward from the foot of the page: flip it once.
     content = [

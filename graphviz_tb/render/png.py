@@ -169,6 +169,7 @@ def _stroke_reach(pen: Pen | None) -> float:
     return MITER_FACTOR * pen.width if pen else 0
 
 
+PRINTED_DOTS_PER_INCH = 300  # of a figure to print
 FONT_FAMILY = "Arimo"
 DEFAULT_SCALE = 2.0  # pixels per unit, for high-density screens
 PNG_HARD_LIMIT = MAX_ASKED_PNG_WORK * SHEET_PIXELS  # pixels of any PNG, even an empty one
@@ -193,6 +194,9 @@ class RasterSize:
 
 def png_bytes(drawing: Drawing, options: PictureOptions) -> bytes:
     """Return the drawing as PNG bytes, never with more pixels than the cap."""
+    if drawing.points and options.scale is None and options.width is None:
+        options = replace(options, scale=round(drawing.points * PRINTED_DOTS_PER_INCH / 72, 3))
+    drawing = replace(drawing, points=0)  # the rasteriser is given pixels
     ink = raster_work(drawing)
     size = _raster_size(ink, options)
     rasterise = _make_rasteriser(drawing, options)

@@ -151,12 +151,18 @@ STEP_TEMPLATES = {
     command: command + " ".join(["%.1f"] * count)
     for command, count in (("M", 2), ("L", 2), ("H", 1), ("V", 1), ("Q", 4), ("C", 6), ("Z", 0))
 } | {"A": "A%.1f %.1f 0 0 1 %.1f %.1f"}
+MM_PER_POINT = 25.4 / 72
 HALO_WIDTH = 6  # three pixels on either side of a stroke
 
 
 def svg_bytes(drawing: Drawing, window: Viewport | None = None) -> bytes:
     """Return the document as UTF-8 bytes: the whole sheet, or the part in a window."""
     size = f'width="{drawing.width}" height="{drawing.height}" viewBox="0 0 {drawing.width} {drawing.height}"'
+    if drawing.points:
+        printed_width, printed_height = (
+            f"{side * drawing.points * MM_PER_POINT:.2f}mm" for side in (drawing.width, drawing.height)
+        )
+        size = f'width="{printed_width}" height="{printed_height}" viewBox="0 0 {drawing.width} {drawing.height}"'
     if window:
         wide, high, zoom, top = window
         size = f'width="{wide}" height="{high}" viewBox="0 {top / zoom:.9f} {wide / zoom:.9f} {high / zoom:.9f}"'

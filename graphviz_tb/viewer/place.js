@@ -86,13 +86,14 @@ class Section {
   }
 }
 class Drawing {
-  constructor(width, height, title, summary, ground, parts) {
+  constructor(width, height, title, summary, ground, parts, points = 0) {
     this.width = width;
     this.height = height;
     this.title = title;
     this.summary = summary;
     this.ground = ground;
     this.parts = parts;
+    this.points = points;
   }
   shapes() {
     return [...(() => { const out = []; for (const part of this.parts) for (const group of part.groups) for (const shape of group.shapes) { out.push(shape); } return out; })()];
@@ -301,7 +302,7 @@ class Metagraph {
   }
 }
 const THINNEST_TENTHS = 10;
-const THICKEST_TENTHS = 60;
+const THICKEST_TENTHS = 35;
 
 // model.theme
 class Theme {
@@ -548,10 +549,9 @@ class Skeleton {
   }
 }
 class LevelGaps {
-  constructor(siblings = 16, ranks = 26, most = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, bar = [0, 0], upward = false) {
+  constructor(siblings = 16, ranks = 26, labelled = 28, box = 9, edge = 7, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, bar = [0, 0], upward = false) {
     this.siblings = siblings;
     this.ranks = ranks;
-    this.most = most;
     this.labelled = labelled;
     this.box = box;
     this.edge = edge;
@@ -565,11 +565,11 @@ class LevelGaps {
   }
 }
 class WireStroke {
-  constructor(thick = 10, tip = 1, label = [0, 0], room = [0, 0, 0, 0]) {
+  constructor(thick = 10, tip = 1, label = [0, 0], is_main = false) {
     this.thick = thick;
     this.tip = tip;
     this.label = label;
-    this.room = room;
+    this.is_main = is_main;
   }
 }
 class LevelLayout {
@@ -1220,7 +1220,7 @@ function _title_count(count, x) {
 }
 
 // place.attachment
-const CORNER_MARGIN = 8;
+const CORNER_MARGIN_of_attachment = 8;
 const MIN_LINES_TO_JOIN = 4;
 const MIN_LINE_DISTANCE = 8;
 function downward_chains(skeleton) {
@@ -1268,12 +1268,12 @@ function _shared_slots(kinds, middle) {
 function _side_places(width, count, step, middle = -1) {
   let most, room, start;
   most = Math.max(middle, ((count - 1) - middle));
-  if (((middle >= 0) && ((most * MIN_LINE_DISTANCE) <= (Math.floor(width / 2) - CORNER_MARGIN)))) {
-    step = (most ? py_min([step, Math.floor((Math.floor(width / 2) - CORNER_MARGIN) / most)]) : 0);
+  if (((middle >= 0) && ((most * MIN_LINE_DISTANCE) <= (Math.floor(width / 2) - CORNER_MARGIN_of_attachment)))) {
+    step = (most ? py_min([step, Math.floor((Math.floor(width / 2) - CORNER_MARGIN_of_attachment) / most)]) : 0);
     return (() => { const out = []; for (const place_ of py_range(count)) { out.push((Math.floor(width / 2) + ((place_ - middle) * step))); } return out; })();
   }
   if ((count > 1)) {
-    room = Math.max((width - (2 * CORNER_MARGIN)), Math.floor(width / 2), 0);
+    room = Math.max((width - (2 * CORNER_MARGIN_of_attachment)), Math.floor(width / 2), 0);
     step = py_min([step, Math.floor(room / (count - 1))]);
   }
   start = (Math.floor(width / 2) - Math.floor(((count - 1) * step) / 2));
@@ -1396,6 +1396,378 @@ function _pill_inset(piece, inset) {
     return 0;
   }
   return (radius - py_isqrt(((radius * radius) - ((radius - Math.max(inset, 0)) ** 2))));
+}
+
+// place.tracks
+const TRACK_PITCH = 16;
+const MAX_SPACED_TRACKS = 4;
+const DENSE_TRACK_GAP = 8;
+const MIN_VERTICAL_GAP = 8;
+const MIN_END_GAP = 12;
+const MAX_ORDERED_NETS = 40;
+const OVERLAP_COST = 1000;
+class RankHop {
+  constructor(wire, step, start, end, thick, upper = -1, lower = -1, track = -1, middle = 0, last = -1) {
+    this.wire = wire;
+    this.step = step;
+    this.start = start;
+    this.end = end;
+    this.thick = thick;
+    this.upper = upper;
+    this.lower = lower;
+    this.track = track;
+    this.middle = middle;
+    this.last = last;
+  }
+}
+class Net {
+  constructor(hops, starts, ends, low, high, second = false, track = 0) {
+    this.hops = hops;
+    this.starts = starts;
+    this.ends = ends;
+    this.low = low;
+    this.high = high;
+    this.second = second;
+    this.track = track;
+  }
+}
+class NetOrder {
+  constructor(below = [], above = [], balance = []) {
+    this.below = below;
+    this.above = above;
+    this.balance = balance;
+  }
+}
+function assign_tracks(hops) {
+  let nets, net, hop;
+  nets = _hop_nets(hops);
+  if (!nets.length) {
+    return 0;
+  }
+  if ((nets.length > MAX_ORDERED_NETS)) {
+    nets = (() => { const out = []; for (const net of nets) for (const half of _split_net_by_way(net)) { out.push(half); } return out; })();
+    _assign_tracks_in_turn(nets);
+  }
+  else {
+    nets = _split_swapping_nets(nets, hops);
+    _assign_tracks_in_order(_order_nets(nets));
+  }
+  for (net of nets) {
+    for (hop of net.hops) {
+      if (net.second) {
+        hop.last = net.track;
+      }
+      else {
+        hop.track = net.track;
+      }
+    }
+  }
+  return (1 + py_max((() => { const out = []; for (const hop of hops) { out.push(Math.max(hop.track, hop.last)); } return out; })()));
+}
+function _hop_nets(hops) {
+  let leaving, coming, hop, nets, number, out, into, key, low, high, net;
+  leaving = new TupleMap();
+  coming = new TupleMap();
+  for (hop of hops) {
+    if ((hop.upper >= 0)) {
+      leaving.set([hop.upper, hop.start], (py_get(leaving, [hop.upper, hop.start], 0) + 1));
+      coming.set([hop.lower, hop.end], (py_get(coming, [hop.lower, hop.end], 0) + 1));
+    }
+  }
+  nets = new TupleMap();
+  for ([number, hop] of py_enumerate(hops)) {
+    if ((hop.start === hop.end)) {
+      continue;
+    }
+    [out, into] = [py_get(leaving, [hop.upper, hop.start], 1), py_get(coming, [hop.lower, hop.end], 1)];
+    key = [0, number, 0];
+    if (((out > 1) && (out >= into))) {
+      key = [1, hop.upper, hop.start];
+    }
+    else {
+      if ((into > 1)) {
+        key = [2, hop.lower, hop.end];
+      }
+    }
+    [low, high] = [Math.min(hop.start, hop.end), Math.max(hop.start, hop.end)];
+    net = py_get(nets, key);
+    if ((net == null)) {
+      nets.set(key, new Net([hop], [hop.start], [hop.end], low, high));
+      continue;
+    }
+    net.hops.push(hop);
+    [net.low, net.high] = [Math.min(net.low, low), Math.max(net.high, high)];
+    if (!net.starts.slice(-1).includes(hop.start)) {
+      net.starts.push(hop.start);
+    }
+    if (!net.ends.slice(-1).includes(hop.end)) {
+      net.ends.push(hop.end);
+    }
+  }
+  return [...nets.values()];
+}
+function _split_net_by_way(net) {
+  let made, way, hops, starts, ends;
+  made = [];
+  for (way of [1, -1]) {
+    hops = (() => { const out = []; for (const hop of net.hops) if ((((hop.end - hop.start) * way) > 0)) { out.push(hop); } return out; })();
+    if (hops.length) {
+      [starts, ends] = [(() => { const out = []; for (const hop of hops) { out.push(hop.start); } return out; })(), (() => { const out = []; for (const hop of hops) { out.push(hop.end); } return out; })()];
+      made.push(new Net(hops, starts, ends, py_min([...starts, ...ends]), py_max([...starts, ...ends])));
+    }
+  }
+  return made;
+}
+function _assign_tracks_in_turn(nets) {
+  let base, way, spans, starts, tracks, most, low, high, net, met;
+  base = 0;
+  for (way of [1, -1]) {
+    spans = (() => { const out = []; for (const net of nets) if ((((net.ends[0] - net.starts[0]) * way) > 0)) { out.push([((way > 0) ? [net.low, net.high] : [-net.high, -net.low]), net]); } return out; })();
+    py_sort(spans, {key: (span) => [-span[0][0], -span[0][1], span[1].hops[0].wire]});
+    starts = [];
+    tracks = [];
+    most = base;
+    for ([[low, high], net] of spans) {
+      met = py_bisect_right(starts, (-(high + MIN_END_GAP) - 1));
+      net.track = ((met < tracks.length) ? (tracks.at(met) + 1) : base);
+      most = Math.max(most, (net.track + 1));
+      while ((tracks.length && (tracks.at(-1) <= net.track))) {
+        py_pop(starts);
+        py_pop(tracks);
+      }
+      starts.push(-low);
+      tracks.push(net.track);
+    }
+    base = most;
+  }
+}
+function _split_swapping_nets(nets, hops) {
+  let parts, first, second, one, other, cut, middle, hop, halfway;
+  parts = new Map();
+  for ([first, second] of _index_pairs(nets.length)) {
+    [one, other] = [nets.at(first), nets.at(second)];
+    if ((parts.has(first) || parts.has(second) || !(_do_verticals_collide(one, other) && _do_verticals_collide(other, one)))) {
+      continue;
+    }
+    cut = ((one.hops.length === 1) ? first : second);
+    middle = _free_middle(one, other, hops);
+    if (((nets.at(cut).hops.length > 1) || !(((nets.at(cut).low + MIN_VERTICAL_GAP) < middle) && (middle < (nets.at(cut).high - MIN_VERTICAL_GAP))))) {
+      continue;
+    }
+    [hop] = nets.at(cut).hops;
+    hop.middle = middle;
+    halfway = [new Net([hop], [hop.start], [middle], Math.min(hop.start, middle), Math.max(hop.start, middle))];
+    halfway.push(new Net([hop], [middle], [hop.end], Math.min(hop.end, middle), Math.max(hop.end, middle), true));
+    parts.set(cut, halfway);
+  }
+  return (() => { const out = []; for (const [number, net] of py_enumerate(nets)) for (const part of py_get(parts, number, [net])) { out.push(part); } return out; })();
+}
+function _index_pairs(count) {
+  return (() => { const out = []; for (const first of py_range(count)) for (const second of py_range((first + 1), count)) { out.push([first, second]); } return out; })();
+}
+function _free_middle(one, other, hops) {
+  let low, high, middle, taken, away, place_;
+  [low, high] = [Math.max(one.low, other.low), Math.min(one.high, other.high)];
+  middle = Math.floor((low + high) / 2);
+  taken = (() => { const out = []; for (const hop of hops) for (const x of [hop.start, hop.end]) { out.push(x); } return out; })();
+  for (away of py_range(0, Math.floor((high - low) / 2), MIN_VERTICAL_GAP)) {
+    for (place_ of [(middle + away), (middle - away)]) {
+      if ((() => { for (const x of taken) { if (!(Math.abs((place_ - x)) >= MIN_VERTICAL_GAP)) return false; } return true; })()) {
+        return place_;
+      }
+    }
+  }
+  return middle;
+}
+function _do_verticals_collide(upper, lower) {
+  return (() => { for (const end of upper.ends) for (const start of lower.starts) { if ((Math.abs((end - start)) < MIN_VERTICAL_GAP)) return true; } return false; })();
+}
+function _crossing_cost(upper, lower) {
+  let crossed;
+  crossed = py_sum((() => { const out = []; for (const end of upper.ends) { out.push(((lower.low < end) && (end < lower.high))); } return out; })());
+  crossed += py_sum((() => { const out = []; for (const start of lower.starts) { out.push(((upper.low < start) && (start < upper.high))); } return out; })());
+  return (crossed + (_do_verticals_collide(upper, lower) ? OVERLAP_COST : 0));
+}
+function _order_nets(nets) {
+  let known, left, order, chosen, other, saved;
+  if ((nets.length === 1)) {
+    return [...nets];
+  }
+  known = _net_relations(nets);
+  left = py_sorted(py_range(nets.length), {key: (number) => [nets.at(number).low, nets.at(number).high, number]});
+  order = [];
+  while (left.length) {
+    chosen = py_min(left, {key: (number) => [(known.above.at(number) > 0), -known.balance.at(number)]});
+    left = (() => { const out = []; for (const number of left) if ((number !== chosen)) { out.push(number); } return out; })();
+    order.push(nets.at(chosen));
+    for ([other, saved] of known.below.at(chosen)) {
+      if ((saved > 0)) {
+        known.above[other] -= 1;
+      }
+      known.balance[other] += saved;
+    }
+  }
+  return order;
+}
+function _net_relations(nets) {
+  let count, known, one, other, first, second, saved;
+  count = nets.length;
+  known = new NetOrder((() => { const out = []; for (const _ of nets) { out.push([]); } return out; })(), py_repeat([0], count), py_repeat([0], count));
+  for ([one, other] of _index_pairs(count)) {
+    [first, second] = [nets.at(one), nets.at(other)];
+    if (((first.low > (second.high + MIN_END_GAP)) || (second.low > (first.high + MIN_END_GAP)))) {
+      continue;
+    }
+    saved = (_crossing_cost(second, first) - _crossing_cost(first, second));
+    if ((first.hops[0] === second.hops[0])) {
+      saved = (second.second ? OVERLAP_COST : -OVERLAP_COST);
+    }
+    known.below.at(one).push([other, saved]);
+    known.below.at(other).push([one, -saved]);
+    if (saved) {
+      known.above[((saved > 0) ? other : one)] += 1;
+    }
+    known.balance[one] += saved;
+    known.balance[other] -= saved;
+  }
+  return known;
+}
+function _assign_tracks_in_order(nets) {
+  let number, net, other;
+  for ([number, net] of py_enumerate(nets)) {
+    net.track = 0;
+    for (other of nets.slice(0, number)) {
+      if (((other.track >= net.track) && (other.low <= (net.high + MIN_END_GAP)) && (net.low <= (other.high + MIN_END_GAP)))) {
+        net.track = (other.track + 1);
+      }
+    }
+  }
+}
+function track_pitch(count, thick) {
+  return ((count <= MAX_SPACED_TRACKS) ? TRACK_PITCH : (DENSE_TRACK_GAP + Math.floor((thick + 9) / 10)));
+}
+
+// place.bands
+const MIN_HEAD_LENGTH = 80;
+const MAX_HEAD_LENGTH = 100;
+const LABEL_LINE_GAP = 10;
+const PORT_LABEL_ROOM = 6;
+const LABEL_MARGIN = 12;
+class Band {
+  constructor(top, bottom, before = 0, after = 0, first = 0, pitch = 0) {
+    this.top = top;
+    this.bottom = bottom;
+    this.before = before;
+    this.after = after;
+    this.first = first;
+    this.pitch = pitch;
+  }
+  get middle() {
+    return Math.floor((this.top + this.bottom) / 2);
+  }
+  track(number) {
+    return ((this.bottom + this.first) + (number * this.pitch));
+  }
+  move(down) {
+    this.top += down;
+    this.bottom += down;
+  }
+}
+function arrow_head_length(thick) {
+  return Math.floor((Math.min(MAX_HEAD_LENGTH, ((MIN_HEAD_LENGTH + thick) - 10)) + 9) / 10);
+}
+function rank_bands(skeleton, chains, heights, passing, strokes, gaps) {
+  let place_, labelled, heads, made, p, part_rows, strip, top, r, row, ports, before, after, bottom;
+  place_ = item_ranks(skeleton);
+  labelled = _labelled_short_wires(skeleton, chains, place_, strokes);
+  heads = _line_end_rooms(skeleton, chains, place_, strokes, gaps);
+  made = [];
+  for ([p, part_rows] of py_enumerate(skeleton.parts)) {
+    strip = [];
+    top = 0;
+    for ([r, row] of py_enumerate(part_rows)) {
+      ports = ((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint));
+      [before, after] = (ports ? [0, 0] : heads.at(p).at(r));
+      if (r) {
+        top = _next_rank_top(strip.at(-1), before, passing.at(p).at((r - 1)), py_get(labelled.at(p), (r - 1), []), strokes, gaps);
+      }
+      bottom = (top + py_max((() => { const out = []; for (const item of row) { out.push((heights.at(item) + py_mod(heights.at(item), 2))); } return out; })()));
+      strip.push(new Band(top, bottom, before, after));
+    }
+    made.push(strip);
+  }
+  return made;
+}
+function _next_rank_top(band, before, hops, labelled, strokes, gaps) {
+  let ports, after, count, step, least, wire, own, above, under, room, deep, height;
+  ports = !(band.after && before);
+  after = (band.after ? Math.max(band.after, gaps.start) : 0);
+  count = assign_tracks(hops);
+  step = track_pitch(count, py_max((() => { const out = []; for (const hop of hops) { out.push(hop.thick); } return out; })(), {default: 0}));
+  least = (gaps.ranks - (ports ? gaps.beyond : 0));
+  for (wire of labelled) {
+    own = (strokes.at(wire).is_main ? (strokes.at(wire).label[1] + PORT_LABEL_ROOM) : 0);
+    least = Math.max(least, (ports ? own : gaps.labelled));
+  }
+  if (!count) {
+    band.first = Math.floor(Math.max(least, (band.after + before)) / 2);
+    return (band.bottom + Math.max(least, (band.after + before)));
+  }
+  [above, under] = [after, before];
+  for (wire of labelled) {
+    if (strokes.at(wire).is_main) {
+      room = _main_label_room(wire, hops, strokes.at(wire).label);
+      [above, under] = [Math.max(above, room[0]), Math.max(under, room[1])];
+    }
+  }
+  deep = ((count - 1) * step);
+  height = Math.max(least, ((above + deep) + under));
+  [band.first, band.pitch] = [(above + Math.floor((((height - above) - deep) - under) / 2)), step];
+  return (band.bottom + height);
+}
+function _main_label_room(wire, hops, label) {
+  let own, across, along, reach;
+  own = py_next(py_iter((() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop); } return out; })()), null);
+  if ((own == null)) {
+    return [0, 0];
+  }
+  [across, along] = label;
+  reach = (across + LABEL_LINE_GAP);
+  if (((own.track < 0) && (() => { for (const [low, high] of [[own.start, (own.start + reach)], [(own.start - reach), own.start]]) { if (!(() => { for (const hop of hops) if ((hop !== own)) { if (((Math.min(hop.start, hop.end) < high) && (Math.max(hop.start, hop.end) > low))) return true; } return false; })()) return true; } return false; })())) {
+    return [0, 0];
+  }
+  if ((() => { for (const [low, high] of [[own.end, (own.end + reach)], [(own.end - reach), own.end]]) { if (!(() => { for (const hop of hops) if ((hop !== own)) { if (((low < hop.end) && (hop.end < high))) return true; } return false; })()) return true; } return false; })()) {
+    return [0, (along + LABEL_MARGIN)];
+  }
+  return [(along + LABEL_MARGIN), 0];
+}
+function _labelled_short_wires(skeleton, chains, place_, strokes) {
+  let labelled, wire, chain, part, rank;
+  labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
+  for ([wire, chain] of py_enumerate(chains)) {
+    if (((chain.length === 2) && strokes.at(wire).label[1])) {
+      [part, rank] = place_.get(chain[0]);
+      py_setdefault(labelled.at(part), rank, []).push(wire);
+    }
+  }
+  return labelled;
+}
+function _line_end_rooms(skeleton, chains, place_, strokes, gaps) {
+  let heads, wire, chain, stroke, part, rank, upper, room;
+  heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
+  for ([wire, chain] of py_enumerate(chains)) {
+    stroke = strokes.at(wire);
+    if ((stroke.tip >= 0)) {
+      [part, rank] = place_.get(chain[0]);
+      upper = (Number(stroke.tip) === Number(skeleton.wires.at(wire).turned));
+      room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
+      room[Number(upper)] = Math.max(room.at(Number(upper)), (arrow_head_length(stroke.thick) + gaps.straight));
+    }
+  }
+  return (() => { const out = []; for (const part of heads) { out.push((() => { const out = []; for (const head of part) { out.push([head[0], head[1]]); } return out; })()); } return out; })();
+}
+function item_ranks(skeleton) {
+  return (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
 }
 
 // place.columns
@@ -1611,411 +1983,131 @@ function _weighted_median(wishes) {
   return 0;
 }
 
-// place.tracks
-const FLAT_LINE_PX = 48;
-const MAX_TRACK_ROOM = 96;
-const TRACK_GAP = 4;
-const MIN_CLIMB = 6;
-const JOG_CLIMB = 11;
-const SHORT_JOG = 36;
-const LABEL_LINE_GAP = 10;
-const BEYOND_X = (1 * 2 ** 40);
-class RankHop {
-  constructor(wire, step, start, end, thick, late = 0, early = 0) {
-    this.wire = wire;
-    this.step = step;
-    this.start = start;
-    this.end = end;
-    this.thick = thick;
-    this.late = late;
-    this.early = early;
-  }
-  get sideways() {
-    return Math.abs((this.end - this.start));
-  }
-  get min_climb() {
-    return (!this.sideways ? 1 : ((this.sideways < SHORT_JOG) ? JOG_CLIMB : MIN_CLIMB));
-  }
-}
-function assign_tracks(hops) {
-  let way, running, reach, track, last, hop;
-  for (way of [1, -1]) {
-    running = (() => { const out = []; for (const hop of hops) if ((((hop.end - hop.start) * way) > 0)) { out.push(hop); } return out; })();
-    py_sort(running, {key: (hop) => [(hop.start * way), (hop.end * way), hop.wire]});
-    [reach, track, last] = [-BEYOND_X, 0, 0];
-    for (hop of running) {
-      track = (((hop.start * way) < reach) ? Math.min(MAX_TRACK_ROOM, (track + _track_distance(last, hop))) : 0);
-      [reach, last] = [Math.max(reach, (hop.end * way)), ((hop.sideways > FLAT_LINE_PX) ? hop.thick : 0)];
-      hop.early = track;
-    }
-    py_sort(running, {key: (hop) => [(-hop.end * way), (-hop.start * way), hop.wire]});
-    [reach, track, last] = [BEYOND_X, 0, 0];
-    for (hop of running) {
-      track = (((hop.end * way) > reach) ? Math.min(MAX_TRACK_ROOM, (track + _track_distance(last, hop))) : 0);
-      [reach, last] = [Math.min(reach, (hop.start * way)), ((hop.sideways > FLAT_LINE_PX) ? hop.thick : 0)];
-      hop.late = track;
-    }
-  }
-}
-function _track_distance(last, hop) {
-  return ((last && (hop.sideways > FLAT_LINE_PX)) ? (TRACK_GAP + Math.floor(((last + hop.thick) + 19) / 20)) : 0);
-}
-function is_label_shut_in(wire, hops, wide) {
-  let own, reach, starts, ends;
-  own = (() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop.end); } return out; })();
-  reach = (wide + LABEL_LINE_GAP);
-  if (!own.length) {
-    return false;
-  }
-  starts = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.start - own[0])); } return out; })();
-  ends = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.end - own[0])); } return out; })();
-  return (() => { for (const off of [starts, ends]) { if (((() => { for (const x of off) { if (((-reach < x) && (x < 0))) return true; } return false; })() && (() => { for (const x of off) { if (((0 < x) && (x < reach))) return true; } return false; })())) return true; } return false; })();
-}
-function is_wire_crossed(wire, hops) {
-  let own;
-  own = (() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop.end); } return out; })();
-  return (!!own.length && (() => { for (const hop of hops) { if ((((hop.start - own[0]) * (hop.end - own[0])) < 0)) return true; } return false; })());
-}
-function gap_height(hops, after, before, spare, gaps) {
-  let far, usual;
-  far = py_max((() => { const out = []; for (const hop of hops) { out.push(hop.sideways); } return out; })(), {default: 0});
-  usual = (Math.max(gaps.ranks, Math.min(gaps.most, (12 + Math.floor(far / 6)))) - spare);
-  return Math.max(usual, ((after + before) + py_max((() => { const out = []; for (const hop of hops) { out.push(((hop.late + hop.early) + hop.min_climb)); } return out; })(), {default: 1})));
-}
-const MAX_FLAT_LINES = 40;
-const MIN_VISIBLE_RUN = 30;
-const RUN_CORNER = 12;
-function cross_steeply(hops, height) {
-  let flat, hop, outer, others, best, away, top, bottom, side, shift, run, _;
-  flat = py_sorted((() => { const out = []; for (const hop of hops) if ((hop.sideways > FLAT_LINE_PX)) { out.push(hop); } return out; })(), {key: (hop) => [-hop.sideways, hop.wire]});
-  if ((flat.length > MAX_FLAT_LINES)) {
-    return;
-  }
-  for (hop of flat) {
-    outer = _enclosing_hop(hop, flat);
-    if ((outer == null)) {
-      continue;
-    }
-    others = (() => { const out = []; for (const other of flat) if ((other !== hop)) { out.push(other); } return out; })();
-    best = [_total_nearness(hop, [hop.late, (height - hop.early)], others, height), 0, hop.late, hop.early];
-    away = _track_distance(outer.thick, hop);
-    [top, bottom] = [_depth_at(outer, hop.start, height), _depth_at(outer, hop.end, height)];
-    for ([side, shift] of [[1, -away], [2, away]]) {
-      run = [(top + shift), (bottom + shift)];
-      if (((0 <= run[0]) && (run[0] < run[1]) && (run[1] <= height))) {
-        best = py_min([best, [_total_nearness(hop, run, others, height), side, run[0], (height - run[1])]]);
+// place.upright
+const CORNER_MARGIN_of_upright = 8;
+const MAX_JOG_MOVE = 14;
+const MIN_LINE_GAP = 8;
+function straighten_ends(skeleton, chains, ends, lefts, sides, gaps) {
+  let main, touch, groups, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
+  main = new Set(skeleton.spine);
+  touch = (() => { const out = []; for (const [upper, lower] of ends) { out.push([upper, lower]); } return out; })();
+  groups = new TupleMap();
+  for ([wire, chain] of py_enumerate(chains)) {
+    for ([end, item] of [[1, chain.at(-1)], [0, chain[0]]]) {
+      if (((item < skeleton.children) && (sides.at(item)[0] < sides.at(item)[1]))) {
+        py_setdefault(py_setdefault(groups, [item, end], new Map()), ends.at(wire).at(end), []).push(wire);
       }
     }
-    [_, _, hop.late, hop.early] = best;
   }
-}
-function _enclosing_hop(hop, flat) {
-  let way, crossing;
-  way = ((hop.end > hop.start) ? 1 : -1);
-  crossing = (() => { const out = []; for (const other of flat) if (((((other.start - hop.start) * way) < 0) && (0 < ((other.end - hop.end) * way)))) { out.push(other); } return out; })();
-  return py_min(crossing, {key: (other) => [other.sideways, other.wire], default: null});
-}
-function _depth_at(hop, x, height) {
-  return (hop.late + Math.floor((((height - hop.late) - hop.early) * Math.abs((x - hop.start))) / hop.sideways));
-}
-function _total_nearness(hop, run, others, height) {
-  let moved;
-  moved = new RankHop(hop.wire, hop.step, hop.start, hop.end, hop.thick, run[0], (height - run[1]));
-  return py_sum((() => { const out = []; for (const other of others) { out.push(_nearness_to(moved, other, height)); } return out; })());
-}
-function _nearness_to(first_hop, second_hop, height) {
-  let low, high, first, last, same;
-  low = (Math.max(Math.min(first_hop.start, first_hop.end), Math.min(second_hop.start, second_hop.end)) + RUN_CORNER);
-  high = (Math.min(Math.max(first_hop.start, first_hop.end), Math.max(second_hop.start, second_hop.end)) - RUN_CORNER);
-  if (((high - low) < MIN_VISIBLE_RUN)) {
-    return 0;
+  for ([[item, end], found] of groups.entries()) {
+    places = py_sorted(found.keys());
+    wishes = (() => { const out = []; for (const place_ of places) { out.push((_wanted_x(found.get(place_), end, chains, touch, lefts) - lefts.at(item))); } return out; })();
+    held = (() => { const out = []; for (const place_ of places) { out.push(!!py_intersection(main, found.get(place_)).size); } return out; })();
+    settled = _move_to_wishes(places, wishes, held, sides.at(item), gaps);
+    for ([place_, x] of py_zip(places, settled)) {
+      for (wire of found.get(place_)) {
+        touch.at(wire)[end] = x;
+      }
+    }
   }
-  first = (_depth_at(first_hop, low, height) - _depth_at(second_hop, low, height));
-  last = (_depth_at(first_hop, high, height) - _depth_at(second_hop, high, height));
-  same = ((first_hop.end > first_hop.start) === (second_hop.end > second_hop.start));
-  if (((first * last) <= 0)) {
-    return (same ? 1 : 0);
+  return (() => { const out = []; for (const [upper, lower] of touch) { out.push([upper, lower]); } return out; })();
+}
+function _wanted_x(wires, end, chains, touch, lefts) {
+  let wire, chain, other;
+  wire = wires[0];
+  chain = chains.at(wire);
+  other = (end ? chain.at(-2) : chain[1]);
+  return (lefts.at(other) + ((chain.length === 2) ? touch.at(wire).at((1 - end)) : 0));
+}
+function _move_to_wishes(places, wishes, held, side, gaps) {
+  let x, middle, number, low, high, near;
+  x = [...places];
+  middle = py_next(py_iter((() => { const out = []; for (const [number, is_main] of py_enumerate(held)) if (is_main) { out.push(number); } return out; })()), Math.floor(x.length / 2));
+  for (number of [...py_range(middle), ...py_range((x.length - 1), middle, -1), ((middle < x.length) ? middle : 0)]) {
+    low = (py_truth(number) ? (x.at((number - 1)) + MIN_LINE_GAP) : Math.min(x[0], (side[0] + CORNER_MARGIN_of_upright)));
+    high = (py_truth((number < (x.length - 1))) ? (x.at((number + 1)) - MIN_LINE_GAP) : Math.max(x.at(-1), (side[1] - CORNER_MARGIN_of_upright)));
+    near = (Math.abs((wishes.at(number) - x.at(number))) <= MAX_JOG_MOVE);
+    if ((py_truth(((py_compare(low, wishes.at(number)) <= 0) && (py_compare(wishes.at(number), high) <= 0))) && (py_truth(near) || !py_truth(held.at(number))))) {
+      x[number] = wishes.at(number);
+    }
   }
-  return ((Math.min(Math.abs(first), Math.abs(last)) < _track_distance(second_hop.thick, first_hop)) ? 2 : 0);
+  return x;
+}
+function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
+  let room, part, part_steps, users, chain, item, wire, first, last, here, before, after, low, high, goal, wish;
+  room = new RankNeighbours(lefts.length);
+  for ([part, part_steps] of py_zip(skeleton.parts, steps)) {
+    room.add_part(part, part_steps);
+  }
+  users = py_repeat([0], lefts.length);
+  for (chain of chains) {
+    for (item of chain.slice(1, -1)) {
+      users[item] += 1;
+    }
+  }
+  for ([wire, chain] of py_enumerate(chains)) {
+    first = 1;
+    while ((first < (chain.length - 1))) {
+      last = first;
+      while (((last < (chain.length - 2)) && (lefts.at(chain.at((last + 1))) === lefts.at(chain.at(first))))) {
+        last += 1;
+      }
+      if ((() => { for (const item of chain.slice(first, (last + 1))) { if (!(users.at(item) === 1)) return false; } return true; })()) {
+        here = lefts.at(chain.at(first));
+        before = (lefts.at(chain.at((first - 1))) + ((first === 1) ? ends.at(wire)[0] : 0));
+        after = (lefts.at(chain.at((last + 1))) + ((last === (chain.length - 2)) ? ends.at(wire)[1] : 0));
+        low = py_max((() => { const out = []; for (const item of chain.slice(first, (last + 1))) { out.push(((room.left.at(item) >= 0) ? (lefts.at(room.left.at(item)) + room.before.at(item)) : -UNBOUNDED_X)); } return out; })());
+        high = py_min((() => { const out = []; for (const item of chain.slice(first, (last + 1))) { out.push(((room.right.at(item) >= 0) ? (lefts.at(room.right.at(item)) - room.after.at(item)) : UNBOUNDED_X)); } return out; })());
+        goal = here;
+        for (wish of [before, after]) {
+          if (((goal === here) && (wish !== here) && (Math.abs((wish - here)) < MAX_JOG_MOVE) && ((low <= wish) && (wish <= high)))) {
+            goal = wish;
+          }
+        }
+        if ((![before, after].includes(here) || (before === after))) {
+          for (item of chain.slice(first, (last + 1))) {
+            lefts[item] = goal;
+          }
+        }
+      }
+      first = (last + 1);
+    }
+  }
 }
 
 // place.routes
-const CORNER_CUT = 12;
-const MIN_CUT_DISTANCE = 10;
-const TAN_SQUARED = 1233;
-const TAN_SQUARED_UNIT = 1000;
-function _blunt_corners(points, first, last) {
-  let result, fresh, number, before, corner, after, reach, run, enter, leave, previous;
-  result = [points[0]];
-  fresh = false;
-  for (number of py_range(1, (points.length - 1))) {
-    [before, corner, after] = [points.at((number - 1)), points.at(number), points.at((number + 1))];
-    if (!_is_sharp(before, corner, after)) {
-      result.push(corner);
-      fresh = false;
-      continue;
-    }
-    reach = (16 * CORNER_CUT);
-    run = _distance_in_sixteenths(before, corner);
-    reach = Math.min(reach, ((number === 1) ? (run - (16 * first)) : Math.floor(run / 2)));
-    run = _distance_in_sixteenths(corner, after);
-    reach = Math.min(reach, ((number === (points.length - 2)) ? (run - (16 * last)) : Math.floor(run / 2)));
-    if ((reach <= 0)) {
-      result.push(corner);
-      fresh = false;
-      continue;
-    }
-    [enter, leave] = [_point_towards(corner, before, reach), _point_towards(corner, after, reach)];
-    if ((fresh && (_distance_in_sixteenths(result.at(-1), enter) < (16 * MIN_CUT_DISTANCE)))) {
-      previous = py_pop(result);
-      enter = [Math.floor((previous[0] + enter[0]) / 2), Math.floor((previous[1] + enter[1]) / 2)];
-    }
-    py_extend(result, [enter, leave]);
-    fresh = true;
-  }
-  result.push(points.at(-1));
-  return result;
-}
-function _is_sharp(a, b, c) {
-  let along, across;
-  along = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
-  across = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
-  return ((along <= 0) || (((TAN_SQUARED_UNIT * across) * across) > ((TAN_SQUARED * along) * along)));
-}
-function _distance_in_sixteenths(a, b) {
-  let dx, dy;
-  [dx, dy] = [(b[0] - a[0]), (b[1] - a[1])];
-  return py_isqrt((256 * ((dx * dx) + (dy * dy))));
-}
-function _point_towards(start, goal, distance) {
-  let whole, dx, dy;
-  whole = _distance_in_sixteenths(start, goal);
-  if (!whole) {
-    return start;
-  }
-  [dx, dy] = [(goal[0] - start[0]), (goal[1] - start[1])];
-  return [(start[0] + Math.floor((((2 * dx) * distance) + whole) / (2 * whole))), (start[1] + Math.floor((((2 * dy) * distance) + whole) / (2 * whole)))];
-}
-const OPEN_SIDE = (1 * 2 ** 40);
-class Band {
-  constructor(top, bottom, before = 0, after = 0) {
-    this.top = top;
-    this.bottom = bottom;
-    this.before = before;
-    this.after = after;
-  }
-  get middle() {
-    return Math.floor((this.top + this.bottom) / 2);
-  }
-  move_down(down) {
-    this.top += down;
-    this.bottom += down;
-  }
-}
-class Corridors {
-  constructor(skeleton, lefts, widths, thick, gaps) {
-    let part, row, left, right, users;
-    [this.first, this.widths, this.thick, this.gaps] = [skeleton.first_waypoint, widths, thick, gaps];
-    this.at = [[...lefts], [...lefts]];
-    [this.left, this.right] = [py_repeat([-1], lefts.length), py_repeat([-1], lefts.length)];
-    for (part of skeleton.parts) {
-      for (row of part) {
-        for ([left, right] of py_pairwise(row)) {
-          [this.right[left], this.left[right]] = [right, left];
-        }
-      }
-    }
-    users = new Counter((() => { const out = []; for (const wire of skeleton.wires) for (const item of wire.chain.slice(1, -1)) { out.push(item); } return out; })());
-    this.shared = (() => { const out = new Set(); for (const [item, count] of users.entries()) if ((count > 1)) { out.add(item); } return out; })();
-  }
-  waypoint_window(item, side, y) {
-    let x, here, left, right, low, high;
-    x = this.at.at(side);
-    [here, left, right] = [x.at(item), this.left.at(item), this.right.at(item)];
-    if (this.shared.has(item)) {
-      return [y, here, here];
-    }
-    [low, high] = [-OPEN_SIDE, OPEN_SIDE];
-    if ((left >= 0)) {
-      low = Math.min(here, ((x.at(left) + this.widths.at(left)) + this.clearance(left, item)));
-    }
-    if ((right >= 0)) {
-      high = Math.max(here, (x.at(right) - this.clearance(right, item)));
-    }
-    return [y, low, high];
-  }
-  clearance(other, item) {
-    return line_clearance((1 + (other >= this.first)), (this.thick.at(other) + this.thick.at(item)), this.gaps);
-  }
-  record_bends(waypoints, windows, bends) {
-    let number, index, y, _, start, top, end, bottom;
-    number = 1;
-    for ([index, [y, _, _]] of py_enumerate(windows)) {
-      while ((bends.at(number)[1] < y)) {
-        number += 1;
-      }
-      [[start, top], [end, bottom]] = [bends.at((number - 1)), bends.at(number)];
-      this.at.at(py_mod(index, 2))[waypoints.at(Math.floor(index / 2))] = (start + Math.floor(((end - start) * (y - top)) / (bottom - top)));
-    }
-  }
-}
-function line_clearance(lines, thick, gaps) {
-  return (((lines === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
-}
-function _exit_ranges(chains, ends, widths) {
-  let starts, chain, start, _, room, item, leaving, places, middles, lows, highs;
-  starts = new Map();
-  for ([chain, [start, _]] of py_zip(chains, ends)) {
-    py_setdefault(starts, chain[0], new Set()).add(start);
-  }
-  room = new TupleMap();
-  for ([item, leaving] of starts.entries()) {
-    places = py_sorted(leaving);
-    middles = (() => { const out = []; for (const [before, after] of py_pairwise(places)) { out.push(Math.floor((before + after) / 2)); } return out; })();
-    [lows, highs] = [[Math.min(0, places[0]), ...middles], [...middles, Math.max(widths.at(item), places.at(-1))]];
-    py_update(room, (() => { const out = []; for (const [x, low, high] of py_zip(places, lows, highs)) { out.push([[item, x], [low, high]]); } return out; })());
-  }
-  return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends)) { out.push(room.get([chain[0], start])); } return out; })();
-}
-function _funnel_bends(windows) {
-  let top, x, _, bends, left, right, number, fresh, y, low, high, down, aside;
-  [top, x, _] = windows[0];
-  bends = [[x, top]];
-  left = [0, 0, 0];
-  right = left;
-  [number, fresh] = [1, true];
-  while ((number < windows.length)) {
-    [y, low, high] = windows.at(number);
-    [down, low, high] = [(y - top), (low - x), (high - x)];
-    if (fresh) {
-      [left, right, fresh] = [[low, down, number], [high, down, number], false];
-    }
-    else {
-      if ((((high * left[1]) < (left[0] * down)) || ((low * right[1]) > (right[0] * down)))) {
-        [aside, down, number] = (((high * left[1]) < (left[0] * down)) ? left : right);
-        [x, top, fresh] = [(x + aside), (top + down), true];
-        bends.push([x, top]);
-      }
-      else {
-        left = (((low * left[1]) >= (left[0] * down)) ? [low, down, number] : left);
-        right = (((high * right[1]) <= (right[0] * down)) ? [high, down, number] : right);
-      }
-    }
-    number += 1;
-  }
-  bends.push([windows.at(-1)[1], windows.at(-1)[0]]);
-  return bends;
-}
-const MAX_SLANT = 14;
-const MIN_HEAD_LENGTH = 80;
-const MAX_HEAD_LENGTH = 128;
-function arrow_head_length(thick) {
-  return Math.floor((Math.min(MAX_HEAD_LENGTH, (MIN_HEAD_LENGTH + Math.floor((16 * (thick - 10)) / 10))) + 9) / 10);
-}
-function rank_bands(part, heights, ends, hops, labelled, gaps) {
-  let result, top, r, row, before, after, ports, height, room, bottom;
+function wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around) {
+  let result, wire, chain, upper, lower, points, number, line;
   result = [];
-  top = 0;
-  for ([r, row] of py_enumerate(part)) {
-    [before, after] = ends.at(r);
-    if (r) {
-      ports = !(result.at(-1).after && before);
-      height = gap_height(hops.at((r - 1)), result.at(-1).after, before, (ports ? gaps.beyond : 0), gaps);
-      room = py_get(labelled, (r - 1), -1);
-      top += Math.max((height + Math.max(room, 0)), (((room >= 0) && !ports) ? gaps.labelled : 0));
-    }
-    bottom = (top + py_max((() => { const out = []; for (const item of row) { out.push((heights.at(item) + py_mod(heights.at(item), 2))); } return out; })()));
-    result.push(new Band(top, bottom, before, after));
-    top = bottom;
-  }
-  return result;
-}
-function wire_routes(skeleton, chains, ends, hops, strokes, corridors, tops, heights, band, around) {
-  let result, lefts, gaps, rooms, wire, chain, bends, passed, upper, lower, out, on, begin, stop, windows, below, slants, number, turns, x, foot, goal, head, item, near, above, thick;
-  result = [];
-  [lefts, gaps] = [corridors.at[0], corridors.gaps];
-  rooms = _exit_ranges(chains, ends, corridors.widths);
   for ([wire, chain] of py_enumerate(chains)) {
-    bends = [];
-    passed = [];
     [upper, lower] = [chain[0], chain.at(-1)];
-    [out, on] = [_slanted_run(0, upper, skeleton, gaps), _slanted_run(1, lower, skeleton, gaps)];
-    begin = [(lefts.at(upper) + ends.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
-    stop = [(lefts.at(lower) + ends.at(wire)[1]), (tops.at(lower) + on)];
-    windows = [[begin[1], begin[0], begin[0]]];
-    below = (((band.get(upper).bottom + band.get(upper).after) + hops.at(wire)[0].late) - out);
-    if (((below > begin[1]) && !around.has([wire, 0]))) {
-      slants = ((Number(strokes.at(wire).tip) !== Number(skeleton.wires.at(wire).turned)) && (hops.at(wire)[0].sideways <= FLAT_LINE_PX));
-      windows.push(_exit_window(begin, below, lefts.at(upper), (slants ? rooms.at(wire) : null)));
+    points = [[hops.at(wire)[0].start, (tops.at(upper) + heights.at(upper))]];
+    for (number of py_range((chain.length - 1))) {
+      py_extend(points, py_or(py_get(around, [wire, number]), () => _hop_bends(hops.at(wire).at(number), band.at(chain.at(number)))));
     }
-    for (number of py_range(1, chain.length)) {
-      turns = py_get(around, [wire, (number - 1)]);
-      if (py_truth(turns)) {
-        [[x, foot], [goal, head]] = [turns[0], turns[3]];
-        py_extend(bends, [..._shortest_in_column(corridors, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
-        [windows, passed] = [[[head, goal, goal]], []];
-      }
-      if ((number === (chain.length - 1))) {
-        break;
-      }
-      item = chain.at(number);
-      passed.push(item);
-      near = [hops.at(wire).at((number - 1)).early, hops.at(wire).at(number).late];
-      py_extend(windows, _rank_windows(corridors, item, band.get(item), near, turns, py_get(around, [wire, number])));
+    points.push([hops.at(wire).at(-1).end, tops.at(lower)]);
+    if ((upper >= skeleton.children)) {
+      py_insert(points, 0, [points[0][0], ((points[0][1] - gaps.beyond) - gaps.bar[0])]);
     }
-    above = (((band.get(lower).top - band.get(lower).before) - hops.at(wire).at(-1).early) + on);
-    windows.push([Math.max(above, (windows.at(-1)[0] + 1)), stop[0], stop[0]]);
-    py_extend(bends, _shortest_in_column(corridors, windows, passed));
-    thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(corridors.thick.at(item)); } return out; })(), 0]);
-    result.push(_finish_route([...bends, stop], wire, skeleton, thick, strokes.at(wire).tip, gaps));
+    if ((lower >= skeleton.children)) {
+      points.push([points.at(-1)[0], ((points.at(-1)[1] + gaps.beyond) + gaps.bar[1])]);
+    }
+    line = straighten_polyline(points);
+    result.push([...(py_truth(skeleton.wires.at(wire).turned) ? py_reversed(line) : line)]);
   }
   return result;
 }
-function _exit_window(begin, below, left, room) {
-  let slant;
-  if ((room == null)) {
-    return [below, begin[0], begin[0]];
+function _hop_bends(hop, above) {
+  let upper, lower;
+  if (py_truth((py_compare(hop.track, 0) < 0))) {
+    return [];
   }
-  slant = Math.floor((MAX_SLANT * (below - begin[1])) / 10);
-  return [below, Math.max((left + room[0]), (begin[0] - slant)), Math.min((left + room[1]), (begin[0] + slant))];
-}
-function _rank_windows(corridors, item, here, near, before, after) {
-  let top, bottom;
-  top = ((here.top - here.before) - near[0]);
-  bottom = ((here.bottom + here.after) + near[1]);
-  if (py_truth(before)) {
-    top = Math.max(top, (before[3][1] + 1));
+  upper = above.track(hop.track);
+  if ((hop.last < 0)) {
+    return [[hop.start, upper], [hop.end, upper]];
   }
-  if (py_truth(after)) {
-    bottom = Math.min(bottom, (after[0][1] - 1));
-  }
-  return [corridors.waypoint_window(item, 0, top), corridors.waypoint_window(item, 1, bottom)];
-}
-function _shortest_in_column(corridors, windows, passed) {
-  let bends;
-  bends = _funnel_bends(windows);
-  corridors.record_bends(passed, windows.slice(((windows.length - 1) - (2 * passed.length)), -1), bends);
-  return bends;
-}
-function _finish_route(points, wire, skeleton, thick, tip, gaps) {
-  let drawn, ends, far, head, first, last, line;
-  drawn = skeleton.wires.at(wire);
-  ends = (drawn.turned ? py_reversed(drawn.chain) : drawn.chain);
-  if ((ends[0] >= skeleton.children)) {
-    far = ((gaps.beyond + gaps.bar[0]) - _slanted_run(0, ends[0], skeleton, gaps));
-    py_insert(points, 0, [points[0][0], (points[0][1] - far)]);
-  }
-  if ((ends.at(-1) >= skeleton.children)) {
-    far = ((gaps.beyond + gaps.bar[1]) - _slanted_run(1, ends.at(-1), skeleton, gaps));
-    points.push([points.at(-1)[0], (points.at(-1)[1] + far)]);
-  }
-  head = (arrow_head_length(thick) + 1);
-  [first, last] = (() => { const out = []; for (const end of (drawn.turned ? [1, 0] : [0, 1])) { out.push(((tip === end) ? head : 1)); } return out; })();
-  line = _blunt_corners(straighten_polyline(points), first, last);
-  return [...(drawn.turned ? py_reversed(line) : line)];
-}
-function _slanted_run(end, item, skeleton, gaps) {
-  return (((item >= skeleton.children) && gaps.bar.at(end)) ? gaps.beyond : 0);
+  lower = above.track(hop.last);
+  return [[hop.start, upper], [hop.middle, upper], [hop.middle, lower], [hop.end, lower]];
 }
 
 // place.coordinates
@@ -2023,21 +2115,30 @@ const COLUMN_LINE_STEP = 12;
 const COLUMN_LINE_MARGIN = 20;
 const COLUMN_TURN = 26;
 function _column_joints(skeleton, chains) {
-  let passing, place_, wire, chain, part, rank, number, break_;
+  let passing, seen, place_, wire, chain, part, rank, number, break_, step;
   passing = (() => { const out = []; for (const broken of skeleton.breaks) { out.push((() => { const out = []; for (const _ of broken) { out.push([]); } return out; })()); } return out; })();
   if (!passing.length) {
     return [];
   }
+  seen = new TupleSet();
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
     [part, rank] = place_.get(chain[0]);
     for ([number, break_] of py_enumerate(skeleton.breaks.at(part))) {
       if (((rank < break_) && (break_ < (rank + chain.length)))) {
-        passing.at(part).at(number).push([wire, ((break_ - rank) - 1)]);
+        step = ((break_ - rank) - 1);
+        if ((seen.has([chain.at(step), chain.at((step + 1))]) && _is_shared_step(chain, step))) {
+          continue;
+        }
+        seen.add([chain.at(step), chain.at((step + 1))]);
+        passing.at(part).at(number).push([wire, step]);
       }
     }
   }
   return passing;
+}
+function _is_shared_step(chain, step) {
+  return ((step > 0) && (step < (chain.length - 2)));
 }
 function _place_columns(skeleton, layers, lefts, widths, between) {
   let p, passing, ends, left, head, number, first, last, rows, low, high, top, row, item, r, lines;
@@ -2056,7 +2157,7 @@ function _place_columns(skeleton, layers, lefts, widths, between) {
         }
       }
       for (r of py_range(first, last)) {
-        layers.at(p).at(r).move_down((head - top));
+        layers.at(p).at(r).move((head - top));
       }
       if ((number < passing.length)) {
         lines = passing.at(number).length;
@@ -2078,7 +2179,7 @@ function _part_height(bands, part, skeleton, between) {
   return tall;
 }
 function _column_detours(skeleton, chains, ends, layers, lefts, widths, between) {
-  let around, p, passing, starts, number, lines, break_, rows, right, leave, turn, x, joint, foot, head, lane, goal;
+  let around, p, passing, starts, number, lines, break_, rows, right, leave, turn, x, joint, foot, head, lane, goal, bends, wire, chain, step, turns;
   around = new TupleMap();
   for ([p, passing] of py_enumerate(between)) {
     starts = [0, ...skeleton.breaks.at(p)];
@@ -2096,6 +2197,15 @@ function _column_detours(skeleton, chains, ends, layers, lefts, widths, between)
       }
     }
   }
+  bends = (() => { const out = new TupleMap(); for (const [[wire, step], turns] of around.entries()) { out.set([chains.at(wire).at(step), chains.at(wire).at((step + 1))], turns); } return out; })();
+  for ([wire, chain] of py_enumerate(chains)) {
+    for (step of py_range(1, (chain.length - 2))) {
+      turns = py_get(bends, [chain.at(step), chain.at((step + 1))]);
+      if ((turns != null)) {
+        around.set([wire, step], turns);
+      }
+    }
+  }
   return around;
 }
 function _joint_x(joint, end, chains, ends, lefts) {
@@ -2103,112 +2213,42 @@ function _joint_x(joint, end, chains, ends, lefts) {
   [wire, step] = joint;
   chain = chains.at(wire);
   item = chain.at((step + end));
-  if ((!step && !end)) {
+  if ((!py_truth(step) && !py_truth(end))) {
     return (lefts.at(item) + ends.at(wire)[0]);
   }
-  if (((step === (chain.length - 2)) && end)) {
-    return (lefts.at(item) + ends.at(wire)[1]);
+  if ((py_truth(py_equal(step, (py_len(chain) - 2))) && py_truth(end))) {
+    return [...lefts.at(item), ...ends.at(wire)[1]];
   }
   return lefts.at(item);
 }
-const SLANTED_LABEL_ROOM = 24;
-function _level_bands(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, labelled, straight, made, p, part_rows, ends, strip, hops, band, following;
-  place_ = _item_ranks(skeleton);
-  labelled = _label_rooms(skeleton, chains, place_, passing, strokes);
-  straight = _straight_margins(skeleton, chains, place_, passing, strokes, gaps);
-  made = [];
-  for ([p, part_rows] of py_enumerate(skeleton.parts)) {
-    ends = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : straight.at(p).at(r))); } return out; })();
-    strip = rank_bands(part_rows, heights, ends, passing.at(p), labelled.at(p), gaps);
-    for ([hops, [band, following]] of py_zip(passing.at(p), py_pairwise(strip))) {
-      cross_steeply(hops, (((following.top - following.before) - band.bottom) - band.after));
-    }
-    made.push(strip);
-  }
-  return made;
-}
-function _label_rooms(skeleton, chains, place_, passing, strokes) {
-  let labelled, main, wire, chain, stroke, part, rank, more, slants;
-  labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
-  main = new Set(skeleton.spine);
-  for ([wire, chain] of py_enumerate(chains)) {
-    stroke = strokes.at(wire);
-    [part, rank] = place_.get(chain[0]);
-    if (((chain.length === 2) && stroke.label[1])) {
-      more = (main.has(wire) ? _main_label_room(wire, stroke.label, passing.at(part).at(rank)) : 0);
-      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), more));
-    }
-    slants = stroke.room[1];
-    if (slants) {
-      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), slants));
-    }
-  }
-  return labelled;
-}
-function _straight_margins(skeleton, chains, place_, passing, strokes, gaps) {
-  let heads, straight, wire, chain, stroke, part, rank, top, _, bottom, late, final, upper, room, p, part_gaps, r, hops;
-  heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
-  straight = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([0, 0]); } return out; })()); } return out; })();
-  for ([wire, chain] of py_enumerate(chains)) {
-    stroke = strokes.at(wire);
-    [part, rank] = place_.get(chain[0]);
-    [top, _, bottom, late] = stroke.room;
-    straight.at(part).at(rank)[1] = Math.max(straight.at(part).at(rank)[1], top);
-    straight.at(part).at((rank + 1))[0] = Math.max(straight.at(part).at((rank + 1))[0], bottom);
-    final = ((rank + chain.length) - 2);
-    straight.at(part).at(final)[1] = Math.max(straight.at(part).at(final)[1], late);
-    if ((stroke.tip >= 0)) {
-      upper = (Number(stroke.tip) === Number(skeleton.wires.at(wire).turned));
-      room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
-      room[Number(upper)] = Math.max(room.at(Number(upper)), (arrow_head_length(stroke.thick) + gaps.straight));
-    }
-  }
-  for ([p, part_gaps] of py_enumerate(passing)) {
-    for ([r, hops] of py_enumerate(part_gaps)) {
-      if ((() => { for (const hop of hops) { if ((hop.sideways > FLAT_LINE_PX)) return true; } return false; })()) {
-        heads.at(p).at(r)[1] = Math.max(heads.at(p).at(r)[1], gaps.start);
-      }
-    }
-  }
-  return (() => { const out = []; for (const [part_heads, runs] of py_zip(heads, straight)) { out.push((() => { const out = []; for (const [head, run] of py_zip(part_heads, runs)) { out.push([(head[0] + run[0]), (head[1] + run[1])]); } return out; })()); } return out; })();
-}
-function _main_label_room(wire, label, hops) {
-  let across, along, lies;
-  [across, along] = label;
-  lies = (along > across);
-  if ((is_label_shut_in(wire, hops, across) || (lies && is_wire_crossed(wire, hops)))) {
-    return (along + (lies ? SLANTED_LABEL_ROOM : 0));
-  }
-  return 0;
-}
-function _item_ranks(skeleton) {
-  return (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
-}
 const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
-function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null) {
-  let drawn, chains, ends, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height, around, band, tops, corridors, lines;
-  gaps = (gaps || new LevelGaps());
-  drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
+function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null) {
+  let drawn, chains, ends, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height, around, band, tops, lines;
+  gaps = py_or(gaps, () => new LevelGaps());
+  drawn = (() => { const out = []; for (const wire of py_range(py_len(skeleton.wires))) { out.push(py_or(strokes, () => new Map()).get(wire, PLAIN_STROKE)); } return out; })();
   chains = downward_chains(skeleton);
-  ends = ((anchors == null) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
+  ends = (py_truth((anchors == null)) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
   [widths, heights] = _item_sizes(skeleton, sizes);
   thick = _item_thicknesses(skeleton, drawn);
-  [above, below] = _item_alignments(skeleton, chains, ends, widths.length);
+  [above, below] = _item_alignments(skeleton, chains, ends, py_len(widths));
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
   lefts = align_columns(skeleton.parts, widths, steps, above, below, _main_path_items(skeleton));
   _flush_parts_left(skeleton, lefts);
+  straighten_passing_lines(skeleton, chains, ends, lefts, steps);
+  if (py_truth((sides != null))) {
+    ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps);
+  }
   [wires, passing] = _find_hops(skeleton, chains, ends, lefts, drawn);
-  layers = _level_bands(skeleton, chains, heights, passing, drawn, gaps);
+  layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps);
   between = _column_joints(skeleton, chains);
   tall = _place_columns(skeleton, layers, lefts, widths, between);
   [width, height] = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps);
   around = _column_detours(skeleton, chains, ends, layers, lefts, widths, between);
   band = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = _centred_tops(band, heights);
-  corridors = new Corridors(skeleton, lefts, widths, thick, gaps);
-  lines = wire_routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band, around);
+  _shift_hops(chains, wires, ends, lefts);
+  lines = wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around);
   return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height);
 }
 function _centred_tops(band, heights) {
@@ -2216,7 +2256,7 @@ function _centred_tops(band, heights) {
 }
 function _anchored_ends(skeleton, anchors) {
   let ends;
-  ends = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push([py_get(anchors, [wire, 0], 0), py_get(anchors, [wire, 1], 0)]); } return out; })();
+  ends = (() => { const out = []; for (const wire of py_range(py_len(skeleton.wires))) { out.push([py_get(anchors, [wire, 0], 0), anchors.get([wire, 1], 0)]); } return out; })();
   return (() => { const out = []; for (const [wire, end] of py_zip(skeleton.wires, ends)) { out.push((wire.turned ? py_reversed(end) : end)); } return out; })();
 }
 function _item_thicknesses(skeleton, strokes) {
@@ -2246,38 +2286,49 @@ function _flush_parts_left(skeleton, lefts) {
   }
 }
 function _find_hops(skeleton, chains, ends, lefts, strokes) {
-  let place_, known, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, key, part_gaps, hops;
-  place_ = _item_ranks(skeleton);
-  known = new TupleMap();
+  let place_, known, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, key;
+  place_ = item_ranks(skeleton);
+  known = new Map();
   wires = [];
   passing = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part.slice(1)) { out.push([]); } return out; })()); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
-    wires.push([]);
-    [part, rank] = place_.get(chain[0]);
+    wires.append([]);
+    [part, rank] = place_.at(chain[0]);
     for (step of py_range((chain.length - 1))) {
       [upper, lower] = [chain.at(step), chain.at((step + 1))];
       start = (lefts.at(upper) + (!step ? ends.at(wire)[0] : 0));
       end = (lefts.at(lower) + ((step === (chain.length - 2)) ? ends.at(wire)[1] : 0));
       key = [upper, lower, start, end];
-      if (!known.has(key)) {
-        known.set(key, new RankHop(wire, step, start, end, strokes.at(wire).thick));
+      if (py_truth(!py_in(key, known))) {
+        known.set(key, new RankHop(wire, step, start, end, strokes.at(wire).thick, upper, lower));
         passing.at(part).at((rank + step)).push(known.get(key));
       }
-      known.get(key).thick = Math.max(known.get(key).thick, strokes.at(wire).thick);
+      known.get(key).thick = py_max([known.get(key).thick, strokes.at(wire).thick]);
       wires.at(wire).push(known.get(key));
-    }
-  }
-  for (part_gaps of passing) {
-    for (hops of part_gaps) {
-      assign_tracks(hops);
     }
   }
   return [wires, passing];
 }
+function _shift_hops(chains, wires, ends, lefts) {
+  let moved, wire, chain, step, hop, start, end;
+  moved = new Set();
+  for ([wire, chain] of py_enumerate(chains)) {
+    for ([step, hop] of py_enumerate(wires.at(wire))) {
+      if ((py_truth(py_in([hop.wire, hop.step], moved)) || py_truth(!py_equal(hop.wire, wire)))) {
+        continue;
+      }
+      moved.add([hop.wire, hop.step]);
+      start = (lefts.at(chain.at(step)) + (!py_truth(step) ? ends.at(wire)[0] : 0));
+      end = (lefts.at(chain.at((step + 1))) + (py_truth(py_equal(step, (py_len(chain) - 2))) ? ends.at(wire)[1] : 0));
+      hop.middle += (start - hop.start);
+      [hop.start, hop.end] = [start, end];
+    }
+  }
+}
 function _item_sizes(skeleton, sizes) {
   let none;
-  none = py_repeat([0], (skeleton.ports.length + skeleton.waypoint.length));
-  return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })(), ...none]];
+  none = py_repeat([0], (py_len(skeleton.ports) + py_len(skeleton.waypoint)));
+  return [((() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })() + none), ((() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })() + none)];
 }
 function _rank_distances(row, skeleton, widths, thick, gaps) {
   let first, result, left, right, lines;
@@ -2285,7 +2336,7 @@ function _rank_distances(row, skeleton, widths, thick, gaps) {
   result = [];
   for ([left, right] of py_pairwise(row)) {
     lines = ((left >= first) + (right >= first));
-    result.push((widths.at(left) + (lines ? line_clearance(lines, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings)));
+    result.push((widths.at(left) + (py_truth(lines) ? line_clearance(lines, [...thick.at(left), ...thick.at(right)], gaps) : gaps.siblings)));
   }
   return result;
 }
@@ -2294,9 +2345,9 @@ function _item_alignments(skeleton, chains, ends, count) {
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   first = skeleton.first_waypoint;
-  trunks = new TupleSet();
+  trunks = new Set();
   main = new Set(skeleton.spine);
-  order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
+  order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(py_len(chains))) if (py_truth(!py_in(wire, main))) { out.push(wire); } return out; })()];
   for (wire of order) {
     [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
     final = (chain.length - 2);
@@ -2309,9 +2360,9 @@ function _item_alignments(skeleton, chains, ends, count) {
         trunks.add([upper, lower]);
       }
       shift = ((!number ? start : 0) - ((number === final) ? end : 0));
-      weight = (main.has(wire) ? MAIN_PATH_WEIGHT : [1, 2, 8].at(((upper >= first) + (lower >= first))));
+      weight = (py_truth(py_in(wire, main)) ? MAIN_PATH_WEIGHT : [1, 2, 8].at(((py_compare(upper, first) >= 0) + (py_compare(lower, first) >= 0))));
       above.at(lower).push([upper, shift, weight]);
-      below.at(upper).push([lower, -shift, weight]);
+      below.at(upper).append([lower, -shift, weight]);
     }
   }
   return [above, below];
@@ -2322,7 +2373,7 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
   origin = 0;
   width = origin;
   height = origin;
-  if ((skeleton.main >= 0)) {
+  if (py_truth((py_compare(skeleton.main, 0) >= 0))) {
     [width, height] = spans.at(skeleton.main);
     origin = (width + gaps.parts);
   }
@@ -2336,26 +2387,29 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
         }
       }
       for (band of layers.at(part)) {
-        band.move_down(top);
+        band.move(top);
       }
       left += (spans.at(part)[0] + gaps.parts);
       deep = Math.max(deep, spans.at(part)[1]);
     }
-    width = Math.max(width, (left - gaps.parts));
+    width = py_max([width, (left - gaps.parts)]);
     height = Math.max(height, (top + deep));
     top += (deep + gaps.parts);
   }
   if (((skeleton.main >= 0) && skeleton.ports.length && !skeleton.ports.at(-1).first)) {
-    layers.at(skeleton.main).at(-1).move_down((height - layers.at(skeleton.main).at(-1).top));
+    layers.at(skeleton.main).at(-1).move((height - layers.at(skeleton.main).at(-1).top));
   }
   return [width, height];
+}
+function line_clearance(lines, thick, gaps) {
+  return (((lines === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
 }
 
 // place.labels
 const LABEL_CELL_PX = 64;
 const LARGE_BOX_PX = (8 * LABEL_CELL_PX);
 const RUN_SIXTEENTHS = [8, 6, 10, 4, 12, 2, 14];
-const FINE_STEP_PX = 6;
+const FINE_STEP_PX = 3;
 const MAX_RUNS_TRIED = 4;
 const LABEL_DISTANCE = 5;
 const NEAR_LABEL_DISTANCE = 3;
@@ -2758,10 +2812,6 @@ function level_webs(view, frame, boxes, ports) {
 const LEVEL_GAPS = new LevelGaps();
 const LINE_LABEL_HEIGHT = 12;
 const GAP_LABEL_ROOM = 8;
-const WIDENING_STEPS = [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]];
-const WIDEN_ALL = [1, 1, 1, 1];
-const MAX_LINES_TO_WIDEN = 300;
-const NO_MARGINS = [0, 0, 0, 0];
 const FRAME_OVERLAP = 9;
 class InnerPorts {
   constructor(gates, ports) {
@@ -2800,42 +2850,7 @@ class CoreDrawing {
   }
 }
 function draw_core(view, pieces, lines, said, inner, direction) {
-  let rooms, core, silent, shares, more, other, left;
-  function with_rooms(rooms) {
-    return _draw_level(view, pieces, lines, said, direction, _lay_out_level(view, pieces, lines, said, inner, direction, rooms));
-  }
-  function wider(silent, shares) {
-    return (() => { const out = new Map(); for (const wire of silent) { out.set(wire, _label_margins(flow_size(direction, said.get(wire).size), shares)); } return out; })();
-  }
-  rooms = new Map();
-  core = with_rooms(rooms);
-  silent = _unlabelled_main_lines(said, core);
-  if ((!silent.length || view.skeleton.plain || (lines.size > MAX_LINES_TO_WIDEN))) {
-    return core;
-  }
-  if ((_unlabelled_main_lines(said, with_rooms(wider(silent, WIDEN_ALL))).length === silent.length)) {
-    return core;
-  }
-  for (shares of WIDENING_STEPS) {
-    more = py_union(rooms, wider(silent, shares));
-    other = with_rooms(more);
-    left = _unlabelled_main_lines(said, other);
-    if ((left.length < silent.length)) {
-      [core, rooms, silent] = [other, more, left];
-    }
-    if (!silent.length) {
-      break;
-    }
-  }
-  return core;
-}
-function _unlabelled_main_lines(said, core) {
-  return (() => { const out = []; for (const [wire, label] of said.entries()) if ((label.main && !core.labels.has(wire))) { out.push(wire); } return out; })();
-}
-function _label_margins(label, shares) {
-  let more;
-  more = (label[1] + ((label[1] > label[0]) ? SLANTED_LABEL_ROOM : GAP_LABEL_ROOM));
-  return [(shares[0] * more), (shares[1] * more), (shares[2] * more), (shares[3] * more)];
+  return _draw_level(view, pieces, lines, said, direction, _lay_out_level(view, pieces, lines, said, inner, direction));
 }
 function _draw_level(view, pieces, lines, said, direction, level) {
   let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels;
@@ -2855,7 +2870,7 @@ function _draw_level(view, pieces, lines, said, direction, level) {
   out = (!py_equal(view.path, [0]) ? FRAME_OVERLAP : -1);
   own = unshared_parts(view.skeleton, routes, [...said.keys()]);
   thick = (() => { const out = new Map(); for (const [wire, line] of lines.entries()) { out.set(wire, hand_line_thickness(line)); } return out; })();
-  bounds = [-out, 1, (size[0] + out), (size[1] - 1)];
+  bounds = (axis ? [1, -out, (size[0] - 1), (size[1] + out)] : [-out, 1, (size[0] + out), (size[1] - 1)]);
   labels = place_labels(routes, said, taken, bounds, own, thick);
   return new CoreDrawing(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes, labels);
 }
@@ -2889,8 +2904,8 @@ function line_label_sizes(view, lines, outside) {
   }
   return labels;
 }
-function _lay_out_level(view, pieces, lines, said, inner, direction, rooms) {
-  let main, count, sizes, fixed, strokes, wire, line, size, head, longest, labelled, upward, gaps, ways;
+function _lay_out_level(view, pieces, lines, said, inner, direction) {
+  let main, count, sizes, fixed, strokes, wire, line, size, head, is_main, longest, labelled, upward, gaps, ways, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -2902,13 +2917,21 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, rooms) {
   for ([wire, line] of lines.entries()) {
     size = (said.has(wire) ? said.get(wire).size : [0, 0]);
     head = _arrow_end(view, wire, line, inner.gates);
-    strokes.set(wire, new WireStroke(hand_line_thickness(line), head, flow_size(direction, size), py_get(rooms, wire, NO_MARGINS)));
+    is_main = (said.has(wire) && said.get(wire).main);
+    strokes.set(wire, new WireStroke(hand_line_thickness(line), head, flow_size(direction, size), is_main));
   }
   longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   [labelled, upward] = [Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), ["BT", "RL"].includes(direction)];
   gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward});
   ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1));
-  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes);
+  sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction))); } return out; })();
+  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides);
+}
+function _flow_side(child, direction) {
+  let upright, start, wide;
+  upright = is_vertical(direction);
+  [start, wide] = (upright ? [child.x, child.box[0]] : [child.y, child.box[1]]);
+  return [start, (start + wide)];
 }
 function _bar_heights(direction) {
   let first;
@@ -3772,13 +3795,13 @@ function _draw_sign(x, y, radius, colour, sign, theme) {
   ground = new Disc(x, y, radius, colour, new Pen(theme.background));
   return [ground, new Curve(SIGN_STROKES.get(sign), undefined, pen, [x, y], (radius / SIGN_DISC_RADIUS))];
 }
-const BEND_RADIUS = 10;
-const MAX_CUT_LENGTH = 20;
-const MIN_TURN_SINE = 0.1;
-const HEAVY_THICKNESS = 40;
+const BEND_RADIUS = 8;
+const HEAVY_THICKNESS = 25;
 const ARROW_LENGTH = 8.0;
-const ARROW_WIDTH = 6.0;
-const MAX_ARROW_GROWTH = 1.6;
+const ARROW_WIDTH = 6.4;
+const MAX_ARROW_GROWTH = 1.25;
+const ARROW_GROWTH_STEP = 8.0;
+const PAPER_REFERENCE_DASHES = [8, 3, 2, 3];
 const CONTROL_LINE_DASHES = [4, 3];
 const SELECTED_THICKENING = 15;
 const MIN_CHANGED_THICKNESS = 1.8;
@@ -3800,7 +3823,7 @@ function draw_route(line, theme, chosen, tint = null) {
   marks = [];
   if (line.arrow) {
     [tip, before] = (backwards ? [points[0], points[1]] : [points.at(-1), points.at(-2)]);
-    grow = py_min([MAX_ARROW_GROWTH, (1 + ((thickness - 1) / 5))]);
+    grow = py_min([MAX_ARROW_GROWTH, (1 + ((thickness - 1) / ARROW_GROWTH_STEP))]);
     marks.push(arrow_head(tip, before, grow));
     room = py_sqrt((((tip[0] - before[0]) ** 2) + ((tip[1] - before[1]) ** 2)));
     points = shorten_line(points, py_min([((ARROW_LENGTH * grow) - 2), (room - 1)]), backwards);
@@ -3809,6 +3832,9 @@ function draw_route(line, theme, chosen, tint = null) {
     marks.push(_chevron_outline(points, thickness));
   }
   dashes = py_or((whole ? whole.dashes : []), () => ((line.kind === "control") ? CONTROL_LINE_DASHES : []));
+  if (((line.kind === "reference") && (theme.reference === theme.main) && !whole)) {
+    dashes = PAPER_REFERENCE_DASHES;
+  }
   shapes = ((tint && !whole) ? [_tint_band(points, thickness, tint)] : []);
   shapes.push(new Curve(rounded_outline(points), undefined, new Pen(colour, thickness, dashes)));
   py_extend(shapes, (() => { const out = []; for (const mark of marks) { out.push(new Curve(mark, colour)); } return out; })());
@@ -3882,51 +3908,14 @@ function _step_towards(start, goal, distance) {
   return (length ? [(start[0] + ((dx * distance) / length)), (start[1] + ((dy * distance) / length))] : start);
 }
 function rounded_outline(points) {
-  let start, stop, line, steps, index, before, corner, after, whole, room, radius, enter, leave;
-  start = _uncut_corner(points);
-  stop = ((points.length > (py_truth(start) ? 5 : 3)) ? _uncut_corner(py_reversed(points)) : null);
-  line = [points[0], ...(py_truth(start) ? [start] : points.slice(1, 3)), ...points.slice(3)];
-  if (py_truth(stop)) {
-    line = [...line.slice(0, -3), stop, line.at(-1)];
+  let steps, index, before, corner, after, radius;
+  steps = [["M", points[0]]];
+  for (index of py_range(1, (points.length - 1))) {
+    [before, corner, after] = points.slice((index - 1), (index + 2));
+    radius = py_min([BEND_RADIUS, (_distance_between(before, corner) / ((index === 1) ? 1 : 2)), (_distance_between(corner, after) / ((index === (points.length - 2)) ? 1 : 2))]);
+    py_extend(steps, [["L", _step_towards(corner, before, radius)], ["Q", [...corner, ..._step_towards(corner, after, radius)]]]);
   }
-  steps = [["M", line[0]]];
-  for (index of py_range(1, (line.length - 1))) {
-    [before, corner, after] = line.slice((index - 1), (index + 2));
-    whole = (py_and(start, () => (index === 1)) || py_and(stop, () => (index === (line.length - 2))));
-    room = [(_distance_between(before, corner) / ((index === 1) ? 1 : 2)), (_distance_between(corner, after) / ((index === (line.length - 2)) ? 1 : 2))];
-    radius = (whole ? py_min(room) : py_min([BEND_RADIUS, ...room]));
-    [enter, leave] = [_step_towards(corner, before, radius), _step_towards(corner, after, radius)];
-    py_extend(steps, [["L", enter], (whole ? _corner_arc(enter, corner, leave) : ["Q", [...corner, ...leave]])]);
-  }
-  return [...steps, ["L", line.at(-1)]];
-}
-function _uncut_corner(points) {
-  let a, b, c, d, first, second, third, turn, size, one_way, ahead;
-  if ((points.length < 4)) {
-    return null;
-  }
-  [a, b, c, d] = points.slice(0, 4);
-  if (((_distance_between(a, b) >= BEND_RADIUS) || (_distance_between(b, c) > MAX_CUT_LENGTH))) {
-    return null;
-  }
-  [first, second, third] = [[(b[0] - a[0]), (b[1] - a[1])], [(c[0] - b[0]), (c[1] - b[1])], [(d[0] - c[0]), (d[1] - c[1])]];
-  [turn, size] = [_cross_product(first, third), (_distance_between(a, b) * _distance_between(c, d))];
-  one_way = ((_cross_product(first, second) * _cross_product(second, third)) > 0);
-  if ((!one_way || (Math.abs(turn) < (MIN_TURN_SINE * size)) || (((first[0] * third[0]) + (first[1] * third[1])) < (-MIN_TURN_SINE * size)))) {
-    return null;
-  }
-  ahead = (_cross_product([(c[0] - a[0]), (c[1] - a[1])], third) / turn);
-  return [(a[0] + (first[0] * ahead)), (a[1] + (first[1] * ahead))];
-}
-function _corner_arc(enter, corner, leave) {
-  let ahead, aside, cosine, part;
-  [ahead, aside] = [[(corner[0] - enter[0]), (corner[1] - enter[1])], [(leave[0] - corner[0]), (leave[1] - corner[1])]];
-  cosine = (((ahead[0] * aside[0]) + (ahead[1] * aside[1])) / (_distance_between(enter, corner) * _distance_between(corner, leave)));
-  part = ((((4 / 3) * (py_sqrt((2 / (1 + cosine))) - 1)) * (1 + cosine)) / (1 - cosine));
-  return ["C", [(enter[0] + (ahead[0] * part)), (enter[1] + (ahead[1] * part)), (leave[0] - (aside[0] * part)), (leave[1] - (aside[1] * part)), ...leave]];
-}
-function _cross_product(first, other) {
-  return ((first[0] * other[1]) - (first[1] * other[0]));
+  return [...steps, ["L", points.at(-1)]];
 }
 function _distance_between(a, b) {
   return py_sqrt((((a[0] - b[0]) ** 2) + ((a[1] - b[1]) ** 2)));
@@ -3945,7 +3934,7 @@ function _chevron_outline(points, thickness) {
   let start, stop, half, grow, first, second;
   [start, stop] = py_max(py_pairwise(points), {key: (run) => _distance_between(...run)});
   half = (_distance_between(start, stop) / 2);
-  grow = py_min([MAX_ARROW_GROWTH, (1 + ((thickness - 1) / 5))]);
+  grow = py_min([MAX_ARROW_GROWTH, (1 + ((thickness - 1) / ARROW_GROWTH_STEP))]);
   first = _step_towards(start, stop, (half + 1));
   second = _step_towards(start, stop, ((half + 1) + ((ARROW_LENGTH * grow) * 0.75)));
   return [...arrow_head(first, start, grow), ...arrow_head(second, start, grow)];
@@ -4178,6 +4167,8 @@ const MAX_COLUMN_WIDTH = 260;
 const MAX_SENTENCE_WIDTH = 480;
 const SAMPLE_WIDTH = 28;
 const SAMPLE_GAP = 8;
+const PAPER_THEME = "paper";
+const SCREEN_SIGNS = ["call", "function", "series", "fold", "shortcut", "summary"];
 const CHANGE_LABELS = new TupleMap([[["+", true], "new wire"], [["−", true], "removed wire"], [["~", true], "new and removed"], [["+", false], "partly new"], [["−", false], "partly removed"], [["~", false], "partly new, removed"]]);
 class LegendEntry {
   constructor(sample, label, more = "") {
@@ -4187,21 +4178,23 @@ class LegendEntry {
   }
 }
 class LegendBlock {
-  constructor(heading, entries, most = MAX_COLUMN_WIDTH) {
+  constructor(heading, entries, most = MAX_COLUMN_WIDTH, plain = false) {
     this.heading = heading;
     this.entries = entries;
     this.most = most;
+    this.plain = plain;
   }
   get column_width() {
-    let longest;
+    let longest, sample;
     longest = py_max((() => { const out = []; for (const entry of this.entries) for (const text of [entry.label, entry.more]) { out.push(hand_text_width(text, OP_FONT_PX)); } return out; })());
-    return Math.min(this.most, ((longest + SAMPLE_WIDTH) + SAMPLE_GAP));
+    sample = (((() => { for (const entry of this.entries) { if (entry.sample.length) return true; } return false; })() || (this.entries.length > 1)) ? (SAMPLE_WIDTH + SAMPLE_GAP) : 0);
+    return Math.min(this.most, (longest + sample));
   }
 }
 function legend_blocks(scene, paint) {
   let colours, blocks;
   colours = [...(() => { const out = []; for (const row of paint.legend) { out.push(_colour_entry(row, paint.theme)); } return out; })()];
-  blocks = [new LegendBlock(paint.heading, colours, ((paint.scheme === "diff") ? MAX_SENTENCE_WIDTH : MAX_COLUMN_WIDTH)), new LegendBlock("Signs", [..._sign_entries(scene, paint.theme), ..._change_entries(paint)])];
+  blocks = [new LegendBlock(paint.heading, colours, ((paint.scheme === "diff") ? MAX_SENTENCE_WIDTH : MAX_COLUMN_WIDTH), (paint.scheme === "structure")), new LegendBlock("Signs", [..._sign_entries(scene, paint.theme), ..._change_entries(paint)], undefined, true)];
   return [...(() => { const out = []; for (const block of blocks) if (block.entries.length) { out.push(block); } return out; })()];
 }
 function _change_entries(paint) {
@@ -4240,19 +4233,13 @@ function _edge_sample(edge) {
 function _stub_sample(stub) {
   return (fill, theme) => draw_stub(stub, fill, theme);
 }
-function _mark_sample(fill, theme) {
-  return [...draw_open_mark(7, 8, theme, false), ...draw_open_mark(21, 8, theme, true)];
-}
 const SAMPLE_STUB_LINE = [[16, 8], [28, 8]];
-const SIGN_SAMPLES = [["opens", "opens, is open", _mark_sample], ["op", "operation", _box_sample(py_replace(SAMPLE_BOX, {kind: "op"}))], ["call", "function call", _box_sample(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sample(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated, one is shown", _frame_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "many in one box", _box_sample(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sample(new Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["weight", "weight", _stub_sample(new Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["summary", "summary", _stub_sample(new Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["shortcut", "leads elsewhere", _stub_sample(new Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, [[18, 8], [28, 8]]))], ["data", "data", _edge_sample(SAMPLE_EDGE)], ["control", "control", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sample(py_replace(SAMPLE_EDGE, {back: true}))]];
+const SIGN_SAMPLES = [["call", "function call", _box_sample(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sample(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated, one is shown", _frame_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "many in one box", _box_sample(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sample(new Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["weight", "weight", _stub_sample(new Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["summary", "summary", _stub_sample(new Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["shortcut", "leads elsewhere", _stub_sample(new Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, [[18, 8], [28, 8]]))], ["data", "data", _edge_sample(SAMPLE_EDGE)], ["control", "control", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sample(py_replace(SAMPLE_EDGE, {back: true}))]];
 function _occurring_signs(scene) {
   let names, box;
   names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
   names = py_union(names, py_union((() => { const out = new Set(); for (const edge of scene.routes) { out.add(edge.kind); } return out; })(), (() => { const out = new Set(); for (const web of scene.webs) { out.add(web.kind); } return out; })()));
   for (box of scene.boxes) {
-    if (box.openable) {
-      names.add("opens");
-    }
     if ((box.open && box.sheets)) {
       names.add("shown");
     }
@@ -4263,11 +4250,14 @@ function _occurring_signs(scene) {
   if ((() => { for (const edge of scene.routes) { if (edge.back) return true; } return false; })()) {
     names.add("back");
   }
-  return names;
+  return ((names.has("control") || names.has("reference")) ? names : (() => { const out = new Set(); for (const name of names) if ((name !== "data")) { out.add(name); } return out; })());
 }
 function _sign_entries(scene, theme) {
   let names, plain;
   names = _occurring_signs(scene);
+  if ((theme.name === PAPER_THEME)) {
+    names = (() => { const out = new Set(); for (const name of names) if (!SCREEN_SIGNS.includes(name)) { out.add(name); } return out; })();
+  }
   plain = new RowFill(theme.op, theme.stroke, theme.text, theme.secondary);
   return (() => { const out = []; for (const [name, label, draw] of SIGN_SAMPLES) if (names.has(name)) { out.push(new LegendEntry([...draw(plain, theme)], label)); } return out; })();
 }
@@ -4297,6 +4287,37 @@ function legend_shapes(blocks) {
   measured = (() => { const out = []; for (const block of blocks) { out.push([block, block.column_width, hand_text_width(block.heading, OP_FONT_PX, true)]); } return out; })();
   candidates = py_fromkeys(Map, (() => { const out = []; for (const limit of LEGEND_WIDTHS) { out.push(_shape_legend(measured, limit)); } return out; })());
   return (() => { const out = []; for (const candidate of candidates.keys()) if (candidate.blocks.length) { out.push(candidate); } return out; })();
+}
+function legend_in_lines(blocks, limit) {
+  let placed, x, y, wide, block, entries, entry, own, across, tall, below;
+  placed = [];
+  x = 0;
+  y = x;
+  wide = x;
+  for (block of blocks) {
+    if ((() => { for (const entry of block.entries) { if (entry.more) return true; } return false; })()) {
+      continue;
+    }
+    entries = ((block.heading && !block.plain) ? [new LegendEntry([], block.heading)] : []);
+    for (entry of [...entries, ...block.entries]) {
+      own = new LegendBlock("", [entry], block.most);
+      across = Math.min(block.most, own.column_width);
+      if ((x && ((x + across) > limit))) {
+        [x, y] = [0, (y + LEGEND_ROW_PX)];
+      }
+      placed.push(new PlacedBlock(own, x, y, 1, 1));
+      [wide, x] = [Math.max(wide, (x + across)), ((x + across) + LEGEND_BLOCK_GAP)];
+    }
+  }
+  y = (placed.length ? (y + LEGEND_ROW_PX) : 0);
+  tall = (() => { const out = []; for (const block of blocks) if ((() => { for (const entry of block.entries) { if (entry.more) return true; } return false; })()) { out.push(block); } return out; })();
+  if (tall.length) {
+    below = _shape_legend((() => { const out = []; for (const block of tall) { out.push([block, block.column_width, hand_text_width(block.heading, OP_FONT_PX, true)]); } return out; })(), limit);
+    y += (placed.length ? LEGEND_BLOCK_GAP : 0);
+    py_extend(placed, (() => { const out = []; for (const one of below.blocks) { out.push(py_replace(one, {y: (one.y + y)})); } return out; })());
+    [wide, y] = [Math.max(wide, below.width), (y + below.height)];
+  }
+  return new LegendShape(wide, y, [...placed]);
 }
 function _shape_legend(blocks, limit) {
   let placed, x, y, deep, wide, block, column, heading, columns, lines, across;
@@ -4328,14 +4349,17 @@ function _column_layout(block, column, limit) {
   return [-Math.floor(-count / lines), lines];
 }
 function *draw_legend(legend, theme) {
-  let placed, step, lower, index, entry, x, y;
+  let placed, step, heading, lower, index, entry, x, y;
   for (placed of legend.blocks) {
     step = (placed.block.column_width + LEGEND_BLOCK_GAP);
-    yield new Group([..._legend_text(placed.block.heading, placed.x, (placed.y + 14), theme.text, true)]);
+    heading = (placed.block.heading ? LEGEND_HEADING_PX : 0);
+    if (heading) {
+      yield new Group([..._legend_text(placed.block.heading, placed.x, (placed.y + 14), theme.text, true)]);
+    }
     lower = 0;
     for ([index, entry] of py_enumerate(placed.block.entries)) {
       x = (placed.x + (step * Math.floor(index / placed.lines)));
-      y = (((placed.y + LEGEND_HEADING_PX) + (LEGEND_ROW_PX * py_mod(index, placed.lines))) + lower);
+      y = (((placed.y + heading) + (LEGEND_ROW_PX * py_mod(index, placed.lines))) + lower);
       yield _legend_row(entry, [x, y], placed.block.most, theme);
       lower += (entry.more ? SECOND_LINE_PX : 0);
     }
@@ -4344,7 +4368,7 @@ function *draw_legend(legend, theme) {
 function _legend_row(entry, origin, most, theme) {
   let label, texts;
   label = elide_text(hand_replace_unsafe_characters(entry.label), ((most - SAMPLE_WIDTH) - SAMPLE_GAP), OP_FONT_PX);
-  texts = _legend_text(label, (SAMPLE_WIDTH + SAMPLE_GAP), 12, theme.text, false);
+  texts = _legend_text(label, (entry.sample.length ? (SAMPLE_WIDTH + SAMPLE_GAP) : 0), 12, theme.text, false);
   py_extend(texts, _legend_text(entry.more, (SAMPLE_WIDTH + SAMPLE_GAP), (12 + SECOND_LINE_PX), theme.text, false));
   return new Group([...entry.sample, ...texts], undefined, undefined, undefined, origin);
 }
@@ -4360,7 +4384,11 @@ const TITLE_ROW = 48;
 const LEGEND_GAP = 24;
 const MIN_TITLE_WIDTH = 240;
 const MAX_TITLE_GROWTH = 480;
-const SCREEN_HEIGHT = 1155;
+const TITLE_LINE_PX = 32;
+const TITLE_GAP_PX = 14;
+const MAX_TITLE_LINE_PX = 560;
+const SCREEN_RATIO = [12, 7];
+const MIN_LEGEND_LINE_PX = 320;
 class SheetLayout {
   constructor(width, height, scene, legend = null, at = [0, 0]) {
     this.width = width;
@@ -4369,86 +4397,47 @@ class SheetLayout {
     this.legend = legend;
     this.at = at;
   }
-  get screen_cost() {
-    let screen;
-    screen = Math.max(Math.floor((7 * this.width) / 12), this.height, SCREEN_HEIGHT);
-    return ((this.width * this.height) + Math.floor(((12 * screen) * screen) / 7));
-  }
 }
-function _lay_out_sheet(scene, blocks, caption) {
-  let title, sky, pages;
-  title = [_title_width(caption), (caption.title ? TITLE_ROW : 0)];
-  if (!blocks.length) {
-    return _sheet_with_legend(scene, title, null, [0, 0]);
+function _lay_out_sheet(scene, blocks, caption, margin = PAGE_MARGIN, line = 0) {
+  let title, limit, legend, top, deep, wide, corner, at;
+  title = _title_size(caption);
+  limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, Math.floor((SCREEN_RATIO[0] * scene.height) / SCREEN_RATIO[1])));
+  legend = (blocks.length ? legend_in_lines(blocks, limit) : null);
+  top = (margin + title[1]);
+  deep = (top + scene.height);
+  wide = Math.max(scene.width, title[0], (legend ? legend.width : 0));
+  corner = [(margin + Math.floor((wide - scene.width) / 2)), top];
+  if ((legend == null)) {
+    return new SheetLayout((wide + (2 * margin)), (deep + margin), corner);
   }
-  sky = _scene_skyline(scene);
-  pages = (() => { const out = []; for (const form of legend_shapes(blocks)) for (const corner of _legend_corners(scene, sky, form)) { out.push(_sheet_with_legend(scene, title, form, corner)); } return out; })();
-  return py_min(pages, {key: (page) => page.screen_cost});
+  at = [margin, (deep + LEGEND_GAP)];
+  return new SheetLayout((wide + (2 * margin)), (((deep + LEGEND_GAP) + legend.height) + margin), corner, legend, at);
 }
-function *_legend_corners(scene, sky, form) {
-  let high, out, left, reach, top;
-  [high, out] = [Math.max(0, (scene.height - form.height)), (scene.width - form.width)];
-  for (left of [0, Math.max(0, out)]) {
-    reach = sky.bottom_extent((left - LEGEND_GAP), ((left + form.width) + LEGEND_GAP));
-    yield [left, Math.max((reach ? (reach + LEGEND_GAP) : 0), high)];
-  }
-  for (top of [0, high]) {
-    reach = sky.left_extent((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
-    yield [Math.min((reach ? ((out - reach) - LEGEND_GAP) : out), 0), top];
-    reach = sky.right_extent((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
-    yield [Math.max((reach ? (reach + LEGEND_GAP) : 0), out), top];
-  }
-}
-function _sheet_with_legend(scene, title, form, corner) {
-  let across, deep, left, top, wide, size;
-  [across, deep] = (form ? [form.width, form.height] : [0, 0]);
-  [left, top] = [Math.min(0, corner[0]), (PAGE_MARGIN + title[1])];
-  wide = Math.max((Math.max(scene.width, (corner[0] + across)) - left), title[0]);
-  size = [(wide + (2 * PAGE_MARGIN)), ((top + Math.max(scene.height, (corner[1] + deep))) + PAGE_MARGIN)];
-  return new SheetLayout(...size, [(PAGE_MARGIN - left), top], form, [((PAGE_MARGIN - left) + corner[0]), (top + corner[1])]);
-}
-function _scene_skyline(scene) {
-  let sky, outer, box, lines, points, text, left, rule;
-  sky = new Skyline(scene.routes.length, scene.width);
-  outer = py_union((() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.add(index); } return out; })(), new Set([-1]));
-  for (box of scene.boxes) {
-    if ((box.parent < 0)) {
-      sky.add_rect([box.x, box.y, (box.x + box.width), (box.y + box.height)]);
-    }
-  }
-  if (scene.webs.length) {
-    sky.add_rect([0, 0, scene.width, scene.height]);
-  }
-  lines = (() => { const out = []; for (const route of scene.routes) if ((route.frame < 0)) { out.push(route.points); } return out; })();
-  for (points of [...lines, ...(() => { const out = []; for (const stub of scene.stubs) if (outer.has(stub.box)) { out.push(stub.points); } return out; })()]) {
-    sky.add_line(points);
-  }
-  for (text of scene.texts) {
-    if (!outer.has(text.box)) {
-      continue;
-    }
-    left = (text.x - new Map([["start", 0], ["middle", Math.floor(text.width / 2)], ["end", text.width]]).get(text.anchor));
-    sky.add_rect([left, (text.y - text.size), (left + text.width), (text.y + 3)]);
-  }
-  for (rule of scene.rules) {
-    sky.add_rect([rule.x1, rule.y1, rule.x2, rule.y2]);
-  }
-  return sky;
-}
-function _title_width(caption) {
-  let wanted;
+function _title_size(caption) {
+  let name, facts;
   if (!caption.title) {
-    return 0;
+    return [0, 0];
   }
-  wanted = Math.max(hand_text_width(caption.title, TITLE_SIZE, true), hand_text_width(caption.facts, FACTS_SIZE));
-  return Math.max(MIN_TITLE_WIDTH, Math.min(MAX_TITLE_GROWTH, wanted));
+  [name, facts] = [hand_text_width(caption.title, TITLE_SIZE, true), hand_text_width(caption.facts, FACTS_SIZE)];
+  if ((((name + TITLE_GAP_PX) + facts) <= MAX_TITLE_LINE_PX)) {
+    return [Math.max(MIN_TITLE_WIDTH, ((name + TITLE_GAP_PX) + facts)), TITLE_LINE_PX];
+  }
+  return [Math.max(MIN_TITLE_WIDTH, Math.min(MAX_TITLE_GROWTH, Math.max(name, facts))), TITLE_ROW];
 }
 function _title_row(caption, theme, page_width) {
-  let room, name, facts, size, first, second;
+  let room, wanted, strip, size, first, left, name, facts, second;
   if (!caption.title) {
     return [];
   }
   room = (page_width - (2 * PAGE_MARGIN));
+  [wanted, strip] = _title_size(caption);
+  if (((strip === TITLE_LINE_PX) && (wanted <= room))) {
+    size = [TITLE_SIZE, hand_text_width(caption.title, TITLE_SIZE, true)];
+    first = text_labels(hand_replace_unsafe_characters(caption.title), PAGE_MARGIN, (PAGE_MARGIN + 14), ...size, theme.text, undefined, true);
+    left = ((PAGE_MARGIN + size[1]) + TITLE_GAP_PX);
+    size = [FACTS_SIZE, hand_text_width(caption.facts, FACTS_SIZE)];
+    return [new Group([...first, ...text_labels(caption.facts, left, (PAGE_MARGIN + 14), ...size, theme.secondary)])];
+  }
   name = elide_text(hand_replace_unsafe_characters(caption.title), room, TITLE_SIZE, true);
   facts = elide_text(caption.facts, room, FACTS_SIZE);
   size = [TITLE_SIZE, hand_text_width(name, TITLE_SIZE, true)];
@@ -4458,9 +4447,9 @@ function _title_row(caption, theme, page_width) {
 }
 const PORT_RADIUS = 2.5;
 const BADGE_SIZE = 9;
-function compose(scene, paint, caption, with_legend = true) {
+function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
   let page, parts;
-  page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, paint) : []), caption);
+  page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, paint) : []), caption, margin, line);
   parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, new Set(caption.select)))];
   if (page.legend) {
     parts.push(new Section("legend", page.at, [...draw_legend(page.legend, paint.theme)]));

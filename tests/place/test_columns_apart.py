@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby, pairwise
 
 import pytest
@@ -9,18 +10,18 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
-from graphviz_tb.model.skeleton import GapMargins, LevelGaps, LevelLayout, Skeleton, WireStroke
+from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke
 from graphviz_tb.place.coordinates import place_level
 from tests.place.geometry import faults
 
 
-def residual(blocks: int, room: GapMargins = (0, 0, 0, 0)) -> tuple[Skeleton, LevelLayout]:
-    """Blocks of four boxes, each with a skip over it; each gap gets `room` more for labels."""
+def residual(blocks: int, label: tuple[int, int] = (0, 0)) -> tuple[Skeleton, LevelLayout]:
+    """Blocks of four boxes, each with a skip over it; each line has a label so large."""
     count = 4 * blocks + 1
     pairs = [*pairwise(range(count)), *((4 * at, 4 * at + 4) for at in range(blocks))]
     edges = tuple(Metaedge(one, two, 1, 0, 0) for one, two in pairs)
     skeleton = arrange(Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ()))
-    strokes = {wire: WireStroke(room=room) for wire in range(len(pairs))}
+    strokes = {wire: WireStroke(label=label, is_main=True) for wire in range(len(pairs))}
     return skeleton, place_level(skeleton, [(80, 24)] * count, LevelGaps(), strokes=strokes)
 
 
@@ -62,9 +63,9 @@ def test_lines_between_columns_run_apart() -> None:
             assert abs(x - other) >= 10 or top >= low or high >= bottom
 
 
-@pytest.mark.parametrize("room", [(100, 0, 0, 0), (0, 100, 0, 0), (0, 0, 100, 0), (0, 0, 0, 100)])
-def test_room_for_labels_ends_where_lines_turn_to_the_next_column(room: GapMargins) -> None:
-    skeleton, level = residual(10, room)
+@pytest.mark.parametrize("label", [(100, 12), (12, 100)])
+def test_room_for_labels_ends_where_lines_turn_to_the_next_column(label: tuple[int, int]) -> None:
+    skeleton, level = residual(10, label)
     column = {item: at for at, items in enumerate(columns(skeleton)) for item in items}
     for wire, route in zip(skeleton.wires, level.routes, strict=True):
         ways = [upward for upward, _ in groupby(two[1] < one[1] for one, two in pairwise(route))]
@@ -83,3 +84,17 @@ def test_a_long_network_has_no_fault(direction: str) -> None:
     along, across = ("height", "width") if direction in ("BT", "TB") else ("width", "height")
     assert getattr(wrapped, along) * 2 < getattr(whole, along)
     assert getattr(wrapped, across) > getattr(whole, across)
+
+
+def test_a_line_beside_a_column_turns_to_the_next_where_it_leaves_its_box() -> None:
+    # 0 ─▶ 1 ─▶ … ─▶ 7, the second column from 4 on, and a skip from 1 to 6
+    pairs = [*pairwise(range(8)), (1, 6)]
+    edges = tuple(Metaedge(one, two, 1, 0, 0) for one, two in pairs)
+    skeleton = arrange(Metagraph(0, tuple(range(1, 9)), (2,) * 8, edges, ()))
+    level = place_level(replace(skeleton, breaks=((4,),)), [(80, 24)] * 8, LevelGaps())
+    route = level.routes[len(pairs) - 1]
+    if route[0][0] > route[1][0]:
+        route = route[::-1]
+    lane = max(at for at, (x, _) in enumerate(route) if x < level.positions[4][0])
+    assert max(y for _, y in route[: lane + 1]) < level.positions[2][1]
+    assert len(route) == 8

@@ -148,9 +148,20 @@ def test_nothing_at_all() -> None:
     assert (found.width, found.height, found.routes) == (0, 0, ())
 
 
-def test_many_thick_lines_that_leave_one_trunk_part_from_each_other() -> None:
-    # 0 ─▶ 1 … 8, far aside: eight tracks, none of them cut off
-    hops = [RankHop(wire, 0, 1000, 100 + 16 * wire, 50) for wire in range(8)]
-    assign_tracks(hops)
-    late = sorted(hop.late for hop in hops)
-    assert all(two - one >= 5 + 3 for one, two in pairwise(late))
+def test_lines_that_leave_one_trunk_share_a_track() -> None:
+    hops = [RankHop(wire, 0, 100, 16 * wire, 10, 3, 4 + wire) for wire in range(6)]
+    assert assign_tracks(hops) == 1
+
+
+def test_many_lines_of_one_gap_get_tracks_in_turn() -> None:
+    hops = [RankHop(wire, 0, 10 * wire, 700 + 10 * wire, 10) for wire in range(60)]
+    assert assign_tracks(hops) == 60
+    assert [hop.track for hop in hops] == [*range(59, -1, -1)]  # the one that starts further left turns lower
+
+
+def test_a_line_ends_where_it_is_straight_if_its_box_is_wide_enough() -> None:
+    pairs = [(0, 1), (1, 2), (0, 2)]
+    skeleton, found = placed(level(3, *pairs), [(90, 24), (40, 24), (200, 24)], sides=[(0, 90), (0, 40), (0, 200)])
+    [skip] = [wire for wire, one in enumerate(skeleton.wires) if one.edge == 2]
+    assert len(found.routes[skip]) <= 4
+    assert found.routes[skip][-1][0] == found.routes[skip][-2][0]

@@ -1,4 +1,4 @@
-"""Where the legend is: below a drawing while its names stay legible, else beside it, level with its top."""
+"""The title above a drawing, and the legend below it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphviz_tb.model.paint import Caption
 from graphviz_tb.model.scene import Scene, Separator
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.render.compose import LEGEND_GAP, PAGE_MARGIN, SheetLayout, _lay_out_sheet, _title_row
-from graphviz_tb.render.legend import LegendBlock, LegendEntry
+from graphviz_tb.render.legend import LEGEND_ROW_PX, LegendBlock, LegendEntry, legend_in_lines
 
 
 def page(width: int, height: int) -> SheetLayout:
@@ -19,19 +19,31 @@ def page(width: int, height: int) -> SheetLayout:
     return _lay_out_sheet(scene, (LegendBlock("Signs", rows),), Caption("", ""))
 
 
-def test_the_legend_of_a_tall_drawing_takes_no_column() -> None:
-    found = page(300, 900)
-    assert found.legend is not None
-    assert found.width == 300 + 2 * PAGE_MARGIN
-    assert found.at[1] >= found.scene[1] + 900 + LEGEND_GAP
+def test_the_legend_is_one_line_at_the_foot() -> None:
+    for size in ((300, 900), (1400, 300), (60, 60)):
+        found = page(*size)
+        assert found.legend is not None
+        assert found.legend.height == LEGEND_ROW_PX
+        assert found.at[1] == found.scene[1] + size[1] + LEGEND_GAP
+        assert found.at[0] == PAGE_MARGIN
+        assert found.width >= found.legend.width + 2 * PAGE_MARGIN
 
 
-def test_where_names_would_get_too_small_the_legend_stands_beside_the_top() -> None:
-    found = page(300, 2400)
-    assert found.legend is not None
-    assert found.height == 2400 + 2 * PAGE_MARGIN
-    assert found.at == (PAGE_MARGIN, PAGE_MARGIN)
-    assert found.scene[0] == PAGE_MARGIN + found.legend.width + LEGEND_GAP
+def test_a_legend_is_no_longer_than_the_screen_is_wide() -> None:
+    blocks = [LegendBlock("Signs", tuple(LegendEntry((), f"row {number}") for number in range(60)))]
+    found = legend_in_lines(blocks, 400)
+    assert found.width <= 400
+    assert found.height > LEGEND_ROW_PX
+    assert len({(one.x, one.y) for one in found.blocks}) == 61  # the heading, too
+
+
+def test_the_title_and_its_facts_are_in_one_line_if_they_fit() -> None:
+    def rows(name: str) -> set[int | float]:
+        groups = _title_row(Caption(name, "12 ops"), THEMES["light"], 400)
+        return {shape.y for group in groups for shape in group.shapes if isinstance(shape, Label)}
+
+    assert len(rows("net")) == 1
+    assert len(rows("n" * 60)) == 2
 
 
 @pytest.mark.parametrize("letters", [1, 10, 40, 400])

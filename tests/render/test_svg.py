@@ -89,15 +89,15 @@ def test_texts_are_held_to_their_width() -> None:
 
 
 def test_the_legend_tells_only_what_occurs() -> None:
-    # a ─▶ b
-    picture = graphviz_tb.load(b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}').picture()
-    told = picture.render("svg").decode()
-    assert "operation" in told
+    # a ─▶ b ┄▶ c
+    nodes = ("a", ""), ("b", 'input:"a"'), ("c", 'input:"^b"')
+    model = graphviz_tb.load("".join(f'node{{name:"{name}" op:"X" {inputs}}}' for name, inputs in nodes).encode())
+    told = model.picture().render("svg").decode()
     assert ">data<" in told
-    for word in ("control", "reference", "constant", "summary", "series", "opens"):
+    assert ">control<" in told
+    for word in ("operation", "reference", "constant", "summary", "series", "opens"):
         assert f">{word}" not in told
-    bare = graphviz_tb.load(b'node{name:"a" op:"X"}').picture(legend=False).render("svg").decode()
-    assert "operation" not in bare
+    assert ">control<" not in model.picture(legend=False).render("svg").decode()
 
 
 @pytest.mark.parametrize("seed", ["0", "4711"])

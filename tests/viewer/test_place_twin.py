@@ -15,7 +15,7 @@ from hypothesis import Phase, given, settings
 from scenes import Paths, scenes
 
 import graphviz_tb
-from graphviz_tb.api.layout import _lay_out_open_groups, groups_opened_by_picture
+from graphviz_tb.api.layout import _lay_out_open_groups, column_breaks, groups_opened_by_picture
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.arrange.level import ArrangeOptions, arrange
 from graphviz_tb.errors import TbGraphError
@@ -229,7 +229,7 @@ def test_members_of_a_stack_that_came_apart_have_their_own_lines(tmp_path: Path)
     rows = [[in_page(model, whole, path) for path in opened] for opened in sets]
     found = scenes([(model, rows, model.options.picture)], tmp_path, [[[net]] * len(sets)])
     for opened, one in zip(sets, found, strict=True):
-        scene = scene_of(whole, opened, model.options.picture)
+        scene = scene_of(whole, opened, model.options.picture, model)
         assert without_rows(plain(scene)) == without_rows(one), opened
 
 
@@ -256,11 +256,12 @@ def test_plain_rows_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyP
             assert plain(scene) == next(found), opened
 
 
-def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None) -> Any:
-    """The scene that Python makes for a set of open groups."""
+def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None, page: Model | None = None) -> Any:
+    """The scene that Python makes for a set of open groups; in the columns of the `page` of another model."""
     options = options or listing(model)
     order: OpenSet = {(0,): None, **dict.fromkeys(opened)}
-    return _lay_out_open_groups(model, options, lambda path: None, order).scene
+    columns = column_breaks(page, options, lambda path: None) if page else None
+    return _lay_out_open_groups(model, options, lambda path: None, order, columns=columns).scene
 
 
 def listing(model: Model) -> PictureOptions:
@@ -324,7 +325,7 @@ def test_series_come_apart_as_python_ungroups_them(name: str, tmp_path: Path) ->
     sets = [[in_page(model, whole, path) for path in opened] for _, whole, opened in cases]
     found = scenes([(model, sets, listing(model))], tmp_path, [[apart for apart, _, _ in cases]])
     for (apart, whole, opened), one in zip(cases, found, strict=True):
-        assert without_rows(plain(scene_of(whole, opened))) == without_rows(one), (apart, opened)
+        assert without_rows(plain(scene_of(whole, opened, page=model))) == without_rows(one), (apart, opened)
 
 
 def series_on(model: Model, levels: list[int]) -> tuple[str, ...]:
@@ -373,7 +374,8 @@ def test_what_is_put_away_by_hand_stands_where_aux_puts_it(name: str, tmp_path: 
     assert len(cases) == 10
     for (opened, away), one in zip(cases, found, strict=True):
         names = tuple(model.hierarchy.name[row] for row in away)
-        assert plain(scene_of(graphviz_tb.load(FIXTURES / "real" / name, aux=names), opened)) == one, (opened, names)
+        moved = graphviz_tb.load(FIXTURES / "real" / name, aux=names)
+        assert plain(scene_of(moved, opened, page=model)) == one, (opened, names)
 
 
 def put_away_by_chance(model: Model, chance: random.Random) -> list[tuple[Paths, list[int]]]:

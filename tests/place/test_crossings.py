@@ -1,9 +1,8 @@
-"""Lines through a funnel: the shortest way, and no crossing that the order does not ask for."""
+"""Lines cross only where the order asks for it, and no two lie on each other."""
 
 from __future__ import annotations
 
 from itertools import combinations, pairwise
-from math import dist
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,30 +13,8 @@ from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.attachment import downward_chains
 from graphviz_tb.place.coordinates import place_level
-from graphviz_tb.place.routes import Portal, _funnel_bends
 from tests.arrange.levels import levels
 from tests.effort import examples
-
-windows = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)), min_size=1, max_size=5)
-
-
-@examples(200)
-@given(st.integers(0, 40), windows, st.integers(0, 40))
-def test_the_way_is_the_shortest(start: int, middle: list[tuple[int, int]], end: int) -> None:
-    inner = [(10 * at, low, low + wide) for at, (low, wide) in enumerate(middle, 1)]
-    bends = _funnel_bends([(0, start, start), *inner, (10 * len(inner) + 10, end, end)])
-    assert sum(dist(a, b) for a, b in pairwise(bends)) <= brute(start, inner, end) + 1e-9
-    for y, low, high in inner:
-        (one, top), (two, bottom) = next(pair for pair in pairwise(bends) if pair[0][1] <= y <= pair[1][1])
-        assert low * (bottom - top) <= one * (bottom - top) + (two - one) * (y - top) <= high * (bottom - top)
-
-
-def brute(start: int, inner: list[Portal], end: int) -> float:
-    """The shortest way over all whole numbers in the windows."""
-    best = {start: 0.0}
-    for _, low, high in [*inner, (0, end, end)]:
-        best = {x: min(cost + dist((x, 10), (old, 0)) for old, cost in best.items()) for x in range(low, high + 1)}
-    return best[end]
 
 
 @examples(100)
@@ -53,6 +30,33 @@ def test_lines_cross_only_where_the_order_says(level: Metagraph, data: st.DataOb
     for one, two in combinations(range(len(skeleton.wires)), 2):
         if not meet(skeleton, one, two):
             assert not crossed(found.routes[one], found.routes[two])
+
+
+@examples(100)
+@given(levels(), st.data())
+def test_every_stretch_is_along_an_axis_and_lies_on_no_other_line(level: Metagraph, data: st.DataObject) -> None:
+    skeleton = arrange(level)
+    drawn = set(level.core_children())
+    sizes = [
+        (data.draw(st.integers(40, 300)), 24) if child in drawn else (0, 0) for child in range(len(level.children))
+    ]
+    found = place_level(skeleton, sizes)
+    assert all(one[0] == two[0] or one[1] == two[1] for route in found.routes for one, two in pairwise(route))
+    chains = downward_chains(skeleton)
+    for one, two in combinations(range(len(skeleton.wires)), 2):
+        if not set(chains[one]) & set(chains[two]):
+            assert not any(
+                lie_on_each_other(a, b) for a in pairwise(found.routes[one]) for b in pairwise(found.routes[two])
+            )
+
+
+def lie_on_each_other(one: tuple[Point, Point], two: tuple[Point, Point]) -> bool:
+    """Whether two stretches along one axis have more than a point in common."""
+    for axis in (0, 1):
+        if len({point[axis] for point in (*one, *two)}) == 1:
+            (a, b), (c, d) = (sorted(point[1 - axis] for point in stretch) for stretch in (one, two))
+            return max(a, c) < min(b, d)
+    return False
 
 
 def meet(skeleton: Skeleton, one: int, two: int) -> bool:

@@ -1,0 +1,197 @@
+"""Break levels of a first picture into columns, so that the sheet fills a wide screen.
+
+Chosen by the sizes of the first picture, once for each level: what is opened later changes no column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from graphviz_tb.arrange.cache import CacheKey, ColumnBreaks, level_key, rank_counts
+from graphviz_tb.arrange.lanes import RankExtent, column_joints, cut_into_columns, extent_in_columns, longest_part
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.scene import Direction, Scene
+from graphviz_tb.model.view import View
+from graphviz_tb.place.frames import GroupLayout, OpenGroup, list_open_groups
+from graphviz_tb.place.picture import FrameCache
+
+LAPTOP_SCREEN_PX = (1440, 840)  # a laptop's window
+SHEET_MARGINS_PX = (48, 96)  # margins and title of a sheet
+MAX_SCALE_THOUSANDTHS = 1400  # a picture that can be shown larger gains nothing
+MAX_HEIGHT_RATIO = 2  # a picture that is more times as high as wide is a tower
+MIN_SHEET_PX = 240  # the width of a sheet with a title: a few boxes in a row are no tower
+MAX_COLUMNS = 4  # of a level; also the most levels with columns
+MAX_LEVELS_TRIED = 3  # before it is found that none gains
+# of the scale before: what columns must promise, and what they must give
+MIN_PROMISED_PERCENT, MIN_GAIN_PERCENT = 106, 104
+PASSING_LINE_PX = 12  # of a line next to the boxes of a rank
+USUAL_GAP_PX = 36  # between two ranks that were in two columns
+
+PartBreaks = tuple[tuple[int, ...], ...]
+LayOutAgain = Callable[[ColumnBreaks], "tuple[View, Scene]"]
+
+
+def choose_columns(
+    lay: LayOutAgain, view: View, scene: Scene, columns: ColumnBreaks, frames: FrameCache, target: SheetTarget
+) -> tuple[View, Scene, ColumnBreaks]:
+    """Return a picture with levels in columns where that shows it larger: level after level, the best gain first.
+
+    `lay` lays the picture out again with given columns.
+    """
+    direction = scene.direction
+    refused: set[CacheKey] = set()
+    for _ in range(MAX_COLUMNS):
+        groups = list_open_groups(view)
+        made = [frames.known[group.view.path].frame for group in groups]
+        tried = None
+        ranked = sorted(
+            _column_offers(groups, made, flow_extent(scene), direction, target), key=lambda offer: -offer[0]
+        )
+        for _, group, breaks in ranked[:MAX_LEVELS_TRIED]:
+            key = level_key(group.view.metagraph)
+            if key in refused:
+                continue
+            refused.add(key)  # tried once, whatever the result
+            tried = {**columns, key: (rank_counts(group.view.skeleton), breaks)}
+            fresh = lay(tried)
+            was = _shown_scale(*flow_extent(scene), direction, target)
+            if 100 * _shown_scale(*flow_extent(fresh[1]), direction, target) >= MIN_GAIN_PERCENT * was:
+                (view, scene), columns = fresh, tried
+                break
+            tried = None
+        if tried is None:
+            break
+    return view, scene, columns
+
+
+def flow_extent(scene: Scene) -> tuple[int, int]:
+    """Return the extent of a picture across the flow, and along it."""
+    size = scene.width, scene.height
+    return size if scene.direction in ("BT", "TB") else size[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class SheetTarget:
+    """The size in px to which a picture is fitted, `room` of it for margins, title and legend, and the largest scale in
+    thousandths."""
+
+    size: tuple[int, int] = LAPTOP_SCREEN_PX
+    room: tuple[int, int] = SHEET_MARGINS_PX
+    largest: int = MAX_SCALE_THOUSANDTHS
+
+    def scale(self, wide: int, tall: int) -> int:
+        """Return the scale of a drawing in thousandths."""
+        wide, tall = wide + self.room[0], tall + self.room[1]
+        return min(1000 * self.size[0] // wide, 1000 * self.size[1] // tall, self.largest)
+
+
+def _shown_scale(across: int, along: int, direction: Direction, target: SheetTarget) -> int:
+    """Return the scale of a picture in thousandths; a tower counts as smaller."""
+    wide, tall = (across, along) if direction in ("BT", "TB") else (along, across)
+    scale = target.scale(wide, tall)
+    wide, tall = max(wide, MIN_SHEET_PX) + target.room[0], tall + target.room[1]
+    return scale if tall <= MAX_HEIGHT_RATIO * wide else scale * MAX_HEIGHT_RATIO * wide // tall
+
+
+def _column_offers(
+    groups: Sequence[OpenGroup],
+    made: Sequence[GroupLayout],
+    size: tuple[int, int],
+    direction: Direction,
+    target: SheetTarget,
+) -> Iterator[tuple[int, OpenGroup, PartBreaks]]:
+    """Yield (estimated scale, group, breaks) of columns that would show a picture of `size` larger, better and better
+    ones of each group."""
+    around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
+    for number, group in enumerate(groups):
+        skeleton = group.view.skeleton
+        part = longest_part(skeleton)
+        if part < 0:
+            continue
+        ranks = _rank_extents(group, made[number], part, direction)
+        allowed = column_joints(skeleton, part) if ranks else []
+        if not allowed:
+            continue
+        was = extent_in_columns(ranks, skeleton.breaks[part] if skeleton.breaks else ())
+        best = _shown_scale(*size, direction, target)
+        for count in range(1, MAX_COLUMNS + 1):
+            cuts = cut_into_columns(ranks, allowed, count)
+            if len(cuts) != count - 1:
+                continue
+            found = extent_in_columns(ranks, cuts)
+            change = (found[0] - was[0], found[1] - was[1])
+            grown = _picture_growth(number, change, groups, made, around, direction)
+            scale = _shown_scale(size[0] + grown[0], size[1] + grown[1], direction, target)
+            if 100 * scale >= MIN_PROMISED_PERCENT * best:
+                best = scale
+                breaks = tuple(cuts if p == part else () for p in range(len(skeleton.parts)))
+                yield scale, group, breaks if cuts else ()
+
+
+def _picture_growth(
+    number: int,
+    change: tuple[int, int],
+    groups: Sequence[OpenGroup],
+    made: Sequence[GroupLayout],
+    around: Mapping[int, tuple[int, int]],
+    direction: Direction,
+) -> tuple[int, int]:
+    """Return how much the picture grows across and along when one open group grows by `change`."""
+    across, along = change
+    while number in around:
+        number, place = around[number]
+        slots, skeleton = made[number].slots, groups[number].view.skeleton
+        row = next((row for part in skeleton.parts for row in part if place in row), (place,))
+        boxes = {
+            item: _child_span(made[number], item, direction) for item in row if item < skeleton.children and slots[item]
+        }
+        if place not in boxes:
+            return 0, 0
+        _, _, start, stop = boxes[place]
+        rest = max([end - begin for item, (_, _, begin, end) in boxes.items() if item != place], default=0)
+        along = max(rest, stop - start + along) - max(rest, stop - start)
+        whole = made[number].width if direction in ("BT", "TB") else made[number].height
+        taken = max(end for _, end, _, _ in boxes.values()) - min(begin for begin, _, _, _ in boxes.values())
+        across = max(0, taken + across - (whole - 24)) if across > 0 else 0
+    return across, along
+
+
+def _child_span(made: GroupLayout, item: int, direction: Direction) -> tuple[int, int, int, int]:
+    """Return (left, right) of a child across the flow and (start, end) along it."""
+    slot = made.slots[item]
+    assert slot is not None
+    piece, (x, y) = slot
+    across, along = (x, x + piece.width), (y, y + piece.height)
+    if direction in ("LR", "RL"):
+        across, along = along, across
+    if direction in ("BT", "RL"):
+        along = -along[1], -along[0]
+    return (*across, *along)
+
+
+def _rank_extents(group: OpenGroup, made: GroupLayout, part: int, direction: Direction) -> list[RankExtent]:
+    """Return the ranks of a part as they are drawn."""
+    skeleton = group.view.skeleton
+    ranks: list[RankExtent] = []
+    last: int | None = None
+    broken = set(skeleton.breaks[part]) if skeleton.breaks else set()
+    for number, row in enumerate(skeleton.parts[part]):
+        boxes = [_child_span(made, item, direction) for item in row if item < skeleton.children and made.slots[item]]
+        if not boxes:
+            ranks.append(RankExtent(0, 0, ranks[-1].low if ranks else 1 << 30, ranks[-1].high if ranks else -1))
+            continue
+        start, stop = min(box[2] for box in boxes), max(box[3] for box in boxes)
+        if last is not None:
+            gap = USUAL_GAP_PX if number in broken or start < last else start - last
+            ranks[-1] = replace(ranks[-1], gap=gap)
+        last = stop
+        inner = [place for place, item in enumerate(row) if item < skeleton.children]
+        low = min(box[0] for box in boxes) - PASSING_LINE_PX * inner[0]
+        high = max(box[1] for box in boxes) + PASSING_LINE_PX * (len(row) - 1 - inner[-1])
+        ranks.append(RankExtent(stop - start, 0, low, high))
+    # Ranks of ports take no room of their own.
+    known = [rank for rank in ranks if rank.high >= 0]
+    if not known:
+        return []
+    return [rank if rank.high >= 0 else replace(rank, low=known[0].low, high=known[0].high) for rank in ranks]

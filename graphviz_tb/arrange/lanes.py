@@ -1,0 +1,114 @@
+"""Where to cut the ranks of a level so that its columns fill a sheet best.
+
+`wrap` decides from nominal sizes; here sizes are those of a first picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.skeleton import Skeleton
+
+MAX_JOINT_LINES = 2  # from column to column: more are hard to follow
+GUTTER_PX = 40  # between two columns, besides the lines there
+TURN_PX, LINE_STEP_PX = 26, 12  # for a line to turn below a column and above the next; from line to line
+
+
+@dataclass(frozen=True, slots=True)
+class RankExtent:
+    """A rank as it is drawn: its length along the flow, the gap to the next, and its reach across."""
+
+    length: int
+    gap: int
+    low: int
+    high: int
+
+
+def longest_part(skeleton: Skeleton) -> int:
+    """Return the part of a level that may be broken into columns; -1 for none."""
+    if skeleton.plain or not skeleton.parts:
+        return -1
+    return max(range(len(skeleton.parts)), key=lambda part: (len(skeleton.parts[part]), -part))
+
+
+def column_joints(skeleton: Skeleton, part: int) -> list[int]:
+    """Return the ranks of a part before which it may be cut: at most `MAX_JOINT_LINES` lines pass there.
+
+    Lines that run as one count once.
+    """
+    rows = skeleton.parts[part]
+    rank = {item: r for r, row in enumerate(rows) for item in row}
+    chains = [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
+    spans = [(chain, rank[chain[0]] + 1, rank[chain[-1]] + 1) for chain in chains if chain[0] in rank]
+    passing: list[set[tuple[int, int]]] = [set() for _ in rows]
+    for chain, start, stop in spans:
+        for step, r in enumerate(range(start, stop)):
+            # From box to box two lines run side by side.
+            shared = 0 < step < len(chain) - 2
+            passing[r].add((chain[step], chain[step + 1]) if shared else (-1 - len(passing[r]), r))
+    # Ports are on the frame: they stay with the rank that they feed.
+    ports = [skeleton.children <= row[0] < skeleton.first_waypoint for row in rows]
+    return [
+        r
+        for r in range(1, len(rows))
+        if 0 < len(passing[r]) <= MAX_JOINT_LINES and not (ports[r - 1] and r == 1) and not ports[r]
+    ]
+
+
+def cut_into_columns(ranks: Sequence[RankExtent], allowed: Sequence[int], columns: int) -> tuple[int, ...]:
+    """Return where at most `columns` columns begin, so that the longest is as short as possible.
+
+    >>> cut_into_columns([RankExtent(30, 10, 0, 80)] * 6, [1, 2, 3, 4, 5], 2)
+    (3,)
+    """
+    ends = [*accumulate(rank.length + rank.gap for rank in ranks)]
+    starts = [0, *ends[:-1]]
+    low, high = max(rank.length for rank in ranks), ends[-1]
+    best: tuple[int, ...] = ()
+    while low <= high:
+        most = (low + high) // 2
+        found = _fill_columns(ranks, starts, allowed, most)
+        if found is not None and len(found) < columns:
+            best, high = found, most - 1
+        else:
+            low = most + 1
+    return best
+
+
+def _fill_columns(
+    ranks: Sequence[RankExtent], starts: Sequence[int], allowed: Sequence[int], most: int
+) -> tuple[int, ...] | None:
+    """Return where columns of at most `most` px begin, each as full as possible; None if a rank is longer."""
+    cuts: list[int] = []
+    first = 0
+    candidates = [*allowed, len(ranks)]
+    last = -1
+    for end in candidates:
+        if starts[end - 1] + ranks[end - 1].length - starts[first] > most:
+            if last < 0:
+                return None
+            cuts.append(last)
+            first = last
+            if starts[end - 1] + ranks[end - 1].length - starts[first] > most:
+                return None
+        last = end
+    return tuple(cuts)
+
+
+def extent_in_columns(ranks: Sequence[RankExtent], cuts: Sequence[int], lines: int = 1) -> tuple[int, int]:
+    """Return the extent of a part across and along, cut at some ranks.
+
+    >>> extent_in_columns([RankExtent(30, 10, 0, 80)] * 6, (3,))
+    (200, 148)
+    """
+    across = along = 0
+    turn = TURN_PX + LINE_STEP_PX * lines
+    for number, (first, last) in enumerate(pairwise([0, *cuts, len(ranks)])):
+        column = ranks[first:last]
+        long = sum(rank.length + rank.gap for rank in column) - column[-1].gap
+        along = max(along, long + (turn if number else 0) + (turn if number < len(cuts) else 0))
+        across += max(rank.high for rank in column) - min(rank.low for rank in column)
+        across += GUTTER_PX if number else 0
+    return across, along

@@ -1,0 +1,130 @@
+"""Straighten lines that are nearly straight: a line may end anywhere on a side of a closed box.
+
+The order of the lines at each side stays as it is, and so does the place of the main path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.model.skeleton import LevelGaps, Skeleton
+from graphviz_tb.place.columns import UNBOUNDED_X, RankNeighbours
+
+CORNER_MARGIN = 8  # px from a line to the corner of a box
+MAX_JOG_MOVE = 14  # px: a shorter jog looks like a mistake
+MIN_LINE_GAP = 8  # px between two lines at a side
+
+WireTouch = tuple[int, int]  # from the left edge of an item: where a wire touches its upper item, and its lower one
+
+
+def straighten_ends(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    ends: Sequence[WireTouch],
+    lefts: Sequence[int],
+    sides: Sequence[tuple[int, int]],
+    gaps: LevelGaps,
+) -> list[WireTouch]:
+    """Return where each wire touches its items, moved so that more wires are straight.
+
+    `sides` are, by child, where the side of its box begins and ends, from the edge of its slot; on a side of no length
+    lines stay where they are.
+    """
+    main = set(skeleton.spine)
+    touch = [[upper, lower] for upper, lower in ends]
+    # By item and side (0: lines leave below it, 1: lines come from above), by place: the wires that touch there.
+    groups: dict[tuple[int, int], dict[int, list[int]]] = {}
+    for wire, chain in enumerate(chains):
+        for end, item in ((1, chain[-1]), (0, chain[0])):
+            if item < skeleton.children and sides[item][0] < sides[item][1]:
+                groups.setdefault((item, end), {}).setdefault(ends[wire][end], []).append(wire)
+    for (item, end), found in groups.items():
+        places = sorted(found)
+        wishes = [_wanted_x(found[place], end, chains, touch, lefts) - lefts[item] for place in places]
+        held = [bool(main.intersection(found[place])) for place in places]
+        settled = _move_to_wishes(places, wishes, held, sides[item], gaps)
+        for place, x in zip(places, settled, strict=True):
+            for wire in found[place]:
+                touch[wire][end] = x
+    return [(upper, lower) for upper, lower in touch]
+
+
+def _wanted_x(
+    wires: Sequence[int],
+    end: int,
+    chains: Sequence[tuple[int, ...]],
+    touch: Sequence[Sequence[int]],
+    lefts: Sequence[int],
+) -> int:
+    """Return the x at the next rank of the first of some wires that touch a box at one place."""
+    wire = wires[0]
+    chain = chains[wire]
+    other = chain[-2] if end else chain[1]
+    return lefts[other] + (touch[wire][1 - end] if len(chain) == 2 else 0)
+
+
+def _move_to_wishes(
+    places: Sequence[int], wishes: Sequence[int], held: Sequence[bool], side: tuple[int, int], gaps: LevelGaps
+) -> list[int]:
+    """Return the places of lines at a side, each at its wish if there is room for it.
+
+    >>> _move_to_wishes([30, 40, 50], [10, 41, 90], [False, True, False], (0, 80), LevelGaps())
+    [10, 41, 50]
+    """
+    x = [*places]
+    middle = next((number for number, is_main in enumerate(held) if is_main), len(x) // 2)
+    # The outermost first: it makes room for the next.
+    for number in (*range(middle), *range(len(x) - 1, middle, -1), middle if middle < len(x) else 0):
+        low = x[number - 1] + MIN_LINE_GAP if number else min(x[0], side[0] + CORNER_MARGIN)
+        high = x[number + 1] - MIN_LINE_GAP if number < len(x) - 1 else max(x[-1], side[1] - CORNER_MARGIN)
+        near = abs(wishes[number] - x[number]) <= MAX_JOG_MOVE
+        if low <= wishes[number] <= high and (near or not held[number]):
+            x[number] = wishes[number]
+    return x
+
+
+def straighten_passing_lines(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    ends: Sequence[WireTouch],
+    lefts: list[int],
+    steps: Sequence[Sequence[Sequence[int]]],
+) -> None:
+    """Move lines that pass ranks a little if this makes them straight with their source or target.
+
+    `steps` are, by part and rank, the least distances of neighbours.
+    """
+    room = RankNeighbours(len(lefts))
+    for part, part_steps in zip(skeleton.parts, steps, strict=True):
+        room.add_part(part, part_steps)
+    users = [0] * len(lefts)
+    for chain in chains:
+        for item in chain[1:-1]:
+            users[item] += 1
+    for wire, chain in enumerate(chains):
+        first = 1
+        while first < len(chain) - 1:
+            last = first
+            while last < len(chain) - 2 and lefts[chain[last + 1]] == lefts[chain[first]]:
+                last += 1
+            if all(users[item] == 1 for item in chain[first : last + 1]):
+                here = lefts[chain[first]]
+                before = lefts[chain[first - 1]] + (ends[wire][0] if first == 1 else 0)
+                after = lefts[chain[last + 1]] + (ends[wire][1] if last == len(chain) - 2 else 0)
+                low = max(
+                    lefts[room.left[item]] + room.before[item] if room.left[item] >= 0 else -UNBOUNDED_X
+                    for item in chain[first : last + 1]
+                )
+                high = min(
+                    lefts[room.right[item]] - room.after[item] if room.right[item] >= 0 else UNBOUNDED_X
+                    for item in chain[first : last + 1]
+                )
+                goal = here
+                for wish in (before, after):
+                    if goal == here and wish != here and abs(wish - here) < MAX_JOG_MOVE and low <= wish <= high:
+                        goal = wish
+                # Not where that only moves a jog to the other end.
+                if here not in (before, after) or before == after:
+                    for item in chain[first : last + 1]:
+                        lefts[item] = goal
+            first = last + 1

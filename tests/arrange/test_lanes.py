@@ -1,0 +1,49 @@
+"""Columns by drawn sizes: cut at joints, the longest as short as can be."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from random import Random
+
+from graphviz_tb.arrange.lanes import RankExtent, column_joints, cut_into_columns, extent_in_columns, longest_part
+from graphviz_tb.arrange.level import arrange
+from graphviz_tb.model.metagraph import Metaedge, Metagraph
+
+
+def level(count: int, *pairs: tuple[int, int]) -> Metagraph:
+    edges = tuple(Metaedge(a, b, 1, 0, 0) for a, b in pairs)
+    return Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ())
+
+
+def test_the_longest_column_is_as_short_as_can_be() -> None:
+    luck = Random(5)
+    for _ in range(60):
+        ranks = [RankExtent(luck.choice((24, 32, 200, 417)), 30, 0, 80) for _ in range(luck.randint(2, 9))]
+        allowed = [r for r in range(1, len(ranks)) if luck.random() < 0.7]
+        for columns in (2, 3):
+            found = cut_into_columns(ranks, allowed, columns)
+            every = [cuts for size in range(columns) for cuts in combinations(allowed, size)]
+            assert highest(ranks, found) == min(highest(ranks, cuts) for cuts in every)
+
+
+def highest(ranks: list[RankExtent], cuts: tuple[int, ...]) -> int:
+    ends = pairwise((0, *cuts, len(ranks)))
+    return max(sum(rank.length + rank.gap for rank in ranks[a:b]) - ranks[b - 1].gap for a, b in ends)
+
+
+def test_more_columns_are_wider_and_less_long() -> None:
+    ranks = [RankExtent(60, 30, 0, 90)] * 12
+    sizes = [extent_in_columns(ranks, cut_into_columns(ranks, range(1, 12), count)) for count in (1, 2, 3, 4)]
+    assert [across for across, _ in sizes] == sorted(across for across, _ in sizes)
+    assert [along for _, along in sizes] == sorted((along for _, along in sizes), reverse=True)
+
+
+def test_a_level_is_cut_where_at_most_two_lines_pass() -> None:
+    chain = [*pairwise(range(8))]
+    assert column_joints(arrange(level(8, *chain)), 0) == [1, 2, 3, 4, 5, 6, 7]
+    assert column_joints(arrange(level(8, *chain, (0, 7))), 0) == [1, 2, 3, 4, 5, 6, 7]
+    assert column_joints(arrange(level(8, *chain, (0, 7), (1, 6))), 0) == [1, 7]
+
+
+def test_a_level_without_boxes_has_no_part() -> None:
+    assert longest_part(arrange(level(0))) == -1

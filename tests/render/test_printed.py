@@ -1,0 +1,68 @@
+"""A figure to print: nothing of a screen, its true size, told apart in grey."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.api.picture import Picture
+from graphviz_tb.color.hues import contrast
+from graphviz_tb.model.drawing import Curve, Label
+from graphviz_tb.model.scene import Route
+from graphviz_tb.render.lines import draw_route
+from graphviz_tb.render.paper import MIN_UNIT_POINTS, PAPER_INK
+
+REAL = Path(__file__).parents[2] / "fixtures" / "real"
+EDGE = Route(((0, 0), (0, 90)), "data", 0, 1, 10)
+
+
+def figure(name: str, **more: object) -> Picture:
+    return graphviz_tb.load(REAL / name).picture(paper=True, **more)
+
+
+@pytest.mark.parametrize("millimetres", [84, 178])
+@pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "keras2_functional.pb", "frozen_mlp.pb"])
+def test_it_is_no_wider_than_asked_and_its_text_is_no_smaller_than_7_points(name: str, millimetres: int) -> None:
+    picture = figure(name, width_mm=millimetres)
+    found = re.search(rb'width="([0-9.]+)mm"', picture.render("svg"))
+    assert found
+    drawing = picture.drawing
+    assert float(found[1]) <= millimetres or drawing.points == MIN_UNIT_POINTS
+    names = [shape.size for shape in drawing.shapes() if isinstance(shape, Label) and len(shape.content) > 1]
+    assert min(names) * drawing.points >= 7
+
+
+def test_it_has_no_buttons_and_no_name_of_a_file() -> None:
+    screen, paper = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").picture().render(), figure("mnist_cnn.pbtxt").render()
+    assert b"mnist_cnn" in screen
+    assert b"mnist_cnn" not in paper
+    assert len(re.findall(b"<circle", paper)) < len(re.findall(b"<circle", screen))
+    assert b"Figure" in figure("mnist_cnn.pbtxt", title="Figure").render()
+
+
+def test_a_page_and_pixels_have_the_same_size() -> None:
+    picture = figure("mnist_cnn.pbtxt")
+    wide = picture.drawing.width * picture.drawing.points
+    page = re.search(rb"/MediaBox ?\[0 0 ([0-9.]+) ", picture.render("pdf"))
+    assert page
+    assert float(page[1]) == pytest.approx(wide, abs=0.1)
+    pixels = int.from_bytes(picture.render("png")[16:20], "big")
+    assert pixels == pytest.approx(wide / 72 * 300, abs=3)
+
+
+def test_lines_are_told_apart_without_colours() -> None:
+    def looks(line: Route) -> tuple[str, tuple[float, ...]]:
+        [stroke] = [shape for shape in draw_route(line, PAPER_INK, chosen=False).shapes[:1] if isinstance(shape, Curve)]
+        assert stroke.pen
+        return stroke.pen.colour, stroke.pen.dashes
+
+    kinds = [EDGE, replace(EDGE, main=True), replace(EDGE, kind="control"), replace(EDGE, kind="reference")]
+    found = [looks(line) for line in kinds]
+    assert len({dashes for _, dashes in found}) == 3
+    grey = [colour for colour, _ in found]
+    assert all(len({colour[1:3], colour[3:5], colour[5:7]}) == 1 for colour in grey)
+    assert contrast(grey[0], grey[1]) > 2  # the main path and the others, both without dashes
