@@ -12,7 +12,7 @@ import numpy as np
 
 from graphviz_tb.api.frames import pandas_frame, polars_frame
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.graphs.rows import layer_rows
+from graphviz_tb.graphs.layers import layer_rows
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import nodes_serving_only
 from graphviz_tb.model.columns import Bools, Ints
