@@ -76,7 +76,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"graphviz_tb.{_HOME[name]}"), name)
     if name in _MODULES:
         return import_module(f"graphviz_tb.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise import_module("graphviz_tb.api.guesses").missing_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

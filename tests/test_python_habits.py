@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 import graphviz_tb
 import tbgraph
 from graphviz_tb.api import frames
+from graphviz_tb.api.guesses import GUESSES as GUESSES_OF_OWNERS
 from graphviz_tb.errors import ToolMissing
 from tests.conftest import FIXTURES
 from tests.each import each
@@ -72,6 +75,66 @@ GUESSES: dict[str, Callable[[Any], bool]] = {
 @each("words", GUESSES)
 def test_a_guess_works(words: str, m: graphviz_tb.Model, d: graphviz_tb.Changes) -> None:
     assert GUESSES[words](eval(words, {"tbgraph": tbgraph, "m": m, "d": d}))
+
+
+# What is typed → what the error says to type.
+HINTS: dict[str, str] = {
+    "tbgraph.show('m.pb')": "tbgraph.load(MODEL).show()",
+    "tbgraph.draw('m.pb')": "tbgraph.load(MODEL).save(FILE)",
+    "tbgraph.plot_model('m.pb')": "tbgraph.load(MODEL).save(FILE)",
+    "tbgraph.info('m.pb')": "summary()",
+    "tbgraph.compare('a.pb', 'b.pb')": "tbgraph.diff(OLD, NEW)",
+    "tbgraph.load_model('m.pb')": "tbgraph.load(MODEL)",
+    "tbgraph.scalars('logs')": "tbgraph.open_log(LOGDIR)",
+    "tbgraph.html('m.pb')": "to_html()",
+    "tbgraph.launch('logs')": "tbgraph.serve(LOGDIR)",
+    "m.ops": "nodes",
+    "m.params": "parameters",
+    "m.plot()": "show()",
+    "m.draw('x.png')": "save(FILE)",
+    "m.groups": "root.children",
+    "m.info()": "summary()",
+    "m.get_layer('conv1')": "m['conv1']",
+    "m.query('op:Conv2D')": "find(QUERY)",
+    "m.weights": "layers",
+    "m.edges": "to_networkx().edges",
+    "m.graph_def": "hierarchy.graph.graph_def",
+    "m.html()": "to_html()",
+    "m['conv1'].params": "parameters",
+    "m['conv1'].ops": "children",
+    "m['conv1'].svg()": "picture(open=NAME)",
+    "d.changes": "for change in d",
+    "d.markdown()": "to_markdown()",
+    "d.plot()": "show()",
+    "log.scalars": "series(RUN, TAG)",
+    "log.to_pandas()": "-o points.csv",
+    "log.plot()": "-o curves.svg",
+}
+
+
+@each("words", HINTS)
+def test_a_guess_is_answered(words: str, m: graphviz_tb.Model, d: graphviz_tb.Changes) -> None:
+    log = graphviz_tb.open_log(FIXTURES / "logged/tf2_summaries")
+    with pytest.raises(AttributeError, match=re.escape(HINTS[words])):
+        eval(words, {"tbgraph": tbgraph, "m": m, "d": d, "log": log})
+
+
+def test_an_unknown_attribute_is_none(m: graphviz_tb.Model) -> None:
+    assert not any(hasattr(one, "nothing") for one in (m, m.root, tbgraph))
+    assert copy.copy(m.root) == m.root
+
+
+def test_what_an_error_says_is_there(m: graphviz_tb.Model, d: graphviz_tb.Changes) -> None:
+    log = graphviz_tb.open_log(FIXTURES / "logged/tf2_summaries")
+    owners: dict[str, Any] = {"graphviz_tb": tbgraph, "Model": m, "Node": m.root, "Changes": d, "Log": log}
+    for owner, names in GUESSES_OF_OWNERS.items():
+        there = owners[owner]
+        assert not [name for name in names if name in dir(there) and owner != "graphviz_tb"]
+        for said in names.values():
+            for called in re.findall(r"\bm?\.?([a-z_]+)\(", said) + re.findall(r"^([a-z_]+)", said):
+                assert called in ("a", "the", "layers", "model", "tbgraph") or any(
+                    hasattr(one, called) for one in owners.values()
+                )
 
 
 def test_a_module_of_the_same_name_leaves_the_function() -> None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from graphviz_tb.api.frames import pandas_frame, polars_frame
+from graphviz_tb.api.guesses import HelpfulAttributes
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.graphs.rows import layer_rows
+from graphviz_tb.graphs.layers import layer_rows
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import nodes_serving_only
 from graphviz_tb.model.columns import Bools, Ints
@@ -37,7 +38,7 @@ REPR_NODES = 20  # nodes shown in a repr
 NODE_COLUMNS = ("name", "kind", "op", "device", "shape", "parameters", "flops")
 
 
-class Node:
+class Node(HelpfulAttributes):
     """An op, scope, series, fold or function of a model: a row of its hierarchy.
 
     Equal if the row and the model are the same.

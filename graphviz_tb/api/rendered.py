@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+from graphviz_tb.api.guesses import HelpfulAttributes
+
 CELL_PAGE_MB = 2.0  # of a page that a notebook shows without being asked: each cell keeps a copy
 CELL_PAGE_OPS = 20_000  # of larger graphs a notebook shows the picture
 
@@ -41,7 +43,7 @@ class DrawnPicture:
         return self.render("mermaid").decode()
 
 
-class Drawable:
+class Drawable(HelpfulAttributes):
     """Something that has a picture: its formats with the options of pictures, and how a notebook shows it."""
 
     @abstractmethod

@@ -15,7 +15,7 @@ import numpy as np
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import SHADE_COUNT, hue_fill, hue_shades, legend_limit, plain_fill, rank_letters
 from graphviz_tb.color.kinds import KIND_WORDS, NEUTRAL, group_kinds
-from graphviz_tb.graphs.rows import layer_rows
+from graphviz_tb.graphs.layers import layer_rows
 from graphviz_tb.model.columns import Ints, Longs, distinct_values, freeze_array, mix_bits
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy

@@ -33,7 +33,7 @@ from graphviz_tb.formats.contents import (
 from graphviz_tb.formats.live_objects import NO_SIGNATURE_MESSAGE
 from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
 from graphviz_tb.formats.protobuf import decode_message, unknown_field_notices
-from graphviz_tb.graphs.names import match_layers_to_scopes
+from graphviz_tb.graphs.layers import match_layers_to_scopes
 from graphviz_tb.limits import HEAD_BYTES
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice

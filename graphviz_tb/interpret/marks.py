@@ -7,6 +7,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.interpret.pytorch import mark_pytorch_plumbing
 from graphviz_tb.limits import MAX_CHAINED_MARKS
 from graphviz_tb.model.columns import Bools, Bytes, Ints
@@ -118,12 +119,7 @@ def _anchor_along_chains(hangs: Bools, source: Ints, target: Ints, done: Bools) 
         beyond[there].append(here)
         if hanging:
             beyond[here].append(there)
-    ready = [node for node in beyond if done[node]]
-    while ready:
-        for node in beyond.get(ready.pop(), ()):
-            if not done[node]:
-                done[node] = True
-                ready.append(node)
+    done[list(reachable_from([node for node in beyond if done[node]], beyond.get))] = True
     return done
 
 

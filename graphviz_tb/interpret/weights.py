@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 from graphviz_tb.interpret.constant_weights import (
     MadeOfConstants,
     biases_of_one,
@@ -279,13 +279,7 @@ def _find_weight_makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
     for source, argument in bindings:
         givers.setdefault(argument, []).append(source)
     # Outwards: a handle inside a function is a handle where the function is called.
-    waiting = list(handles)
-    while waiting:
-        for source in givers.get(waiting.pop(), ()):
-            if source in arguments and source not in handles:
-                handles.add(source)
-                waiting.append(source)
-    made[list(handles)] = True
+    made[list(reachable_from(handles, lambda inner: arguments.intersection(givers.get(inner, ()))))] = True
     return made
 
 

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from numpy.typing import NDArray
 
+from graphviz_tb.api.guesses import HelpfulAttributes
 from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.events.event_file import read_place, tensor_of_event
 from graphviz_tb.events.log_reader import LogReader
@@ -40,7 +41,7 @@ def open_log(path: str | os.PathLike[str], restarts: RestartMode = "last", *, ch
     return Log(LogReader(localize_source(path), restarts, checksum=checksum))
 
 
-class Log:
+class Log(HelpfulAttributes):
     """The runs of a log directory, as of the last `refresh`."""
 
     def __init__(self, reader: LogReader) -> None:

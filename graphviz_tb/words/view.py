@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_sign
-from graphviz_tb.graphs.names import are_names_numbers
 from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.formatting import plural_noun
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, Hierarchy
@@ -18,6 +17,7 @@ from graphviz_tb.model.measure import NODE_FONT_PX, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import (
     RowPath,
+    are_names_numbers,
     child_path,
     is_stack,
     last_segment,

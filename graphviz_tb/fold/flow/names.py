@@ -14,10 +14,9 @@ from string import digits
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox, find_cycles
 from graphviz_tb.fold.flow.order import FlowOrder
-from graphviz_tb.graphs.names import are_names_numbers
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.paths import DIGIT_RUN
+from graphviz_tb.model.paths import DIGIT_RUN, are_names_numbers
 
 # Names as words: common beginnings, counters, and the words of a whole level.
 

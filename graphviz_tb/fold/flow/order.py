@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 
 from graphviz_tb.caches import Lazy
 from graphviz_tb.fold.flow.box import Dag, SymbolTable, has_single_entry
-from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order, weak_components
+from graphviz_tb.graphs.traversal import longest_path_lengths, reachable_from, topological_order, weak_components
 from graphviz_tb.limits import MAX_SEARCHED_INPUTS
 from graphviz_tb.model.frozen import dataclass
 
@@ -155,14 +155,7 @@ def place_span(place: list[int], boxes: list[int]) -> int:
 
 def with_ancestors(dag: Dag, boxes: Iterable[int]) -> set[int]:
     """Return boxes and all they need."""
-    needed = set(boxes)
-    todo = list(needed)
-    while todo:
-        for source in dag.before[todo.pop()]:
-            if source not in needed:
-                needed.add(source)
-                todo.append(source)
-    return needed
+    return reachable_from(boxes, dag.before.__getitem__)
 
 
 def boxes_needing_few(dag: Dag, boxes: Iterable[int], most: int) -> set[int]:

@@ -1,37 +1,66 @@
-"""Facts about names: nearly numeric ones, and scopes of an op graph matched to layers of a Keras model."""
+"""Layers: which rows of a hierarchy are layers, and which scopes of an op graph are layers of a Keras model."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+import numpy as np
+
 from graphviz_tb.limits import MAX_LAYER_DEPTH
-from graphviz_tb.model.paths import DIGIT_RUN, without_counter
+from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
+from graphviz_tb.model.interpretation import COMPUTING_PARTS, Variable, VariableUse
+from graphviz_tb.model.paths import without_counter
 
-# Detect names that are little more than numbers.
-
-MIN_JUDGED_NAMES = 20  # with fewer names there is no verdict
-SAME_FORM_SHARE = 0.9  # share of names that differ in digits only
+# Rows of a hierarchy that are layers: those of a Keras file, or else those that hold their own weights.
 
 
-def are_names_numbers(names: Iterable[str], count: int) -> bool:
-    """Return whether `count` names are little more than numbers; stop reading `names` as soon as that is certain.
+def layer_rows(hierarchy: Hierarchy) -> list[int]:
+    """Return the layers of the main graph, ascending: those that a Keras file lists; else the scopes that hold an op
+    and the weights that it uses, and ops with weights outside of such scopes."""
+    if hierarchy.graph.layers:
+        return [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in hierarchy.graph.layers]
+    weighing: dict[int, list[int]] = {}  # group → ops whose weights count in it
+    for row, variables in _parameters_by_op(hierarchy).items():
+        weighing.setdefault(_scope_around_weights(hierarchy, row, variables), []).append(row)
+    groups = sorted(weighing)
+    within = {group: groups[at + 1 : bisect_left(groups, int(hierarchy.end[group]))] for at, group in enumerate(groups)}
+    found: list[int] = []
+    past = 0  # rows before it are part of a layer
+    for group in groups:
+        # A layer with a kernel inside and a bias outside is one layer; a model with its own weight is not.
+        if group >= past and len(within[group]) < 2:
+            found.append(group)
+            past = int(hierarchy.end[group])
+        elif group >= past:
+            found += weighing[group]
+    return sorted(found)
 
-    >>> are_names_numbers([f"op_{at}" for at in range(30)], 30), are_names_numbers([f"op_{at}" for at in range(3)], 3)
-    (True, False)
-    """
-    if count <= MIN_JUDGED_NAMES:
-        return False
-    forms: Counter[str] = Counter()
-    most = 0
-    for seen, name in enumerate(names, 1):
-        form = DIGIT_RUN.sub("#", name)
-        forms[form] += 1
-        most = max(most, forms[form])
-        if count - (seen - most) <= SAME_FORM_SHARE * count:  # too many differ, even if all further names had one form
-            return False
-    return True
+
+def _parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
+    """Return the parameters of each op of the main graph, by row; each parameter at its first user, preferably one that
+    feeds gradients."""
+    graph, meaning, rows = hierarchy.graph, hierarchy.graph.meaning, hierarchy.row_of_node
+    forward = meaning.flow().forward
+    ours = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.function < 0) & (graph.mark == 0) & (rows >= 0)
+    found: dict[int, list[Variable]] = {}
+    for variable in meaning.variables():
+        users = [user for user in variable.users if variable.use == VariableUse.PARAMETER and ours[user]]
+        if users:
+            first = next((user for user in users if forward[user]), users[0])
+            found.setdefault(int(rows[first]), []).append(variable)
+    return found
+
+
+def _scope_around_weights(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
+    """Return the innermost scope around an op and its variables; around the op if the variables are elsewhere; the op
+    itself outside all scopes."""
+    scopes = [above for above in hierarchy.ancestors(row)[1:] if hierarchy.kind[above] == SCOPE_ROW]
+    names = [variable.name for variable in variables]
+    common = [above for above in scopes if all(name.startswith(f"{hierarchy.name[above]}/") for name in names)]
+    return (common or scopes or [row])[-1]
 
 
 # Match scopes of an op graph to the layers of a Keras model by their names.
