@@ -263,7 +263,8 @@ def test_of_unequal_branches_the_dearest_is_at_most_what_runs() -> None:
     text = """
     node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: 1 } }
       attr { key: "shape" value { shape { dim { size: 4 } dim { size: 4 } } } } }
-    node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: 10 } } attr { key: "shape" value { shape { } } } }
+    node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: 10 } }
+      attr { key: "shape" value { shape { } } } }
     node { name: "if" op: "StatelessIf" input: "p" input: "x"
       attr { key: "Tin" value { list { type: 1 } } } attr { key: "Tout" value { list { type: 1 } } }
       attr { key: "then_branch" value { func { name: "then" } } }
