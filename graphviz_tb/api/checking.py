@@ -20,7 +20,7 @@ from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.errors import RequestError, require_type
 from graphviz_tb.graphs.rows import rows_within
 from graphviz_tb.model.columns import Bools, Floats, Longs
-from graphviz_tb.model.costs import COST_QUANTITIES, NO_COST
+from graphviz_tb.model.costs import BRANCHED_QUANTITIES, COST_QUANTITIES, NO_COST
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.formatting import format_counted_noun, format_micros
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW
@@ -248,10 +248,22 @@ def _sum_quantity(rows: ModelRows, assertion: Assertion) -> ValueRange:
             reasons.append(f"{format_counted_noun(count, 'node')} {word}")
     open_rows = np.flatnonzero((lacking & (rows.hierarchy.kind == OP_ROW)) | in_bodies | undecided)
     numbers = _quantity_by_row(rows, quantity)
-    least = float(np.nansum(numbers[tops]))
+    total = least = float(np.nansum(numbers[tops]))
+    most = math.inf if reasons else total
+    if (branched := _count_branched_calls(rows, quantity, tops)) and total:
+        reasons.append(format_counted_noun(branched, "call", "calls") + " whose dearest branch is counted")
+        least = 0.0
     ops = np.flatnonzero(inside & (rows.hierarchy.kind == OP_ROW) & (numbers > 0))
     largest = ops[np.argsort(-numbers[ops], kind="stable")]
-    return ValueRange(least, math.inf if reasons else least, ", ".join(reasons), largest, open_rows)
+    return ValueRange(least, most, ", ".join(reasons), largest, open_rows)
+
+
+def _count_branched_calls(rows: ModelRows, quantity: str, tops: Sequence[int]) -> int:
+    """Count the calls of which one of several unequal branches runs; 0 where that says nothing of a quantity."""
+    if quantity not in BRANCHED_QUANTITIES or rows.model.facts.cost is None:
+        return 0
+    costs = rows.model.facts.cost()
+    return sum(costs.under(row).branched for row in tops)
 
 
 def _outermost_rows(rows: ModelRows, marked: Bools) -> list[int]:

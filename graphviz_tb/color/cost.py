@@ -178,7 +178,7 @@ def _format_activations(cost: Cost) -> str:
 
 
 def mark_incomplete(cost: Cost, quantity: str, words: str) -> str:
-    """Prefix a formatted number that lacks some part with "at least".
+    """Prefix a formatted number that is a bound with the word for that.
 
     >>> (
     ...     mark_incomplete(Cost(flops=3, uncounted=1), "flops", "3 FLOPs"),
@@ -186,7 +186,7 @@ def mark_incomplete(cost: Cost, quantity: str, words: str) -> str:
     ... )
     ('at least 3 FLOPs', '3 FLOPs')
     """
-    return f"at least {words}" if cost.is_lower_bound(quantity) else words
+    return cost.bound_word(quantity) + words
 
 
 def flops_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
@@ -199,6 +199,8 @@ def flops_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostCol
 
 def parameters_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
     """Make the colouring "parameters"."""
+    if hierarchy.graph.is_pytorch:
+        raise MissingFacts("parameters are not known in this graph: a trace of PyTorch has no shapes of weights")
     costs, value = _required_costs(facts, "parameters"), lambda cost: cost.parameters
     return _scaled_to_graph(
         CostColouring(hierarchy, theme, "parameters", "Parameters", costs, value, _format_parameters, _format_work)

@@ -129,7 +129,7 @@ def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle)
 
 
 def cost_amount(cost: Cost, quantity: str) -> str:
-    """Return a quantity in words, as a lower bound if a part of it is unknown.
+    """Return a quantity in words, as a bound if it is one.
 
     >>> cost_amount(Cost(flops=1200), "flops"), cost_amount(Cost(flops=1200, uncounted=3), "flops")
     ('1.2 k', 'at least 1.2 k')
@@ -138,7 +138,7 @@ def cost_amount(cost: Cost, quantity: str) -> str:
     """
     count = getattr(cost, quantity)
     told = format_bytes(count) if quantity.endswith("bytes") else format_count(count)
-    return told if not cost.is_lower_bound(quantity) else f"at least {told}" if count else "unknown"
+    return cost.bound_word(quantity) + told if count or not cost.is_lower_bound(quantity) else "unknown"
 
 
 MAY_HOLD = "place that may hold weights", "places that may hold weights"

@@ -9,6 +9,7 @@ from graphviz_tb.ops.roles import VARIABLE_OPS
 from graphviz_tb.proto import CollectionDef, MetaGraphDef
 
 TRAINABLE = "_trainable"  # attribute of a variable or its handle: whether the program trains it
+KEEPS_MORE = "_keeps_more"  # attribute of a handle: the model has variables that no function captures
 TRAINED = "trainable_variables"  # tf.compat.v1.GraphKeys
 KNOWN = ("variables", "global_variables", "model_variables", "local_variables", TRAINED)
 VARIABLE_NAME = 1  # VariableDef of TensorFlow's variable.proto

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 from typing import NamedTuple
 
 from graphviz_tb.formats.protobuf import BYTES_TYPE, CutError, parse_wire_varint, wire_fields
@@ -31,7 +32,7 @@ def signature_dtype_name(number: int) -> str:
 OBJECT_NODES_FIELD, CONCRETE_FUNCTIONS_FIELD = 1, 2  # SavedObjectGraph
 CHILDREN_FIELD, VARIABLE_FIELD = 1, 7  # SavedObject
 NODE_ID_FIELD, LOCAL_NAME_FIELD = 1, 2  # ObjectReference
-SHAPE, TRAINABLE, VARIABLE_NAME_FIELD = 2, 3, 6  # SavedVariable; 2 are also the dimensions of a shape
+DTYPE, SHAPE, TRAINABLE, VARIABLE_NAME_FIELD = 1, 2, 3, 6  # SavedVariable; 2 are also the dimensions of a shape
 MAP_KEY_FIELD, MAP_VALUE_FIELD = 1, 2  # an entry of a map
 BOUND_INPUTS_FIELD = 2  # SavedConcreteFunction
 # Attributes of a path that become part of a name, and letters of each: models are not deep, and thousands of variables
@@ -39,6 +40,7 @@ BOUND_INPUTS_FIELD = 2  # SavedConcreteFunction
 MAX_ATTRIBUTE_PATH_PARTS, MAX_ATTRIBUTE_LETTERS = 50, 200
 TRAINED, FIXED = "trainable_variables", "non_trainable_variables"  # attributes of the root of Keras
 OF_KERAS = frozenset({"keras_api", "_operations", "_layers", "_trainable_variables", "_tracked", "_tracker"})
+OF_OPTIMIZERS = frozenset({"iterations", "_iterations", "learning_rate", "_learning_rate"})
 LIST_ATTRIBUTES = frozenset(
     (
         *("variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers"),
@@ -49,12 +51,14 @@ LIST_ATTRIBUTES = frozenset(
 
 class CapturedVariable(NamedTuple):
     """A variable that a function captures: how readers call it ("" for an object of another kind), what the program
-    calls it, its shape, and whether the program trains it, None where the file does not say so."""
+    calls it, its shape, whether the program trains it, None where the file does not say so, and whether the model keeps
+    variables that no function captures, as the vectors of a spectral normalisation."""
 
     name: str
     own: str
     shape: tuple[int, ...]
     trainable: bool | None
+    lacking: bool = False
 
 
 NO_VARIABLE = CapturedVariable("", "", (), None)
@@ -70,17 +74,56 @@ def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
     try:
         spans = list(_field_spans(data, OBJECT_NODES_FIELD))
         saved = [_variable(data, *span) for span in spans]
-        own = [name for name, _, _ in saved]
+        own = [each.name for each in saved]
         names = numbered(_disambiguate_variable_names(own, data, spans))
-        trained = _trained_objects([flag for _, _, flag in saved], data, spans)
+        trained = _trained_objects([each.trainable for each in saved], data, spans)
         functions = [_concrete_function(data, *span) for span in _field_spans(data, CONCRETE_FUNCTIONS_FIELD)]
+        captured = {number for _, numbers in functions for number in numbers if 0 <= number < len(saved)}
+        lacking = _keeps_more(data, spans, saved, captured)
     except (CutError, UnicodeDecodeError):
         return {}
-    variables = list(map(CapturedVariable, names, own, (shape for _, shape, _ in saved), trained))
+    shapes = (each.shape for each in saved)
+    variables = list(map(CapturedVariable, names, own, shapes, trained, repeat(lacking)))
     return {
-        function: tuple(variables[number] if 0 <= number < len(variables) else NO_VARIABLE for number in captured)
-        for function, captured in functions
+        function: tuple(variables[number] if 0 <= number < len(variables) else NO_VARIABLE for number in numbers)
+        for function, numbers in functions
     }
+
+
+class SavedVariable(NamedTuple):
+    """A variable of the program as the file describes it; name "" for an object of another kind."""
+
+    name: str
+    shape: tuple[int, ...]
+    trainable: bool
+    floating: bool
+
+
+def _keeps_more(data: bytes, spans: list[tuple[int, int]], saved: list[SavedVariable], captured: set[int]) -> bool:
+    """Whether the model keeps floating variables that no function captures: in its list of all variables, or in a layer
+    of which others are captured. What an optimizer and metrics keep is no part of it."""
+    children = [list(_child_objects(data, *span)) for span in spans]
+    listed = next((number for number, name in children[0] if name == "variables"), -1) if children else -1
+    if 0 <= listed < len(children):
+        # An archive that Keras exports captures copies of the variables in its list.
+        kept = Counter(saved[number].name for number, _ in children[listed] if _is_floating(saved, number))
+        return bool(kept - Counter(saved[number].name for number in captured))
+    for layer in range(1, len(children)):
+        inner = [(number, name) for number, name in children[layer] if 0 <= number < len(saved)]
+        if not any(_is_floating(saved, number) and number not in captured for number, _ in inner):
+            continue
+        if any(name in OF_OPTIMIZERS for _, name in inner):
+            continue
+        below = [number for number, name in inner if name not in LIST_ATTRIBUTES]
+        below += [number for each in below for number, name in children[each] if name not in LIST_ATTRIBUTES]
+        if not captured.isdisjoint(below):
+            return True
+    return False
+
+
+def _is_floating(saved: list[SavedVariable], number: int) -> bool:
+    """Whether an object is a variable of floating numbers."""
+    return 0 <= number < len(saved) and saved[number].name != "" and saved[number].floating
 
 
 def _trained_objects(flags: list[bool], data: bytes, spans: list[tuple[int, int]]) -> list[bool | None]:
@@ -186,20 +229,22 @@ def _field_spans(data: bytes, number: int, first: int = 0, last: int | None = No
             yield piece.first, piece.last
 
 
-def _variable(data: bytes, first: int, last: int) -> tuple[str, tuple[int, ...], bool]:
-    """Name, shape and trainable flag of a variable object; "" for another object."""
+def _variable(data: bytes, first: int, last: int) -> SavedVariable:
+    """Read an object as a variable."""
     for start, end in _field_spans(data, VARIABLE_FIELD, first, last):
-        name, trainable = "", False
+        name, trainable, dtype = "", False, 0
         shape: tuple[int, ...] = ()
         for piece in wire_fields(data, start, end):
             if piece.number == VARIABLE_NAME_FIELD and piece.wire == BYTES_TYPE:
                 name = name or data[piece.first : piece.last].decode()
             elif piece.number == TRAINABLE and piece.wire != BYTES_TYPE:
                 trainable = bool(parse_wire_varint(data, piece.first, piece.last)[0])
+            elif piece.number == DTYPE and piece.wire != BYTES_TYPE:
+                dtype = parse_wire_varint(data, piece.first, piece.last)[0]
             elif piece.number == SHAPE and piece.wire == BYTES_TYPE:
                 shape = tuple(_size(data, *span) for span in _field_spans(data, SHAPE, piece.first, piece.last))
-        return name, shape, trainable
-    return "", (), False
+        return SavedVariable(name, shape, trainable, "float" in signature_dtype_name(dtype))
+    return SavedVariable("", (), False, False)
 
 
 def _size(data: bytes, first: int, last: int) -> int:

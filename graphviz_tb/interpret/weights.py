@@ -255,9 +255,16 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     kept = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
     counted = np.zeros(len(graph), bool)
     counted[kept[kept >= 0]] = True
-    doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph)]
+    lacking = [node for node in np.flatnonzero(made).tolist() if _keeps_more_beside(graph, node)]
+    doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)
     return ValueOrigins(origin, _origins_by_argument(origin, bindings), roles, tuple(doubtful))
+
+
+def _keeps_more_beside(graph: Graph, node: int) -> bool:
+    """Whether the file says of a variable that the model keeps others, which the graph does not use."""
+    definition = graph.node_def(node)
+    return definition is not None and "_keeps_more" in definition.attr
 
 
 # find

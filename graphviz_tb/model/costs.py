@@ -22,14 +22,6 @@ COST_ROLES = ("forward", "gradient", "optimizer")
 class Cost:
     """The cost of one op, or of several together.
 
-    `parameters` counts elements of weights, `macs` multiply-adds, `flops` floating point operations (two per
-    multiply-add), `activation_bytes` the size of the outputs, `weight_bytes` the size of the parameters. The remaining
-    counts say how complete these are: `uncounted` ops without a cost rule, `guessed` ops with an unknown size, taken as
-    the batch, `unsized` weights of unknown size, `copied` elements of averages and copies of parameters, `partial` ops
-    that take more operations than are counted (an unknown size other than the batch, a loop with an unknown number of
-    rounds), `unshaped` ops with such a size, or an unknown rank, in an output. `non_trainable` parameters are kept and
-    not trained; for `undecided` weights the file does not say.
-
     `parameters` are elements of weights, `macs` multiply-adds, `flops` floating point operations (two of them a
     multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take. The others say
     what is not in it: `uncounted` ops whose operations nobody counts, `guessed` ops with an unknown size, which counts
@@ -37,7 +29,8 @@ class Cost:
     copies of parameters, `partial` ops that take more operations than are counted (a size that is not the batch is
     unknown, a loop runs nobody knows how often), `unshaped` ops with an output of such a size, or of unknown rank.
     `non_trainable` parameters are kept and not trained; of `undecided` weights nothing says whether they are;
-    `doubtful` constants, and ops of unknown types, may hold parameters that are not counted.
+    `doubtful` constants, and ops of unknown types, may hold parameters that are not counted; of `branched` calls one of
+    several unequal branches runs, and the dearest counts.
     After: no quantity is above `MAX_QUANTITY`.
     """
 
@@ -55,6 +48,7 @@ class Cost:
     non_trainable: int = 0
     undecided: int = 0
     doubtful: int = 0
+    branched: int = 0
 
     def __post_init__(self) -> None:
         # Rare: only then a loop over the names.
@@ -99,9 +93,23 @@ class Cost:
         """
         return tuple(name for name in COST_QUANTITIES if self.is_lower_bound(name))
 
+    def is_upper_bound(self, quantity: str) -> bool:
+        """Return whether a quantity counts more than may run: the dearest of several branches."""
+        return quantity in BRANCHED_QUANTITIES and self.branched > 0
+
     def is_lower_bound(self, quantity: str) -> bool:
         """Return whether a quantity, or `non_trainable`, is only a lower bound."""
         return any(getattr(self, count) for count in GAPS_OF_QUANTITY[quantity])
+
+    def bound_word(self, quantity: str) -> str:
+        """Return "at least" before a number that lacks some part, "at most" before one of the dearest branches, "about"
+        where neither is proven.
+
+        >>> Cost(uncounted=1).bound_word("flops"), Cost(branched=1).bound_word("flops"), Cost().bound_word("flops")
+        ('at least ', 'at most ', '')
+        """
+        lower, upper = self.is_lower_bound(quantity), self.is_upper_bound(quantity)
+        return "about " if lower and upper else "at least " if lower else "at most " if upper else ""
 
 
 COST_FIELDS = tuple(each.name for each in fields(Cost))
@@ -117,6 +125,7 @@ GAPS_OF_QUANTITY = {
     "weight_bytes": ("unsized", "doubtful"),
     "non_trainable": ("undecided", "unsized", "doubtful"),
 }
+BRANCHED_QUANTITIES = ("macs", "flops", "activation_bytes")
 WEIGHT_QUANTITIES = ("parameters", "weight_bytes", "non_trainable")  # the batch is not in them
 
 
@@ -191,4 +200,6 @@ class Costs:
         bounds = cost.lower_bounds()
         bounds += ("non_trainable",) if cost.non_trainable and cost.is_lower_bound("non_trainable") else ()
         kept = {"non_trainable": cost.non_trainable} if cost.non_trainable else {}
-        return {**cost.as_dict(), **kept, **({"at_least": list(bounds)} if bounds else {})}
+        most = [name for name in COST_QUANTITIES if cost.is_upper_bound(name)]
+        words = {**({"at_least": list(bounds)} if bounds else {}), **({"at_most": most} if most else {})}
+        return {**cost.as_dict(), **kept, **words}

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from graphviz_tb.formats.collections import TRAINABLE
+from graphviz_tb.formats.collections import KEEPS_MORE, TRAINABLE
 from graphviz_tb.formats.object_graph import NO_VARIABLE, CapturedVariable, signature_dtype_name
 from graphviz_tb.graphs.calls import functions_named_by
 from graphviz_tb.graphs.traversal import reachable_from
@@ -320,8 +320,8 @@ def _keep_needed_nodes(block: InlinedBlock) -> InlinedBlock:
 
 def _name_captured_handles(opening: CallInliner, captured: tuple[CapturedVariable, ...], room: InliningBudget) -> None:
     """Have the handles that a call captures, its last arguments, say what the program calls their variables, and
-    whether it trains them."""
-    given = opening.call_arguments()
+    whether it trains them; the first also that the model keeps more."""
+    given, said = opening.call_arguments(), False
     # The last arguments, as many as there are variables.
     for tensor, variable in zip(given[len(given) - len(captured) :], captured, strict=False):
         handle, name = opening.node_named(input_node(tensor)), variable.name
@@ -329,6 +329,9 @@ def _name_captured_handles(opening: CallInliner, captured: tuple[CapturedVariabl
             opening.set_attribute(input_node(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
             if variable.trainable is not None:
                 opening.set_attribute(input_node(tensor), TRAINABLE, AttrValue(b=variable.trainable))
+            if variable.lacking and not said:
+                said = True
+                opening.set_attribute(input_node(tensor), KEEPS_MORE, AttrValue(b=True))
 
 
 # tidy

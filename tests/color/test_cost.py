@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,11 +10,13 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color.cost import CostColouring, activations_colouring, flops_colouring, parameters_colouring
+from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.costs import Cost
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.proto import GraphDef
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 FLOAT = {"type": 1}
 LIGHT = THEMES["light"]
 
@@ -56,6 +59,11 @@ def test_the_second_line_is_what_an_op_costs(model: Model) -> None:
     assert by_flops.second_line(path(model, "x")) is None  # the usual line
     assert by_activations.second_line(path(model, "small")) == "80 B"
     assert by_activations.second_line(path(model, "m1")) is None
+
+
+def test_weights_of_a_trace_without_shapes_have_no_colours() -> None:
+    with pytest.raises(MissingFacts, match="no shapes of weights"):
+        load(FIXTURES / "logdirs/torch_transformer").picture(color_by="parameters")
 
 
 def test_what_is_unknown_is_not_0(model: Model) -> None:

@@ -257,3 +257,28 @@ def test_weights_of_a_trace_without_their_shapes_are_not_zero(quantity: str) -> 
     model = graphviz_tb.load(FIXTURES / "logged" / "torch_layers")
     with pytest.raises(MissingFacts, match="a trace of PyTorch has no shapes of weights"):
         model.check(quantity)
+
+
+def test_of_unequal_branches_the_dearest_is_at_most_what_runs() -> None:
+    text = """
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: 1 } }
+      attr { key: "shape" value { shape { dim { size: 4 } dim { size: 4 } } } } }
+    node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: 10 } }
+      attr { key: "shape" value { shape { } } } }
+    node { name: "if" op: "StatelessIf" input: "p" input: "x"
+      attr { key: "Tin" value { list { type: 1 } } } attr { key: "Tout" value { list { type: 1 } } }
+      attr { key: "then_branch" value { func { name: "then" } } }
+      attr { key: "else_branch" value { func { name: "else" } } } }
+    library {
+      function { signature { name: "then" input_arg { name: "a" type: 1 } output_arg { name: "r" type: 1 } }
+        node_def { name: "m" op: "MatMul" input: "a" input: "a" attr { key: "T" value { type: 1 } } }
+        ret { key: "r" value: "m:product:0" } }
+      function { signature { name: "else" input_arg { name: "a" type: 1 } output_arg { name: "r" type: 1 } }
+        node_def { name: "m" op: "Neg" input: "a" attr { key: "T" value { type: 1 } } }
+        ret { key: "r" value: "m:y:0" } } }
+    """
+    model = graphviz_tb.load(text.encode())
+    low, high = model.check("flops <= 128", "flops >= 100")
+    assert (low.state, high.state, high.least, high.most) == ("passed", "unknown", 0, 128)
+    assert "dearest branch" in high.why
+    assert model.cost.json_entry(0)["at_most"] == ["macs", "flops", "activation_bytes"]

@@ -300,7 +300,8 @@ class CostSummer:
         op = self.inference.op_type(node)
         # One branch runs: take the most expensive, so that the cost is an upper bound.
         if op in BRANCH_OPS:
-            return max(subs, key=lambda cost: cost.flops)
+            dearest = max(subs, key=lambda cost: cost.flops)
+            return dearest if all(sub.as_dict() == dearest.as_dict() for sub in subs) else dearest + Cost(branched=1)
         total = NO_COST
         for sub in subs:
             total += sub

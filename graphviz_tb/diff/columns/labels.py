@@ -296,7 +296,7 @@ SAVED_DTYPES = "dtypes"  # the types of what a saver lists
 # the process, `shared_name` and `debug_name` are names of variables, `config_proto` is the session's.
 NOISE_ATTRIBUTES = frozenset(
     {"shared_name", "_gradient_op_type", "debug_name", "config_proto", "executor_type", "allowed_devices",
-     "_user_specified_name", "frame_name", "_variable", "_trainable", "_has_manual_control_dependencies",
+     "_user_specified_name", "frame_name", "_variable", "_trainable", "_keeps_more", "_has_manual_control_dependencies",
      "_read_only_resource_inputs"}
 )  # fmt: skip
 SEED_COUNTER = "seed2"  # TensorFlow counts ops in it, unless the program gives the op a seed
