@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,8 @@ from google.protobuf.json_format import Error, ParseDict
 
 from graphviz_tb.errors import MalformedText, NoGraph, UnknownFormat
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
-from graphviz_tb.keras.calls import LayerOutputs, call_inputs, input_layers
+from graphviz_tb.graphs.traversal import strong_components
+from graphviz_tb.keras.calls import LayerInputs, LayerOutputs, call_inputs, input_layers
 from graphviz_tb.keras.layers import layer_facts
 from graphviz_tb.keras.objects import StoredShapes, complete_model, stored_weight_shapes
 from graphviz_tb.keras.tree import (
@@ -142,14 +144,22 @@ def conceptual_graph(
         facts, numbers = layer_facts(layers, list(walk_models(model)), takes, shapes)
     facts[model] = _with_compile_settings(facts[model], parsed)
     graph = GraphDef()
+    again = _layers_on_cycles(layers, takes, numbers)
+    known = {layer.path: fact for layer, fact in facts.items()}
+    known.update({each.path: _with_results(facts[each], each, again) for each in walk_models(model)} if again else {})
     for layer in layers:
-        node = graph.node.add(name=layer.path, op=facts[layer].class_name)
-        node.input.extend(_node_input(source, numbers) for call in numbers.between.takes[layer] for source in call)
-        _set_layer_attributes(node, layer, facts[layer])
+        calls = [[call] for call in takes[layer]] if layer in again else [takes[layer]]
+        for number, fed in enumerate(calls):
+            path, fact = _path_of_call(layer, number), facts[layer]
+            if layer in again:
+                fact = known[path] = _fact_of_call(fact, number)
+            node = graph.node.add(name=path, op=fact.class_name)
+            node.input.extend(_node_input(source, numbers, again) for call in fed for source in call)
+            _set_layer_attributes(node, layer, fact)
     return GraphContent(
         graph,
         (*notices, *untold),
-        layers={layer.path: fact for layer, fact in facts.items()},
+        layers=known,
         plain=lambda: _tensorboard_graph(whole),
         described=data if whole is described else b"",
     )
@@ -171,8 +181,57 @@ def _complete_layers(
     return whole, unread
 
 
-def _node_input(source: LayerOutput, numbers: LayerOutputs) -> str:
+def _layers_on_cycles(layers: Sequence[LayerNode], takes: LayerInputs, numbers: LayerOutputs) -> Set[LayerNode]:
+    """Return the layers of which one call feeds another, through other layers or directly: an embedding whose table
+    also gives the result. Each call of such a layer is a node of its own."""
+    place = {layer: number for number, layer in enumerate(layers)}
+    again = {layer for layer in layers if 1 < layer.runs == layer.calls_in_model == len(takes[layer])}
+    if not again:
+        return again
+    after: list[list[int]] = [[] for _ in layers]
+    for layer, calls in takes.items():
+        for source in (each for call in calls for each in call):
+            after[place[source.layer]].append(place[layer])
+    component = strong_components(after)
+    circles = Counter(component)
+    return {
+        layer
+        for layer in again
+        if (circles[component[place[layer]]] > 1 or place[layer] in after[place[layer]])
+        and numbers.listed[layer] == layer.runs
+    }
+
+
+def _path_of_call(layer: LayerNode, call: int) -> str:
+    """Return the path of a node for a call of a layer."""
+    return f"{layer.path} ({call + 1})" if call else layer.path
+
+
+def _with_results(fact: Known, model: LayerNode, again: Set[LayerNode]) -> Known:
+    """Return the facts about a model whose outputs are those of certain calls of its layers."""
+    made = ((model.children[each.name], each.call) for each in model.output_references if each.name in model.children)
+    return replace(fact, results=tuple(_path_of_call(layer, call if layer in again else 0) for layer, call in made))
+
+
+def _fact_of_call(fact: Known, call: int) -> Known:
+    """Return the facts about one call of a layer; its parameters count with the first."""
+    shared = " · ".join(filter(None, (fact.telling, "shared weights")))
+    gives = len(fact.outputs) // len(fact.calls) if fact.calls else 0
+    made = replace(
+        fact,
+        telling=shared,
+        outputs=fact.outputs[call * gives : (call + 1) * gives],
+        calls=fact.calls[call : call + 1],
+        arguments=fact.arguments[call : call + 1],
+    )
+    return replace(made, parameters=0, non_trainable=0, weight_bytes=0) if call else made
+
+
+def _node_input(source: LayerOutput, numbers: LayerOutputs, again: Set[LayerNode]) -> str:
     """Return the input string of a node for an output of a layer: `path` or `path:number`."""
+    if source.layer in again:
+        path = _path_of_call(source.layer, source.call)
+        return f"{path}:{source.output}" if source.output else path
     number = numbers.flat_output_number(source)
     return f"{source.layer.path}:{number}" if number else source.layer.path
 

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.proto import GraphDef
 from tests.fold.networks import FORMS, KINDS, NAMED, network
 from tests.fold.stage_reader import score
 
@@ -47,3 +48,14 @@ def test_a_stem_of_other_kernels_is_no_block() -> None:
     for form in FORMS:
         graph, counts = network(2000, form, "plain")
         assert score(load(graph), counts) == (len(counts), len(counts)), form
+
+
+def test_equal_heads_whose_ops_are_named_alike_are_one_stack() -> None:
+    nodes = [{"name": "net/x", "op": "Placeholder"}, {"name": "net/trunk", "op": "Tanh", "input": ["net/x"]}]
+    for head in range(5):
+        last = "net/trunk"
+        for part, op in (("in_mm", "MatMul"), ("in_act", "Relu"), ("end_mm", "MatMul"), ("end_act", "Softplus")):
+            nodes.append({"name": f"net/goal{head}_{part}", "op": op, "input": [last]})
+            last = f"net/goal{head}_{part}"
+    hierarchy = load(GraphDef(node=nodes)).hierarchy
+    assert "net/goal[0-4]" in hierarchy.name

@@ -268,3 +268,20 @@ def test_models_in_models_that_are_each_called_twice_end() -> None:
         config |= {"input_layers": [["i", 0, 0]], "output_layers": [[inner, 0, 0], [inner, 1, 0]]}
         layer = {"class_name": "Functional", "name": name, "config": config, "inbound_nodes": []}
     assert load(json.dumps(layer).encode()).hierarchy
+
+
+@both
+def test_a_layer_whose_calls_feed_each_other_is_a_node_for_each_call(version: int) -> None:
+    # x ─▶ d ─▶ act ─▶ d
+    layers = [
+        given("x", 4),
+        layer(version, "Dense", "d", {"units": 4}, [("x", 0, 0)], [("act", 0, 0)]),
+        layer(version, "ReLU", "act", {}, [("d", 0, 0)]),
+    ]
+    loaded = made(model("m", layers, first("x"), [["d", 1, 0]]))
+    assert inputs(loaded) == {"m/x": [], "m/d": ["m/x"], "m/d (2)": ["m/act"], "m/act": ["m/d"]}
+    assert loaded.loaded is not None
+    known = loaded.loaded.layers
+    assert (known["m"].parameters, known["m/d"].parameters, known["m/d (2)"].parameters) == (20, 20, 0)
+    assert known["m"].results == ("m/d (2)",)
+    assert "shared weights" in known["m/d"].telling

@@ -432,7 +432,7 @@ def box_tokens(dag: Dag, order: FlowOrder, symbols: SymbolTable, far: int = MAX_
         if dag.outside is not None:
             entry = (position + 1 if position + 1 < far else DISTANT_TOKEN) if single else OUTSIDE_TOKEN
             inputs += [entry] * len(dag.outside[box])
-        elif position == 0 and not inputs and dag.boxes[box].ops > 1:
+        elif position == 0 and not inputs and (dag.boxes[box].ops > 1 or dag.boxes[box].scope):
             inputs = [1]  # fed from outside the level, as equal boxes are from right before
         numbers.append(symbols.symbol_of("token", dag.boxes[box].symbol, order.side[box], *sorted(inputs)))
     return numbers

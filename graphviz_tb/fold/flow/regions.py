@@ -478,6 +478,7 @@ def fold_dag(dag: Dag, setting: FoldContext, limit: int, deep: int = 0) -> list[
     alike = stack_same_neighbours(dag, setting.symbols)
     total = dag.total_ops()
     named = _fold_name_families(alike, setting, deep) if deep <= MAX_FLOW_DEPTH else alike
+    named = stack_same_neighbours(named, setting.symbols) if named is not alike else alike  # heads with names
     boxes = _simplify_level(_fold_flow(named, setting, limit, deep), limit, total)
     # Try without names, at the top of a level only: doing so at every depth would double the work each time.
     if deep == 0 and named is not alike:

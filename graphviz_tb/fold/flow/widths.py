@@ -22,6 +22,7 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
 
 PYTORCH_PARAMETER = "prim::GetAttr"
+MANY_PARAMETERS = 1000  # of a weight of unknown size
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
 
 
@@ -69,18 +70,21 @@ class ChannelWidths:
 
     @cached_property
     def _parameters(self) -> Longs:
-        """Numbers in the weights that each node uses, at least one for each weight, product and convolution."""
+        """Numbers in the weights that each node uses; of unknown size those of a norm count as one, others as many."""
         graph = self.hierarchy.graph
-        used = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS).astype(np.int64)
+        works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
+        unknown = np.where(graph.nodes_of_types(lambda op: "norm" in op.lower()), 1, MANY_PARAMETERS)
+        used = works.astype(np.int64)
         if graph.is_pytorch:
             given = graph.target[graph.nodes_of_types(PYTORCH_PARAMETER.__eq__)[graph.source]]
-            used += np.bincount(given, minlength=len(graph))
+            used += np.bincount(given, minlength=len(graph)) * unknown
         origin = graph.meaning.origin
         if len(origin):
             edges = np.flatnonzero((graph.mark[graph.target] == 0) & (origin[graph.source] >= 0))
             shapes = graph.meaning.shapes() if len(edges) else {}
             for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
-                used[node] += max(1, prod(size or 1 for size in shapes.get(weight) or ()))
+                shape = shapes.get(weight)
+                used[node] += unknown[node] if shape is None else max(1, prod(size or 1 for size in shape))
         return used
 
     def parameters(self, box: FlowBox) -> int:
