@@ -122,7 +122,7 @@ WRONG = {
 @each("text", WRONG)
 def test_what_cannot_be_read_is_marked(text: str, mnist: graphviz_tb.Model) -> None:
     place, what = WRONG[text]
-    with pytest.raises(MalformedAssertion, match=r"missing|nothing|unit|closed|takes|end") as caught:
+    with pytest.raises(MalformedAssertion, match=r"missing|nothing|unknown|unit|closed|takes|end") as caught:
         mnist.check(text)
     message = caught.value.message.splitlines()
     assert (caught.value.column, message[0].startswith(what)) == (place, True), caught.value.message
