@@ -49,7 +49,7 @@ ENTRIES = [
     ),
     Entry(
         "cifar10",
-        "CIFAR-10 with its input queue. Edges show the shapes of their tensors and are thicker for larger tensors. Hubs "
+        "CIFAR-10 with its input queue. Edges show the shapes of their tensors and are thicker for larger ones. Hubs "
         "are in the auxiliary area; stubs in their colours replace their edges.",
         "fixtures/real/cifar10_shapes.pb",
     ),
