@@ -1,4 +1,4 @@
-"""tbgraph: pictures, folding and structural diffs of TensorFlow graphs.
+"""tbgraph: draw, describe, check and compare TensorFlow, Keras and PyTorch graphs.
 
     from graphviz_tb import load
 

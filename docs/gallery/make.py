@@ -20,9 +20,8 @@ sys.path.insert(0, str(ROOT))
 
 HEAD = """# Gallery
 
-What `tbgraph render` draws, on graphs that TensorFlow wrote (`fixtures/real/`). Each picture is there in
-light and in dark (`--theme dark`), and the page follows your colour scheme. `python docs/gallery/make.py` draws all of
-it again.
+Pictures of graphs that TensorFlow wrote (`fixtures/real/`), each with its command. The page follows your colour scheme;
+the dark pictures use `--theme dark`. `python docs/gallery/make.py` draws them again.
 """
 
 
@@ -38,7 +37,7 @@ class Entry:
 ENTRIES = [
     Entry(
         "mnist",
-        "A convolutional network for digits. `conv1` and `conv2` have one structure, so they are one stack, "
+        "A convolutional network for digits. `conv1` and `conv2` have the same structure, so they are one stack, "
         "`conv[1-2]`.",
         "fixtures/real/mnist_cnn.pbtxt",
     ),
@@ -50,18 +49,18 @@ ENTRIES = [
     ),
     Entry(
         "cifar10",
-        "CIFAR-10 with its input queue. Edges show the shapes of their tensors and are thicker where more flows. Hubs "
+        "CIFAR-10 with its input queue. Edges show the shapes of their tensors and are thicker for larger ones. Hubs "
         "are in the auxiliary area; stubs in their colours replace their edges.",
         "fixtures/real/cifar10_shapes.pb",
     ),
     Entry(
         "rnn",
-        "A dynamic RNN with gradients and Adam, the flow from left to right.",
+        "A dynamic RNN with gradients and Adam, drawn from left to right.",
         "fixtures/real/lstm_dynamic_rnn.pb --depth 0 --direction LR",
     ),
     Entry(
         "loop",
-        "A loop of control flow. The edges that go back to its start have a double arrow head half way.",
+        "A loop of control flow. Edges back to its start have a double arrow head half way.",
         "fixtures/real/while_v1.pb --open outer/loop",
     ),
     Entry(
@@ -69,20 +68,18 @@ ENTRIES = [
     ),
     Entry(
         "control",
-        "A graph full of control dependencies: dashed lines for control, the barriers in one fold.",
+        "A graph with many control dependencies: control edges are dashed, and the barriers are one fold.",
         "fixtures/real/control_heavy.pb",
     ),
     Entry(
         "series",
-        "Numbered runs are stacks. The members of `dense_[1-20]` feed one another, those of `branch[0-7]` do not.",
+        "Numbered runs are stacks. The members of `dense_[1-20]` feed each other, those of `branch[0-7]` do not.",
         "fixtures/real/numbered_series.pb",
     ),
-    Entry(
-        "odd_names", "Names that no framework would choose are data like any others.", "fixtures/real/odd_names.pbtxt"
-    ),
+    Entry("odd_names", "Unusual names are data like any others.", "fixtures/real/odd_names.pbtxt"),
     Entry(
         "devices",
-        "Colour by device: a group shows its devices in proportion, and says the largest share in words.",
+        "Colour by device: a group shows its devices in proportion, and names the largest share.",
         "fixtures/real/multi_device.pb --color-by device",
     ),
     Entry(
@@ -92,7 +89,7 @@ ENTRIES = [
     ),
     Entry(
         "compute_time",
-        "Colour by compute time, from one traced step. What was not measured is hatched.",
+        "Colour by compute time, from one traced step. Ops without measurements are hatched.",
         "fixtures/real/mnist_cnn.pbtxt --color-by compute-time "
         "--run-metadata fixtures/run_metadata/mnist_cnn_step099.pb",
     ),

@@ -187,7 +187,7 @@ def check_assertions(model: FoldedGraph, assertions: Sequence[str], ignore_unkno
     `MissingFacts` for a quantity of which nothing is known.
     """
     if not assertions:
-        raise RequestError("nothing is asserted", hint='model.check("params < 5M", "count(op:Cast) == 0")')
+        raise RequestError("no assertion given", hint='model.check("params < 5M", "count(op:Cast) == 0")')
     for text in assertions:
         require_type("assertion", text, str)
     rows = ModelRows(model, functions=True)

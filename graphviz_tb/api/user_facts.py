@@ -41,7 +41,7 @@ def join_user_facts(source: Any, model: BaseModel, column: str | None = None) ->
     """
     label, table = _read_user_facts(source, lambda name: model.names.find_main_row(name) >= 0)
     if not any(table.values()):
-        raise RequestError(f"{label}: no facts in it", hint=FACTS_EXAMPLE)
+        raise RequestError(f"{label} has no facts", hint=FACTS_EXAMPLE)
     if column is not None and column not in table:
         raise UnknownChoice.among(f"column of {label}", column, table)
     columns: dict[str, dict[int, FactValue]] = {}

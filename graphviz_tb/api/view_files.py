@@ -83,7 +83,7 @@ def read_view_file(path: str | os.PathLike[str]) -> SavedView:
     """Read a view file. Raises `ReadError` for invalid TOML, `RequestError` for an unknown key or illegal value."""
     path = Path(path)
     if not path.is_file():
-        raise ReadError(f"no view file {str(path)!r}", hint="write one: docs/view.md says what it may hold")
+        raise ReadError(f"no view file {str(path)!r}", hint="check the path; docs/view.md describes view files")
     values = _parse_view_toml(
         read_small_file(path, MAX_VIEW_FILE_BYTES, "docs/view.md says what a view file holds"), path.name
     )

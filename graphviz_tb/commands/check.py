@@ -143,7 +143,7 @@ def collect_assertions(given: Iterable[str], files: Iterable[str], optional: boo
                 raise MalformedAssertion(what, text, error.column, hint=error.hint) from None
             wanted.append(text)
     if not wanted and not optional:
-        raise RequestError("nothing is asserted", hint="--assert 'params < 5M' --assert 'count(op:Cast) == 0'")
+        raise RequestError("no assertion given", hint="--assert 'params < 5M' --assert 'count(op:Cast) == 0'")
     return wanted
 
 
@@ -158,11 +158,11 @@ def _read_assertion_lines(file: str) -> list[tuple[int, str]]:
             data = stream.read(MAX_ASSERTIONS_BYTES + 1)  # a device may go on for ever
         text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or "it is no text in UTF-8"
-        raise ReadError(f"cannot read the assertions in {file!r}: {reason}", hint="one assertion a line") from error
+        reason = (isinstance(error, OSError) and error.strerror) or "it is not text in UTF-8"
+        raise ReadError(f"cannot read the assertions in {file!r}: {reason}", hint="one assertion per line") from error
     if len(data) > MAX_ASSERTIONS_BYTES:
         raise TooLarge(
-            f"{file!r} has more than {MAX_ASSERTIONS_BYTES:,} bytes of assertions", hint="one assertion a line"
+            f"{file!r} has more than {MAX_ASSERTIONS_BYTES:,} bytes of assertions", hint="one assertion per line"
         )
     lines = (
         (number, ASSERTION_COMMENT.sub(r"\g<kept>", line).strip()) for number, line in enumerate(text.splitlines(), 1)

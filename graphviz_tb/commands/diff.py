@@ -417,7 +417,7 @@ def _check_diff_outputs(targets: tuple[str, ...]) -> None:
     legal = ", ".join([*drawn, *REPORT_SUFFIXES])
     for target in targets:
         if Path(target).suffix.lower() not in (*REPORT_SUFFIXES, *drawn):
-            what = f"output {target!r} has no suffix that says its format; use one of {legal}"
+            what = f"output {target!r} has no known suffix; use one of {legal}"
             raise UnknownChoice(what, hint=nearest_output(target))
     check_outputs_writable(targets)
 

@@ -23,7 +23,7 @@ PROJECT_METHODS = ("pca", "tsne", "umap")
 
 @click.command(cls=GroupedCommand, epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
 @click.argument("logdir")
-@click.option("--tensor", metavar="NAME", help="Draw this embedding [the first].")
+@click.option("--tensor", metavar="NAME", help="List or draw this embedding [all, or the first].")
 @click.option("--run", metavar="NAME", help="Use embeddings of this run.")
 @click.option("--color-by", "color_by", metavar="COLUMN", help="Colour by this column of the metadata.")
 @click.option(
@@ -73,7 +73,8 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
         with waiting("project points", quiet):
             notices += _draw_embedding(projector, found, outputs, values)
     else:
-        print_embeddings(found, as_json)
+        tensor = values["tensor"]
+        print_embeddings(found if tensor is None else [projector.get(values["run"], tensor)], as_json)
     if not quiet:
         print_notices(notices)
 

@@ -120,7 +120,7 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     if values["outputs"]:
         check_chart_outputs(logdir, values["outputs"], tables=True)
     if values["wide"] and not values["as_csv"]:
-        raise RequestError("--wide is a form of --csv: say both")
+        raise RequestError("--wide needs --csv")
     if values["group_by"] and (values["wide"] or (ways and ways[0] not in ("as_csv", "as_json"))):
         raise RequestError("--group-by gives a table, --csv or --json")
     with waiting("read runs", values["quiet"]):

@@ -140,7 +140,7 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
 
     given = [each for each in (path, logdir) if each is not None]
     if len(given) != 1:
-        raise RequestError("one PATH is needed" if not given else "PATH is given twice", hint="tbgraph serve ./logs")
+        raise RequestError("no PATH given" if not given else "PATH is given twice", hint="tbgraph serve ./logs")
     run_server(given[0], values, browser, quiet)
 
 

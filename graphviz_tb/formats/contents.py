@@ -152,7 +152,9 @@ def _keep_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceIt
     if kept and (wanted or legal):
         return kept
     if not legal:
-        raise RequestError("no tag set can be chosen here: the source is no SavedModel", hint="leave out the tag set")
+        raise RequestError(
+            "no tag set can be chosen here: the source is not a SavedModel", hint="leave out the tag set"
+        )
     raise UnknownChoice.among("tag set", wanted, legal)
 
 

@@ -131,7 +131,7 @@ def _statistics_in_source(source: Any, options: Options) -> Mapping[str, RunMeta
             raise NoGraph(f"no run statistics in {'standard input' if source == '-' else source}")
         return list_profiles(source, ReadOptions(run=options.read.run, max_bytes=options.read.max_bytes))
     except NoGraph as error:
-        hint = "--step chooses one that the source holds; --run-metadata takes a file"
+        hint = "give --run-metadata FILE, or a log directory with traced steps"
         raise MissingFacts(error.message, hint=hint) from None
 
 

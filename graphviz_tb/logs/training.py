@@ -82,8 +82,8 @@ def read_training_log(source: Any, hierarchy: Hierarchy) -> TrainingLog:
         logged = open_log(source).logged
     except ReadError:
         raise MissingFacts(
-            "colouring by logged needs a log, and none is at the source of this graph",
-            hint="give the log directory that holds the graph too",
+            "--color-by logged needs a log, and the source of this graph is none",
+            hint="give a log directory that also contains the graph",
         ) from None
     tags = dict.fromkeys(each.tag for each in logged.series if each.kind != "graph")
     return TrainingLog(hierarchy, logged, {each.tag: each for each in join_tags(hierarchy, tags)})

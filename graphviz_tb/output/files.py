@@ -165,7 +165,7 @@ def check_outputs_writable(targets: Iterable[str]) -> None:
                 why = f"{str(file)!r} is a file, no directory"
                 raise CannotWrite(f"cannot write {target!r}: {why}", hint="choose another place with -o")
             missing = f"there is no directory {str(path.parent)!r}"
-            raise CannotWrite(f"cannot write {target!r}: {missing}", hint="make it first")
+            raise CannotWrite(f"cannot write {target!r}: {missing}", hint="create it first")
         # The folder must be writable: a draft is created in it and moved into place.
         if not os.access(path.parent, os.W_OK):
             raise CannotWrite(f"cannot write {target!r}: permission denied", hint="choose another place with -o")

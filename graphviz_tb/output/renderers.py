@@ -215,7 +215,7 @@ def output_format(target: str | os.PathLike[str], format: str | None = None) -> 
 
         if suffix in SPELLED_SUFFIXES:
             return SPELLED_SUFFIXES[suffix]
-        what = f"output {str(target)!r} has no suffix that says its format"
+        what = f"output {str(target)!r} has no known suffix"
         hint = nearest_output(str(target)) or "or give --format"
         raise UnknownChoice(f"{what}; use one of {', '.join(by_suffix)}", hint=hint)
     return by_suffix[suffix]

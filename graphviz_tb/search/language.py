@@ -263,7 +263,7 @@ def parse_assertion(text: str) -> Assertion:
     """
     name = QUANTITY_NAME.match(text)
     if name is None or name[1].lower() not in ASSERTED_QUANTITIES:
-        what = "a quantity is missing" if name is None else f"nothing to assert is called {name[1]!r}"
+        what = "a quantity is missing" if name is None else f"unknown quantity {name[1]!r}"
         hint = f"it begins with one of: {', '.join(ASSERTED_QUANTITIES)}; examples: {ASSERTION_EXAMPLES}"
         raise MalformedAssertion(what, text, name.start(1) if name else 0, hint=hint)
     quantity = ASSERTED_QUANTITIES[name[1].lower()]

@@ -21,6 +21,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.commands import COMMANDS, _run_command_line, cli
+from graphviz_tb.commands.help import UNGROUPED, grouped_options
 from graphviz_tb.progress import STAGE_NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -145,6 +146,24 @@ def test_help_mentions_every_option_and_shows_examples(
             assert all(re.search(rf"(?<![\w-]){word}\b", shown) for word in option.opts)
     assert _run_command_line([name, "-h"]) == 0
     assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize(("name", "command"), commands(), ids=lambda value: value if isinstance(value, str) else "")
+def test_help_groups_options_and_fits_a_terminal(
+    name: str, command: click.Command, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert _run_command_line([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+    groups = grouped_options(command)
+    headings = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
+    assert headings == [heading for heading in groups if heading != UNGROUPED or groups[heading]]
+    listed = [option for options in groups.values() for option in options]
+    assert sorted(map(id, listed)) == sorted(
+        id(param) for param in command.params if isinstance(param, click.Option) and not param.hidden
+    )
+    assert "None" not in shown  # a bound that is not there
 
 
 def test_the_first_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,7 +134,7 @@ def test_a_file_is_no_directory(below: str, tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "k.svg").touch()
     err = said(capsys, "render", GOOD, "-o", str(tmp_path / "k.svg" / below), code=5)
     assert f"{str(tmp_path / 'k.svg')!r} is a file" in err
-    assert "make it first" not in err
+    assert "create it first" not in err
 
 
 @pytest.mark.parametrize(

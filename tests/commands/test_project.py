@@ -69,6 +69,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["nowhere"], 3, "no file or folder 'nowhere'"),
         ([str(tmp_path / "empty")], 3, "no embedding in"),
         ([log, "--run", "train"], 3, "in 'train'; there are '.'"),
+        ([log, "--tensor", "defualt"], 2, "no embedding 'defualt'; nearest: 'default:00000'"),
         ([log, "--tensor", "defualt", "-o", picture], 2, "no embedding 'defualt'; nearest: 'default:00000'"),
         ([log, "--color-by", "digits", "-o", picture], 2, "no column 'digits'; nearest: 'digit'"),
         ([log, "-o", str(tmp_path / "cloud.html")], 2, "has no suffix of a chart"),

@@ -296,6 +296,21 @@ def test_the_changelog_knows_the_version() -> None:
     assert all(newer > older for newer, older in pairwise(heads))
 
 
+def test_the_manual_lists_the_routes_of_the_server() -> None:
+    pytest.importorskip("starlette")
+    from graphviz_tb.serve.server import ALL_ROUTES
+
+    served = {re.sub(r"\{\w+(:path)?\}", "*", route.path) for route in ALL_ROUTES if route.path.startswith("/api/")}
+    text = (ROOT / "docs/serve.md").read_text().partition("## HTTP API")[2]
+    rows = re.findall(r"^\| (?:POST )?(`/.*?) \|", text, re.MULTILINE)
+    listed: set[str] = set()
+    for row in rows:
+        first, *others = (part.partition("?")[0] for part in re.findall(r"`(/[^`]*)`", row))
+        paths = [first, *(each if each.startswith("/api/") else f"{first.rpartition('/')[0]}{each}" for each in others)]
+        listed |= {re.sub(r"/(ID|NAME|1,2)(?=/|$)", "/*", path) for path in paths}
+    assert listed == served
+
+
 def test_json_examples_are_json() -> None:
     for path in PAGES:
         for block in blocks(path, "json"):

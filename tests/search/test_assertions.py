@@ -100,9 +100,9 @@ def test_times_need_statistics(mnist: graphviz_tb.Model) -> None:
 WRONG = {
     "": (0, "a quantity is missing"),
     "   ": (0, "a quantity is missing"),
-    "op:Cast == 0": (0, "nothing to assert is called 'op'"),
-    "not op:Cast": (0, "nothing to assert is called 'not'"),
-    "parms < 5M": (0, "nothing to assert is called 'parms'"),
+    "op:Cast == 0": (0, "unknown quantity 'op'"),
+    "not op:Cast": (0, "unknown quantity 'not'"),
+    "parms < 5M": (0, "unknown quantity 'parms'"),
     "params": (6, "a comparison is missing"),
     "params 5M": (7, "a comparison is missing"),
     "params <": (8, "a number is missing"),
@@ -122,7 +122,7 @@ WRONG = {
 @each("text", WRONG)
 def test_what_cannot_be_read_is_marked(text: str, mnist: graphviz_tb.Model) -> None:
     place, what = WRONG[text]
-    with pytest.raises(MalformedAssertion, match=r"missing|nothing|unit|closed|takes|end") as caught:
+    with pytest.raises(MalformedAssertion, match=r"missing|nothing|unknown|unit|closed|takes|end") as caught:
         mnist.check(text)
     message = caught.value.message.splitlines()
     assert (caught.value.column, message[0].startswith(what)) == (place, True), caught.value.message
@@ -197,7 +197,7 @@ def test_of_several_models_one_that_cannot_be_read_stops_no_other(
 
 def test_bad_requests_end_with_two(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert check(MNIST) == 2
-    assert "nothing is asserted" in capsys.readouterr().err
+    assert "no assertion given" in capsys.readouterr().err
     assert check(tmp_path / "not read", "--assert", "params < 5X") == 2  # before any file is read
     assert capsys.readouterr().err.splitlines() == [
         "error: 'X' is not a unit of parameters:",
@@ -238,7 +238,7 @@ def test_comments_and_lines_of_a_file(
 
 
 def test_nothing_asserted_in_python_is_an_error() -> None:
-    with pytest.raises(RequestError, match="nothing is asserted"):
+    with pytest.raises(RequestError, match="no assertion given"):
         graphviz_tb.load(MNIST).check()
 
 

@@ -174,7 +174,7 @@ def test_tag_sets_choose_in_any_order() -> None:
     assert read_source(two_meta_graphs(), ReadOptions(tag_set="serve")).graph_def.node[0].name == "serve"
     with pytest.raises(UnknownChoice):
         read_source(two_meta_graphs(), ReadOptions(tag_set="train"))
-    with pytest.raises(RequestError, match="no SavedModel"):
+    with pytest.raises(RequestError, match="not a SavedModel"):
         read_source(FIXTURES / "real/colocate.pb", ReadOptions(tag_set="serve"))
 
 
