@@ -201,6 +201,23 @@ def test_another_optimizer_with_its_slots(optimizer: str, slots: list[str]) -> N
     assert change.detail == {"key": "optimizer", "old": "Momentum", "new": optimizer}
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_another_optimizer_hides_no_clip(turned: bool) -> None:
+    old, new = trained("Momentum", ["Momentum"]), trained("Adam", ["Adam", "Adam_1"])
+    update = next(node for node in new.node if node.name == "train/update_w/Apply")
+    slot = next(slot for slot, name in enumerate(update.input) if name.startswith("gradients"))
+    new.node.add(name="clip/y", op="Const")
+    new.node.add(name="clip", op="Minimum", input=[update.input[slot], "clip/y"])
+    update.input[slot] = "clip"
+    changes = diff(new, old) if turned else diff(old, new)
+    said = {change.detail["key"]: (change.detail["old"], change.detail["new"]) for change in changes}
+    words = ("Momentum", "Adam"), (None, "by value")
+    assert said == {
+        "optimizer": words[0][::-1] if turned else words[0],
+        "clipping of gradients": words[1][::-1] if turned else words[1],
+    }
+
+
 def attention(heads: int, key: int, bias: bool = True) -> Any:
     """Multi-head attention as Keras writes it: three projections, their products, one more.
 
