@@ -56,7 +56,7 @@ from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
-from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read
+from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, clipping_changes
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
@@ -92,6 +92,7 @@ def explain_changes(
     apart = [compose_change(m, layers, [item.change for item in group]) for group in groups]
     apart = [_name_training_part(change, witnesses) for change in apart]
     trained = witnesses.trained() if derived or groups else ()
+    trained = (*trained, *clipping_changes(trained, witnesses.parts)) if trained else ()
     own, behind, frozen = _edits_of_model(m, layers, items, untrained_places(trained))
     causes, others = _name_causes(m, layers, own, others)
     derived += frozen

@@ -262,6 +262,7 @@ OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY, AVERAGES = (
     "weight decay",
     "moving averages of weights",
 )
+CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
 RATE_INPUT = "learning_rate"
 NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
 BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
@@ -285,6 +286,22 @@ class TrainingParts:
         applied = self.updates | (self.behind & graph.meaning.writes)
         self.before: Bools = reachable_mask(applied, graph.target[data], graph.source[data]) & bodies.outside
 
+    def optimizing(self) -> Bools:
+        """Return which nodes are the work of the optimizer, with the variables that it keeps and what waits for it."""
+        graph, outside = self.side.graph, self.bodies.outside
+        work: Bools = self.before | self.behind | self.updates
+        data = ~graph.control
+        origin = graph.meaning.origin
+        kept = work.copy()
+        # Variables outside of the model that the work reads or writes, not those that it trains.
+        ends = graph.source[data & work[graph.target]]
+        ends = np.concatenate((ends, origin[ends]))
+        kept[ends[ends >= 0]] = True
+        groups = graph.nodes_of_types(lambda op: has_role(op, Role.GROUP))
+        kept |= reachable_mask(work, graph.source[groups[graph.target]], graph.target[groups[graph.target]]) & groups
+        kept &= outside
+        return kept
+
     def part_of(self, nodes: Sequence[int], has_other: bool) -> str:
         """Return the part in the training of ops that were added or removed, "" for none; `has_other` says whether the
         other graph has an optimizer."""
@@ -302,9 +319,40 @@ class TrainingParts:
             return LEARNING_RATE if self._feed_rate(leading) else ""
         if not types & BOUND_OPS:
             return ""
-        if any(self._takes_several_gradients(node) for node in clipped if graph.op_types[graph.op[node]] in BOUND_OPS):
-            return "clipping of gradients by their global norm"
-        return f"clipping of gradients by {'norm' if types & NORM_OPS else 'value'}"
+        bounds = [node for node in clipped if graph.op_types[graph.op[node]] in BOUND_OPS]
+        if any(self._made_from(node)[0] > 1 for node in bounds):
+            return f"{CLIPPING} {BY_GLOBAL_NORM}"
+        return f"{CLIPPING} by {'norm' if types & NORM_OPS else 'value'}"
+
+    def clipping(self) -> str:
+        """Return how gradients are clipped before the optimizer takes them, "" where they are not."""
+        graph = self.side.graph
+        bounds = self.before & self.behind & graph.nodes_of_types(BOUND_OPS.__contains__)
+        found = set()
+        for node in np.flatnonzero(bounds).tolist():
+            gradients, stored, types = self._made_from(node)
+            if not stored and gradients:
+                word = "norm" if types & NORM_OPS else "value"
+                found.add(BY_GLOBAL_NORM if gradients > 1 else f"by {word}")
+        return BY_GLOBAL_NORM if BY_GLOBAL_NORM in found else min(found, default="")
+
+    def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
+        """Return the number of gradients, up to 2, behind an op, whether it takes stored numbers, and the op types."""
+        graph, seen, todo = self.side.graph, {node}, [node]
+        gradients, stored, types = 0, False, set[str]()
+        while todo and gradients <= 1:
+            for source in graph.source[self._data(todo.pop())].tolist():
+                if source in seen:
+                    continue
+                seen.add(source)
+                if self.bodies.gradient[source]:
+                    gradients += 1
+                elif self.bodies.outside[source]:
+                    op = graph.op_types[graph.op[source]]
+                    types.add(op)
+                    stored |= op in VARIABLE_READ_OPS or graph.meaning.origin[source] >= 0
+                    todo.append(source)
+        return gradients, stored, types
 
     def _take_weights(self, nodes: Sequence[int]) -> bool:
         """Return whether ops take weights that are trained, as they are."""
@@ -347,22 +395,6 @@ class TrainingParts:
         definition = self.side.graph.node_def(node)
         return definition is not None and definition.attr["dtype"].type in FLOAT_ATTRIBUTES
 
-    def _takes_several_gradients(self, node: int) -> bool:
-        """Return whether an op works with more than one gradient."""
-        graph, seen, todo = self.side.graph, {node}, [node]
-        found = 0
-        while todo:
-            for source in graph.source[self._data(todo.pop())].tolist():
-                if source in seen:
-                    continue
-                seen.add(source)
-                found += bool(self.bodies.gradient[source])
-                if found > 1:
-                    return True
-                if self.behind[source]:
-                    todo.append(source)
-        return False
-
     def _data(self, node: int) -> Ints:
         edges = self.side.in_edges(node)
         found: Ints = edges[~self.side.graph.control[edges]]
@@ -401,3 +433,13 @@ def keeps_rate_in_variable(layers: Layers) -> bool:
         todo += [each for each in outside if each not in seen]
         seen.update(outside)
     return False
+
+
+def clipping_changes(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:
+    """Return another clipping of gradients next to another optimizer, which takes other ops from there on."""
+    for change in optimizer:
+        old, new = (part.clipping() for part in parts)
+        if change.detail["key"] == "optimizer" and old != new:
+            detail = {"key": CLIPPING, "old": old or None, "new": new or None}
+            return [Change("changed", "attribute", change.old, change.new, 0, detail)]
+    return []

@@ -114,9 +114,18 @@ class Witnesses:
             proven |= free & bodies.gradient
         outside = free & bodies.outside
         if "optimizer" in keys:
-            return proven | outside
+            proven |= outside & self.optimizing[new]
         proven |= self._of_variables(new, outside)
         return proven | self._nodes_without_effect(layers, outside) if self.is_other_model else proven
+
+    @cached_property
+    def optimizing(self) -> tuple[Bools, Bools]:
+        """Return which nodes another optimizer brings, or takes away, on either side: all that leads from gradients to
+        updates or takes part in these, and the variables that it keeps; all false where the optimizer stayed."""
+        if not any(change.detail["key"] == "optimizer" for change in self.trained()):
+            return np.zeros(len(self.m.a), bool), np.zeros(len(self.m.b), bool)
+        old, new = (part.optimizing() for part in self.parts)
+        return old, new
 
     def _nodes_without_effect(self, layers: Layers, among: Bools) -> Bools:
         """Return which of some nodes lead to nothing that has an effect: nobody uses them, and they change nothing."""
@@ -149,6 +158,7 @@ class Witnesses:
         fresh[[node for node in bodies.parameters() if free[node]]] = True
         fresh |= free & layers.forward
         fresh[self.other_training[new]] = True
+        fresh |= free & self.optimizing[new]
         # Pieces of what came that touch something that came with the model, or its gradients.
         start = fresh | (free & bodies.gradient)
         ends = np.concatenate((graph.source, graph.target)), np.concatenate((graph.target, graph.source))
@@ -317,7 +327,7 @@ class Witnesses:
     def value_follows(self, old: int, new: int, difference: Difference) -> bool:
         """Return whether a difference of two matched nodes outside of the model follows."""
         m, side = self.m, self.layers[1].side
-        if any(change.detail["key"] == "optimizer" for change in self.trained()):
+        if self.optimizing[1][new]:
             return True
         if self.bodies[1].gradient[new] or gradient_scope(side.graph.name[new]):
             return self.is_other_model
@@ -382,7 +392,7 @@ class Witnesses:
         # What came or went at an end of the wire says all of it.
         if any(free[node] for _, node, free in ends):
             return True
-        if any(change.detail["key"] == "optimizer" for change in self.trained()):
+        if self.optimizing[1][wire.new]:
             return True
         bodies = self.bodies
         if bodies[1].gradient[wire.new] and self.is_other_model:
