@@ -254,7 +254,10 @@ def _is_numeric_column(texts: Sequence[str]) -> bool:
         return False
 
 
-TENSORS_FILE, METADATA_FILE = "tensors.tsv", "metadata.tsv"  # as torch calls them
+TENSORS_FILE = "tensors.tsv"  # as torch calls it: points without metadata, too
+# As gensim (`X_tensor.tsv`, `X_metadata.tsv`) and tutorials (`vecs.tsv`, `meta.tsv`) call them.
+POINTS_NAME = re.compile(r"(.*?)(?:tensors?|vectors?|vecs?|embeddings?)\.tsv", re.IGNORECASE | re.DOTALL)
+METADATA_NAME = re.compile(r"(.*?)(?:metadata|meta|labels)\.tsv", re.IGNORECASE | re.DOTALL)
 # Names of optimizer state, which has the shape of a variable: of tf.train.Checkpoint, and of Keras 3.
 OPTIMIZER_STATE_PARTS = (".OPTIMIZER_SLOT", "optimizer/_variables/", "optimizer/_momentums/", "optimizer/_velocities/")
 SLOT_SUFFIXES = ("/Adam", "/Adam_1", "/Momentum", "/Adagrad", "/RMSProp", "/RMSProp_1", "/Adadelta", "/Ftrl", "/Ftrl_1")
@@ -377,20 +380,22 @@ class EmbeddingFinder:
             return path
 
     def unconfigured_embeddings(self, run: str, paths: list[Path]) -> Iterator[Embedding]:
-        """Yield the `tensors.tsv` (torch's name) of a folder, unless a configuration names it."""
+        """Yield the TSV files of a folder that no configuration names: torch's `tensors.tsv`, and pairs of points and
+        metadata whose names begin alike."""
         names = {path.name: path for path in paths}
-        if TENSORS_FILE not in names or Path(names[TENSORS_FILE]).resolve() in self.used:
-            return
-        try:
-            path = _resolve_inside(self.top, names[TENSORS_FILE].parent, TENSORS_FILE.encode(), run)
-            metadata = (
-                _resolve_inside(self.top, path.parent, METADATA_FILE.encode(), run) if METADATA_FILE in names else None
-            )
-            yield replace(_embedding_of_file(run, TENSORS_FILE, path, ()), metadata=metadata)
-        except FileRefused as refused:
-            self.notices.append(refused.notice)
-        except ReadError as error:
-            self.notices.append(Notice("embedding", str(error), run))
+        for name, metadata_name in _tsv_pairs(names):
+            if Path(names[name]).resolve() in self.used:
+                continue
+            try:
+                path = _resolve_inside(self.top, names[name].parent, os.fsencode(name), run)
+                metadata = (
+                    _resolve_inside(self.top, path.parent, os.fsencode(metadata_name), run) if metadata_name else None
+                )
+                yield replace(_embedding_of_file(run, name, path, ()), metadata=metadata)
+            except FileRefused as refused:
+                self.notices.append(refused.notice)
+            except ReadError as error:
+                self.notices.append(Notice("embedding", str(error), run))
 
     def latest_checkpoint(self, folders: Iterable[Path]) -> Path | None:
         """Return the index of the latest checkpoint of the first folder that has one."""
@@ -420,6 +425,20 @@ class EmbeddingFinder:
                 self.notices.append(refused.notice)
             except ReadError as error:
                 self.notices.append(Notice("checkpoint", str(error), run))
+
+
+def _tsv_pairs(names: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield each TSV file of points with its metadata; None for `tensors.tsv` alone.
+
+    >>> list(_tsv_pairs(["a_tensor.tsv", "a_metadata.tsv", "other_vectors.tsv", "tensors.tsv"]))
+    [('a_tensor.tsv', 'a_metadata.tsv'), ('tensors.tsv', None)]
+    """
+    names = sorted(names)
+    metadata = {found[1]: name for name in names if (found := METADATA_NAME.fullmatch(name))}
+    for name in names:
+        found = POINTS_NAME.fullmatch(name)
+        if found and (found[1] in metadata or name == TENSORS_FILE):
+            yield name, metadata.get(found[1])
 
 
 def _embedding_of_file(run: str, name: str, path: Path, shape: tuple[int, ...]) -> Embedding:

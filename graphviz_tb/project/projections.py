@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
@@ -190,7 +191,7 @@ def _distances_to(values: Points, row: int, metric: DistanceMetric) -> NDArray[n
 
 LAYOUT_SEED = 20
 MIN_LAYOUT_POINTS = 4  # points
-TSNE_ROUNDS = 1000  # of t-SNE, as scikit-learn has it
+TSNE_ROUNDS = 750  # of t-SNE, as openTSNE has it: 250 of early exaggeration, 500 after them
 TSNE_MAX_DIMENSIONS = 50  # dimensions beyond which t-SNE is given so many principal components, as its authors advise
 METHOD_LIBRARIES = {"tsne": "sklearn", "umap": "umap"}
 METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
@@ -260,7 +261,8 @@ def projection_of_positions(
 def _tsne_settings(points: int, axes: int, near: int | None) -> dict[str, Any]:
     """Return the arguments for scikit-learn."""
     perplexity = min(30 if near is None else near, (points - 1) / 3)
-    return {"n_components": axes, "perplexity": float(perplexity), "init": "pca", "random_state": LAYOUT_SEED}
+    settings = {"n_components": axes, "perplexity": float(perplexity), "init": "pca", "random_state": LAYOUT_SEED}
+    return {**settings, "max_iter": TSNE_ROUNDS}
 
 
 def _umap_settings(points: int, axes: int, near: int | None) -> dict[str, Any]:
@@ -277,8 +279,10 @@ def _reduce_dimensions(values: Points) -> Points:
 def _run_tsne(values: Points, settings: Mapping[str, Any], told: RoundsReport) -> Points:
     """Compute positions by scikit-learn."""
     from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits  # which scikit-learn needs
 
-    with capture_progress(told):
+    # Threads that wait for a busy core spin: on two cores that a training uses, two take four times as long as one.
+    with threadpool_limits(max(1, (os.cpu_count() or 1) // 2)), capture_progress(told):
         found: Points = TSNE(**settings, verbose=2).fit_transform(_reduce_dimensions(values)).astype(np.float32)
     told(TSNE_ROUNDS, TSNE_ROUNDS)
     return found

@@ -249,3 +249,18 @@ def test_the_name_that_the_program_gave_to_a_variable(tmp_path: Path) -> None:
     stored_embeddings.cache_clear()
     [one] = Projector(tmp_path).refresh().found
     assert one.variable_name == "model/layer_with_weights-0/embeddings"
+
+
+def test_a_pair_of_tsv_files_is_an_embedding(tmp_path: Path) -> None:
+    words = "a\nb\nc\nd\n"
+    files = {"model_tensor.tsv": tsv(VALUES), "model_metadata.tsv": words, "vecs.tsv": tsv(VALUES), "meta.tsv": words}
+    for name, text in {**files, "lonely_tensor.tsv": tsv(VALUES), "results.tsv": tsv(VALUES)}.items():
+        (tmp_path / name).write_text(text)
+    projector = Projector(tmp_path)
+    found = projector.refresh().found
+    assert [(one.name, one.metadata.name if one.metadata else None) for one in found] == [
+        ("model_tensor.tsv", "model_metadata.tsv"),
+        ("vecs.tsv", "meta.tsv"),
+    ]
+    assert np.array_equal(projector.values(found[0]), VALUES)
+    assert projector.columns(found[0])[0][0].texts == ("a", "b", "c", "d")

@@ -45,7 +45,7 @@ export class TagCard {
     const { about } = this.tag;
     const words = about && el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.about"), title: t("log.about") }, iconElement("log.about")), el("div", { class: "pop markdown" }, ...markdown(about.slice(0, LONGEST_ABOUT))));
     const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.runBadge()), words, this.way, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.toggleWide() }, iconElement("log.wide")), this.menu);
-    this.root = el("section", { class: "chart-card", role: "figure", tabindex: "0", "aria-label": this.name(), "data-tag": this.key }, head, this.plot, this.foot, this.note);
+    this.root = el("section", { class: "chart-card far", role: "figure", tabindex: "0", "aria-label": this.name(), "data-tag": this.key }, head, this.plot, this.foot, this.note);
     new ResizeObserver(() => this.fitPlot()).observe(this.plot);
   }
 
@@ -84,6 +84,7 @@ export class TagCard {
   /** Come into sight, or leave it: what cannot be seen keeps neither data under way nor pixels. @param {boolean} near */
   setNear(near) {
     this.near = near;
+    this.root.classList.toggle("far", !near);
     if (!near) {
       this.asking?.abort();
       return this.onHide();

@@ -20,7 +20,8 @@ export class Notices {
   /** @param {LogState} state @param {boolean} nothing whether there is no page to show */
   set(state, nothing) {
     const of = (/** @type {string} */ run, /** @type {LogNotice[]} */ notices) => notices.filter(({ code }) => code !== USUAL_NOTICES).map((one) => (run ? `${shortText(run, 80)}: ` : "") + this.noticeWord(one));
-    const all = [...new Set([...of("", state.notices ?? []), ...state.runs.flatMap((run) => of(run.name, run.notices))])];
+    const { mesh = 0 } = state.kinds; // no page shows them
+    const all = [...new Set([...(mesh ? [t("log.meshes", { n: mesh })] : []), ...of("", state.notices ?? []), ...state.runs.flatMap((run) => of(run.name, run.notices))])];
     this.root.hidden = nothing || !all.length;
     const label = t("log.notices", { n: all.length });
     setAttributes(this.sign, { "aria-label": label, title: label });

@@ -13,6 +13,7 @@ const CLOUD_WAIT = 500; // milliseconds between two looks at a layout that is wo
 const CLOUD_DOT = 6; // px across
 const CLOUD_PICTURE = [12, 22]; // px: the least and the most of a side
 const CLOUD_USUAL = { tsne: 30, umap: 15 }; // perplexity, and neighbours
+const MOST_LAID_OUT = 10_000; // points that t-SNE and UMAP are given
 const CLOUD_PIXELS = 64e6; // of a sprite that is decoded
 
 /**
@@ -84,8 +85,9 @@ export class ProjectorPage extends SheetWithoutCards {
     this.nearBy = el("input", { type: "number", min: 2, max: 500, value: 30, "aria-label": t("log.cloud.perplexity") });
     this.run = el("button", { onclick: () => this.runLayout() }, t("log.cloud.run"));
     this.toGraph = el("button", { hidden: true, onclick: () => this.tensor && this.logs.joined.showCloud(this.tensor.id) }, t("log.inGraph"));
-    this.progress = el("progress", { max: 1, hidden: true });
-    this.laying = el("span", { class: "cloud-laying", hidden: true }, el("label", { class: "check" }, (this.nearWord = el("span", {})), this.nearBy), this.run, this.progress);
+    this.progress = el("progress", { max: 1, hidden: true, "aria-label": t("log.cloud.progress") });
+    this.laidWord = el("span", { class: "quiet", role: "status" });
+    this.laying = el("span", { class: "cloud-laying", hidden: true }, el("label", { class: "check" }, (this.nearWord = el("span", {})), this.nearBy), this.run, this.progress, this.laidWord);
     this.note = el("p", { class: "cloud-note", role: "status" });
     const check = (/** @type {string} */ key, /** @type {Node} */ field) => el("label", { class: "check" }, t(key), field);
     this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.page.projector") }, this.chooser, this.toGraph, this.way, this.laying, ...this.axisLists, this.dims, check("log.colourBy", this.by), check("log.cloud.labelBy", this.labels), this.imagesLabel, this.find, this.count);
@@ -124,7 +126,7 @@ export class ProjectorPage extends SheetWithoutCards {
     if (this.tensor) this.stopLayout();
     this.chooser.value = String(id);
     this.asking = {}; // what was asked of the one before is not waited for
-    Object.assign(this, { tensor: one, selected: [], neighbours: [], there: null, found: null, sprite: null, method: "pca" });
+    Object.assign(this, { tensor: one, selected: [], neighbours: [], there: null, found: null, sprite: null, method: "pca", head: null });
     this.way.value = "pca";
     this.laying.hidden = true;
     this.imagesLabel.hidden = true;
@@ -428,14 +430,16 @@ export class ProjectorPage extends SheetWithoutCards {
     const told = this.methods.find((one) => one.name === method);
     if (method === "pca") {
       this.axes = [0, 1, 2];
-      const { id } = /** @type {EmbeddingTold} */ (this.tensor);
-      return this.takePoints(await this.logs.feed.cloud(id, { method: "pca", axes: 3 }));
+      const one = /** @type {EmbeddingTold} */ (this.tensor);
+      const points = await this.logs.feed.cloud(one.id, { method: "pca", axes: 3 });
+      return this.tensor === one && this.method === "pca" ? this.takePoints(points) : undefined;
     }
     this.nearWord.textContent = t(method === "tsne" ? "log.cloud.perplexity" : "log.cloud.nearBy");
     this.nearBy.setAttribute("aria-label", this.nearWord.textContent);
     this.run.disabled = Boolean(told?.missing);
     this.drawDims();
     if (told?.missing) this.showStatus([{ text: told.missing }], true);
+    else this.explainedWord();
   }
 
   /** Begin or cancel the layout that is chosen. */
@@ -447,12 +451,16 @@ export class ProjectorPage extends SheetWithoutCards {
     this.run.textContent = t("cancel");
     this.progress.hidden = false;
     this.progress.removeAttribute("value");
+    this.explainedWord();
+    const begun = performance.now();
     try {
       await this.logs.feed.layOut(id, wanted);
       while (this.working === working) {
         const points = await this.logs.feed.cloud(id, wanted).catch((/** @type {any} */ error) => {
           if (error.told?.state !== "working") throw error;
-          if (error.told.total) this.progress.value = error.told.done / error.told.total;
+          const { done, total } = error.told;
+          if (total) this.progress.value = done / total;
+          this.laidWord.textContent = `${total ? `${Math.round((100 * done) / total)} % · ` : ""}${Math.round((performance.now() - begun) / 1000)} s`;
         });
         if (this.working !== working) return;
         if (points) {
@@ -479,18 +487,42 @@ export class ProjectorPage extends SheetWithoutCards {
     this.working = null;
     this.run.textContent = t("log.cloud.run");
     this.progress.hidden = true;
+    this.laidWord.textContent = "";
+    if (this.head) this.explainedWord();
   }
 
   /** What is to be known of the picture. @param {{text: string}[]} notices @param {boolean} [bad] */
   showStatus(notices, bad = false) {
     const { variance } = this.head ?? {};
     const shown = this.flat ? this.axes.slice(0, 2) : this.axes;
-    const sum = variance?.length && !bad && this.method === "pca" ? shown.reduce((all, at) => all + (variance[at] ?? 0), 0) : null;
+    const sum = variance?.length && !bad && this.head.method === "pca" ? shown.reduce((all, at) => all + (variance[at] ?? 0), 0) : null;
     const told = this.tensor && !bad ? [t("log.cloud.of", { n: countWord(this.tensor.points), dims: countWord(this.tensor.dims) })] : [];
+    if (this.head && !bad) told.push(this.pictureWord());
     if (sum !== null) told.push(t("log.cloud.explained", { share: (100 * sum).toFixed(1) }));
+    if (this.tensor && !bad && this.head && this.method !== this.head.method) told.push(this.coming());
     if (this.tensor?.step != null && !bad) told.push(`${t("step")} ${this.tensor.step}`);
     this.note.replaceChildren(...[...told, ...notices.map((one) => one.text)].flatMap((word, at) => [at ? " · " : "", shortText(word, 300)]));
     this.note.classList.toggle("bad", bad);
+  }
+
+  /** By which method the points that are shown lie there. */
+  pictureWord() {
+    const { method, settings = {} } = this.head;
+    const near = settings.perplexity ?? settings.n_neighbors;
+    const word = near === undefined ? "" : ` (${t(method === "tsne" ? "log.cloud.perplexity" : "log.cloud.nearBy")} ${near})`;
+    return `${this.methodTitle(method)}${word}`;
+  }
+
+  /** @param {string} method */
+  methodTitle(method) {
+    return this.methods.find((one) => one.name === method)?.title ?? method.toUpperCase();
+  }
+
+  /** What will be shown when the method that is chosen has run. */
+  coming() {
+    const { points } = /** @type {EmbeddingTold} */ (this.tensor);
+    const words = { method: this.methodTitle(this.method), now: this.methodTitle(this.head.method), n: countWord(Math.min(points, MOST_LAID_OUT)), all: countWord(points), run: t("log.cloud.run") };
+    return this.working ? t("log.cloud.running", words) : t("log.cloud.willRun", words);
   }
 
   /** @param {string} name */

@@ -100,7 +100,7 @@ export class TagPage {
     const groups = this.grouped();
     // Where the same cards stand in the same places nothing is moved: what plays goes on, and what was scrolled stays.
     const joins = groups.map(([, , entries]) => this.logs.joined.jointPlace([...new Set(entries.map((entry) => entry.tag))]));
-    const places = JSON.stringify([groups.map(([name, count, entries], at) => [name, count, joins[at]?.row, this.closed.has(name), this.whole.has(name), entries.map((entry) => entry.key)]), this.tags.length, this.patternKey(), this.logs.state.left]);
+    const places = JSON.stringify([groups.map(([name, count, entries], at) => [name, count, joins[at]?.row, this.closed.has(name), this.whole.has(name), entries.map((entry) => entry.key)]), this.tags.length, groups.length ? language : this.patternKey(), this.logs.state.left]);
     if (places === this.places) return groups.forEach(([, , entries]) => entries.forEach((entry) => this.renewCard(entry)));
     this.places = places;
     const focused = /** @type {any} */ (document.activeElement)?.dataset?.tag;
