@@ -2077,13 +2077,14 @@ function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
 
 // place.routes
 function wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around) {
-  let result, wire, chain, upper, lower, points, number, line;
+  let result, wire, chain, upper, lower, points, number, turns, line;
   result = [];
   for ([wire, chain] of py_enumerate(chains)) {
     [upper, lower] = [chain[0], chain.at(-1)];
     points = [[hops.at(wire)[0].start, (tops.at(upper) + heights.at(upper))]];
     for (number of py_range((chain.length - 1))) {
-      py_extend(points, py_or(py_get(around, [wire, number]), () => _hop_bends(hops.at(wire).at(number), band.at(chain.at(number)))));
+      turns = py_get(around, [wire, number]);
+      py_extend(points, ((turns == null) ? _hop_bends(hops.at(wire).at(number), band.get(chain.at(number))) : turns));
     }
     points.push([hops.at(wire).at(-1).end, tops.at(lower)]);
     if ((upper >= skeleton.children)) {
@@ -2093,13 +2094,13 @@ function wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around) 
       points.push([points.at(-1)[0], ((points.at(-1)[1] + gaps.beyond) + gaps.bar[1])]);
     }
     line = straighten_polyline(points);
-    result.push([...(py_truth(skeleton.wires.at(wire).turned) ? py_reversed(line) : line)]);
+    result.push([...(skeleton.wires.at(wire).turned ? py_reversed(line) : line)]);
   }
   return result;
 }
 function _hop_bends(hop, above) {
   let upper, lower;
-  if (py_truth((py_compare(hop.track, 0) < 0))) {
+  if ((hop.track < 0)) {
     return [];
   }
   upper = above.track(hop.track);
@@ -2208,16 +2209,53 @@ function _column_detours(skeleton, chains, ends, layers, lefts, widths, between)
   }
   return around;
 }
+function _shorten_detours(skeleton, chains, wires, lefts, band, around) {
+  let row_of, place_, users, farthest, wire, chain, step, hop, rank, turns, last, first, y, number;
+  row_of = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const item of row) { out.set(item, row); } return out; })();
+  place_ = item_ranks(skeleton);
+  users = py_repeat([0], lefts.length);
+  farthest = new TupleMap();
+  for ([wire, chain] of py_enumerate(chains)) {
+    for ([step, hop] of py_enumerate(wires.at(wire))) {
+      users[chain.at(step)] += 1;
+      rank = place_.get(chain.at(step));
+      farthest.set(rank, Math.max(py_get(farthest, rank, 0), hop.start, hop.end));
+    }
+  }
+  for ([[wire, step], turns] of [...around.entries()]) {
+    chain = chains.at(wire);
+    last = step;
+    while (((last >= 1) && (row_of.get(chain.at(last)).at(-1) === chain.at(last)) && (users.at(chain.at(last)) === 1))) {
+      last -= 1;
+    }
+    first = (step - 1);
+    while (((first >= last) && (wires.at(wire).at(first).track < 0))) {
+      first -= 1;
+    }
+    if ((first < last)) {
+      continue;
+    }
+    hop = wires.at(wire).at(first);
+    if (((hop.last >= 0) || (hop.start >= hop.end) || (farthest.get(place_.get(chain.at(first))) > hop.end))) {
+      continue;
+    }
+    y = band.get(chain.at(first)).track(hop.track);
+    around.set([wire, first], [[hop.start, y], [turns[1][0], y], ...turns.slice(2)]);
+    for (number of py_range((first + 1), (step + 1))) {
+      around.set([wire, number], []);
+    }
+  }
+}
 function _joint_x(joint, end, chains, ends, lefts) {
   let wire, step, chain, item;
   [wire, step] = joint;
   chain = chains.at(wire);
   item = chain.at((step + end));
-  if ((!py_truth(step) && !py_truth(end))) {
+  if ((!step && !end)) {
     return (lefts.at(item) + ends.at(wire)[0]);
   }
-  if ((py_truth(py_equal(step, (py_len(chain) - 2))) && py_truth(end))) {
-    return [...lefts.at(item), ...ends.at(wire)[1]];
+  if (((step === (chain.length - 2)) && end)) {
+    return (lefts.at(item) + ends.at(wire)[1]);
   }
   return lefts.at(item);
 }
@@ -2225,18 +2263,18 @@ const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
 function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null) {
   let drawn, chains, ends, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height, around, band, tops, lines;
-  gaps = py_or(gaps, () => new LevelGaps());
-  drawn = (() => { const out = []; for (const wire of py_range(py_len(skeleton.wires))) { out.push(py_or(strokes, () => new Map()).get(wire, PLAIN_STROKE)); } return out; })();
+  gaps = (gaps || new LevelGaps());
+  drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
   chains = downward_chains(skeleton);
-  ends = (py_truth((anchors == null)) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
+  ends = ((anchors == null) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
   [widths, heights] = _item_sizes(skeleton, sizes);
   thick = _item_thicknesses(skeleton, drawn);
-  [above, below] = _item_alignments(skeleton, chains, ends, py_len(widths));
+  [above, below] = _item_alignments(skeleton, chains, ends, widths.length);
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
   lefts = align_columns(skeleton.parts, widths, steps, above, below, _main_path_items(skeleton));
   _flush_parts_left(skeleton, lefts);
   straighten_passing_lines(skeleton, chains, ends, lefts, steps);
-  if (py_truth((sides != null))) {
+  if ((sides != null)) {
     ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps);
   }
   [wires, passing] = _find_hops(skeleton, chains, ends, lefts, drawn);
@@ -2248,6 +2286,7 @@ function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = nul
   band = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = _centred_tops(band, heights);
   _shift_hops(chains, wires, ends, lefts);
+  _shorten_detours(skeleton, chains, wires, lefts, band, around);
   lines = wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around);
   return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height);
 }
@@ -2256,7 +2295,7 @@ function _centred_tops(band, heights) {
 }
 function _anchored_ends(skeleton, anchors) {
   let ends;
-  ends = (() => { const out = []; for (const wire of py_range(py_len(skeleton.wires))) { out.push([py_get(anchors, [wire, 0], 0), anchors.get([wire, 1], 0)]); } return out; })();
+  ends = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push([py_get(anchors, [wire, 0], 0), py_get(anchors, [wire, 1], 0)]); } return out; })();
   return (() => { const out = []; for (const [wire, end] of py_zip(skeleton.wires, ends)) { out.push((wire.turned ? py_reversed(end) : end)); } return out; })();
 }
 function _item_thicknesses(skeleton, strokes) {
@@ -2288,22 +2327,22 @@ function _flush_parts_left(skeleton, lefts) {
 function _find_hops(skeleton, chains, ends, lefts, strokes) {
   let place_, known, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, key;
   place_ = item_ranks(skeleton);
-  known = new Map();
+  known = new TupleMap();
   wires = [];
   passing = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part.slice(1)) { out.push([]); } return out; })()); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
-    wires.append([]);
-    [part, rank] = place_.at(chain[0]);
+    wires.push([]);
+    [part, rank] = place_.get(chain[0]);
     for (step of py_range((chain.length - 1))) {
       [upper, lower] = [chain.at(step), chain.at((step + 1))];
       start = (lefts.at(upper) + (!step ? ends.at(wire)[0] : 0));
       end = (lefts.at(lower) + ((step === (chain.length - 2)) ? ends.at(wire)[1] : 0));
       key = [upper, lower, start, end];
-      if (py_truth(!py_in(key, known))) {
+      if (!known.has(key)) {
         known.set(key, new RankHop(wire, step, start, end, strokes.at(wire).thick, upper, lower));
         passing.at(part).at((rank + step)).push(known.get(key));
       }
-      known.get(key).thick = py_max([known.get(key).thick, strokes.at(wire).thick]);
+      known.get(key).thick = Math.max(known.get(key).thick, strokes.at(wire).thick);
       wires.at(wire).push(known.get(key));
     }
   }
@@ -2311,15 +2350,15 @@ function _find_hops(skeleton, chains, ends, lefts, strokes) {
 }
 function _shift_hops(chains, wires, ends, lefts) {
   let moved, wire, chain, step, hop, start, end;
-  moved = new Set();
+  moved = new TupleSet();
   for ([wire, chain] of py_enumerate(chains)) {
     for ([step, hop] of py_enumerate(wires.at(wire))) {
-      if ((py_truth(py_in([hop.wire, hop.step], moved)) || py_truth(!py_equal(hop.wire, wire)))) {
+      if ((moved.has([hop.wire, hop.step]) || (hop.wire !== wire))) {
         continue;
       }
       moved.add([hop.wire, hop.step]);
-      start = (lefts.at(chain.at(step)) + (!py_truth(step) ? ends.at(wire)[0] : 0));
-      end = (lefts.at(chain.at((step + 1))) + (py_truth(py_equal(step, (py_len(chain) - 2))) ? ends.at(wire)[1] : 0));
+      start = (lefts.at(chain.at(step)) + (!step ? ends.at(wire)[0] : 0));
+      end = (lefts.at(chain.at((step + 1))) + ((step === (chain.length - 2)) ? ends.at(wire)[1] : 0));
       hop.middle += (start - hop.start);
       [hop.start, hop.end] = [start, end];
     }
@@ -2327,8 +2366,8 @@ function _shift_hops(chains, wires, ends, lefts) {
 }
 function _item_sizes(skeleton, sizes) {
   let none;
-  none = py_repeat([0], (py_len(skeleton.ports) + py_len(skeleton.waypoint)));
-  return [((() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })() + none), ((() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })() + none)];
+  none = py_repeat([0], (skeleton.ports.length + skeleton.waypoint.length));
+  return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })(), ...none]];
 }
 function _rank_distances(row, skeleton, widths, thick, gaps) {
   let first, result, left, right, lines;
@@ -2336,7 +2375,7 @@ function _rank_distances(row, skeleton, widths, thick, gaps) {
   result = [];
   for ([left, right] of py_pairwise(row)) {
     lines = ((left >= first) + (right >= first));
-    result.push((widths.at(left) + (py_truth(lines) ? line_clearance(lines, [...thick.at(left), ...thick.at(right)], gaps) : gaps.siblings)));
+    result.push((widths.at(left) + (lines ? line_clearance(lines, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings)));
   }
   return result;
 }
@@ -2345,9 +2384,9 @@ function _item_alignments(skeleton, chains, ends, count) {
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   first = skeleton.first_waypoint;
-  trunks = new Set();
+  trunks = new TupleSet();
   main = new Set(skeleton.spine);
-  order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(py_len(chains))) if (py_truth(!py_in(wire, main))) { out.push(wire); } return out; })()];
+  order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
   for (wire of order) {
     [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
     final = (chain.length - 2);
@@ -2360,9 +2399,9 @@ function _item_alignments(skeleton, chains, ends, count) {
         trunks.add([upper, lower]);
       }
       shift = ((!number ? start : 0) - ((number === final) ? end : 0));
-      weight = (py_truth(py_in(wire, main)) ? MAIN_PATH_WEIGHT : [1, 2, 8].at(((py_compare(upper, first) >= 0) + (py_compare(lower, first) >= 0))));
+      weight = (main.has(wire) ? MAIN_PATH_WEIGHT : [1, 2, 8].at(((upper >= first) + (lower >= first))));
       above.at(lower).push([upper, shift, weight]);
-      below.at(upper).append([lower, -shift, weight]);
+      below.at(upper).push([lower, -shift, weight]);
     }
   }
   return [above, below];
@@ -2373,7 +2412,7 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
   origin = 0;
   width = origin;
   height = origin;
-  if (py_truth((py_compare(skeleton.main, 0) >= 0))) {
+  if ((skeleton.main >= 0)) {
     [width, height] = spans.at(skeleton.main);
     origin = (width + gaps.parts);
   }
@@ -2392,7 +2431,7 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
       left += (spans.at(part)[0] + gaps.parts);
       deep = Math.max(deep, spans.at(part)[1]);
     }
-    width = py_max([width, (left - gaps.parts)]);
+    width = Math.max(width, (left - gaps.parts));
     height = Math.max(height, (top + deep));
     top += (deep + gaps.parts);
   }
