@@ -34,7 +34,7 @@ import graphviz_tb
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import SCHEMES, make_colouring
 from graphviz_tb.diff import diff
-from graphviz_tb.errors import UnknownNode
+from graphviz_tb.errors import MissingFacts, UnknownNode
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
 from graphviz_tb.model.paths import RowPath as RowPath
@@ -251,7 +251,11 @@ def said(model: Model, schemes: list[str], stats: bool = False) -> Iterator[Any]
     paths: list[RowPath] = [(row,) for row in rows]
     for scheme in schemes:
         for theme in ("light", "dark"):
-            colouring = make_colouring(model.hierarchy, model.facts, scheme, theme, stats).scaled_to(paths)
+            try:
+                colouring = make_colouring(model.hierarchy, model.facts, scheme, theme, stats).scaled_to(paths)
+            except MissingFacts as error:
+                yield scheme, str(error)
+                break
             yield scheme, [colouring.heading, colouring.title_text(7, 3), colouring.legend_rows(paths)]
             for path in paths if theme == "light" else paths[:2]:
                 yield path[0], [colouring.fill_of(path), colouring.second_line(path), colouring.tooltip_text(path)]
