@@ -31,7 +31,7 @@ class CostReport:
 
     `scopes` are the parts of the graph, or of the scope that contains nearly all of it (`within`, "" for the graph);
     `roles` are the sums of forward, gradient and optimizer; `uncounted` op types have operations that are not counted;
-    `at_least` names the quantities of the whole that are lower bounds, `ops` is the number of ops.
+    `at_least` and `at_most` name the quantities of the whole that are bounds, `ops` is the number of ops.
     """
 
     batch: int
@@ -41,6 +41,7 @@ class CostReport:
     scopes: tuple[ScopeCost, ...]
     uncounted: dict[str, int]
     at_least: tuple[str, ...]
+    at_most: tuple[str, ...]
     ops: int
 
 
@@ -63,6 +64,7 @@ def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostR
         scopes=tuple(sorted(scopes, key=lambda scope: _scope_sort_key(scope, sort))),
         uncounted=dict(costs.uncounted),
         at_least=tuple(name for name in GAPS_OF_QUANTITY if whole.is_lower_bound(name)),
+        at_most=tuple(name for name in GAPS_OF_QUANTITY if whole.is_upper_bound(name)),
         ops=hierarchy.op_count(0),
     )
 
