@@ -391,11 +391,11 @@ def _fold_repetitions(
     # Two groups with counts inside: show both.
     if equal and period == 1 and ((len(turns) == 2 and _is_stage(boxes[0])) or setting.widths.are_stages(boxes)):
         return None
-    if equal and not (
-        period > 1
-        and any(_shows_stack(element.box) for element in once)
-        and (len(turns) < MIN_STACKED_STAGES or setting.widths.are_stages(boxes))
-    ):
+    staged = period > 1 and (
+        setting.widths.are_stages(boxes)
+        or (len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once))
+    )
+    if equal and not staged:
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         if half and period > 1:
             boxes = [_as_one(part, setting) for turn in turns for part in (turn[:half], turn[half:])]
@@ -410,10 +410,10 @@ def _fold_repetitions(
     word = ("stage", *(element.word for element in once))
     for box in boxes:
         box.how = GroupOrigin.STAGE
-    staged = [
+    stages = [
         SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True) for box, turn in zip(boxes, turns, strict=True)
     ]
-    return [*first, *staged, *last]
+    return [*first, *stages, *last]
 
 
 def _as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
