@@ -83,6 +83,7 @@ class TensorFlowSteps:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self.graph = hierarchy.graph
+        self._found: dict[int, tuple[LayerStep, ...]] = {}
 
     @cached_property
     def shapes(self) -> dict[int, Shape]:
@@ -91,9 +92,17 @@ class TensorFlowSteps:
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
         """Return what a paper writes down of one node."""
-        op = self.graph.op_types[self.graph.op[node]]
-        step = self._step(op, node)
-        return () if step is None else (step,)
+        if not self._telling[self.graph.op[node]]:
+            return ()
+        if node not in self._found:
+            step = self._step(self.op_of(node), node)
+            self._found[node] = () if step is None else (step,)
+        return self._found[node]
+
+    @cached_property
+    def _telling(self) -> list[bool]:
+        """Whether ops of each type may be steps."""
+        return [is_step_type(op) for op in self.graph.op_types]
 
     def _step(self, op: str, node: int) -> LayerStep | None:
         if op in ACTIVATIONS or op in PLAIN:
@@ -350,6 +359,18 @@ class TensorFlowSteps:
         known = self.constant_input(node, KERNEL) if size >= 0 else []
         fixed = f"{way} {known[0]}×{known[1]}" if len(known) == 2 and min(known) > 0 else way
         return LayerStep("pool", fixed)
+
+
+def is_step_type(op: str) -> bool:
+    """Return whether ops of a type may be steps.
+
+    >>> is_step_type("Conv2D"), is_step_type("ResizeBilinear"), is_step_type("Reshape")
+    (True, True, False)
+    """
+    named = op in ACTIVATIONS or op in PLAIN or op in POOLS or op in REDUCTIONS or op in NORM_OPS
+    products = op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS or op in CONVOLUTION_OPS
+    roles = has_role(op, Role.TRANSPOSED_CONVOLUTION, Role.NORMALIZATION)
+    return named or products or op in EMBEDDING_LOOKUP_OPS or roles or op.startswith(("Resize", "TopK"))
 
 
 def _layout(definition: NodeDef) -> str:

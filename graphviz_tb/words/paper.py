@@ -35,7 +35,8 @@ from graphviz_tb.words.pytorch_steps import PyTorchSteps
 
 MOST_NODES = 150  # of a group: a larger one is no layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
-MOST_ASKED = 6  # members of a stack whose words are compared
+MOST_GROWING = 6  # members of a stack whose channels are listed
+MOST_ASKED = 64  # members of a stack whose words are compared
 MOST_NORM = 40  # ops of a norm
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat"})
 MULTIPLY_OPS = frozenset({"Mul", "Multiply", "aten::mul"})
@@ -64,6 +65,14 @@ class PaperWords:
             opens = said is None and self.hierarchy.can_open(row) and not quiet
             self._known[row] = self._size(row) if opens else said
         return self._known[row]
+
+    def first_of(self, row: int) -> str | None:
+        """Return the words of the first member of a stack where they are not those of the stack."""
+        stack = sole_stack(self.hierarchy, row)
+        if stack < 0 or not is_stack(self.hierarchy, stack) or not (shared := self.of(row)):
+            return None
+        first = self.of(repeated_rows(self.hierarchy, stack)[0])
+        return first if self.tells_layers(row) and first != shared and not shared.startswith(first or " ") else None
 
     def tells_layers(self, row: int) -> bool:
         """Return whether the words for a row are of its layers, not the number of its parameters."""
@@ -109,21 +118,17 @@ class PaperWords:
     def _stack_words(self, stack: int) -> str | None:
         """Return words shared by all members, or, if few differ, the words of each; the first may have more."""
         members = repeated_rows(self.hierarchy, stack)
-        # Equal members of equal sizes say the same: some are asked for all.
-        sizes = [self._parameters(member)[0] for member in members]
-        equal = len(set(sizes[1:])) < 2 and sizes[-1] > 0
-        asked = [members[0], *(members[1:3] if equal and len(members) > MOST_SAID else members[1:])]
-        if len(asked) > MOST_ASKED:
-            asked = [*asked[: MOST_ASKED - 1], asked[-1]]
-        said = [self._words(member) for member in asked]
+        if len(members) > MOST_ASKED:
+            return None
+        said = [self._words(member) for member in members]  # of all: members of one structure may have other strides
         unlike = self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]]
-        rest = said[1:] if unlike and len(said) > 1 else said
+        rest = said[1:] if unlike and len(members) > 2 else said  # of two, one says nothing of the other
         if None not in rest and len(set(rest)) == 1:
             return rest[0]
         words = [short_word(each).partition(" · ")[0] for each in said if each]
         if len(words) != len(members) or unlike:
             return None
-        gives = [self._gives(member) for member in members[:MOST_ASKED]] if len(members) <= MOST_ASKED else [0]
+        gives = [self._gives(member) for member in members] if len(members) <= MOST_GROWING else [0]
         line = ", ".join(words)
         if len(words) <= MOST_SAID and fits(line):
             return line

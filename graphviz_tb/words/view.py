@@ -117,6 +117,7 @@ class NodeLabels:
         if (layer := self.keras_layer(row)) is not None:
             parts += [layer.one_line] if usual != layer.one_line else []
             return " · ".join([*parts, layer.tooltip_text] if layer.tooltip_text else parts)
+        parts += [f"the first: {first}"] if (first := self.paper.first_of(row)) else []
         return " · ".join([*parts, *([count] if usual != count else [])])
 
     def label_key(self, row: int) -> tuple[object, ...]:

@@ -100,6 +100,30 @@ def test_of_attention_the_heads() -> None:
     assert words(IMAGE, *nodes)["att"] == "12 heads × 64"
 
 
+def test_a_stack_of_two_says_nothing_that_is_true_of_one_alone() -> None:
+    """MobileNetV3: the blocks 1 and 2 expand to 72 and to 88 channels, and the first has a stride."""
+    hierarchy = load(Path(__file__).parents[2] / "fixtures" / "shapes" / "MobileNetV3Small.pb.gz").hierarchy
+    paper = PaperWords(hierarchy)
+    said = {hierarchy.name[row].rpartition("/")[2]: paper.of(row) for row in range(1, len(hierarchy))}
+    row = next(row for row in range(len(hierarchy)) if hierarchy.name[row].endswith("expanded_conv_[3-5]"))
+    assert "88" not in (said["expanded_conv_[1-2]"] or "")
+    assert said["expanded_conv_[3-5]"] == "1×1 240, dw 5×5, SE 64, 1×1 40"
+    assert (paper.first_of(row) or "").startswith("1×1 96, dw 5×5 /2")
+
+
+def test_one_member_with_another_stride_takes_the_words_of_a_stack() -> None:
+    layers = [
+        node
+        for place in range(12)
+        for node in convolution(
+            f"net/c{place}", f"net/c{place - 1}/Relu" if place else "image", 3, 3, 8, 8, stride=1 + (place == 7)
+        )
+    ]
+    said = words(IMAGE, *layers)
+    assert said["net/c7"] == "3×3, 8, /2 · ReLU"
+    assert said["net/c[0-11]"] == "576 parameters each"
+
+
 def test_words_add_no_attribute_to_the_graph() -> None:
     """Indexing the attributes of a message adds a key; a picture must leave the message as it was read."""
     path = Path(__file__).parents[2] / "fixtures" / "real" / "mnist_cnn.pbtxt"
