@@ -151,3 +151,64 @@ test("long names of runs are cut where no two look the same", async ({ page }) =
   await becomes(async () => new Set(await names()).size, 13);
   await until(async () => (await names()).some((name) => name.includes("…")), "some are cut");
 });
+
+test("of long names what differs is left, in the order of people, and nothing hides it", async ({ page }) => {
+  const tab = await page("long_names.html", "page=scalar");
+  const names = tab.locator(".run-name");
+  const shown = () => names.allTextContents();
+  const parts = async () => (await shown()).map((name) => [/lr(0\.\d+)/.exec(name)?.[1], /(2|10)$/.exec(name)?.[1]]);
+  const order = ["0.001", "0.01", "0.1"].flatMap((lr) => [[lr, "2"], [lr, "10"]]);
+  await becomes(parts, order);
+  const cut = () => names.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+  await becomes(cut, 0);
+  await tab.setViewportSize({ width: 390, height: 844 });
+  await becomes(cut, 0, "on a phone");
+  await becomes(parts, order);
+});
+
+test("tabs are never cut: in a window of 1440, and at 200 %", async ({ page }) => {
+  for (const width of [1440, 1024, 720]) {
+    const tab = await page("tabs.html", "page=scalar");
+    await tab.setViewportSize({ width, height: 900 });
+    await becomes(() => tab.getByRole("tab").evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > innerWidth).length), 0, `${width} wide`);
+    await becomes(() => tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+  }
+});
+
+test("on a phone a finger meets what it wants", async ({ page }) => {
+  const tab = await page("tabs.html", "page=scalar");
+  await tab.setViewportSize({ width: 390, height: 844 });
+  const small = () =>
+    tab.locator("#logs :is(button, select, input, summary)").evaluateAll((all) =>
+      all
+        .map((one) => [one, one.getBoundingClientRect()])
+        .filter(([one, box]) => box.width > 1 && box.height > 1 && (box.width < 24 || box.height < 24))
+        .map(([one]) => one.getAttribute("aria-label") || one.textContent),
+    );
+  await becomes(small, []);
+  await tab.getByRole("tab", { name: "HParams" }).click();
+  await seen(tab.getByRole("table").first());
+  await becomes(small, [], "in the table of trials");
+});
+
+test("a double click centres what it opened", async ({ page }) => {
+  const tab = await page("mnist.html");
+  for (const name of ["fc1", "dropout"]) {
+    await tab.locator(`g.node[data-name="${name}"]`).dblclick();
+    await becomes(async () => {
+      const box = await tab.locator(`g.node[data-name="${name}"][aria-expanded="true"] rect`).first().boundingBox();
+      return box !== null && box.y > 60 && box.y + box.height < 890 && Math.abs(box.y + box.height / 2 - 480) < 120;
+    }, true, name);
+  }
+});
+
+test("a link opens a stack as a picture does, and may list its members", async ({ page }) => {
+  const boxes = (tab) => tab.evaluate(async () => (await window.tbgraph.scene()).boxes.map((one) => one.name));
+  const one = await page("stack.html", "open=b_[0-5]");
+  await becomes(() => boxes(one), ["x", "b_[0-5]", "y", "b_0/mul", "b_0/sum"]);
+  const all = await page("stack.html", "open=b_[0-5]&members=b_[0-5]&select=y"); // another hash alone would load nothing
+  await all.reload();
+  await all.evaluate(() => window.tbgraph.ready);
+  await becomes(() => boxes(all), ["x", "b_[0-5]", "y", ...[0, 1, 2, 3, 4, 5].map((at) => `b_${at}`)]);
+  await until(async () => (await hash(all)).includes("members=b_[0-5]"), "the address keeps it");
+});

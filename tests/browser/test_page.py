@@ -280,6 +280,17 @@ def seeds(folder: Path) -> None:
     assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
 
 
+def long_names(folder: Path) -> None:
+    """The page of runs whose long names differ in two places; one has a point far from all others."""
+    for lr in ("0.1", "0.01", "0.001"):
+        for version in (2, 10):
+            name = f"experiment_resnet50_imagenet_batch256_augment_lr{lr}_wd0.0001_version_{version}"
+            writer = Writer(folder / "logs" / name)
+            for step in range(100):
+                writer.scalars(step, loss=9.0 if (lr, version, step) == ("0.01", 2, 50) else 1 + step / 1000)
+    assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
+
+
 NOTE = """# Notes
 
 A *small* **run** with `code` and [docs](https://example.com/a_(b)), <img src=x onerror=window.hacked=1>,
@@ -329,6 +340,7 @@ def training(folder: Path) -> None:
 PAGES: dict[str, Callable[[Path], None]] = {
     "training": training,
     "seeds": seeds,
+    "long_names": long_names,
     "tabs": tabs,
     "log": log_of(GraphDef(node=[{"name": "a", "op": "Placeholder"}, {"name": "b", "op": "Relu", "input": ["a"]}])),
     "log_alone": log_of(None),

@@ -106,10 +106,10 @@ def test_tsne_is_that_of_scikit_learn() -> None:
     values, rounds = made(60, 5), []
     found = project_points(values, "tsne", 2, 10, lambda done, whole: rounds.append((done, whole)))
     wanted = manifold_of.TSNE(
-        n_components=2, perplexity=10.0, init="pca", random_state=projections.LAYOUT_SEED, max_iter=750
+        n_components=2, perplexity=10.0, init="pca", random_state=projections.LAYOUT_SEED, max_iter=500
     )
     assert np.array_equal(found.axes, wanted.fit_transform(values).astype(np.float32))
-    assert rounds[-1] == (750, 750)
+    assert rounds[-1] == (500, 500)
     assert dict(found.settings)["perplexity"] == 10.0
 
 

@@ -1,6 +1,7 @@
 // The runs of a log, at the left of its pages: which are chosen, in which colour, and how far they are.
 
 import { el, shortText, visibleText } from "../dom.js";
+import { narrowScreen } from "../input.js";
 import { t } from "../strings.js";
 import { RunDifferences } from "./run_differences.js";
 import { RunValueFilter } from "./run_filter.js";
@@ -9,9 +10,10 @@ import { runOrder, shortNames } from "./run_names.js";
 import { trialOrder } from "./trials.js";
 
 const RUN_ROW = 28; // px: rows out of sight are not made
-const ROW_REST = 76; // px of a row beside its name and its step
+const [ROW_REST, NARROW_ROW_REST] = [80, 96]; // px of a row beside its name and its step; on a phone its box is as large as a finger
 const STEP_DIGIT = 7; // px
 const LEAST_LETTERS = 12; // of a name
+const SPREAD = 1.12; // times as wide as the letters of names are on average, the wide ones of one name may be
 const LETTERS = document.createElement("canvas").getContext("2d"); // measures them
 const RUNS_SORTS = ["name", "time", "step"];
 const OF_TRIALS = "trial:"; // before the name of a column by which runs are sorted
@@ -192,8 +194,8 @@ export class RunList {
     LETTERS.font = `${look.fontSize} ${look.fontFamily}`;
     const some = shown.slice(0, 100).map((run) => run.name).filter((name) => name.length > LEAST_LETTERS).join("") || "x";
     const steps = Math.max(0, ...shown.map((run) => String(run.lastStep ?? "").length));
-    const room = (this.list.clientWidth || 240) - ROW_REST - STEP_DIGIT * steps;
-    return Math.max(LEAST_LETTERS, Math.floor((room * some.length) / (1.05 * LETTERS.measureText(some).width)));
+    const room = (this.list.clientWidth || 240) - (narrowScreen.matches ? NARROW_ROW_REST : ROW_REST) - STEP_DIGIT * steps;
+    return Math.max(LEAST_LETTERS, Math.floor((room * some.length) / (SPREAD * LETTERS.measureText(some).width)));
   }
 
   /** Make the rows that are in sight. */
