@@ -111,7 +111,7 @@ def lines_of(source: Any) -> str:
     """Return every node with its op type and its inputs, sorted, its settings below it; functions behind the main
     graph.
 
-    >>> print(lines_of(b'node { name: "x" op: "Relu" attr { key: "alpha" value_text { f: 0.5 } } }'), end="")
+    >>> print(lines_of(b'node { name: "x" op: "Relu" attr { key: "alpha" value { f: 0.5 } } }'), end="")
     x Relu ()
     x alpha=0.5
     """

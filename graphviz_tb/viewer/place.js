@@ -128,36 +128,36 @@ function elide_text(text, limit, size, semibold = false) {
   if ((hand_text_width(text, size, semibold) <= limit)) {
     return text;
   }
-  room = (Math.floor((limit * UNITS_PER_EM) / size) - hand_advance(ELLIPSIS, semibold));
+  room = (Math.floor((limit * UNITS_PER_EM) / size) - hand_advance_of(ELLIPSIS, semibold));
   number = py_search(TRAILING_NUMBER, text);
   last = (number ? py_group(number) : "");
-  kept = py_sum((() => { const out = []; for (const char of last) { out.push(hand_advance(char, semibold)); } return out; })());
+  kept = py_sum((() => { const out = []; for (const char of last) { out.push(hand_advance_of(char, semibold)); } return out; })());
   if (((kept * 2) > room)) {
     [last, kept] = ["", 0];
   }
   middle = py_slice(text, 0, (py_len(text) - py_len(last)));
   tail = _tail(middle, Math.floor((room - kept) / 4), semibold);
-  used = (kept + py_sum((() => { const out = []; for (const char of tail) { out.push(hand_advance(char, semibold)); } return out; })()));
+  used = (kept + py_sum((() => { const out = []; for (const char of tail) { out.push(hand_advance_of(char, semibold)); } return out; })()));
   head = _head(py_slice(middle, 0, (py_len(middle) - py_len(tail))), (room - used), semibold);
   return (String(head) + String(ELLIPSIS) + String(tail) + String(last));
 }
 function elide_ends(text, head, tail, limit, size) {
   let kept, room, end, begin;
   kept = py_slice(text, head, (py_len(text) - tail));
-  room = (Math.floor((limit * UNITS_PER_EM) / size) - py_sum((() => { const out = []; for (const char of kept) { out.push(hand_advance(char, false)); } return out; })()));
-  room -= (hand_advance(ELLIPSIS, false) * ((head > 0) + (tail > 0)));
+  room = (Math.floor((limit * UNITS_PER_EM) / size) - py_sum((() => { const out = []; for (const char of kept) { out.push(hand_advance_of(char, false)); } return out; })()));
+  room -= (hand_advance_of(ELLIPSIS, false) * ((head > 0) + (tail > 0)));
   if ((room < 0)) {
     return elide_text((head ? (String(ELLIPSIS) + String(kept)) : kept), limit, size);
   }
   end = _tail(py_slice(text, (py_len(text) - tail)), Math.floor(room / 4), false);
-  begin = _head(py_slice(text, 0, head), (room - py_sum((() => { const out = []; for (const char of end) { out.push(hand_advance(char, false)); } return out; })())), false);
+  begin = _head(py_slice(text, 0, head), (room - py_sum((() => { const out = []; for (const char of end) { out.push(hand_advance_of(char, false)); } return out; })())), false);
   return ((((begin + ((head > py_len(begin)) ? ELLIPSIS : "")) + kept) + ((tail > py_len(end)) ? ELLIPSIS : "")) + end);
 }
 function _head(text, room, semibold) {
   let stop, char;
   stop = 0;
   for (char of text) {
-    room -= hand_advance(char, semibold);
+    room -= hand_advance_of(char, semibold);
     if ((room < 0)) {
       break;
     }
@@ -171,7 +171,7 @@ function _head(text, room, semibold) {
 function _tail(text, room, semibold) {
   let start;
   start = py_len(text);
-  while ((start && ((room = (room - hand_advance(py_char(text, (start - 1)), semibold))) >= 0))) {
+  while ((start && ((room = (room - hand_advance_of(py_char(text, (start - 1)), semibold))) >= 0))) {
     start -= 1;
   }
   while (((start < py_len(text)) && hand_joins_previous_character(text, start))) {

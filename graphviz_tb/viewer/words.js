@@ -15,7 +15,7 @@ function setAdvances(told) {
   widths.length = 0;
 }
 /** @param {string} char @param {boolean} semibold @returns {number} */
-const hand_advance = (char, semibold) => (semibold ? advances.semibold : advances.regular).get(char) ?? 1536;
+const hand_advance_of = (char, semibold) => (semibold ? advances.semibold : advances.regular).get(char) ?? 1536;
 
 /** Pixels that a text takes. @param {string} text @param {number} size @param {boolean} semibold @returns {number} */
 function hand_text_width(text, size, semibold = false) {
@@ -23,7 +23,7 @@ function hand_text_width(text, size, semibold = false) {
   let found = known.get(text);
   if (found === undefined) {
     let total = 0;
-    for (const char of text) total += hand_advance(char, semibold);
+    for (const char of text) total += hand_advance_of(char, semibold);
     found = Math.ceil((total * size) / 2048);
     known.set(text, found);
   }

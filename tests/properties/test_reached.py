@@ -35,4 +35,4 @@ def test_all_that_edges_lead_to_is_found_in_any_order(order: str) -> None:
         start = np.zeros(count, bool)
         start[rng.integers(0, count, 2)] = True
         found = reachable_mask(start, source, target)
-        assert set(np.flatnonzero(found).tolist()) == reachable_from(np.flatnonzero(start).tolist(), after)
+        assert set(np.flatnonzero(found).tolist()) == reachable_from(np.flatnonzero(start).tolist(), after.get)

@@ -110,7 +110,7 @@ WANTED = {
 BY_HAND = {
     ("line_labels", "describe_contents"),
     ("line_labels", "drawn_label"),
-    ("measure", "_advance"),
+    ("measure", "advance_of"),
     ("measure", "replace_unsafe_characters"),
     ("measure", "joins_previous_character"),
     ("measure", "group_thousands"),
