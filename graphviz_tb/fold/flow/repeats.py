@@ -42,6 +42,7 @@ MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
 MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops
 MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query, a memory and a mask
 MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
+MIN_STAGE_BLOCKS = 3  # without names: the levels of a U-Net have two, and are one stack
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
 
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
@@ -392,7 +393,7 @@ def _fold_repetitions(
     if equal and period == 1 and ((len(turns) == 2 and _is_stage(boxes[0])) or setting.widths.are_stages(boxes)):
         return None
     staged = period > 1 and (
-        setting.widths.are_stages(boxes)
+        setting.widths.are_stages(boxes, MIN_STAGE_BLOCKS)
         or (len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once))
     )
     if equal and not staged:

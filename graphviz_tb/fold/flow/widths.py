@@ -158,13 +158,13 @@ class ChannelWidths:
                     return True
         return False
 
-    def are_stages(self, boxes: Sequence[FlowBox]) -> bool:
-        """Whether boxes are the stages of a network: each holds blocks, and has another resolution or other channels
-        than the one before."""
+    def are_stages(self, boxes: Sequence[FlowBox], least: int = 2) -> bool:
+        """Whether boxes are the stages of a network: each holds so many blocks at least, and has another resolution or
+        other channels than the one before."""
         if self._hierarchy is None:
             return False
         blocks = [self._blocks_of(box) for box in boxes]
-        if min(map(len, blocks)) < 2:
+        if min(map(len, blocks)) < least:
             return False
         if all(
             self.halves([box]) and not all(self.halves([each]) for each in held)
