@@ -200,7 +200,7 @@ def test_the_nodes_of_a_layer_are_summed_once(monkeypatch: pytest.MonkeyPatch) -
     changes = diff(*both(made))
     assert {notice.code for notice in changes.notices} == {"unrelated"}
     assert len(changes) == count + 2
-    summed = counted(monkeypatch, numbers, "unique_ids", len)
+    summed = counted(monkeypatch, numbers, "_unique_ids", len)
     assert [changes.numbers_of(change) for change in changes if change.kind == "changed"] == [{}] * count
     assert sum(summed) < 20 * count
 

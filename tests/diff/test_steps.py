@@ -39,19 +39,19 @@ def partner(changes: Changes, name: str) -> str:
 
 
 STEPS = {  # what each step of the loop is for: the test that fails without it
-    "listed": "test_layers_by_their_list",
-    "wrapped": "test_wrapped",
-    "descend": "test_by_name",
-    "arguments": "test_arguments",
-    "anchors": "test_anchors",
-    "same_names": "test_same_names",
-    "containers": "test_containers",
-    "by_wires": "test_by_wires",
-    "same_places": "test_same_places",
-    "by_variable": "test_by_variable",
-    "of_alike": "test_of_alike",
-    "constants": "test_constants",
-    "doubt": "test_doubt",
+    "match_keras_layers": "test_layers_by_their_list",
+    "match_wrapped": "test_wrapped",
+    "match_from_roots": "test_by_name",
+    "_match_arguments": "test_arguments",
+    "match_anchors": "test_anchors",
+    "match_same_names": "test_same_names",
+    "match_containers": "test_containers",
+    "_match_series_by_wires": "test_by_wires",
+    "match_same_places": "test_same_places",
+    "match_by_variable": "test_by_variable",
+    "_match_alike_ops": "test_of_alike",
+    "match_constants": "test_constants",
+    "_doubt_matches": "test_doubt",
 }
 
 
@@ -64,7 +64,7 @@ def test_no_step_is_idle(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_step_of_the_loop_is_listed() -> None:
     loop = "".join(inspect.getsource(part) for part in (steps._matching_steps, steps._match_blocks))
-    assert set(re.findall(r"yield from (\w+)\(", loop)) - {"match_blocks"} == STEPS.keys()
+    assert set(re.findall(r"yield from (\w+)\(", loop)) - {"_match_blocks"} == STEPS.keys()
 
 
 def told(changes: Changes) -> list[tuple[str, str | None, str | None]]:

@@ -325,7 +325,7 @@ class GraphColumns:
         """Say which function is which; everything that depends on it is made anew."""
         self.function_class = classes
         # Columns that are cached and contain the functions that nodes call.
-        for name in ("node_label", "exact", "structural", "rounds"):
+        for name in ("node_label", "exact_scope_hashes", "structural_scope_hashes", "refined_rounds"):
             self.__dict__.pop(name, None)
 
     def body(self, function: int) -> list[int]:
