@@ -7,20 +7,31 @@ relu ─▶ conv ─▶ relu (2)
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import pairwise, takewhile
 
 import numpy as np
 
 from graphviz_tb.graphs.traversal import strong_components, topological_order
-from graphviz_tb.model.columns import Bools, Longs, distinct_values
+from graphviz_tb.model.columns import Bools, Longs, distinct_values, sorted_value_range
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import SCOPE_ROW, Hierarchy
-from graphviz_tb.ops.roles import FRAME_NEXT_OPS, Role, has_role
+from graphviz_tb.ops.roles import (
+    BATCH_PRODUCT_OPS,
+    CONSTANT_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
+    EMBEDDING_OPS,
+    FRAME_NEXT_OPS,
+    MATRIX_PRODUCT_OPS,
+    Role,
+    has_role,
+)
 
 STORAGE_SOURCE_ROLES = (Role.VARIABLE, Role.TEMPORARY, Role.RESTORE)
 STORAGE_TARGET_ROLES = (Role.ASSIGN, Role.SCATTER, Role.SAVE, Role.VARIABLE_CHECK)
+KERNEL_OPS = MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | CONVOLUTION_OPS | DEPTHWISE_OPS | EMBEDDING_OPS
 MAX_WALKED_EDGES = 2_000_000  # over all scopes on circles
 MAX_CALLS = 200  # of one scope
 
@@ -122,8 +133,36 @@ class _Walk:
                 for place in np.flatnonzero(inside).tolist()
                 if entered[place]
             }
-            if 1 <= max(calls.values(), default=0) < MAX_CALLS:
+            if 1 <= max(calls.values(), default=0) < MAX_CALLS and self._are_calls(row, calls):
                 yield row, calls
+
+    def _are_calls(self, row: int, calls: NodeCalls) -> bool:
+        """Return whether each later call runs the layer again: with kernels of the scope or of the first call, or with
+        the same ops.
+
+        A scope that a path merely leaves and enters again, such as a loss or a tape of gradients, is one scope. A
+        module of PyTorch is called, whatever it does.
+        """
+        graph = self.hierarchy.graph
+        if graph.is_pytorch:
+            return True
+        ops: dict[int, Counter[int]] = defaultdict(Counter)
+        for node, call in calls.items():
+            ops[call][int(graph.op[node])] += 1
+        first, second, *others = (ops[call] for call in sorted(ops))
+        size = second.total()
+        if size > 1 and all(each == second for each in others) and second <= first and first.total() <= 2 * size:
+            return True
+        kernels: dict[int, set[int]] = defaultdict(set)
+        origin, constant = graph.meaning.origin, graph.nodes_of_types(CONSTANT_OPS.__contains__)
+        for node, call in calls.items():
+            if graph.op_types[graph.op[node]] in KERNEL_OPS:
+                sources = graph.source[slice(*sorted_value_range(graph.target, node, node + 1))]
+                weights = np.where(origin[sources] >= 0, origin[sources], sources)
+                kernels[call].update(weights[(origin[sources] >= 0) | constant[sources]].tolist())
+        row_of = self.hierarchy.row_of_node
+        own = {each for found in kernels.values() for each in found if row <= row_of[each] < self.hierarchy.end[row]}
+        return all(not kernels[call].isdisjoint(own | kernels[0]) for call in ops if call)
 
     def _entries(self, inside: Sequence[bool]) -> list[int]:
         """Return for each node how often a path to it has entered the nodes `inside` at most."""

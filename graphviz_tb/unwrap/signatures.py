@@ -80,7 +80,7 @@ def add_function_calls(
     signatures = []
     for function in functions:
         name = function.signature.name
-        nodes = list(_call_nodes(function, captured[name], handles, free))
+        nodes = list(call_nodes(function, captured[name], handles, free))
         made.node.extend(nodes)
         called = _untraced_name(name) if several[_untraced_name(name)] == 1 else name.removeprefix(TRACED_PREFIX)
         signatures.append(_signature_of_call(called, function, nodes))
@@ -130,7 +130,7 @@ def _handles_of(whole: GraphDef, captures: Iterable[CapturedVariable]) -> dict[s
     return handles
 
 
-def _call_nodes(
+def call_nodes(
     function: FunctionDef, variables: tuple[CapturedVariable, ...], handles: Mapping[str, str], free: UnusedNames
 ) -> Iterator[NodeDef]:
     """Yield placeholders for the arguments, except variables that exist in the graph, then the call."""

@@ -12,14 +12,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from graphviz_tb.graphs.calls import functions_named_by
-from graphviz_tb.graphs.traversal import strong_components
+from graphviz_tb.graphs.calls import MAX_COUNTED_OPS, functions_named_by
+from graphviz_tb.graphs.traversal import strong_components, topological_order
 from graphviz_tb.limits import MAX_NESTED_CALLS
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.ops.roles import (
+    BRANCH_OPS,
+    CALL_OPS,
     FUNCTION_ARGUMENT_OPS,
+    LOOP_OPS,
     OPS_BY_ROLE,
+    OPTIONAL_VALUE_OPS,
     Role,
     has_role,
 )
@@ -29,6 +33,7 @@ from graphviz_tb.unwrap.calls import (
     CallInliner,
     InlinedBlock,
     InliningBudget,
+    UnusedNames,
     added_letters,
     append_block_nodes,
     body_of_function,
@@ -38,6 +43,7 @@ from graphviz_tb.unwrap.calls import (
 )
 from graphviz_tb.unwrap.signatures import (
     CONTENTLESS_OPS,
+    call_nodes,
     without_function_barriers,
 )
 
@@ -145,6 +151,7 @@ FORWARDING_OPS = CONTENTLESS_OPS.union(
     *(OPS_BY_ROLE[role] for role in (*(Role.ARGUMENT, Role.RESULT, Role.PASS_EACH, Role.NEXT_ELEMENT, Role.WRAP),))
 )
 STORING_ROLES = (Role.ASSIGN, Role.FILL, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK)
+LOOP_CONTROL_OPS = FORWARDING_OPS | OPS_BY_ROLE[Role.LOOP_COUNT] | OPS_BY_ROLE[Role.HAS_ELEMENT]
 RECORDED_ATTRS = (*HANDLE_ATTRS, "_output_shapes")  # attributes that traces record on arguments
 
 FunctionLibrary = Mapping[str, FunctionDef]
@@ -183,9 +190,10 @@ def unwrap_calls(graph: GraphDef, room: InliningBudget | None = None) -> GraphDe
     library = {function.signature.name: function for function in graph.library.function}
     if not library:
         return graph
-    if _has_several_content_ops(graph.node):  # a shortcut: no call is the whole content
+    start = _data_loop_step(graph.node, library) or graph.node
+    if _has_several_content_ops(start):  # a shortcut: no call is the whole content
         return graph
-    opening = CallInliner(body_of_nodes(graph.node), FORWARDING_OPS, pruned=False)
+    opening = CallInliner(body_of_nodes(start), FORWARDING_OPS, pruned=False)
     opened: set[str] = set()
     recursive: set[str] | None = None  # computed only if there is a wrapper
     # Inline as for signatures (signatures.py), but never a recursive function.
@@ -237,6 +245,46 @@ def _callees_by_position(library: FunctionLibrary) -> list[list[int]]:
         )
         for function in library.values()
     ]
+
+
+def _data_loop_step(nodes: Iterable[NodeDef], library: FunctionLibrary) -> list[NodeDef] | None:
+    """Return the nodes that call the body of a data loop; None if the graph is no such loop.
+
+    Descends into loops and branches, the largest first, as long as only counters and iterator ops are next to them.
+    """
+    seen: set[str] = set()
+    ops: dict[str, int] = {}
+    # Only counters and branches so far: the data is used further inside.
+    gets = False
+    while len(seen) < MAX_NESTED_CALLS and all(
+        node.op in LOOP_CONTROL_OPS | CALL_OPS | LOOP_OPS | BRANCH_OPS for node in nodes
+    ):
+        gets |= any(node.op in OPTIONAL_VALUE_OPS for node in nodes)
+        inside = {name: library[name] for node in nodes for name in functions_named_by(node, library)}
+        if not inside or not seen.isdisjoint(inside):
+            return None
+        function, *others = inside.values()
+        # Sizes only matter with alternatives: a chain of calls is simply followed.
+        if others:
+            ops = ops or _count_ops_through_calls(library)
+            function = library[max(inside, key=ops.__getitem__)]
+        seen |= set(inside)
+        nodes = function.node_def
+    return list(call_nodes(function, (), {}, UnusedNames(()))) if gets else None
+
+
+def _count_ops_through_calls(library: FunctionLibrary) -> dict[str, int]:
+    """Count the ops of each function with all it calls; only its own if the calls lead into a cycle."""
+    inside = _callees_by_position(library)
+    callers: list[list[int]] = [[] for _ in inside]
+    for place, called in enumerate(inside):
+        for callee in called:
+            callers[callee].append(place)
+    ops = [len(function.node_def) for function in library.values()]
+    # Callees first, so that one pass sums everything.
+    for place in topological_order(callers):
+        ops[place] = min(ops[place] + sum(ops[callee] for callee in inside[place]), MAX_COUNTED_OPS)
+    return dict(zip(library, ops, strict=True))
 
 
 def _copy_argument_attributes(opening: CallInliner, function: FunctionDef) -> None:

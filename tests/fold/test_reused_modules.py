@@ -57,9 +57,23 @@ def test_modules_of_containers_that_a_trace_left_out_stand_apart() -> None:
 def test_a_scope_that_the_flow_enters_again_closes_no_circle() -> None:
     # table/look ─▶ mm ─▶ table/back
     nodes = [
-        {"name": "table/look", "op": "GatherV2", "input": [""][:0]},
-        {"name": "mm", "op": "MatMul", "input": ["table/look"]},
-        {"name": "table/back", "op": "MatMul", "input": ["mm"]},
+        {"name": "ids", "op": "Placeholder"},
+        {"name": "table/w", "op": "VariableV2"},
+        {"name": "table/look", "op": "GatherV2", "input": ["table/w", "ids"]},
+        {"name": "mm", "op": "MatMul", "input": ["table/look", "table/look"]},
+        {"name": "table/back", "op": "MatMul", "input": ["mm", "table/w"]},
     ]
-    hierarchy = load(GraphDef(node=nodes)).hierarchy
-    assert [hierarchy.name[row] for row in hierarchy.children(0).tolist()] == ["table", "mm", "table (2)"]
+    hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy
+    assert [hierarchy.name[row] for row in hierarchy.children(0).tolist()] == ["ids", "table", "mm", "table (2)"]
+
+
+def test_a_scope_that_calls_nothing_again_is_one_scope() -> None:
+    # loss/a ─▶ mm ─▶ loss/b
+    nodes = [
+        {"name": "x", "op": "Placeholder"},
+        {"name": "loss/a", "op": "Square", "input": ["x"]},
+        {"name": "mm", "op": "MatMul", "input": ["loss/a", "loss/a"]},
+        {"name": "loss/b", "op": "Mean", "input": ["mm"]},
+    ]
+    hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy
+    assert [hierarchy.name[row] for row in hierarchy.children(0).tolist()] == ["x", "loss", "mm"]

@@ -229,9 +229,8 @@ def test_only_what_is_proven_is_said(case: str) -> None:
 @pytest.mark.parametrize("shared", [False, True])
 def test_one_weight_in_two_layers_is_one_layer(shared: bool) -> None:
     """Two uses of a weight are no chain: `8 → 8 → 8` would be two layers."""
-    from tests.words.test_paper_words import product, weight
-
     from graphviz_tb.proto import GraphDef
+    from tests.words.test_paper_words import product, weight
 
     two = "one_kernel" if shared else "two_kernel"
     nodes = [*product("g/one", "x", 8, 8), *([] if shared else [weight("g/two_kernel", 8, 8)])]
