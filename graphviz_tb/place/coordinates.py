@@ -225,7 +225,7 @@ def place_level(
     >>> chain = Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0,), (1,)),), ((0,),))
     >>> level = place_level(chain, [(80, 24), (60, 24)])
     >>> level.positions, level.routes
-    (((0, 0), (10, 52)), (((40, 24), (40, 52)),))
+    (((0, 0), (10, 51)), (((40, 24), (40, 51)),))
     """
     gaps = gaps or LevelGaps()
     drawn = [(strokes or {}).get(wire, PLAIN_STROKE) for wire in range(len(skeleton.wires))]

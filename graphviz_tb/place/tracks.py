@@ -168,7 +168,7 @@ def _split_swapping_nets(nets: list[Net], hops: Sequence[RankHop]) -> list[Net]:
 
     >>> one, two = RankHop(0, 0, 0, 100, 10), RankHop(1, 0, 100, 0, 10)
     >>> [(net.low, net.high) for net in _split_swapping_nets(_hop_nets([one, two]), [one, two])]
-    [(50, 100), (0, 100), (0, 50)]
+    [(0, 50), (50, 100), (0, 100)]
     """
     parts: dict[int, list[Net]] = {}
     for first, second in _index_pairs(len(nets)):

@@ -85,7 +85,7 @@ def test_of_a_first_picture_too_high_to_be_read_the_groups_opened_last_stay_clos
 
 
 def test_the_group_opened_first_stays_open_however_high_the_picture_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.api.layout.is_legible", lambda scene, least: False)
+    monkeypatch.setattr("graphviz_tb.api.layout.is_legible", lambda scene, least, target: False)
     assert opened(high().picture()) == {"g0"}
 
 

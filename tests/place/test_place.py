@@ -75,8 +75,10 @@ def test_stacks_show_their_sheets_and_their_number() -> None:
     assert not apart.connected
     assert apart.member == "op"
     told = {found.boxes[text.box].address: text.content for text in found.texts if text.role == "second"}
-    assert told["dense_[1-20]"] == "×20 · 20 parameters each"
-    assert told["branch[0-7]"] == "×8"
+    assert told["dense_[1-20]"] == "4 → 4, tanh"
+    names = {found.boxes[text.box].address: text.content for text in found.texts if text.role == "label"}
+    assert names["dense_[1-20]"] == "dense_[1-20] ×20"
+    assert names["branch[0-7]"] == "branch[0-7] ×8"
 
 
 def test_an_edge_to_itself_is_a_loop_beside_its_box() -> None:
@@ -93,7 +95,7 @@ def labels(found: Scene) -> list[str]:
 
 def test_labels_tell_shapes_but_not_of_scalars() -> None:
     assert labels(scene(shaped("a", [-1, 28, 28, 32]) + node("b", "a"))) == ["?×28×28×32"]
-    assert labels(scene(shaped("a", [4], "DT_INT32") + node("b", "a"))) == ["4 int32"]
+    assert labels(scene(shaped("a", [4], "DT_INT32") + node("b", "a"))) == ["[4] int32"]
     assert labels(scene(shaped("a", []) + node("b", "a"))) == []
     assert labels(scene(node("a") + node("b", "a"))) == []
     assert labels(scene(node("a") + node("b", "a", "a:1", "a:2"))) == ["3 tensors"]

@@ -240,7 +240,7 @@ def test_a_font_that_is_damaged_anywhere_is_drawn_with_or_refused(
 def test_fonts_that_nothing_can_be_drawn_with(made: Callable[[Path], bytes], face: Path, tmp_path: Path) -> None:
     path = tmp_path / "odd.otf"
     path.write_bytes(made(face))
-    with pytest.raises(RequestError, match="no font"):
+    with pytest.raises(RequestError, match="not a font"):
         graphviz_tb.load(KOREAN).render("pdf", font_files=str(path))
 
 

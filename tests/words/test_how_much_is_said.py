@@ -102,7 +102,7 @@ def test_the_title_of_an_open_group_names_forty_links(count: int) -> None:
 
 @pytest.mark.parametrize(("count", "end"), [(6, ")"), (7, "; …)")])
 def test_a_line_names_six_tensors(count: int, end: str) -> None:
-    shapes = [f"{at} int32" for at in range(6)]
+    shapes = [f"[{at}] int32" for at in range(6)]
     said = describe_line(
         Metaedge(0, 1, count, 0, 0, bundle_of_tensors(*(Tensor((at,), "int32") for at in range(count)))), "a", "b"
     )
