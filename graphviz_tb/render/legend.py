@@ -242,8 +242,8 @@ def legend_in_lines(blocks: Sequence[LegendBlock], limit: int) -> LegendShape:
             continue
         entries = [LegendEntry((), block.heading)] if block.heading and not block.plain else []
         for entry in (*entries, *block.entries):
-            own = LegendBlock("", (entry,), block.most)
-            across = min(block.most, own.column_width)
+            own = LegendBlock("", (entry,), block.most if entry.sample else MAX_SENTENCE_WIDTH)
+            across = own.column_width
             if x and x + across > limit:
                 x, y = 0, y + LEGEND_ROW_PX
             placed.append(PlacedBlock(own, x, y, 1, 1))
@@ -307,7 +307,8 @@ def draw_legend(legend: LegendShape, theme: Theme) -> Iterator[Group]:
 
 def _legend_row(entry: LegendEntry, origin: tuple[int, int], most: int, theme: Theme) -> Group:
     """Return a sample with its label; the label alone if there is no sample."""
-    label = elide_text(replace_unsafe_characters(entry.label), most - SAMPLE_WIDTH - SAMPLE_GAP, OP_FONT_PX)
+    room = most - SAMPLE_WIDTH - SAMPLE_GAP if entry.sample else most
+    label = elide_text(replace_unsafe_characters(entry.label), room, OP_FONT_PX)
     texts = _legend_text(label, SAMPLE_WIDTH + SAMPLE_GAP if entry.sample else 0, 12, theme.text, False)
     texts += _legend_text(entry.more, SAMPLE_WIDTH + SAMPLE_GAP, 12 + SECOND_LINE_PX, theme.text, False)
     return Group((*entry.sample, *texts), at=origin)

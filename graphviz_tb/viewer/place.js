@@ -4339,8 +4339,8 @@ function legend_in_lines(blocks, limit) {
     }
     entries = ((block.heading && !block.plain) ? [new LegendEntry([], block.heading)] : []);
     for (entry of [...entries, ...block.entries]) {
-      own = new LegendBlock("", [entry], block.most);
-      across = Math.min(block.most, own.column_width);
+      own = new LegendBlock("", [entry], (entry.sample.length ? block.most : MAX_SENTENCE_WIDTH));
+      across = own.column_width;
       if ((x && ((x + across) > limit))) {
         [x, y] = [0, (y + LEGEND_ROW_PX)];
       }
@@ -4405,8 +4405,9 @@ function *draw_legend(legend, theme) {
   }
 }
 function _legend_row(entry, origin, most, theme) {
-  let label, texts;
-  label = elide_text(hand_replace_unsafe_characters(entry.label), ((most - SAMPLE_WIDTH) - SAMPLE_GAP), OP_FONT_PX);
+  let room, label, texts;
+  room = (entry.sample.length ? ((most - SAMPLE_WIDTH) - SAMPLE_GAP) : most);
+  label = elide_text(hand_replace_unsafe_characters(entry.label), room, OP_FONT_PX);
   texts = _legend_text(label, (entry.sample.length ? (SAMPLE_WIDTH + SAMPLE_GAP) : 0), 12, theme.text, false);
   py_extend(texts, _legend_text(entry.more, (SAMPLE_WIDTH + SAMPLE_GAP), (12 + SECOND_LINE_PX), theme.text, false));
   return new Group([...entry.sample, ...texts], undefined, undefined, undefined, origin);

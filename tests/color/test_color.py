@@ -56,7 +56,9 @@ def test_what_a_colour_says_is_said_without_it_too(scheme: str) -> None:
     painter = paint(found, scheme)
     assert painter.scheme == scheme
     costs = scheme in ("flops", "parameters", "activations")
-    none = painter.legend_rows([(row,) for row in range(1, len(found))])[0].fill if costs else None  # an op without cost
+    none = (
+        painter.legend_rows([(row,) for row in range(1, len(found))])[0].fill if costs else None
+    )  # an op without cost
     for row in range(1, len(found)):
         if painter.fill_of((row,)).hued and painter.fill_of((row,)) != none:
             assert painter.fill_of((row,)).badge or painter.second_line((row,)) or painter.tooltip_text((row,))

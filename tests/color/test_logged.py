@@ -71,7 +71,7 @@ def test_one_scale_for_all_steps(bad: Model) -> None:
 def test_the_same_in_svg_and_page(bad: Model) -> None:
     svg = bad.render("svg", color_by="logged", at=450).decode()
     assert "NaN since step 300" in svg
-    assert "Root mean square of gradients, step 450" in svg
+    assert "Root mean square of gradients, step 450, log scale" in svg
     assert svg == bad.render("svg", color_by="logged", at=450).decode()
     assert b"logged" in bad.render("html", color_by="logged")
 
