@@ -71,8 +71,14 @@ class PaperWords:
         stack = sole_stack(self.hierarchy, row)
         if stack < 0 or not is_stack(self.hierarchy, stack) or not (shared := self.of(row)):
             return None
-        first = self.of(repeated_rows(self.hierarchy, stack)[0])
-        return first if self.tells_layers(row) and first != shared and not shared.startswith(first or " ") else None
+        members = repeated_rows(self.hierarchy, stack)
+        if len(members) < 3 or not self._has_unlike_first(members):
+            return None
+        first = self.of(members[0])
+        return first if first != shared and self.tells_layers(row) else None
+
+    def _has_unlike_first(self, members: Sequence[int]) -> bool:
+        return bool(self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]])
 
     def tells_layers(self, row: int) -> bool:
         """Return whether the words for a row are of its layers, not the number of its parameters."""
@@ -121,7 +127,7 @@ class PaperWords:
         if len(members) > MOST_ASKED:
             return None
         said = [self._words(member) for member in members]  # of all: members of one structure may have other strides
-        unlike = self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]]
+        unlike = self._has_unlike_first(members)
         rest = said[1:] if unlike and len(members) > 2 else said  # of two, one says nothing of the other
         if None not in rest and len(set(rest)) == 1:
             return rest[0]
