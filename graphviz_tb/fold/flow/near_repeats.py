@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from graphviz_tb.fold.flow.box import FlowBox
@@ -17,12 +17,14 @@ from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.fold.flow.widths import OpTypes
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.roles import CONVOLUTION_OPS, MATRIX_PRODUCT_OPS
+from graphviz_tb.ops.counted_names import is_counted_ending
+from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
 AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
 MIN_BLOCK_OPS = 10  # of each of two blocks in turn
 SMALLEST = 5  # ops of a repetition: that fewer are alike is no wonder
 
@@ -165,7 +167,8 @@ def nearly_behind(
     stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(turn), setting.widths
     given = widths.of(stretch)
     # One that lacks something is one only where its channels or its number say so.
-    same = given == widths.of(other) and bool(stop == best or given or _are_numbered([*other, *stretch]))
+    numbered = _are_numbered([*other, *stretch]) and not is_counted_ending(stretch[0].name)
+    same = given == widths.of(other) and bool(stop == best or given or numbered)
     return stop if same and not widths.halves(stretch) and not widths.halves(other) else start
 
 
@@ -185,12 +188,17 @@ def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
         behind = whole - before
         like = Likeness(before, size, turn[0], turn[place])
         unlike = (before - behind) + (behind - before)
-        if size >= MIN_BLOCK_OPS and like.near(behind) >= 0 and not any(map(_has_weights, unlike)):
+        if size >= MIN_BLOCK_OPS and like.near(behind) >= 0 and not any(map(_has_weights, unlike)) and _mixes(before):
             first, second = _boxes_of(turn[:place]), _boxes_of(turn[place:])
             widths = setting.widths
             steps = widths.halves(first) or widths.halves(second)  # they are a stage
             return place if not steps and widths.of(first) == widths.of(second) else 0
     return 0
+
+
+def _mixes(ops: Collection[str]) -> bool:
+    """Return whether a stretch convolves or attends: two that only multiply are parts of a block (MLP-Mixer)."""
+    return any(kind in MIXING_OPS or "softmax" in kind.lower() for kind in ops)
 
 
 def _has_weights(kind: str) -> bool:
