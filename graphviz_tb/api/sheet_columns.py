@@ -46,7 +46,7 @@ def choose_columns(
         made = [frames.known[group.view.path].frame for group in groups]
         tried = None
         ranked = sorted(
-            _column_offers(groups, made, flow_extent(scene), direction, target), key=lambda offer: -offer[0]
+            _column_offers(groups, made, _flow_extent(scene), direction, target), key=lambda offer: -offer[0]
         )
         for _, group, breaks in ranked[:MAX_LEVELS_TRIED]:
             key = level_key(group.view.metagraph)
@@ -55,8 +55,8 @@ def choose_columns(
             refused.add(key)  # tried once, whatever the result
             tried = {**columns, key: (rank_counts(group.view.skeleton), breaks)}
             fresh = lay(tried)
-            was = _shown_scale(*flow_extent(scene), direction, target)
-            if 100 * _shown_scale(*flow_extent(fresh[1]), direction, target) >= MIN_GAIN_PERCENT * was:
+            was = _shown_scale(*_flow_extent(scene), direction, target)
+            if 100 * _shown_scale(*_flow_extent(fresh[1]), direction, target) >= MIN_GAIN_PERCENT * was:
                 (view, scene), columns = fresh, tried
                 break
             tried = None
@@ -65,7 +65,7 @@ def choose_columns(
     return view, scene, columns
 
 
-def flow_extent(scene: Scene) -> tuple[int, int]:
+def _flow_extent(scene: Scene) -> tuple[int, int]:
     """Return the extent of a picture across the flow, and along it."""
     size = scene.width, scene.height
     return size if scene.direction in ("BT", "TB") else size[::-1]

@@ -92,21 +92,21 @@ def group_kinds(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
     of_op = kinds[hierarchy.node[ops]]
     before = hierarchy.op_prefix_sum
     return [
-        kind_of_counts(np.bincount(of_op[before[row] : before[hierarchy.end[row]]], minlength=QUIET + 1).tolist())
+        _kind_of_counts(np.bincount(of_op[before[row] : before[hierarchy.end[row]]], minlength=QUIET + 1).tolist())
         for row in rows
     ]
 
 
-def kind_of_counts(counts: Sequence[int]) -> int:
+def _kind_of_counts(counts: Sequence[int]) -> int:
     """Return the kind of a group from how many of its ops add what.
 
     >>> one = [0] * 14
     >>> one[CONVOLUTION], one[NORM], one[OTHER] = 2, 2, 3
-    >>> KIND_WORDS[kind_of_counts(one)]
+    >>> KIND_WORDS[_kind_of_counts(one)]
     'convolution'
     >>> block = [0] * 14
     >>> block[PRODUCT], block[SOFTMAX], block[DENSE] = 2, 1, 6
-    >>> kind_of_counts(block) == NEUTRAL
+    >>> _kind_of_counts(block) == NEUTRAL
     True
     """
     heads = counts[ATTENTION] + min(counts[PRODUCT] // 2, counts[SOFTMAX])

@@ -48,10 +48,10 @@ class Band:
         self.bottom += down
 
 
-def arrow_head_length(thick: int) -> int:
+def _arrow_head_length(thick: int) -> int:
     """Return the length of an arrow head in pixels on a line of `thick` tenths, rounded up.
 
-    >>> arrow_head_length(10), arrow_head_length(60)
+    >>> _arrow_head_length(10), _arrow_head_length(60)
     (8, 10)
     """
     return (min(MAX_HEAD_LENGTH, MIN_HEAD_LENGTH + thick - 10) + 9) // 10
@@ -173,7 +173,7 @@ def _line_end_rooms(
             upper = stroke.tip == skeleton.wires[wire].turned
             room = heads[part][rank if upper else rank + len(chain) - 1]
             # [0]: above the rank, [1]: below it.
-            room[upper] = max(room[upper], arrow_head_length(stroke.thick) + gaps.straight)
+            room[upper] = max(room[upper], _arrow_head_length(stroke.thick) + gaps.straight)
     return [[(head[0], head[1]) for head in part] for part in heads]
 
 

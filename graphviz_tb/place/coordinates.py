@@ -359,7 +359,7 @@ def _rank_distances(
     for left, right in pairwise(row):
         lines = (left >= first) + (right >= first)
         result.append(
-            widths[left] + (line_clearance(lines, thick[left] + thick[right], gaps) if lines else gaps.siblings)
+            widths[left] + (_line_clearance(lines, thick[left] + thick[right], gaps) if lines else gaps.siblings)
         )
     return result
 
@@ -430,12 +430,12 @@ def _shelve_parts(
     return width, height
 
 
-def line_clearance(lines: int, thick: int, gaps: LevelGaps) -> int:
+def _line_clearance(lines: int, thick: int, gaps: LevelGaps) -> int:
     """Return the distance of the middle of a line from a box (`lines` 1) or from another line (`lines` 2).
 
     `thick` is the sum of their thicknesses, in tenths of a pixel.
 
-    >>> line_clearance(1, 10, LevelGaps()), line_clearance(2, 20, LevelGaps()), line_clearance(2, 120, LevelGaps())
+    >>> _line_clearance(1, 10, LevelGaps()), _line_clearance(2, 20, LevelGaps()), _line_clearance(2, 120, LevelGaps())
     (10, 8, 13)
     """
     return (gaps.box if lines == 1 else gaps.edge) + (thick + 19) // 20  # half of tenths of a pixel, rounded up

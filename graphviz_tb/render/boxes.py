@@ -56,7 +56,7 @@ def draw_closed_box(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
         shapes.append(_inner_ring(x, y, width, height, radius, fill))
     shapes += sign_outline(x, y, width, height, radius, fill)
     if box.openable:
-        shapes += draw_open_mark(*_open_mark_place(box), theme, opened=False)
+        shapes += _draw_open_mark(*_open_mark_place(box), theme, opened=False)
     return [*shapes, *sign_disc(x + 4, y + 3, fill, theme)]
 
 
@@ -142,7 +142,7 @@ def _open_mark_place(box: Box) -> tuple[int, int]:
     return x + width - 10, y + (12 if box.open else 10)
 
 
-def draw_open_mark(x: int, y: int, theme: Theme, opened: bool) -> list[Primitive]:
+def _draw_open_mark(x: int, y: int, theme: Theme, opened: bool) -> list[Primitive]:
     """Draw the sign that a box opens (+) or is open (−)."""
     across: tuple[PathStep, ...] = (("M", (x - 3, y)), ("H", (x + 3,)))
     down: tuple[PathStep, ...] = () if opened else (("M", (x, y - 3)), ("V", (y + 3,)))
@@ -165,7 +165,7 @@ def draw_frame(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
         shapes += _bar_bands(x, y + BOX_CORNER, height - 2 * BOX_CORNER, fill)
     shapes += sign_outline(x, y, width, height, BOX_CORNER, fill)
     if box.openable:
-        shapes += draw_open_mark(*_open_mark_place(box), theme, opened=True)
+        shapes += _draw_open_mark(*_open_mark_place(box), theme, opened=True)
     return [*shapes, *sign_disc(x + 2, y + 2, fill, theme)]
 
 

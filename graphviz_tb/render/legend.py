@@ -225,7 +225,7 @@ class LegendShape:
     blocks: tuple[PlacedBlock, ...]
 
 
-def legend_shapes(blocks: Sequence[LegendBlock]) -> list[LegendShape]:
+def _legend_shapes(blocks: Sequence[LegendBlock]) -> list[LegendShape]:
     """Return the legend in several distinct shapes, from narrow to wide."""
     measured = [(block, block.column_width, text_width(block.heading, OP_FONT_PX, True)) for block in blocks]
     candidates = dict.fromkeys(_shape_legend(measured, limit) for limit in LEGEND_WIDTHS)

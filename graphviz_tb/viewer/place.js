@@ -1673,7 +1673,7 @@ class Band {
     this.bottom += down;
   }
 }
-function arrow_head_length(thick) {
+function _arrow_head_length(thick) {
   return Math.floor((Math.min(MAX_HEAD_LENGTH, ((MIN_HEAD_LENGTH + thick) - 10)) + 9) / 10);
 }
 function rank_bands(skeleton, chains, heights, passing, strokes, gaps) {
@@ -1761,7 +1761,7 @@ function _line_end_rooms(skeleton, chains, place_, strokes, gaps) {
       [part, rank] = place_.get(chain[0]);
       upper = (Number(stroke.tip) === Number(skeleton.wires.at(wire).turned));
       room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
-      room[Number(upper)] = Math.max(room.at(Number(upper)), (arrow_head_length(stroke.thick) + gaps.straight));
+      room[Number(upper)] = Math.max(room.at(Number(upper)), (_arrow_head_length(stroke.thick) + gaps.straight));
     }
   }
   return (() => { const out = []; for (const part of heads) { out.push((() => { const out = []; for (const head of part) { out.push([head[0], head[1]]); } return out; })()); } return out; })();
@@ -2375,7 +2375,7 @@ function _rank_distances(row, skeleton, widths, thick, gaps) {
   result = [];
   for ([left, right] of py_pairwise(row)) {
     lines = ((left >= first) + (right >= first));
-    result.push((widths.at(left) + (lines ? line_clearance(lines, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings)));
+    result.push((widths.at(left) + (lines ? _line_clearance(lines, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings)));
   }
   return result;
 }
@@ -2440,7 +2440,7 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
   }
   return [width, height];
 }
-function line_clearance(lines, thick, gaps) {
+function _line_clearance(lines, thick, gaps) {
   return (((lines === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
 }
 
@@ -4031,7 +4031,7 @@ function draw_closed_box(box, fill, theme) {
   }
   py_extend(shapes, sign_outline(x, y, width, height, radius, fill));
   if (box.openable) {
-    py_extend(shapes, draw_open_mark(..._open_mark_place(box), theme, false));
+    py_extend(shapes, _draw_open_mark(..._open_mark_place(box), theme, false));
   }
   return [...shapes, ...sign_disc((x + 4), (y + 3), fill, theme)];
 }
@@ -4099,7 +4099,7 @@ function _open_mark_place(box) {
   }
   return [((x + width) - 10), (y + (box.open ? 12 : 10))];
 }
-function draw_open_mark(x, y, theme, opened) {
+function _draw_open_mark(x, y, theme, opened) {
   let across, down, disc;
   across = [["M", [(x - 3), y]], ["H", [(x + 3)]]];
   down = (opened ? [] : [["M", [x, (y - 3)]], ["V", [(y + 3)]]]);
@@ -4119,7 +4119,7 @@ function draw_frame(box, fill, theme) {
   }
   py_extend(shapes, sign_outline(x, y, width, height, BOX_CORNER, fill));
   if (box.openable) {
-    py_extend(shapes, draw_open_mark(..._open_mark_place(box), theme, true));
+    py_extend(shapes, _draw_open_mark(..._open_mark_place(box), theme, true));
   }
   return [...shapes, ...sign_disc((x + 2), (y + 2), fill, theme)];
 }
@@ -4321,7 +4321,7 @@ class LegendShape {
     this.blocks = blocks;
   }
 }
-function legend_shapes(blocks) {
+function _legend_shapes(blocks) {
   let measured, candidates;
   measured = (() => { const out = []; for (const block of blocks) { out.push([block, block.column_width, hand_text_width(block.heading, OP_FONT_PX, true)]); } return out; })();
   candidates = py_fromkeys(Map, (() => { const out = []; for (const limit of LEGEND_WIDTHS) { out.push(_shape_legend(measured, limit)); } return out; })());
@@ -4709,7 +4709,7 @@ const exported = {
   route: draw_route,
   web: draw_web,
   legend: legend_blocks,
-  shapes: legend_shapes,
+  shapes: _legend_shapes,
   drawn: draw_legend,
   mark_place: _open_mark_place,
   front: front_bounds,

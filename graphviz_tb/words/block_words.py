@@ -44,10 +44,10 @@ class Block:
         return first and all(self.before[two] & inside == {one} for one, two in pairwise(numbers))
 
 
-def chain_block(*steps: LayerStep) -> Block:
+def _chain_block(*steps: LayerStep) -> Block:
     """Return steps that feed one another in order.
 
-    >>> chain_block(LayerStep("dense", "→ 8"), LayerStep("dense", "→ 4")).before
+    >>> _chain_block(LayerStep("dense", "→ 8"), LayerStep("dense", "→ 4")).before
     {0: frozenset(), 1: frozenset({0})}
     """
     return Block(steps, {place: frozenset([place - 1] if place else []) for place in range(len(steps))})
@@ -57,7 +57,7 @@ def block_words(block: Block) -> str | None:
     """Return the words for a group; "" for a norm, None where a paper says nothing of its parts.
 
     >>> conv, norm, relu = LayerStep("convolution", "3×3, 64"), LayerStep("norm", "BN"), LayerStep("activation", "ReLU")
-    >>> block_words(chain_block(conv, norm, relu)), block_words(chain_block(norm)), block_words(chain_block(relu))
+    >>> block_words(_chain_block(conv, norm, relu)), block_words(_chain_block(norm)), block_words(_chain_block(relu))
     ('3×3, 64 · BN, ReLU', '', 'ReLU')
     >>> up, down = LayerStep("dense", "→ 3072", 768, 3072), LayerStep("dense", "→ 768", 3072, 768)
     >>> block_words(Block((up, LayerStep("activation", "GELU"), down), {0: frozenset(), 2: frozenset({0})}))

@@ -102,7 +102,7 @@ class TensorFlowSteps:
     @cached_property
     def _telling(self) -> list[bool]:
         """Whether ops of each type may be steps."""
-        return [is_step_type(op) for op in self.graph.op_types]
+        return [_is_step_type(op) for op in self.graph.op_types]
 
     def _step(self, op: str, node: int) -> LayerStep | None:
         if op in ACTIVATIONS or op in PLAIN:
@@ -291,9 +291,9 @@ class TensorFlowSteps:
         parts = [f"dw {word}"] if depthwise else [word, *([size_word(gives)] if gives else [])]
         if definition is not None:
             layout = _layout(definition)
-            strides = along_image(attr_value(definition, "strides").list.i, layout)
+            strides = _along_image(attr_value(definition, "strides").list.i, layout)
             parts += step_words(strides, "/")
-            parts += step_words(along_image(attr_value(definition, "dilations").list.i, layout), "d")
+            parts += step_words(_along_image(attr_value(definition, "dilations").list.i, layout), "d")
             parts += self._group_words(node, takes, depthwise)
             valid = attr_value(definition, "padding").s == b"VALID" and _overlaps(sizes, strides)
             parts += ["valid"] if valid and not self._is_padded(node) else []
@@ -328,7 +328,7 @@ class TensorFlowSteps:
         *sizes, gives, takes = kernel
         parts = ["×".join(map(size_word, sizes)), size_word(gives)]
         if definition is not None:
-            parts += step_words(along_image(attr_value(definition, "strides").list.i, _layout(definition)), "↑")
+            parts += step_words(_along_image(attr_value(definition, "strides").list.i, _layout(definition)), "↑")
         return LayerStep("convolution", ", ".join(parts), takes or 0, gives or 0, weight=weight)
 
     def _pool(self, op: str, node: int) -> str:
@@ -336,8 +336,8 @@ class TensorFlowSteps:
         if definition is None:
             return POOLS[op]
         layout = _layout(definition)
-        window = along_image(attr_value(definition, "ksize").list.i, layout)
-        strides = step_words(along_image(attr_value(definition, "strides").list.i, layout), "/")
+        window = _along_image(attr_value(definition, "ksize").list.i, layout)
+        strides = step_words(_along_image(attr_value(definition, "strides").list.i, layout), "/")
         return ", ".join([f"{POOLS[op]} {'×'.join(map(str, window))}".strip(), *strides])
 
     def _reduction(self, op: str, node: int) -> LayerStep | None:
@@ -361,10 +361,10 @@ class TensorFlowSteps:
         return LayerStep("pool", fixed)
 
 
-def is_step_type(op: str) -> bool:
+def _is_step_type(op: str) -> bool:
     """Return whether ops of a type may be steps.
 
-    >>> is_step_type("Conv2D"), is_step_type("ResizeBilinear"), is_step_type("Reshape")
+    >>> _is_step_type("Conv2D"), _is_step_type("ResizeBilinear"), _is_step_type("Reshape")
     (True, True, False)
     """
     named = op in ACTIVATIONS or op in PLAIN or op in POOLS or op in REDUCTIONS or op in NORM_OPS
@@ -382,10 +382,10 @@ def _overlaps(sizes: Sequence[int | None], strides: Sequence[int]) -> bool:
     return any((size or 0) > step for size, step in zip(sizes, strides, strict=False))
 
 
-def along_image(values: Sequence[int], layout: str) -> list[int]:
+def _along_image(values: Sequence[int], layout: str) -> list[int]:
     """Return the values for the axes of an image.
 
-    >>> along_image([1, 2, 3, 1], "NHWC"), along_image([1, 1, 2, 2], "NCHW")
+    >>> _along_image([1, 2, 3, 1], "NHWC"), _along_image([1, 1, 2, 2], "NCHW")
     ([2, 3], [2, 2])
     """
     return [value for value, axis in zip(values, layout, strict=False) if axis not in "NC"]

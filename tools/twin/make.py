@@ -97,7 +97,7 @@ WANTED = {
     ),
     "render.legend": (
         "legend_blocks: legend",
-        "legend_shapes: shapes",
+        "_legend_shapes: shapes",
         "draw_legend: drawn",
     ),
     "render.boxes": (
