@@ -21,6 +21,7 @@ from tests.each import each
 
 MNIST = FIXTURES / "real/mnist_cnn.pbtxt"
 OLD, NEW = FIXTURES / "edits/base.train.pb", FIXTURES / "edits/inserted.train.pb"
+LOG = FIXTURES / "logged/tf2_summaries"
 PNG, PDF = b"\x89PNG", b"%PDF"
 
 
@@ -57,6 +58,7 @@ GUESSES: dict[str, Callable[[Any], bool]] = {
     "m._repr_svg_()": lambda got: got.startswith("<svg"),
     "m._repr_html_()": lambda got: got.startswith("<iframe") and len(got) < 400_000,
     "m.picture()._repr_svg_()": lambda got: got.startswith("<svg"),
+    "tbgraph.open_log(LOG).tags('scalars') == tbgraph.open_log(LOG).tags('scalar')": bool,
     "d.svg()": lambda got: got.startswith("<svg"),
     "d.png(scale=1)": lambda got: got.startswith(PNG),
     "d.pdf()": lambda got: got.startswith(PDF),
@@ -74,7 +76,7 @@ GUESSES: dict[str, Callable[[Any], bool]] = {
 
 @each("words", GUESSES)
 def test_a_guess_works(words: str, m: graphviz_tb.Model, d: graphviz_tb.Changes) -> None:
-    assert GUESSES[words](eval(words, {"tbgraph": tbgraph, "m": m, "d": d}))
+    assert GUESSES[words](eval(words, {"tbgraph": tbgraph, "m": m, "d": d, "LOG": LOG}))
 
 
 # What is typed → what the error says to type.

@@ -8,13 +8,13 @@ SHOWS = "show() in a notebook, save(FILE), svg(), png(), pdf() or to_html()"
 # Owner → guessed name → what to type instead, behind "m." of a model, "d." of a diff, "log." of a log.
 GUESSES: dict[str, dict[str, str]] = {
     "graphviz_tb": {
-        **dict.fromkeys(("show", "view", "display"), "tbgraph.load(MODEL).show()"),
-        **dict.fromkeys(("draw", "plot", "plot_model", "picture"), "tbgraph.load(MODEL).save(FILE)"),
+        **dict.fromkeys(("show", "view", "display", "open"), "tbgraph.load(MODEL).show()"),
+        **dict.fromkeys(("draw", "plot", "plot_model", "picture", "render"), "tbgraph.load(MODEL).save(FILE)"),
         **dict.fromkeys(("info", "inspect", "describe"), "tbgraph.load(MODEL).summary()"),
         **dict.fromkeys(("compare", "cmp"), "tbgraph.diff(OLD, NEW)"),
         **dict.fromkeys(("read", "load_model", "from_file", "parse"), "tbgraph.load(MODEL)"),
         **dict.fromkeys(("scalars", "log", "runs", "read_log"), "tbgraph.open_log(LOGDIR)"),
-        **dict.fromkeys(("html", "to_html", "export"), "tbgraph.load(MODEL).to_html()"),
+        **dict.fromkeys(("html", "to_html", "export", "page"), "tbgraph.load(MODEL).to_html()"),
         **dict.fromkeys(("tensorboard", "launch", "notebook"), "tbgraph.serve(LOGDIR)"),
     },
     "Model": {

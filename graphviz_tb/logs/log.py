@@ -90,10 +90,14 @@ class Log(HelpfulAttributes):
             raise UnknownNode.among(name, self._runs, "run")
         return self._runs[name]
 
-    def tags(self, kind: SeriesKind | None = None) -> list[str]:
-        """Return the tags of all runs, of one kind or of all, sorted."""
-        if kind is not None and kind not in get_args(SeriesKind):
-            raise UnknownChoice.among("kind", kind, get_args(SeriesKind))
+    def tags(self, kind: SeriesKind | str | None = None) -> list[str]:
+        """Return the tags of all runs, of one kind (`scalar` or `scalars`) or of all, sorted."""
+        kinds = get_args(SeriesKind)
+        if kind is not None and kind not in kinds:
+            singular = kind.removesuffix("s")
+            if singular not in kinds:
+                raise UnknownChoice.among("kind", kind, kinds)
+            kind = singular
         return sorted({each.tag for each in self._logged.series if kind in (None, each.kind)})
 
     def series(self, run: str, tag: str) -> Series:

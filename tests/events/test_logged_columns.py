@@ -273,7 +273,7 @@ def test_metadata_only_with_the_first_value(tmp_path: Path) -> None:
 def test_what_cannot_be_had(tmp_path: Path) -> None:
     write(tmp_path / "run" / NAME, event(0, scalar("loss", 1)))
     log = open_log(tmp_path)
-    for ask in (lambda: log.series("rum", "loss"), lambda: log.series("run", "los"), lambda: log.tags("scalr")):  # type: ignore[arg-type]
+    for ask in (lambda: log.series("rum", "loss"), lambda: log.series("run", "los"), lambda: log.tags("scalr")):
         with pytest.raises(RequestError, match=r"nearest|choose"):
             ask()
     with pytest.raises(RequestError, match="choose one of"):
