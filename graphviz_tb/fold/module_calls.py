@@ -197,7 +197,7 @@ def _name_calls(hierarchy: Hierarchy, called: list[tuple[int, NodeCalls]], moved
 
 
 Skips = tuple[tuple[str, ...], ...]  # for each segment of a scope, the containers before it that the trace left out
-MODULE = re.compile(r"(.*)\[(.*)\]", re.DOTALL)  # Linear[fc]
+MODULE = re.compile(r"(.*)\[([^\[\]]*)\]", re.DOTALL)  # Linear[fc]
 MAX_SWEEPS = 4
 PARAMETER_OP = "prim::GetAttr"
 

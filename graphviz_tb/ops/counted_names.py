@@ -9,7 +9,7 @@ from graphviz_tb.ops.layers import LAYER_CLASSES
 from graphviz_tb.ops.table import OP_LINES
 
 LABEL_PARTS = re.compile(r" · | → | … ")
-NUMBERS = re.compile(r"^(?:\d+|\[[\d,-]+\]) | ?#\d+$|(?:_\d+)+$", re.ASCII)
+NUMBERS = re.compile(r"^(?:\d+|\[[\d,-]+\]) | ?#\d{1,9}$|(?:_\d{1,9}){1,4}$", re.ASCII)
 SUFFIX = re.compile(r" ?\([^()]*\)$")  # the first or the last part of a fold, which makes its name unique
 WORD_BORDERS = re.compile(r"(?<=.)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")  # as Keras makes names of classes
 

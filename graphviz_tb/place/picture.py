@@ -219,7 +219,7 @@ def _scene_box(
         *corner,
         *slot[0].box,
         open=opened,
-        openable=bool(node.openable),
+        openable=opened or bool(node.openable),
         sheets=slot[0].sheets,
         connected=node.connected,
         area=area,

@@ -3599,7 +3599,7 @@ function _child_areas(view) {
   return areas;
 }
 function _scene_box(node, slot, corner, parent, depth, opened, area, title) {
-  return new Box(node.address, node.row, node.kind, parent, depth, ...corner, ...slot[0].box, opened, !!node.openable, slot[0].sheets, node.connected, area, node.member, title);
+  return new Box(node.address, node.row, node.kind, parent, depth, ...corner, ...slot[0].box, opened, (opened || !!node.openable), slot[0].sheets, node.connected, area, node.member, title);
 }
 function _scene_stub(stub, corner, number, undrawn) {
   let points, identities;
