@@ -368,6 +368,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "stack": lambda folder: drawn("", blocks(6), group="b_[0-5]")(folder),
     "notebook": notebook,
     "big": big,
+    "series": drawn("numbered_series.pb"),
     "web": web,
     "damaged": damaged,
     "failing": failing,

@@ -18,6 +18,8 @@ async function main() {
 
   await test("1: how long does the step take, and does it wait for data?", async () => {
     await tab.getByRole("tab", { name: "Profile" }).click();
+    await page.getByText("step1 took").waitFor(); // the first that has time
+    await page.getByRole("combobox", { name: "Traced step" }).selectOption({ index: 1 });
     await page.getByText("step2 took").waitFor();
     await page.getByRole("img", { name: /compute 8.*, waits for input 1/ }).first().waitFor();
     await until(async () => (await page.getByRole("group", { name: "Step times" }).getByRole("button").count()) === 2, "no times of both steps");
