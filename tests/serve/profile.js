@@ -101,6 +101,7 @@ async function main() {
     await tab.setViewportSize({ width: 1440, height: 900 });
     await tab.goto(`file://${file}#page=profile`);
     await tab.evaluate(() => window.tbgraph.ready);
+    await page.getByRole("combobox", { name: "Traced step" }).selectOption({ index: 1 });
     await until(async () => /encoder\/block_2\/MatMul/.test(await table.getByRole("row").nth(1).textContent()), "the slow op is not first");
     await table.getByRole("button", { name: "Show in timeline: encoder/block_2/MatMul" }).click();
     await until(async () => /Slices: 1 /.test(await marks.textContent().catch(() => "")), "its slice is not marked");

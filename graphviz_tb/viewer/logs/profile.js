@@ -26,6 +26,8 @@ export class ProfilePage extends SheetWithoutCards {
     this.feed = /** @type {LogFeed & ProfileFeed} */ (logs.feed);
     /** @type {TracedStep[]} */
     this.steps = [];
+    /** @type {string | null} the step that is shown where the address names none */
+    this.usual = null;
     /** @type {Map<string, any>} tables that were read, by id */
     this.told = new Map();
     this.id = "";
@@ -105,6 +107,7 @@ export class ProfilePage extends SheetWithoutCards {
       found = one;
       break;
     }
+    this.usual = found?.id ?? null;
     if (found) await this.choose(found.id);
   }
 
@@ -287,8 +290,7 @@ export class ProfilePage extends SheetWithoutCards {
     const { view, end } = this.timeline;
     const whole = Math.round(view.from) === 0 && Math.round(view.to) === Math.round(end);
     const key = (/** @type {string} */ id) => stepKey(this.steps.find((one) => one.id === id));
-    const last = this.steps[this.steps.length - 1]?.id === this.id;
-    return { step: last ? "" : key(this.id), against: this.other ? key(this.other) : "", by: this.table.by === "ops" ? "" : this.table.by, sort: this.table.sort === "-self" ? "" : this.table.sort, text: this.table.text, view: whole ? "" : `${Math.round(view.from)},${Math.round(view.to)}` };
+    return { step: this.id === this.usual ? "" : key(this.id), against: this.other ? key(this.other) : "", by: this.table.by === "ops" ? "" : this.table.by, sort: this.table.sort === "-self" ? "" : this.table.sort, text: this.table.text, view: whole ? "" : `${Math.round(view.from)},${Math.round(view.to)}` };
   }
 
   remember() {
