@@ -29,6 +29,7 @@ export class GraphChooser {
     /** @type {Record<string, any>} how an address names what is shown */
     this.means = {};
     this.turn = 0;
+    this.listings = 0; // lists of graphs that the server sent
     this.anew = false; // whether the server began anew, and has not listed its graphs yet
     this.reading = { id: "", begun: 0 };
     /** what is done when another graph is shown */
@@ -230,6 +231,7 @@ export class GraphChooser {
       else this.wake();
     }
     if (name !== "graph") return;
+    this.listings++;
     if (this.anew) return void this.showAgain(data.graphs);
     this.setGraphs(data.graphs);
     const own = this.graphOfId(this.shownId());
@@ -238,6 +240,17 @@ export class GraphChooser {
       this.app.frame.toast(t("newGraph"));
       this.show(this.id, this.app.addressValues()).catch(reportFailure);
     }
+  }
+
+  /** The page lost the server for a while: list the graphs of its state, unless the server has not listed them yet or
+   * sent a list after it was asked, which is newer. @param {boolean} anew @param {Promise<any>} asked */
+  async askAgain(anew, asked) {
+    this.anew ||= anew;
+    const before = this.listings;
+    const state = await asked;
+    if (!state.ready || this.listings !== before) return;
+    if (this.anew) await this.showAgain(state.graphs);
+    else this.setGraphs(state.graphs);
   }
 
   /** The server began anew: its numbers mean other graphs. What was shown is shown again, now that it has them listed.

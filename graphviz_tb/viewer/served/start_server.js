@@ -21,10 +21,7 @@ startPage(async () => {
   ViewState.laterSchemes.add(LOGGED);
   server.listen((name, data) => {
     graphs.onEvent(name, data);
-    if (name === "again") {
-      graphs.anew ||= data.anew;
-      server.state().then((state) => (graphs.anew ? state.ready && graphs.showAgain(state.graphs) : graphs.setGraphs(state.graphs)), reportFailure);
-    }
+    if (name === "again") graphs.askAgain(data.anew, server.state()).catch(reportFailure);
   });
   let state = await server.state();
   for (const end = performance.now() + FIRST_WAIT_MS; !state.ready && performance.now() < end; state = await server.state()) await new Promise((done) => setTimeout(done, RETRY_PAUSE_MS));

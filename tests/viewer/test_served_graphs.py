@@ -1,0 +1,58 @@
+"""The list of graphs of a page that lost its server for a while."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from graphviz_tb.render.viewer_modules import viewer_source
+
+# A chooser without a page: `order` says what comes first, the list of the server or its answer about its state.
+SCRIPT = """
+const source = require("node:fs").readFileSync(process.argv[2], "utf8");
+const GraphChooser = new Function(`${source}\\nreturn GraphChooser;`)();
+const chooser = Object.create(GraphChooser.prototype);
+Object.assign(chooser, { listings: 0, anew: false, graphs: ["old"], id: "", app: null, version: -1 });
+Object.assign(chooser, { setGraphs: (graphs) => (chooser.graphs = graphs), shownId: () => "" });
+for (const name of ["showFirst", "draw", "meantId", "graphOfId"]) chooser[name] = () => undefined;
+const { anew, order, state } = JSON.parse(process.argv[3]);
+(async () => {
+  let answer;
+  const asked = chooser.askAgain(anew, new Promise((done) => (answer = done)));
+  for (const step of order) {
+    if (step === "list") chooser.onEvent("graph", { graphs: ["new"] });
+    else answer(state);
+    await new Promise((done) => setTimeout(done));
+  }
+  await asked;
+  process.stdout.write(JSON.stringify(chooser.graphs));
+})();
+"""
+
+
+def graphs_after(tmp_path: Path, anew: bool, order: list[str], ready: bool) -> list[str]:
+    """Return the graphs that a page lists in the end; its server had "state" listed when it was asked, if `ready`."""
+    module, script = tmp_path / "graphs.js", tmp_path / "script.js"
+    module.write_text(viewer_source("served/graphs.js"), encoding="utf-8")
+    script.write_text(SCRIPT, encoding="utf-8")
+    state = {"ready": ready, "graphs": ["state"] if ready else []}
+    case = json.dumps({"anew": anew, "order": order, "state": state})
+    done = subprocess.run(["node", script, module, case], capture_output=True, text=True, check=True)
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("anew", [True, False])
+def test_an_answer_older_than_the_list_changes_nothing(
+    tmp_path: Path, require: Callable[..., None], anew: bool
+) -> None:
+    require("node")
+    assert graphs_after(tmp_path, anew, ["list", "answer"], ready=False) == ["new"]
+    assert graphs_after(tmp_path, anew, ["list", "answer"], ready=True) == ["new"]
+    assert graphs_after(tmp_path, anew, ["answer", "list"], ready=False) == ["new"]
+    assert graphs_after(tmp_path, anew, ["answer"], ready=True) == ["state"]
