@@ -56,17 +56,17 @@ class Drawable(HelpfulAttributes):
 
     def svg(self, **choices: Any) -> str:
         """Return the picture as SVG, a text; `choices` are fields of `PictureOptions` (`depth=1`, `theme="dark"`)."""
-        return self._drawn(choices).svg()
+        return self._draw_picture(choices).svg()
 
     def png(self, **choices: Any) -> bytes:
         """Return the picture as PNG, bytes; `choices` as for `svg`, with `scale` or `width`."""
-        return self._drawn(choices).png()
+        return self._draw_picture(choices).png()
 
     def pdf(self, **choices: Any) -> bytes:
         """Return the picture as PDF, bytes; `choices` as for `svg`."""
-        return self._drawn(choices).pdf()
+        return self._draw_picture(choices).pdf()
 
-    def _drawn(self, choices: dict[str, Any]) -> DrawnPicture:
+    def _draw_picture(self, choices: dict[str, Any]) -> DrawnPicture:
         picture: DrawnPicture = self.picture(**choices)
         return picture
 

@@ -67,7 +67,7 @@ class Colouring:
 
     def line_tints(self, scene: Scene, view: View, paths: Sequence[RowPath]) -> LineTints:
         """Return the unusual colours of lines and of stubs' lines. `paths` are by box."""
-        return LineTints.untinted(scene)
+        return LineTints.without_tints(scene)
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the legend of the boxes shown: at most ten rows, then one that counts the rest."""

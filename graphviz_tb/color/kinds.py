@@ -1,4 +1,4 @@
-"""The kind of layer that a group is, which decides its hue: the same in every picture."""
+"""Find the kind of layer of each group, which decides its hue: the same in every picture."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from graphviz_tb.model.columns import Bytes, Longs
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
+from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONVOLUTION_OPS,
@@ -31,14 +32,12 @@ PLUMBING_ROLES = (
     *(Role.RANGE, Role.FILL, Role.INPUT, Role.RESULT, Role.CONSTANT, Role.READ, Role.VARIABLE, Role.HANDLE),
     *(Role.ASSIGN, Role.LIST, Role.CHECK, Role.SUMMARY, Role.SAVE, Role.RESTORE),
 )
-OWN_KINDS = {
-    **dict.fromkeys(("MultiHeadAttention", "GroupedQueryAttention", "GroupQueryAttention"), ATTENTION),
-    **dict.fromkeys(("Attention", "AdditiveAttention", "aten::scaled_dot_product_attention"), ATTENTION),
-    **dict.fromkeys(("Dense", "EinsumDense", "aten::linear", "aten::addmm"), DENSE),
-    **dict.fromkeys(("Embedding", "aten::embedding", "aten::embedding_bag"), EMBEDDING),
-    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional", "ConvLSTM2D", "CudnnRNN"), RECURRENT),
-    **dict.fromkeys(("CudnnRNNV2", "CudnnRNNV3", "aten::lstm", "aten::gru", "aten::rnn_tanh"), RECURRENT),
-    **dict.fromkeys(("BatchNormalization", "LayerNormalization", "GroupNormalization", "RMSNormalization"), NORM),
+OP_KINDS = {  # op types, where their roles do not say it
+    "aten::scaled_dot_product_attention": ATTENTION,
+    **dict.fromkeys(("aten::linear", "aten::addmm"), DENSE),
+    **dict.fromkeys(("aten::embedding", "aten::embedding_bag"), EMBEDDING),
+    **dict.fromkeys(("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"), RECURRENT),
+    **dict.fromkeys(("aten::lstm", "aten::gru", "aten::rnn_tanh"), RECURRENT),
     **dict.fromkeys(("aten::batch_norm", "aten::layer_norm", "aten::group_norm", "aten::rms_norm", "Rsqrt"), NORM),
     "Softmax": SOFTMAX,
     "aten::softmax": SOFTMAX,
@@ -48,13 +47,23 @@ OWN_KINDS = {
     **dict.fromkeys(("aten::relu", "aten::gelu", "aten::silu", "aten::elu", "Activation", "ReLU"), ACTIVATION),
     **dict.fromkeys(("aten::matmul", "aten::bmm", "aten::baddbmm"), PRODUCT),
 }
+LAYER_KINDS = {  # Keras classes
+    LayerRole.RECURRENT: RECURRENT,
+    LayerRole.ATTENTION: ATTENTION,
+    LayerRole.DENSE: DENSE,
+    LayerRole.EMBEDDING: EMBEDDING,
+    LayerRole.NORMALIZATION: NORM,
+}
 LAYER_CONVOLUTIONS = ("Conv", "DepthwiseConv", "SeparableConv")
 
 
 def _type_kind(op: str) -> int:
     """Return what ops of a type add to their group; a product may have a weight, then it is a dense layer."""
-    if op in OWN_KINDS:
-        return OWN_KINDS[op]
+    if op in OP_KINDS:
+        return OP_KINDS[op]
+    for role, kind in LAYER_KINDS.items():
+        if has_layer_role(op, role):
+            return kind
     if op in CONVOLUTION_OPS or op in DEPTHWISE_OPS or has_role(op, Role.TRANSPOSED_CONVOLUTION):
         return CONVOLUTION
     if op.startswith((*LAYER_CONVOLUTIONS, "aten::conv", "aten::_conv")):

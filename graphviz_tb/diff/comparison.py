@@ -127,7 +127,7 @@ class MatchedGraphs:
         new |= _name_partners(old, self.to_new, self.scope_to_new)
         return {"old": before.names_and_classes(old), "new": after.names_and_classes(new)}
 
-    def inverted(self) -> MatchedGraphs:
+    def inverse(self) -> MatchedGraphs:
         """Return the diff seen from the other side: old and new exchanged."""
         return replace(self, turned=not self.turned)
 
@@ -138,7 +138,7 @@ class MatchedGraphs:
         wires = input_differences(self.matching, new, old)
         return [replace(wire, old=old, new=new, before=wire.after, after=wire.before) for wire in wires]
 
-    def renumbered(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    def renumbered_pairs(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         """Scopes and nodes that only have another number, because members of their series came or went."""
         scopes, nodes = counter_shifts(self.matching)
         if not self.turned:
@@ -167,7 +167,7 @@ def _name_partners(layers: Collection[int], nodes: Ints, scopes: Ints) -> set[in
 def _entries_old_to_new(source: MatchedGraphs) -> tuple[LedgerEntry, ...]:
     """Return the ledger of two matched graphs, from old to new whichever way they were matched."""
     entries = build_ledger(source.matching, source.options)
-    return tuple(entry.inverted() for entry in entries) if source.turned else entries
+    return tuple(entry.inverse() for entry in entries) if source.turned else entries
 
 
 def _entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
@@ -245,7 +245,11 @@ class Comparison:
     @property
     def numbers(self) -> dict[str, ValuePair]:
         """Before and after, of the whole: `ops`, `parameters`, `flops`; None where a number is not known."""
-        return self.source.numbers.whole if self.source is not None else dict.fromkeys(CHANGE_QUANTITIES, (None, None))
+        return (
+            self.source.numbers.graph_totals
+            if self.source is not None
+            else dict.fromkeys(CHANGE_QUANTITIES, (None, None))
+        )
 
     @property
     def at_least(self) -> frozenset[str]:
@@ -309,9 +313,9 @@ class Comparison:
         ]
         return replace(self, items=tuple(kept))
 
-    def inverted(self) -> Self:
+    def inverse(self) -> Self:
         """Return the changes from the new graph to the old one."""
-        source = self.source.inverted() if self.source is not None else None
+        source = self.source.inverse() if self.source is not None else None
         items = (change.inverse() for change in self.items)
         return replace(
             self,

@@ -40,7 +40,7 @@ class LedgerEntry:
     before: Any
     after: Any
 
-    def inverted(self) -> LedgerEntry:
+    def inverse(self) -> LedgerEntry:
         """Return the entry seen from the other side."""
         return LedgerEntry(self.aspect, self.new, self.old, self.key, self.after, self.before)
 

@@ -75,7 +75,7 @@ def _compare_inputs(before: DiffInput, after: DiffInput, options: DiffOptions) -
     a, b = GraphColumns(before.graph, options, known), GraphColumns(after.graph, options, known)
     known.clear()
     if a.graph_hash() > b.graph_hash():
-        return _compare_oriented(after, before, b, a, options).inverted()
+        return _compare_oriented(after, before, b, a, options).inverse()
     return _compare_oriented(before, after, a, b, options)
 
 

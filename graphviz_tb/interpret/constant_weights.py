@@ -62,8 +62,8 @@ class MadeOfConstants:
             self._before.setdefault(here, []).append(there)
 
     def worked_out(self, node: int) -> list[int]:
-        """The constants behind a value that no program would work out from numbers of its own: a vector brought into
-        the shape of the data, a variance, an exponent, a slope with another sign."""
+        """Return the constants behind a value that no program would work out by itself: a vector brought into the shape
+        of the data, a variance, an exponent, a slope with another sign."""
         types = self.graph.op_types
         behind, ops, seen, waiting = [], set[str](), {node}, [node]
         while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
@@ -82,7 +82,7 @@ class MadeOfConstants:
         least = 1 if ops & EXPONENTS and len(behind) == 1 else 2
         return [each for each in behind if numbers_in(self.graph, each) >= least]
 
-    def behind(self, nodes: Iterable[int], seen: set[int] | None = None) -> Iterator[int]:
+    def constants_behind(self, nodes: Iterable[int], seen: set[int] | None = None) -> Iterator[int]:
         """Constants behind the values of some nodes, each once; what is `seen` is not looked at again."""
         seen = set() if seen is None else seen
         waiting = [node for node in nodes if self.made[node] and node not in seen]
@@ -104,15 +104,15 @@ def _is_source(op: str) -> bool:
 
 
 def kernels_behind(graph: Graph, made: MadeOfConstants) -> list[int]:
-    """The constants behind the second factor of products and the filters of convolutions, whatever is done with them
-    before: turned, quantised, standardised, scaled."""
+    """Return the constants behind the second factor of products and the filters of convolutions, also those that are
+    turned, quantised, standardised or scaled before."""
     takes = graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target] & (graph.slot == 1) & ~graph.control
-    found = made.behind(distinct_values(graph.source[takes & made.made[graph.source]]).tolist())
+    found = made.constants_behind(distinct_values(graph.source[takes & made.made[graph.source]]).tolist())
     return [node for node in found if is_stored(graph, node) and numbers_in(graph, node) > 1]
 
 
 def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
-    """The constants that an op joins, element by element, to data, and that are weights whatever their width:
+    """Return the constants that an op joins, element by element, to data, and that are weights whatever their width:
 
     product with a kernel ─▶ [Reshape] ─▶ Add ◀─ constant        what is added to a product is its bias
     data ─▶ Mul ◀─ Reshape ◀─ constant                           a number of the program has the shape that it needs
@@ -155,8 +155,7 @@ def multiplying_masks(graph: Graph, made: MadeOfConstants, nodes: Iterable[int])
 
 
 def first_factors(graph: Graph, made: MadeOfConstants, way: Ints) -> set[int]:
-    """The constants that products with data take as their first factor, and nothing else uses: matrices as often as
-    weights."""
+    """Return the constants that only products with data use, as their first factor: matrices as often as weights."""
     used = ~graph.control & (way[graph.source] >= 0) & (way[graph.target] != way[graph.source])
     products = graph.nodes_of_types(lambda op: op in MATRIX_PRODUCT_OPS or op in BATCH_PRODUCT_OPS)[graph.target]
     products &= ~made.made[graph.target]

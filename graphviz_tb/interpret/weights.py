@@ -385,7 +385,9 @@ def _frozen_weight_origins(
     if not literal:
         made = MadeOfConstants(graph)
         likely += kernels_behind(graph, made)
-        by_width = _find_channel_weights(graph, turned, lambda node: made.behind([node]) if made.made[node] else ())
+        by_width = _find_channel_weights(
+            graph, turned, lambda node: made.constants_behind([node]) if made.made[node] else ()
+        )
         likely += by_width
         joined = constants_joined_to_data(graph, made)
         likely += joined

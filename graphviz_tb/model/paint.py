@@ -59,7 +59,7 @@ class LineTints:
     stubs: tuple[LineTint | None, ...]
 
     @classmethod
-    def untinted(cls, scene: Scene) -> LineTints:
+    def without_tints(cls, scene: Scene) -> LineTints:
         """Return default colours for every line."""
         return cls((None,) * len(scene.routes), (None,) * len(scene.stubs))
 

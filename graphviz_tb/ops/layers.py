@@ -35,6 +35,11 @@ class LayerRole(StrEnum):
 
     INPUT = "input"
     CONVOLUTION = "convolution"
+    ATTENTION = "attention"
+    DENSE = "dense"
+    EMBEDDING = "embedding"
+    NORMALIZATION = "normalization"
+    RECURRENT = "recurrent"
     WRAPPER = "wrapper"
     COMMON = "common"
 

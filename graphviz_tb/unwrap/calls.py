@@ -183,10 +183,10 @@ def nodes_needed_by(inputs: Mapping[str, Iterable[str]], ends: Iterable[str]) ->
 def reachable_functions(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> set[str]:
     """Return the functions that nodes call, directly or not."""
 
-    def called(callers: Iterable[NodeDef]) -> Iterator[str]:
+    def functions_called_by(callers: Iterable[NodeDef]) -> Iterator[str]:
         return (name for node in callers for name in functions_named_by(node, library))
 
-    return reachable_from(called(nodes), lambda name: called(library[name].node_def))
+    return reachable_from(functions_called_by(nodes), lambda name: functions_called_by(library[name].node_def))
 
 
 def barrier_names(nodes: Collection[NodeDef], is_end: Callable[[NodeDef], bool]) -> set[str]:

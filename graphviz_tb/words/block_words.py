@@ -241,7 +241,7 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     steps = block.steps
     if all(steps[number].kind == "embedding" for number in layers):
         return _join_words([steps[number].word for number in layers])
-    block, layers = _squeezed(block, layers)
+    block, layers = _merge_squeeze_layers(block, layers)
     steps = block.steps
     alone = [
         number
@@ -267,7 +267,7 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     return next((line for words in ways if (line := _join_words(list(_equal_once(iter(words)))))), None)
 
 
-def _squeezed(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
+def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
     """Return a block in which two layers that weight the channels of a third are one step `SE 8`."""
     steps, before = list(block.steps), dict(block.before)
     kept = list(layers)

@@ -75,7 +75,7 @@ def _activation_word(value: Any) -> str:
 def _convolution(layer: Layer, padded: bool) -> LayerStep:
     config = layer.config
     sizes, strides = _axes(layer, config["kernel_size"]), _axes(layer, config.get("strides", 1))
-    kernel, filters = "×".join(map(str, sizes)), _whole(config.get("filters", 0))
+    kernel, filters = "×".join(map(str, sizes)), _whole_number(config.get("filters", 0))
     dilation = step_words(_axes(layer, config.get("dilation_rate", 1)), "d")
     stride = step_words(strides, "/")
     overlaps = any(size > step for size, step in zip(sizes, strides, strict=True))
@@ -88,30 +88,32 @@ def _convolution(layer: Layer, padded: bool) -> LayerStep:
     if "Transpose" in layer.class_name:
         word = ", ".join([kernel, size_word(filters), *step_words(strides, "↑"), *dilation])
         return LayerStep("convolution", word, gives=filters)
-    groups = _whole(config.get("groups", 1))
+    groups = _whole_number(config.get("groups", 1))
     grouped = [f"g{groups}"] if groups > 1 else []
     word = ", ".join([kernel, size_word(filters), *stride, *dilation, *grouped, *valid])
     return LayerStep("convolution", word, gives=filters)
 
 
 def _dense(layer: Layer, padded: bool) -> LayerStep:
-    gives = _whole(layer.config["units"])
+    gives = _whole_number(layer.config["units"])
     shapes = {call.takes[0][-1] for call in layer.calls if len(call.takes) == 1 and call.takes[0]}
     takes = next(iter(shapes)) if len(shapes) == 1 else None
     return LayerStep("dense", f"→ {size_word(gives)}", takes or 0, gives)
 
 
 def _embedding(layer: Layer, padded: bool) -> LayerStep:
-    rows, width = _whole(layer.config["input_dim"]), _whole(layer.config["output_dim"])
+    rows, width = _whole_number(layer.config["input_dim"]), _whole_number(layer.config["output_dim"])
     return LayerStep("embedding", f"{size_word(rows)} × {size_word(width)}")
 
 
 def _attention(layer: Layer, padded: bool) -> LayerStep:
     config = layer.config
     if "num_query_heads" in config:
-        heads, shared, size = (_whole(config[key]) for key in ("num_query_heads", "num_key_value_heads", "head_dim"))
+        heads, shared, size = (
+            _whole_number(config[key]) for key in ("num_query_heads", "num_key_value_heads", "head_dim")
+        )
         return LayerStep("attention", heads_word(heads, shared, size))
-    heads, size = _whole(config["num_heads"]), _whole(config["key_dim"])
+    heads, size = _whole_number(config["num_heads"]), _whole_number(config["key_dim"])
     return LayerStep("attention", heads_word(heads, heads, size))
 
 
@@ -126,7 +128,7 @@ def heads_word(heads: int, shared: int, size: int) -> str:
 
 
 def _recurrent(layer: Layer, padded: bool) -> LayerStep:
-    units = _whole(layer.config["units"])
+    units = _whole_number(layer.config["units"])
     return LayerStep("recurrent", f"{layer.class_name.removeprefix('Simple')} {size_word(units)}", gives=units)
 
 
@@ -135,7 +137,7 @@ def _bidirectional(layer: Layer, padded: bool) -> LayerStep | None:
     cell, merge = str(inner["class_name"]), layer.config.get("merge_mode", "concat")
     if cell not in ("LSTM", "GRU", "SimpleRNN") or inner.get("registered_name", cell) != cell:
         return None
-    units, name = _whole(inner["config"]["units"]), cell.removeprefix("Simple")
+    units, name = _whole_number(inner["config"]["units"]), cell.removeprefix("Simple")
     times = "2 × " if merge == "concat" else ""
     return LayerStep("recurrent", f"bi {name} {times}{size_word(units)}", gives=units * (2 if times else 1))
 
@@ -158,7 +160,7 @@ def _larger(layer: Layer, padded: bool) -> LayerStep:
 
 def _norm(layer: Layer, padded: bool) -> LayerStep:
     if layer.class_name == "GroupNormalization":
-        groups = _whole(layer.config.get("groups", 32))
+        groups = _whole_number(layer.config.get("groups", 32))
         return LayerStep("norm", f"g {groups}" if groups > 0 else "norm")
     return LayerStep("norm", NORM_WORDS.get(layer.class_name, "norm"))
 
@@ -186,16 +188,16 @@ def _activation(layer: Layer, padded: bool) -> LayerStep | None:
 
 
 def _reshape(layer: Layer, padded: bool) -> LayerStep:
-    shape = [_whole(size) for size in layer.config["target_shape"]]
+    shape = [_whole_number(size) for size in layer.config["target_shape"]]
     return LayerStep("shape", "×".join("?" if size < 0 else str(size) for size in shape))
 
 
 def _concatenate(layer: Layer, padded: bool) -> LayerStep | None:
-    axis = _whole(layer.config.get("axis", -1))
+    axis = _whole_number(layer.config.get("axis", -1))
     return LayerStep("shape", f"axis {axis}".replace("-", "−")) if axis != -1 else None
 
 
-def _whole(value: Any) -> int:
+def _whole_number(value: Any) -> int:
     """Return a whole number; raises TypeError for anything else, which a damaged file may have."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError
@@ -205,9 +207,9 @@ def _whole(value: Any) -> int:
 def _axes(layer: Layer, value: Any) -> list[int]:
     """Return a number for each axis of the layer's images: one stands for all."""
     if isinstance(value, list | tuple):
-        return [_whole(each) for each in value]
+        return [_whole_number(each) for each in value]
     axes = DIMENSIONS.search(layer.class_name.removesuffix("Transpose"))
-    return [_whole(value)] * (int(axes[1]) if axes else 1)
+    return [_whole_number(value)] * (int(axes[1]) if axes else 1)
 
 
 FINDERS: Mapping[str, Callable[[Layer, bool], LayerStep | None]] = {

@@ -116,7 +116,7 @@ class TensorFlowSteps:
             return self._product(op, node)
         if has_role(op, Role.TRANSPOSED_CONVOLUTION):
             filters = [(origin, shape) for _, origin, shape in self.weights_of(node) if len(shape) > 3]
-            return self._transposed(node, *filters[0]) if filters else UNKNOWN_STEP
+            return self._transposed_step(node, *filters[0]) if filters else UNKNOWN_STEP
         if op in NORM_OPS or has_role(op, Role.NORMALIZATION):
             return LayerStep(
                 "norm", "BN" if op.startswith("FusedBatchNorm") or self._scales_by_weight(node) else "norm"
@@ -185,7 +185,7 @@ class TensorFlowSteps:
         inner = self.tensors_into(node)
         if len(inner) != 1:
             return PLAIN[op]
-        before, cubed = self._behind(inner[0], sums=op == "Tanh")
+        before, cubed = self._scaled_sources(inner[0], sums=op == "Tanh")
         if not self._multiplies(node, before):
             shifted = self.op_of(inner[0][0]) in ADD_OPS and len(self.tensors_into(inner[0][0])) == 1
             return "" if op == "Relu6" and shifted else PLAIN[op]
@@ -193,7 +193,7 @@ class TensorFlowSteps:
             return "GELU" if cubed else "Mish" if self.op_of(inner[0][0]) == "Softplus" else ""
         return GATED[op]
 
-    def _behind(self, port: OutputOf, sums: bool) -> tuple[set[OutputOf], bool]:
+    def _scaled_sources(self, port: OutputOf, sums: bool) -> tuple[set[OutputOf], bool]:
         """Return a tensor and those of which it is a multiple, or with `sums` a polynomial; and whether one is a
         power."""
         seen, todo, power = {port}, [port], False
@@ -252,7 +252,7 @@ class TensorFlowSteps:
     def _product(self, op: str, node: int) -> LayerStep | None:
         kernels = [(origin, shape) for _, origin, shape in self.weights_of(node) if len(shape) > 1]
         if kernels:
-            found = self._weighted(op, node, *kernels[0])
+            found = self._weighted_step(op, node, *kernels[0])
             return UNKNOWN_STEP if found is None else found
         if any(self.graph.meaning.origin[source] >= 0 for _, (source, _) in self.inputs_of(node)):
             return None if op in EMBEDDING_LOOKUP_OPS else UNKNOWN_STEP
@@ -260,7 +260,7 @@ class TensorFlowSteps:
             return LayerStep("product", "")
         return UNKNOWN_STEP if op in CONVOLUTION_OPS else None
 
-    def _weighted(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
+    def _weighted_step(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
         if op in EMBEDDING_LOOKUP_OPS:
             word = " × ".join(size_word(size) for size in kernel)
             return LayerStep("embedding", word, weight=weight) if len(kernel) == 2 else None
@@ -323,7 +323,7 @@ class TensorFlowSteps:
         first = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
         return first >= 0 and self.op_of(first) in ("Pad", "PadV2", "MirrorPad")
 
-    def _transposed(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
+    def _transposed_step(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
         definition = self.graph.node_def(node)
         *sizes, gives, takes = kernel
         parts = ["×".join(map(size_word, sizes)), size_word(gives)]

@@ -25,6 +25,7 @@ from graphviz_tb.ops.roles import (
     CONVOLUTION_OPS,
     EMBEDDING_LOOKUP_OPS,
     MATRIX_PRODUCT_OPS,
+    RESHAPE_OPS,
     Role,
     has_role,
 )
@@ -41,7 +42,6 @@ MOST_NORM = 40  # ops of a norm
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat"})
 MULTIPLY_OPS = frozenset({"Mul", "Multiply", "aten::mul"})
 MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d"})
-RESHAPE_OPS = frozenset({"Reshape"})
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 SHARED = "shared weights"
@@ -200,8 +200,8 @@ class PaperWords:
         members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
         each = {self._parameters(member) for member in members}
         if len(each) == 1 and next(iter(each))[0]:
-            return f"{_sized(*each.pop())} each"
-        return _sized(*self._parameters(row))
+            return f"{_size_words(*each.pop())} each"
+        return _size_words(*self._parameters(row))
 
     @cached_property
     def _uses(self) -> tuple[Longs, Longs, Bools]:
@@ -348,10 +348,10 @@ class PaperWords:
         return tuple(sorted(found))
 
 
-def _sized(size: int, layers: int) -> str | None:
+def _size_words(size: int, layers: int) -> str | None:
     """Return the number of layers and parameters.
 
-    >>> _sized(1_200_000, 4), _sized(1, 0), _sized(0, 0)
+    >>> _size_words(1_200_000, 4), _size_words(1, 0), _size_words(0, 0)
     ('4 layers · 1.2 M', '1 parameter', None)
     """
     if not size:

@@ -119,7 +119,7 @@ def test_nor_from_python(folder: Path) -> None:
     model.save(folder / "sm/beside.svg")
     load("mnist.pbtxt", run_metadata="step.pb").save("other.pb", "svg")
     changes = diff("k.json", load("models/k.json"))
-    for save in (changes.save, changes.filter().inverted().save, changes.picture().save):
+    for save in (changes.save, changes.filter().inverse().save, changes.picture().save):
         for target in ("hard.json", "models/k.json"):
             with pytest.raises(RequestError, match="is the input itself"):
                 save(folder / target)

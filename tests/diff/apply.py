@@ -63,7 +63,7 @@ def apply(changes: Changes) -> GraphDef:
 
 def renumbered(plan: Plan) -> None:
     """Numbers that shifted because members of a series came or went are no changes, but names all the same."""
-    for found, into in zip(plan.source.renumbered(), (plan.scopes, plan.nodes), strict=True):
+    for found, into in zip(plan.source.renumbered_pairs(), (plan.scopes, plan.nodes), strict=True):
         for old, new in found:
             into.setdefault(old, new)
 

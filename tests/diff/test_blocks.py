@@ -18,7 +18,7 @@ TWELVE = [SAME] * 12
 
 def told(old: Any, new: Any) -> list[tuple[str, str | None, str | None]]:
     changes = diff(old, new)
-    assert diff(new, old).items == changes.inverted().items
+    assert diff(new, old).items == changes.inverse().items
     assert diff(apply(changes), new).same
     return [(change.kind, change.old, change.new) for change in changes]
 

@@ -55,7 +55,7 @@ def test_inputs_of_many_nodes_are_aligned_within_one_bound(monkeypatch: pytest.M
         assert changes.source is not None
         assert 40_000 < changes.source.matching.cells <= most
         assert [notice.code for notice in changes.notices] == ["input-limit"] * noted
-        assert changes.inverted().inverted() == changes
+        assert changes.inverse().inverse() == changes
 
 
 def once(run: Callable[[], object]) -> float:

@@ -83,7 +83,7 @@ def test_what_a_form_cannot_show_is_the_same(edit: str, form: str) -> None:
 def test_the_laws_hold_on_models(edit: str, form: str) -> None:
     old, new = EDITS / f"base.{form}", EDITS / f"{edit}.{form}"
     changes = diff(old, new)
-    assert diff(new, old).items == changes.inverted().items
+    assert diff(new, old).items == changes.inverse().items
     assert diff(old, old).same
     assert diff(apply(changes), new).same
     again = diff(old, shuffled(changes.source.new.graph_def))
@@ -109,7 +109,7 @@ def test_numbers_before_and_after(form: str) -> None:
     assert old is not None
     assert new == old + 4 * 4 + 4
     assert "parameters (+20)" in changes.explain()
-    assert changes.inverted().summary["parameters"] == {"old": new, "new": old}
+    assert changes.inverse().summary["parameters"] == {"old": new, "new": old}
     layer = changes.numbers_of(changes[0])
     assert layer["parameters"][1] - layer["parameters"][0] == 20  # type: ignore[operator]
     for word in ("ops", "flops"):  # what a change comes to is all there is, where it is the only one

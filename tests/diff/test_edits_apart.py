@@ -147,4 +147,4 @@ def test_another_order_in_several_blocks_is_said_once() -> None:
     assert order["old"].index("norm") < order["old"].index("sum")
     assert order["new"].index("norm") > order["new"].index("sum")
     assert "norm  after sum instead of before fc, in 4 blocks" in changes.explain()
-    assert diff(stacked(True), stacked(False)).items == changes.inverted().items
+    assert diff(stacked(True), stacked(False)).items == changes.inverse().items

@@ -138,4 +138,4 @@ def test_huge_and_tiny() -> None:
     huge = graph_def(REAL[0])
     changes = diff(chain("NoOp"), huge)
     assert len(changes) > 1
-    assert diff(huge, chain("NoOp")).items == changes.inverted().items
+    assert diff(huge, chain("NoOp")).items == changes.inverse().items

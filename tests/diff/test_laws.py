@@ -46,8 +46,8 @@ def test_nothing_changed(graph: Any) -> None:
 @given(graphs(), graphs())
 def test_back_is_the_inverse(old: Any, new: Any) -> None:
     changes = diff(old, new)
-    assert diff(new, old).items == changes.inverted().items
-    assert changes.inverted().inverted().items == changes.items
+    assert diff(new, old).items == changes.inverse().items
+    assert changes.inverse().inverse().items == changes.items
 
 
 @examples(150)

@@ -42,7 +42,7 @@ def test_every_entry_is_owned_once(old: Any, new: Any) -> None:
     places = [place for part in (*owned.claimed, *owned.explained) for place in part]
     assert sorted(places) == list(range(len(book)))
     assert changes.same == (not book)
-    back = [entry.inverted() for entry in entries(diff(new, old))]
+    back = [entry.inverse() for entry in entries(diff(new, old))]
     assert sorted(map(repr, back)) == sorted(map(repr, book))
 
 
@@ -72,7 +72,7 @@ def test_what_nobody_owns_is_a_change() -> None:
 def balanced_entries(changes: Changes) -> tuple[LedgerEntry, ...]:
     """The ledger in the orientation of the matching."""
     book = entries(changes)
-    return tuple(entry.inverted() for entry in book) if changes.source and changes.source.turned else book
+    return tuple(entry.inverse() for entry in book) if changes.source and changes.source.turned else book
 
 
 def halved(made: Any) -> Any:

@@ -342,7 +342,7 @@ def test_a_choice_of_reading_may_be_one_for_each_side(tmp_path: Path) -> None:
         shutil.copytree(FIXTURES / "logdirs" / folder, tmp_path / run)
     there = diff(tmp_path, tmp_path, run=("a", "b"))
     assert not there.same
-    assert there.items == diff(tmp_path, tmp_path, run=("b", "a")).inverted().items
+    assert there.items == diff(tmp_path, tmp_path, run=("b", "a")).inverse().items
     assert diff(tmp_path, tmp_path, run=("b", "b")).same
 
 

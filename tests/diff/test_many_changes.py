@@ -126,8 +126,8 @@ def test_edits_of_what_is_alike_still_make_the_new_graph(monkeypatch: pytest.Mon
     changes = diff(ops("a", 12, 3), ops("b", 9, 2))
     assert sorted(node for change in changes for node in change.edits.removed) == list(range(12))
     assert sorted(node for change in changes for node in change.edits.added) == list(range(9))
-    assert [change.kind for change in changes.inverted()] == ["removed"] * 2 + ["added"] * 3
-    assert changes.inverted().items == diff(ops("b", 9, 2), ops("a", 12, 3)).items
+    assert [change.kind for change in changes.inverse()] == ["removed"] * 2 + ["added"] * 3
+    assert changes.inverse().items == diff(ops("b", 9, 2), ops("a", 12, 3)).items
 
 
 def test_of_very_many_names_only_the_largest_edits_look_at_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ def test_colours_do_not_fold_the_graph_again() -> None:
 def test_any_pair_is_drawn_and_well_formed(path: object) -> None:
     changes = diff(graph_def(REAL[3]), graph_def(path))  # type: ignore[arg-type]
     ElementTree.fromstring(_draw_comparison(changes).render("svg"))
-    ElementTree.fromstring(_draw_comparison(changes.inverted()).render("svg"))
+    ElementTree.fromstring(_draw_comparison(changes.inverse()).render("svg"))
 
 
 @pytest.mark.parametrize(("theme", "colours"), [("light", LIGHT), ("dark", DARK)])

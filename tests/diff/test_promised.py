@@ -71,7 +71,7 @@ def test_of_two_edits_outputs_follow_the_last_layer_that_is_wider() -> None:
     ]
     (ports,) = [inner for inner in changes[0].consequences if inner.kind == "signature-changed"]
     assert (changes[0].detail["new"], ports.severity) == ("12", "signature")
-    assert diff(dense(24, 12), dense(16, 10)).items == changes.inverted().items
+    assert diff(dense(24, 12), dense(16, 10)).items == changes.inverse().items
 
 
 def test_another_type_of_numbers_is_one_change() -> None:

@@ -51,7 +51,7 @@ def test_each_edit_is_told_beside(whole: str, frozen: bool) -> None:
         numbers = luck.sample(range(len(before.activation)), len(kinds))
         made = [edited(after, kind, number, luck) for kind, number in zip(kinds, numbers, strict=True)]
         old, new = network(before, replace(PLAIN, frozen=frozen)), network(after, form)
-        for result in (diff(old, new), diff(new, old).inverted()):
+        for result in (diff(old, new), diff(new, old).inverse()):
             for kind, (place, word) in zip(kinds, made, strict=True):
                 assert is_told(result, place, word, form.counter), (seed, kind, place, word, result.explain())
 

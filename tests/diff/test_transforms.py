@@ -22,7 +22,7 @@ IDS = [path.stem for path in REAL]
 def checked(old: Any, new: Any) -> Changes:
     """The changes, after both laws were tried on them."""
     changes = diff(old, new)
-    assert diff(new, old).items == changes.inverted().items
+    assert diff(new, old).items == changes.inverse().items
     assert diff(apply(changes), new).same
     return changes
 

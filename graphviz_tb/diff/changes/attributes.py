@@ -87,7 +87,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     unknown = m.a.dangling.get(old, []), m.b.dangling.get(new, [])
     if unknown[0] != unknown[1]:
         yield Difference("unknown inputs", "", *unknown)
-    called = _called(m, old, True), _called(m, new, False)
+    called = _called_functions(m, old, True), _called_functions(m, new, False)
     block = int(m.a.block[old]), int(m.b.block[new])
     for key in sorted({*mine.attr, *other.attr}):
         # As in `labels.classify`: an attribute that is not hashed makes no difference.
@@ -136,7 +136,7 @@ def _op_name(m: Matching, op: str, old: bool) -> Any:
     return int(side.function_class[called[0]]) if called else op
 
 
-def _called(m: Matching, node: int, old: bool) -> Called:
+def _called_functions(m: Matching, node: int, old: bool) -> Called:
     """For each function-valued attribute what is called, equal on both sides for functions that are one."""
     side = m.a if old else m.b
     called: Called = {}

@@ -30,7 +30,7 @@ from graphviz_tb.model.columns import exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_text
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
-from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONSTANT_OPS, OPS_BY_ROLE, REARRANGE_OPS, Role
+from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONSTANT_OPS, OPS_BY_ROLE, REARRANGE_OPS, RESHAPE_OPS, Role
 
 # How a layer divides its channels: heads of an attention, groups of a normalization.
 #
@@ -41,7 +41,7 @@ from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONSTANT_OPS, OPS_BY_ROLE, 
 
 NUM_HEADS, NUM_GROUPS = "num_heads", "groups"
 DIVISION_KEYS = frozenset({NUM_HEADS, NUM_GROUPS})
-RESHAPE_OPS = frozenset({"Reshape", "aten::reshape", "aten::view"})
+SPLITTING_OPS = RESHAPE_OPS | {"aten::reshape", "aten::view"}  # may split an axis into heads
 GROUPED_OPS = "GroupNormalization"
 # What queries and keys go through on their way to their product.
 OPS_BEFORE_PRODUCT = VALUE_PLUMBING | REARRANGE_OPS | frozenset(
@@ -57,7 +57,7 @@ MAX_STEPS_TO_PRODUCT = 6
 def layer_division(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, int, int] | None:
     """Return what a layer is divided in, before and now, where two shapes that an op reshapes to say that."""
     graph = layers.side.graph
-    if graph.op_types[graph.op[user]] not in RESHAPE_OPS or not (isinstance(old, list) and isinstance(new, list)):
+    if graph.op_types[graph.op[user]] not in SPLITTING_OPS or not (isinstance(old, list) and isinstance(new, list)):
         return None
     other = [place for place, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]]
     if (

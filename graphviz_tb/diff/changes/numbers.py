@@ -87,7 +87,7 @@ class NodeQuantities:
         return before, after
 
     @cached_property
-    def whole(self) -> dict[str, ValuePair]:
+    def graph_totals(self) -> dict[str, ValuePair]:
         """Return the sums over either graph."""
         return {word: (_total(pair[0]), _total(pair[1])) for word, pair in self.columns.items()}
 
@@ -286,7 +286,7 @@ TOTAL_WORDS = ("parameters", "flops", "ops")  # the first that differs is report
 def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
     """Return the change that says which total is another, and at which nodes; none where all are equal or unknown."""
     for word in TOTAL_WORDS:
-        old, new = numbers.whole[word]
+        old, new = numbers.graph_totals[word]
         if old is None or new is None or old == new:
             continue
         before, after = numbers.known_quantities[word]

@@ -269,7 +269,7 @@ BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
 
 
 class TrainingParts:
-    """How the ops of one side take part in its training: `updates` change weights, `behind` are ops that work with
+    """Parts of the training that the ops of one side are: `updates` change weights, `behind` are ops that work with
     gradients, `before` those that lead to an update."""
 
     def __init__(self, bodies: Bodies) -> None:

@@ -144,14 +144,14 @@ def _equal_ends(before: list[Token], after: list[Token]) -> tuple[int, int]:
     """Count how many inputs at the begin and at the end stayed: the same on both sides, and nowhere else."""
     counts = Counter(before), Counter(after)
 
-    def same(mine: Iterable[Token], other: Iterable[Token]) -> int:
+    def equal_start(mine: Iterable[Token], other: Iterable[Token]) -> int:
         pairs = zip(mine, other, strict=False)
         return sum(
             1 for _ in takewhile(lambda two: two[0] == two[1] and counts[0][two[0]] == counts[1][two[0]] == 1, pairs)
         )
 
-    start = same(before, after)
-    return start, same(reversed(before[start:]), reversed(after[start:]))
+    start = equal_start(before, after)
+    return start, equal_start(reversed(before[start:]), reversed(after[start:]))
 
 
 def _control_wires(old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]) -> list[Rewire]:

@@ -38,16 +38,16 @@ class Likeness:
     first: SequenceElement
     last: SequenceElement
 
-    def near(self, ops: Counter[str]) -> int:
+    def count_unlike_ops(self, ops: Counter[str]) -> int:
         """Count the surplus and missing ops of a stretch; -1 above a tenth."""
         unlike = sum(abs(self.ops[kind] - ops[kind]) for kind in {*self.ops, *ops})
         return unlike if unlike <= UNLIKE * self.size else -1
 
-    def less(self, ops: Counter[str]) -> bool:
+    def is_reduced(self, ops: Counter[str]) -> bool:
         """Whether a stretch holds nothing that a repetition does not, and half of it."""
         return 2 * ops.total() >= self.size and all(self.ops[kind] >= count for kind, count in ops.items())
 
-    def more(self, ops: Counter[str], size: int) -> bool:
+    def is_extended(self, ops: Counter[str], size: int) -> bool:
         """Whether a stretch holds all of a repetition, and not much beside it."""
         return size <= MORE * self.size and all(ops[kind] >= count for kind, count in self.ops.items())
 
@@ -76,7 +76,7 @@ def nearly_before(
         if len(turn) == 1 and _is_named_scope(first.box) and _is_named_scope(turn[0].box):
             # Its name says as much: it may hold what leads to the stage.
             ops = setting.types.of(first.box)
-            start = stop - (like.more(ops, 0) or like.near(ops) >= 0)
+            start = stop - (like.is_extended(ops, 0) or like.count_unlike_ops(ops) >= 0)
             return stop if start < stop and _in_turn(sequence, start, stop, turn, setting.types) else start
         start = _longer_before(sequence, done, like, stop, setting.types)
         # With as many ends as two repetitions it is two smaller ones.
@@ -131,10 +131,10 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
         if element.stage or element.memory or ops.total() + element.box.ops > MORE * like.size:
             break
         ops.update(types.of(element.box))
-        unlike = like.near(ops)
+        unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = start, unlike
-        if larger == stop and like.more(ops, ops.total()):
+        if larger == stop and like.is_extended(ops, ops.total()):
             larger = start
     return best if best < stop else larger
 
@@ -156,10 +156,10 @@ def nearly_behind(
         if element.stage or ops.total() + element.box.ops > (1 + UNLIKE) * like.size:
             break
         ops.update(setting.types.of(element.box))
-        unlike = like.near(ops)
+        unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = place + 1, unlike
-        if like.less(ops):
+        if like.is_reduced(ops):
             less = place + 1
     stop = best if best > start else less
     if stop == start or (stop < len(sequence) and sequence[stop].word == turn[0].word):
@@ -188,7 +188,12 @@ def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
         behind = whole - before
         like = Likeness(before, size, turn[0], turn[place])
         unlike = (before - behind) + (behind - before)
-        if size >= MIN_BLOCK_OPS and like.near(behind) >= 0 and not any(map(_has_weights, unlike)) and _mixes(before):
+        if (
+            size >= MIN_BLOCK_OPS
+            and like.count_unlike_ops(behind) >= 0
+            and not any(map(_has_weights, unlike))
+            and _mixes(before)
+        ):
             first, second = _boxes_of(turn[:place]), _boxes_of(turn[place:])
             widths = setting.widths
             steps = widths.halves(first) or widths.halves(second)  # they are a stage
@@ -255,7 +260,7 @@ def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> boo
     return (
         like is not None
         and bool(setting.widths.of(boxes) or setting.widths.halves(boxes[:1]))
-        and like.near(setting.types.of(boxes[0])) >= 0
+        and like.count_unlike_ops(setting.types.of(boxes[0])) >= 0
         and _same_stage(boxes[:1], boxes[1:], setting)
         and not setting.widths.halves(boxes[1:])
     )

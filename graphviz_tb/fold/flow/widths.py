@@ -44,10 +44,10 @@ class OpTypes:
     def _count(self, box: FlowBox) -> Counter[str]:
         if box.members:
             return sum((self.of(member) for member in box.members), Counter())
-        own = Counter([box.op]) if box.op else self._below(box)
+        own = Counter([box.op]) if box.op else self._count_ops_below(box)
         return sum((self.of(feeder) for feeder in box.feeders), own)
 
-    def _below(self, box: FlowBox) -> Counter[str]:
+    def _count_ops_below(self, box: FlowBox) -> Counter[str]:
         if self.hierarchy is None:
             return Counter({f"#{box.symbol}": box.ops})
         graph, row, end = self.hierarchy.graph, box.row, int(self.hierarchy.end[box.row])
@@ -88,7 +88,7 @@ class ChannelWidths:
         return used
 
     def parameters(self, box: FlowBox) -> int:
-        """The numbers in the weights that a box uses; what is not known counts as one."""
+        """Count the elements of the weights that a box uses; unknown sizes count as one."""
         return sum(int(self._parameters[nodes].sum()) for nodes in self._nodes([box]))
 
     @cached_property
@@ -175,7 +175,7 @@ class ChannelWidths:
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
 
     def _blocks_of(self, stage: FlowBox) -> Sequence[FlowBox]:
-        """The parts of one kind that hold most of a box."""
+        """Return the equal parts that hold most of a box."""
         parts = [stage]
         while len(parts) == 1:
             alike: dict[Hashable, list[FlowBox]] = defaultdict(list)
