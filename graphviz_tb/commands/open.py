@@ -66,9 +66,9 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
 
 def _has_display() -> bool:
     """Return whether this machine has a screen with a browser."""
-    from graphviz_tb.serve.display import display
+    from graphviz_tb.serve.settings import has_display
 
-    return display()
+    return has_display()
 
 
 def _is_log(model: str) -> bool:
