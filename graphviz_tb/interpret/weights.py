@@ -64,9 +64,11 @@ KERNEL_SLOT = 1  # input slot
 def _find_channel_weights(
     graph: Graph, origin: Ints, behind: Callable[[int], Iterable[int]] | None = None
 ) -> list[int]:
-    """Before: for each node the constant whose value it hands on, -1 for none; `behind` gives the constants that a
-    value is made of. After: the constants that are joined, element by element, to what a convolution or product with a
-    constant kernel gives, one number for each channel."""
+    """Return the constants that join the result of a convolution or product, one number for each channel.
+
+    Its kernel must be a constant. Before: for each node the constant whose value it hands on, -1 for none; `behind`
+    gives the constants that a value is made of.
+    """
     keeps, joins = (graph.nodes_of_types(ops.__contains__) for ops in (CHANNEL_KEEPING_OPS, CHANNEL_JOINING_OPS))
     width = _output_channels_by_op(graph, origin)
     if not width or not joins.any():
@@ -366,8 +368,7 @@ def _frozen_weight_origins(
     """Origins of former variables: they are in a weight's place, here or in a function that
     a call gives them to, are read as one, or have a role. Before: `origin` of all that constants bring, and of what
     `variables` bring; `bindings` are those of `_bind_call_arguments`. With `literal` a constant that nothing reads is
-    none, whatever
-    its place."""
+    none, whatever its place."""
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     read = _variable_read_edges(graph, constant)
     known = np.isin(origin, graph.source[read]) | (variables >= 0)

@@ -79,7 +79,7 @@ def judged_metrics(trials: Trials, scalars: Mapping[tuple[str, str], Series]) ->
 
 
 def _has_real_value(trials: Trials, scalars: Mapping[tuple[str, str], Series]) -> bool:
-    """Return whether any session gave the placeholder a value of its own."""
+    """Return whether any session set the placeholder to a real value."""
     found: Sequence[Series | None] = [scalars.get((session.run, PLACEHOLDER)) for session in trials.sessions]
     known = [one.extent() for one in found if one is not None]
     return any(one is not None and one.last is not None and one.last[2] != PLACEHOLDER_VALUE for one in known)

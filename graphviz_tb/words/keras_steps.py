@@ -205,7 +205,7 @@ def _whole_number(value: Any) -> int:
 
 
 def _axes(layer: Layer, value: Any) -> list[int]:
-    """Return a number for each axis of the layer's images: one stands for all."""
+    """Return a number for each axis of the layer's images, repeating a single one."""
     if isinstance(value, list | tuple):
         return [_whole_number(each) for each in value]
     axes = DIMENSIONS.search(layer.class_name.removesuffix("Transpose"))

@@ -181,7 +181,7 @@ class PyTorchSteps(TensorFlowSteps):
 
 
 def _for_axes(values: Sequence[int], axes: int) -> list[int]:
-    """Return a number for each axis: one stands for all."""
+    """Return a number for each axis, repeating a single one."""
     return list(values) * axes if len(values) == 1 else list(values)
 
 
