@@ -75,7 +75,7 @@ def _is_log(model: str) -> bool:
     """Return whether a model is a folder, and no SavedModel: what a training writes."""
     from pathlib import Path
 
-    from graphviz_tb.formats.saved_model import saved_model_file
+    from graphviz_tb.sources.walk import saved_model_file
 
     return os.path.isdir(model) and saved_model_file(Path(model)) is None  # noqa: PTH112 - never raises, for any name
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphviz_tb.model.layers import Layer, LayerConfig
-from graphviz_tb.words.layer_steps import LayerStep, size_word, step_words
+from graphviz_tb.words.layer_steps import LayerStep, heads_word, size_word, step_words
 
 ACTIVATION_WORDS = {
     "relu": "ReLU",
@@ -115,16 +115,6 @@ def _attention(layer: Layer, padded: bool) -> LayerStep:
         return LayerStep("attention", heads_word(heads, shared, size))
     heads, size = _whole_number(config["num_heads"]), _whole_number(config["key_dim"])
     return LayerStep("attention", heads_word(heads, heads, size))
-
-
-def heads_word(heads: int, shared: int, size: int) -> str:
-    """Write the heads of attention, of which keys and values may have fewer.
-
-    >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
-    ('12 heads × 64', '32 heads, 8 kv × 128')
-    """
-    one = "head" if heads == 1 else "heads"
-    return f"{heads} {one} × {size}" if heads == shared else f"{heads} {one}, {shared} kv × {size}"
 
 
 def _recurrent(layer: Layer, padded: bool) -> LayerStep:

@@ -30,9 +30,7 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.words.block_words import Block, block_words, fits, short_word
-from graphviz_tb.words.keras_steps import keras_steps
 from graphviz_tb.words.layer_steps import WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
-from graphviz_tb.words.pytorch_steps import PyTorchSteps
 
 MOST_NODES = 150  # of a group: a larger one is no layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
@@ -54,7 +52,11 @@ class PaperWords:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self.graph = hierarchy.graph
-        self.steps = PyTorchSteps(hierarchy) if self.graph.is_pytorch else TensorFlowSteps(hierarchy)
+        self.steps = TensorFlowSteps(hierarchy)
+        if self.graph.is_pytorch:
+            from graphviz_tb.words.pytorch_steps import PyTorchSteps
+
+            self.steps = PyTorchSteps(hierarchy)
         self._known = hierarchy.paper_words  # one first picture is laid out several times
 
     def of(self, row: int) -> str | None:
@@ -113,6 +115,8 @@ class PaperWords:
         layer = layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
         if layer is None or layer.parts:
             return None
+        from graphviz_tb.words.keras_steps import keras_steps
+
         return keras_steps(layer, self._has_padded_input(row)) or None
 
     def _has_padded_input(self, row: int) -> bool:

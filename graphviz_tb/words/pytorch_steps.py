@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
-from graphviz_tb.words.keras_steps import heads_word
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, size_word, step_words
+from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, heads_word, size_word, step_words
 
 ACTIVATIONS = {
     "relu": "ReLU",
