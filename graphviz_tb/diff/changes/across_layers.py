@@ -272,6 +272,7 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
 def _only_adds_weights(change: Change) -> bool:
     """Return whether nothing but reads of variables came, or went: each layer has its own.
 
+    >>> from graphviz_tb.model.change_content import Unit
     >>> kinds = ({"ReadVariableOp": 2}, {"ReadVariableOp": 1, "VarHandleOp": 1})
     >>> [_only_adds_weights(Change("added", "op", None, "a", 2, Unit(op_types=kind))) for kind in kinds]
     [True, False]
