@@ -11,6 +11,7 @@ from graphviz_tb import diff
 from graphviz_tb.diff.changes.settings import merge_by_number
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import Setting
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
 from tests.diff.test_traced_widths import traced
@@ -90,8 +91,8 @@ def test_a_gated_unit_is_one_change(turn: bool) -> None:
 def number(key: str, old: Any, new: Any, leaf: str, blocks: str = "01", constant: bool = True) -> Change:
     """Another number at an op, or a layer, of several blocks."""
     first, *others = [f"net/block_{block}/att/{leaf}" for block in blocks]
-    detail = {"key": key, "old": old, "new": new, **({"constant": True} if constant else {})}
-    return Change("changed", "attribute", first, first, 1, detail, tuple((name, name) for name in others))
+    content = Setting(key, old, new, constant)
+    return Change("changed", "attribute", first, first, 1, content, tuple((name, name) for name in others))
 
 
 UNITS = number("units", "32", "64", "q", constant=False)
@@ -113,7 +114,7 @@ def test_one_number_in_several_constants_of_a_block_is_one_change() -> None:
         number("limit", 4, 8, "range", blocks="0"),  # in one of the blocks only
         number("epsilon", 1e-6, 2e-6, "norm"),  # set by itself
         number("mode", "SAME", "VALID", "pad"),
-        Change("changed", "attribute", "net/head", "net/head", 1, {"key": "units", "old": "8", "new": "16"}),
+        Change("changed", "attribute", "net/head", "net/head", 1, Setting("units", "8", "16")),
     ],
 )
 def test_another_number_stays_a_change_of_its_own(other: Change) -> None:
