@@ -53,7 +53,7 @@ class PaperWords:
         self.hierarchy = hierarchy
         self.graph = hierarchy.graph
         self.steps = TensorFlowSteps(hierarchy)
-        if self.graph.is_pytorch:
+        if self.graph.is_value_trace:
             from graphviz_tb.words.pytorch_steps import PyTorchSteps
 
             self.steps = PyTorchSteps(hierarchy)
