@@ -193,10 +193,11 @@ def _lazy_read_archive(opened: OpenedSource, options: ReadOptions) -> SourceCont
     return read_archive(opened, options)
 
 
-def _refuse_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    raise UnknownFormat(
-        f"{opened.name} is an ONNX model, not a TensorFlow graph", hint="convert it with onnx-tf, or open it in Netron"
-    )
+def _lazy_read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read an ONNX model."""
+    from graphviz_tb.formats.onnx import read_onnx
+
+    return read_onnx(opened, options)
 
 
 def _refuse_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
@@ -211,7 +212,7 @@ READERS: dict[str, Reader] = {
     "keras_metadata": _lazy_read_keras_metadata,
     "keras_hdf5": _lazy_read_keras_hdf5,
     "archive": _lazy_read_archive,  # Keras models, programs of torch.export
-    "onnx": _refuse_onnx,
+    "onnx": _lazy_read_onnx,
     "tflite": _refuse_tflite,
 }
 
