@@ -19,9 +19,9 @@ from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
+from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS, Role, has_role
+from graphviz_tb.ops.signatures import kernel_sizes
 
-PYTORCH_PARAMETER = "prim::GetAttr"
 MANY_PARAMETERS = 1000  # of a weight of unknown size
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
 
@@ -75,9 +75,8 @@ class ChannelWidths:
         works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
         unknown = np.where(graph.nodes_of_types(lambda op: "norm" in op.lower()), 1, MANY_PARAMETERS)
         used = works.astype(np.int64)
-        if graph.is_pytorch:
-            given = graph.target[graph.nodes_of_types(PYTORCH_PARAMETER.__eq__)[graph.source]]
-            used += np.bincount(given, minlength=len(graph)) * unknown
+        given = graph.target[graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))[graph.source]]
+        used += np.bincount(given, minlength=len(graph)) * unknown
         origin = graph.meaning.origin
         if len(origin):
             edges = np.flatnonzero((graph.mark[graph.target] == 0) & (origin[graph.source] >= 0))
@@ -109,11 +108,11 @@ class ChannelWidths:
         for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
             shape = shapes.get(weight)
             if shape and len(shape) > 1:
+                outputs, _, window = kernel_sizes(graph.op_types[graph.op[node]], shape)
                 if not spreads[node]:
-                    given[node] = shape[0 if graph.is_pytorch else -1] or 0
-                if slides[node] and len(shape) > 2:
-                    around = shape[2:] if graph.is_pytorch else shape[:-2]
-                    kernel[node] = sizes.setdefault(around, 1 + len(sizes))
+                    given[node] = outputs or 0
+                if slides[node] and window:
+                    kernel[node] = sizes.setdefault(window, 1 + len(sizes))
         return given, kernel
 
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
