@@ -155,6 +155,8 @@ FREE_GRAPH_NODES = Limit(200_000, "read", "nodes",
     "of any source, and one more for each 12 bytes: those of a name, an op and an input", "refused")
 FREE_GRAPH_INPUTS = Limit(2_000_000, "read", "inputs",
     "of nodes of any packed graph, and one more for each byte; real graphs have one for four to ten", "refused")
+FREE_FLATBUFFER_VALUES = Limit(1_000_000, "read", "values",
+    "of lists of a TensorFlow Lite file, each counted as often as it is used, and four more for each byte", "refused")
 FREE_LAYER_PATH_LETTERS = Limit(50_000_000, "read", "letters",
     "of the paths of all Keras layers, and ten more for each byte", "refused")
 FREE_WALKED_NODES = Limit(200_000, "read", "nodes",
