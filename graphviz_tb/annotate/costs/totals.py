@@ -21,7 +21,7 @@ from graphviz_tb.annotate.costs.formulas import (
     sizes_with_batch,
 )
 from graphviz_tb.annotate.costs.layers import is_partly_counted, layer_cost
-from graphviz_tb.annotate.costs.loops import LoopRounds, loop_conditions, unused_nodes
+from graphviz_tb.annotate.costs.loops import LoopRounds, branch_nodes, loop_conditions, unused_nodes
 from graphviz_tb.annotate.infer.engine import ILL_FORMED_OP_ERRORS, Inference
 from graphviz_tb.annotate.infer.frame import CallFrame
 from graphviz_tb.annotate.infer.op import Op
@@ -236,6 +236,7 @@ class CostSummer:
         self._frames: dict[CallFrame, Cost] = {}
         self._rounds = LoopRounds(inference)
         self._around = loop_conditions(self.graph)
+        self._branched: list[bool] = branch_nodes(self.graph).tolist()
         self._idle: list[bool] = (unused_nodes(self.graph) | (self.graph.definition < 0)).tolist()
         # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
@@ -288,8 +289,10 @@ class CostSummer:
         return self.inference.calls.opened.get((frame, node), ())
 
     def _cost_of_all_rounds(self, frame: CallFrame, node: int) -> Cost:
-        """Return the cost of a node in all rounds of the enclosing loops of control flow v1."""
+        """Return the cost of a node in all rounds of the enclosing loops of control flow v1; its branches all count."""
         cost = self._cost_of_one_round(frame, node)
+        if self._branched[node] and (cost.flops or cost.activation_bytes) and not cost.branched:
+            cost += Cost(branched=1)
         around = self._around.get(node)
         if around is None:
             return cost
