@@ -68,12 +68,15 @@ ANSWERS = {
     "name:/LU6/i": ["a/relu6 (1)"],
     "nothing": [],
     "transpose_a=false": ["a/matmul"],
+    "size=SAME": [],  # an attribute, though a quantity is called so too
+    '"params>"': [],
     '"typ:Relu"': [],  # in quotes a text
     "a/matmul:0": [],
     "aten::add": [],
 }
 WRONG = ["", "  ", "(a", "a)", "a or", "not", "and and", "( )", "weight>3", "params>3lbs", "time>3K", "/(/", "x " * 101,
-         "typ:Relu", "a and layer:b", "not Type: x", "op:", 'name:""', "attr: )", "params:1M"]  # fmt: skip
+         "typ:Relu", "a and layer:b", "not Type: x", "op:", 'name:""', "attr: )", "params:1M",
+         "params>", "params >", "params>=", "op:Relu and Time<x", "flops>1e6 or a", "size!=SAME"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +107,10 @@ def test_a_field_that_there_is_not_is_refused_with_those_that_there_are() -> Non
         parse_query("not op:")
     with pytest.raises(RequestError, match="params is compared, not looked for"):
         parse_query("params:1M")
+    with pytest.raises(RequestError, match="params> compares with a number: it is followed by nothing"):
+        parse_query("params>")
+    with pytest.raises(RequestError, match="params>= compares with a number: '1_000' is no number"):
+        parse_query("op:Conv2D params>=1_000")
 
 
 def test_a_quantity_that_is_not_known_is_said(model: graphviz_tb.Model) -> None:
