@@ -86,7 +86,7 @@ TYPING_INPUT = {
 COUNTED_OUTPUTS = "num_outputs"
 PASSING_OPS = frozenset(("Identity", "QuantizeLinear", "DequantizeLinear"))
 EMPTY_LIST_TYPES = frozenset((6, 7, 8))  # types of attributes: lists of floats, whole numbers, texts
-BUFFER_SLOTS = frozenset(("mean", "variance"))
+BUFFER_SLOTS = frozenset(("mean", "variance", "buffer"))
 
 
 def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
@@ -279,8 +279,11 @@ class BlockReader:
     def _share_stored(self, given: str, taken: str) -> None:
         """Let a value be a stored one. A tensor with a name of its own in the program is a weight of its own, whose
         equal numbers are stored once."""
-        if "." in given and self.model.uses.weight_use(self.key, given, self.stored[taken]) is not None:
-            self.stored[given] = self.stored[taken]
+        if (
+            not MADE_NAME.fullmatch(given)
+            and self.model.uses.weight_use(self.key, given, self.stored[taken]) is not None
+        ):
+            self.stored[given] = tensor
         else:
             self.same[given] = taken
         self.builder.left_out += 1
