@@ -283,7 +283,7 @@ class BlockReader:
             not MADE_NAME.fullmatch(given)
             and self.model.uses.weight_use(self.key, given, self.stored[taken]) is not None
         ):
-            self.stored[given] = tensor
+            self.stored[given] = self.stored[taken]
         else:
             self.same[given] = taken
         self.builder.left_out += 1
