@@ -204,7 +204,7 @@ class WeightUses:
 
 def _may_be_weight(tensor: TensorValue) -> bool:
     """Return whether the type of a tensor is one that weights have."""
-    return bool(tensor.dtype) and tensor.dtype not in ("string", "bool", "int64", "uint64", "int16", "uint16")
+    return bool(tensor.dtype) and tensor.dtype not in ("string", "bool", "int64", "uint64")
 
 
 def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
