@@ -86,7 +86,9 @@ TYPING_INPUT = {
 COUNTED_OUTPUTS = "num_outputs"
 PASSING_OPS = frozenset(("Identity", "QuantizeLinear", "DequantizeLinear"))
 EMPTY_LIST_TYPES = frozenset((6, 7, 8))  # types of attributes: lists of floats, whole numbers, texts
-BUFFER_SLOTS = frozenset(("mean", "variance"))
+# Whole numbers of more than 8 bits in place of a weight's floats: counts have the same types, and are no weights.
+QUANTIZED_TYPES = {"int32": "qint32", "int16": "qint16", "uint16": "quint16"}
+BUFFER_SLOTS = frozenset(("mean", "variance", "buffer"))
 
 
 def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
@@ -279,7 +281,10 @@ class BlockReader:
     def _share_stored(self, given: str, taken: str) -> None:
         """Let a value be a stored one. A tensor with a name of its own in the program is a weight of its own, whose
         equal numbers are stored once."""
-        if "." in given and self.model.uses.weight_use(self.key, given, self.stored[taken]) is not None:
+        if (
+            not MADE_NAME.fullmatch(given)
+            and self.model.uses.weight_use(self.key, given, self.stored[taken]) is not None
+        ):
             self.stored[given] = self.stored[taken]
         else:
             self.same[given] = taken
@@ -310,7 +315,7 @@ class BlockReader:
 
     def _add_stored(self, value: str, place: Place, scope: str) -> None:
         tensor, use = self.stored[value], self._use(value)
-        kind = Value(tensor.dims, tensor.dtype)
+        kind = Value(tensor.dims, tensor.dtype if use is None else QUANTIZED_TYPES.get(tensor.dtype, tensor.dtype))
         if use is None:
             name = place_name(value)
             self.builder.add_constant(value, scope, name, kind, tensor.content())
@@ -326,6 +331,8 @@ class BlockReader:
         """State the types of the outputs of a node that the file leaves open."""
         if all(value in self.kinds and self.kinds[value].dtype for value in node.outputs if value):
             return
+        for value, kind in zip(node.outputs, _results_of_bodies(node), strict=False):
+            self.kinds.setdefault(value, kind)
         known = op_def(op_type(node))
         at = TYPING_INPUT.get(node.op_type, 0)
         usual = self._type_of(node.inputs[at]) if at < len(node.inputs) else ""
@@ -418,6 +425,25 @@ class BlockReader:
         """Return whether a value is given here, and not stored."""
         resolved = self._resolve(value)
         return resolved not in self.stored and (resolved in self.makers or resolved in self.kinds)
+
+
+def _results_of_bodies(node: NodeValue) -> list[Value]:
+    """Return the outputs of an op with bodies as the body states them; what a loop collects has one more axis."""
+    body = next((graph for _, graph in graphs_of_node(node)), None)
+    if body is None:
+        return []
+    kinds = [Value(value.dims, value.dtype) for value in body.outputs]
+    if node.op_type == "If":
+        return kinds
+    condition = 1 if node.op_type == "Loop" else 0
+    carried = max(0, len(body.inputs) - 2 if condition else len(node.inputs) - _scanned_inputs(node))
+    collected = [Value(None if kind.sizes is None else (None, *kind.sizes), kind.dtype) for kind in kinds]
+    return [*kinds[condition : condition + carried], *collected[condition + carried :]]
+
+
+def _scanned_inputs(node: NodeValue) -> int:
+    """Return the number of inputs that a `Scan` goes through, slice by slice."""
+    return next((each.i or 0 for each in node.attributes if each.name == "num_scan_inputs"), len(node.inputs))
 
 
 def place_name(value: str) -> str:

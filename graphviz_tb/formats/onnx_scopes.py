@@ -15,8 +15,8 @@ from graphviz_tb.formats.onnx_messages import NodeValue
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import Role, has_role
 
-SCOPES_KEY, CLASSES_KEY, TRACE_KEY = (
-    f"pkg.torch.onnx.{what}" for what in ("name_scopes", "class_hierarchy", "stack_trace")
+SCOPES_KEY, CLASSES_KEY, TRACE_KEY, CALL_KEY = (
+    f"pkg.torch.onnx.{what}" for what in ("name_scopes", "class_hierarchy", "stack_trace", "fx_node")
 )
 NAMESPACE_KEY = "namespace"  # of releases before 2.6: `: models.Net/fc: torch.nn.Linear/linear: aten.linear.default`
 LISTED_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""")
@@ -74,6 +74,26 @@ def place_of_node(node: NodeValue) -> Place:
 def stack_trace(node: NodeValue) -> str:
     """Return the lines of the program that made a node, as Python prints them; "" if the exporter wrote none."""
     return next((entry.value for entry in node.metadata if entry.key == TRACE_KEY), "")
+
+
+def stored_kind(node: NodeValue, value: str) -> str:
+    """Return whether a stored value that a node takes is a parameter ("p") or a buffer ("b") of the program, as the
+    exporter says in the call that the node was made from; "" if it says neither.
+
+    >>> from graphviz_tb.formats.onnx_messages import Entry
+    >>> call = Entry("pkg.torch.onnx.fx_node", "%add : call_function(args = (%x, %p_pos_embed))")
+    >>> stored_kind(NodeValue(metadata=(call,)), "pos.embed"), stored_kind(NodeValue(), "pos")
+    ('p', '')
+    """
+    call = next((entry.value for entry in node.metadata if entry.key == CALL_KEY), "")
+    mangled = re.sub(r"\W", "_", value).lower()
+    found = re.search(rf"%([pb])_{re.escape(mangled)}\b", call.lower())
+    return found[1] if found else ""
+
+
+def has_call_record(node: NodeValue) -> bool:
+    """Return whether the exporter wrote the call that a node was made from."""
+    return any(entry.key == CALL_KEY for entry in node.metadata)
 
 
 def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:

@@ -10,11 +10,12 @@ too; other numbers are constants.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import struct
+from collections.abc import Iterator, Mapping
 from math import prod
 
 from graphviz_tb.formats.onnx_messages import FunctionValue, GraphValue, ModelValue, NodeValue, TensorValue
-from graphviz_tb.formats.onnx_scopes import MADE_NAME
+from graphviz_tb.formats.onnx_scopes import MADE_NAME, has_call_record, stored_kind
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import Role, has_role
@@ -28,7 +29,7 @@ CARRIERS = frozenset(
 )
 JOINING_OPS = frozenset(("Add", "Mul", "Sub", "Div"))
 OWN_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
-CONSTANT_FIELDS = ("value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings")
+NEUTRAL_FORMS = {"scale": struct.pack("<f", 1), "offset": struct.pack("<f", 0)}  # one element of float32
 
 FunctionKey = tuple[str, str, str]  # domain, name, overload
 BlockKey = FunctionKey | None  # None: the main graph and the graphs inside of it, whose names differ
@@ -107,6 +108,7 @@ class WeightUses:
     """What takes the stored tensors of a model, through carriers and into functions."""
 
     def __init__(self, model: ModelValue) -> None:
+        self.from_pytorch = model.producer == "pytorch"
         self.functions = {(each.domain, each.name, each.overload): each for each in model.functions}
         self._users: dict[tuple[BlockKey, str], list[tuple[NodeValue, int]]] = {}
         self._makers: dict[tuple[BlockKey, str], NodeValue] = {}
@@ -144,16 +146,14 @@ class WeightUses:
                     continue
                 names = weight_input_names(op_type(node))
                 integer = dequantized or not quantized or "Integer" in node.op_type or "QLinear" in node.op_type
-                if slot in names and integer:
+                if slot in names and integer and not _is_neutral(value, names[slot], tensor):
                     return Use(names[slot], node)
                 if slot == 0 and node.op_type in CARRIERS and node.outputs:
                     more = dequantized or node.op_type == "DequantizeLinear"
                     self._follow(waiting, seen, (here, node.outputs[0], more))
                 elif node.op_type in JOINING_OPS and not quantized and self._joins(here, node, slot, tensor):
                     return Use("bias" if node.op_type in ("Add", "Sub") else "scale", node)
-        if not quantized and "." in value and not MADE_NAME.fullmatch(value) and block is None and tensor.name:
-            return self._use_by_name(value)
-        return None
+        return self._use_by_name(value) if block is None and not quantized else None
 
     @staticmethod
     def _follow(
@@ -164,9 +164,13 @@ class WeightUses:
             waiting.append(step)
 
     def _use_by_name(self, value: str) -> Use | None:
-        """Return the use of a tensor that has a name in the program."""
-        users = self._users.get((None, value), ())
-        return Use("", users[0][0]) if users else None
+        """Return the use of a tensor that has a name in the program: the exporter says so, or did not make it up."""
+        users = [node for node, _ in self._users.get((None, value), ())[:MAX_FOLLOWED_CARRIERS]]
+        if not users or MADE_NAME.fullmatch(value):
+            return None
+        kind = next(filter(None, (stored_kind(node, value) for node in users)), "")
+        named = "." in value or (self.from_pytorch and "/" not in value and not any(map(has_call_record, users)))
+        return Use("buffer" if kind == "b" else "", users[0]) if kind or named else None
 
     def _joins(self, block: BlockKey, node: NodeValue, slot: int, tensor: TensorValue) -> bool:
         """Return whether an op joins a vector to the result of a product or a norm that has weights."""
@@ -200,7 +204,14 @@ class WeightUses:
 
 def _may_be_weight(tensor: TensorValue) -> bool:
     """Return whether the type of a tensor is one that weights have."""
-    return bool(tensor.dtype) and tensor.dtype not in ("string", "bool", "int64", "uint64", "int16", "uint16")
+    return bool(tensor.dtype) and tensor.dtype not in ("string", "bool", "int64", "uint64")
+
+
+def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
+    """Return whether a vector without a name leaves a normalised value as it is: ones times it, or zeros added."""
+    form = NEUTRAL_FORMS.get(slot)
+    content = tensor.content() if form is not None and MADE_NAME.fullmatch(value) else None
+    return content is not None and form is not None and content == form * (len(content) // len(form))
 
 
 def captured_values(graph: GraphValue, stored: Mapping[str, object]) -> list[str]:
@@ -218,8 +229,3 @@ def captured_values(graph: GraphValue, stored: Mapping[str, object]) -> list[str
             taken.update(dict.fromkeys(filter(None, node.inputs)))
             waiting += [more for _, more in graphs_of_node(node)]
     return [value for value in taken if value not in given and value not in stored]
-
-
-def count_elements(tensors: Iterable[TensorValue]) -> int:
-    """Return the number of elements of some tensors."""
-    return sum(prod(max(0, size) for size in tensor.dims) for tensor in tensors)

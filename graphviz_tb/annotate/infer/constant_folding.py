@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from graphviz_tb.annotate.infer.op import ElementFold, Op, normalize_axis
 from graphviz_tb.annotate.infer.rules.arrays import slice_entries
 from graphviz_tb.annotate.infer.rules.onnx import shape_elements, slice_ranges
@@ -392,15 +394,28 @@ def _fold_onnx_gather(op: Op) -> Elements | None:
 
 
 def _fold_onnx_slice(op: Op) -> Elements | None:
-    """`Slice` of a vector."""
-    value = op.value(0)
-    ranges = slice_ranges(op, 1) if value is not None and op.rank(0) == 1 else None
-    if value is None or ranges is None or len(ranges) != 1:
+    """`Slice` of a small tensor."""
+    value, dims = op.value(0), op.shape(0)
+    cuts = slice_ranges(op, len(dims)) if value is not None and dims is not None else None
+    if value is None or dims is None or cuts is None:
         return None
-    begin, end, step = ranges[0]
-    if begin is None or end is None or begin <= SYMBOL_LIMIT or end <= SYMBOL_LIMIT:
+    ranges: list[Sequence[int]] = []
+    for axis, size in enumerate(dims):
+        begin, end, step = cuts.get(axis, (0, size, 1))
+        if begin is None or end is None or begin <= SYMBOL_LIMIT or end <= SYMBOL_LIMIT:
+            return None
+        ranges.append(range(*slice(begin, None if step < 0 and end < -size else end, step).indices(size)))
+    return _select_elements(value, dims, ranges)
+
+
+def _fold_onnx_transpose(op: Op) -> Elements | None:
+    """`Transpose` of a small tensor."""
+    value, dims = op.value(0), op.shape(0)
+    if value is None or dims is None or len(value) > MAX_FOLDED_ELEMENTS:
         return None
-    return value[begin : None if step < 0 and end < -len(value) else end : step]
+    order = op.attr("perm") or list(reversed(range(len(dims))))
+    places = np.arange(len(value)).reshape(dims).transpose(order).ravel()
+    return tuple(value[place] for place in places.tolist())
 
 
 def _fold_onnx_concat(op: Op) -> Elements | None:
@@ -547,7 +562,7 @@ ELEMENT_FOLDS: dict[str, ElementFold] = {
             ("Squeeze", _fold_one_element),
             ("Unsqueeze", _fold_one_element),
             ("Flatten", _fold_identity),
-            ("Transpose", _fold_transpose),
+            ("Transpose", _fold_onnx_transpose),
             ("Range", _fold_range),
             ("ConstantOfShape", _fold_onnx_fill),
             ("Expand", _fold_onnx_expand),
