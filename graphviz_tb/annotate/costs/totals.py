@@ -237,7 +237,10 @@ class CostSummer:
         self._rounds = LoopRounds(inference)
         self._around = loop_conditions(self.graph)
         self._branched: list[bool] = branch_nodes(self.graph).tolist()
-        self._idle: list[bool] = (unused_nodes(self.graph) | (self.graph.definition < 0)).tolist()
+        idle = unused_nodes(self.graph) | (self.graph.definition < 0)
+        if self.graph.is_value_trace:  # sizes and numbers, which the program computes and not the network
+            idle |= self.graph.mark == Mark.CONSTANT
+        self._idle: list[bool] = idle.tolist()
         # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
