@@ -57,6 +57,23 @@ def headline(changes: Changes) -> str:
     return changes.explain().splitlines()[3].strip()
 
 
+def tables(many: int) -> GraphDef:
+    """Several tables in one scope, whose rows are stacked: table_0 is 10×4, table_1 20×4, …"""
+    lookups = [f"net/embed/lookup_{at} GatherV2" for at in range(many)]
+    rows = " ".join(f"net/embed/lookup_{at}" for at in range(many))
+    shapes = {f"net__embed__lookup_{at}": (10 * (at + 1), 4) for at in range(many)}
+    made = weighted((*lookups, f"net/embed/stack Pack {rows}", "net/out/Relu Relu net/embed/stack"), **shapes)
+    for at in range(many):
+        made.node.add(name=f"ids_{at}", op="Placeholder")
+        next(node for node in made.node if node.name == f"net/embed/lookup_{at}").input.append(f"ids_{at}")
+    return made
+
+
+def test_one_more_table_of_several_is_an_embedding() -> None:
+    assert any("Embedding(30, 4)" in str(change.detail.get("layers")) for change in diff(tables(2), tables(3)))
+    assert any("Embedding(30, 4)" in str(change.detail.get("layers")) for change in diff(tables(3), tables(2)))
+
+
 def test_a_new_layer_is_called_by_class_and_arguments() -> None:
     (change,) = changes = diff(towers(), towers("item"))
     assert headline(changes) == "+ Dense(16, relu)  net/item_new"

@@ -22,7 +22,7 @@ from graphviz_tb.diff.changes.layers import (
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.traced import WIDTH_OPS, result_width
-from graphviz_tb.interpret.layer_classes import find_activation, infer_recurrent_units, known_sizes
+from graphviz_tb.interpret.layer_classes import find_activation, infer_layer_class, infer_recurrent_units, known_sizes
 from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import LayerExpression
@@ -227,7 +227,7 @@ class LayerCalls:
             return LayerExpression(known.class_name, tuple(filter(None, known.telling.split(" · ")))), True
         nodes = side.scopes.nodes(layer).tolist() if exists(layer) else [-1 - layer]
         if not whole.issuperset(nodes):
-            return LayerExpression(self.op_types_of(members)), False
+            return self.part_of_layer([node for node in nodes if node in whole], members)
         if side.has_module_scopes:
             kind = enclosing_module_class(name) if exists(layer) or is_module(last_segment(name)) else ""
             given = tuple(self.traced_arguments(members)) if kind else ()
@@ -237,6 +237,17 @@ class LayerCalls:
         # A scope of several ops has a name that says more than their types.
         word = without_counters(last_segment(name)) if len(members) > 1 else self.op_types_of(members)
         return LayerExpression(word), False
+
+    def part_of_layer(self, part: Sequence[int], members: Sequence[int]) -> tuple[LayerExpression, bool]:
+        """Return what came or went of a layer that stays: a layer itself, where it has weights, as one more table of
+        several; else the types of its ops."""
+        side = self.layers.side
+        own = [node for node in part if self.layers.forward[node]]
+        weighty = not side.of_pytorch and any(node in side.graph.meaning.weights for node in own)
+        kind = infer_layer_class(side.graph, own) if weighty else ""
+        if not kind:
+            return LayerExpression(self.op_types_of(members)), False
+        return LayerExpression(kind, tuple(self.arguments(kind, own))), True
 
     def op_types_of(self, members: Sequence[int]) -> str:
         """Return the types of some ops, each once."""

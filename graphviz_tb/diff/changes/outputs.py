@@ -178,7 +178,7 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
         return sort_by_severity(
             [*without_objects(others, behind), replace(ports, consequences=sort_by_severity(behind))]
         )
-    cause = inputs[0] if inputs else _cause_of_outputs(ports, changes) or _last_width(changes)
+    cause = inputs[0] if inputs else _cause_of_outputs(ports, changes) or _cause_of_sizes(ports, changes)
     if cause is None:
         return sort_by_severity([*others, ports])
     grave = replace(cause, severity="signature", consequences=sort_by_severity([*cause.consequences, ports]))
@@ -216,10 +216,29 @@ def _cause_of_outputs(ports: Change, changes: Sequence[Change]) -> Change | None
     return None
 
 
-def _last_width(changes: Sequence[Change]) -> Change | None:
-    """Of several changes the last one that makes a layer wider or narrower: what a model gives follows from these."""
-    wide = [change for change in changes if change.key in WIDTH_KEYS]
-    return wide[-1] if wide else None
+def _cause_of_sizes(ports: Change, changes: Sequence[Change]) -> Change | None:
+    """Of several changes the last one of a size that all outputs have, before and now: `units 64 → 128` and an output
+    of 32×64 that is 32×128."""
+    sizes = [_other_sizes(port.old or "", port.new or "") for port in _ports_of(ports)]
+    same = [
+        change
+        for change in changes
+        if change.setting
+        and (change.key in WIDTH_KEYS or change.key == "shape")
+        and all(pairs and pairs <= _other_sizes(change.setting.old, change.setting.new) for pairs in sizes)
+    ]
+    return same[-1] if same else None
+
+
+def _other_sizes(old: object, new: object) -> set[tuple[str, str]]:
+    """Return the old and new sizes that are others in two shapes, or two sizes.
+
+    >>> sorted(_other_sizes("float32 2×9×4", "float32 2×8×4")), _other_sizes(64, 128), _other_sizes("9", "2×9")
+    ([('9', '8')], {('64', '128')}, set())
+    """
+    before, after = (str(value).rpartition(" ")[2].split("×") for value in (old, new))
+    pairs = set(zip(before, after, strict=False)) if len(before) == len(after) else set()
+    return {pair for pair in pairs if pair[0] != pair[1]}
 
 
 def _result_shape(spec: str) -> str:
