@@ -59,6 +59,8 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
     for node in graph.meaning.doubtful:
         yield node, Cost(doubtful=1)
     for variable in graph.meaning.variables():
+        if variable.use == VariableUse.BUFFER:
+            continue
         if variable.use == VariableUse.STATE:
             # What an input is standardised with: Keras counts it in some models.
             if graph.op_types[graph.op[variable.node]] in CONSTANT_OPS:
