@@ -42,6 +42,8 @@ from graphviz_tb.ops.roles import (
     UNIT_AXES_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
+    Role,
+    has_role,
 )
 from graphviz_tb.ops.signatures import weight_input_names
 
@@ -245,7 +247,8 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
         return ValueOrigins(none, {})
     bindings = _bind_call_arguments(graph)
     made = _find_weight_makers(graph, bindings)
-    origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none))
+    through = PASS_THROUGH_OPS | frozenset(filter(_passes_weight, graph.op_types))
+    origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none), through)
     constants = _constant_origins(graph)
     roles = _find_normalization_constants(graph, constants)
     # A variable is one wherever it goes; a constant only where it is used as one.
@@ -259,6 +262,14 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)
     return ValueOrigins(origin, _origins_by_argument(origin, bindings), roles, tuple(doubtful))
+
+
+PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.UNIT_AXES)
+
+
+def _passes_weight(op: str) -> bool:
+    """Return whether an op of an exported program gives the numbers of a weight on, maybe in another shape."""
+    return "::" in op and has_role(op, *PASSING_ROLES)
 
 
 def _keeps_more_beside(graph: Graph, node: int) -> bool:

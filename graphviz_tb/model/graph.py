@@ -162,6 +162,12 @@ class Graph:
         return any(has_role(op, Role.TRACE_VALUE) for op in self.op_types)
 
     @property
+    def is_exported(self) -> bool:
+        """Return whether the ops are those of another framework, with its name before their types (`aten::conv2d`), as
+        `formats/exported.py` writes them."""
+        return not self.is_value_trace and any("::" in op for op in self.op_types)
+
+    @property
     def lacks_weight_shapes(self) -> bool:
         """Return whether the graph has weights and the shape of none of them, as the traces of `add_graph`."""
         return self.is_value_trace
