@@ -83,6 +83,14 @@ def _convolution_shape_rule(spatial: int, depthwise: bool = False) -> ShapeRule:
     return rule
 
 
+def _infer_fully_connected(op: Op) -> RuleResult:
+    """A dense layer of TensorFlow Lite, which keeps the dimensions of its input or joins all but the last."""
+    shape, kernel = op.shape(0), op.shape(1)
+    if shape is None or kernel is None or len(kernel) != 2 or (len(shape) != 2 and not op.attr("keep_num_dims")):
+        return [None]
+    return [(*shape[:-1], kernel[0])]
+
+
 def _infer_dilation(op: Op) -> RuleResult:
     """`Dilation2D`: a filter of height, width, channels; its dilations are called `rates`."""
     shape, kernel, strides, rates = op.shape(0), op.shape(1), op.attr("strides"), op.attr("rates")
@@ -299,6 +307,7 @@ def _infer_candidate_sampler(op: Op) -> RuleResult:
 
 
 NETWORK_RULES: dict[str, ShapeRule] = {
+    "tfl::FULLY_CONNECTED": _infer_fully_connected,
     "SoftmaxCrossEntropyWithLogits": _infer_softmax_loss,
     "LSTMBlockCellGrad": _infer_lstm_cell_gradient,
     "BlockLSTM": _infer_block_lstm,
