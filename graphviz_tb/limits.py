@@ -88,6 +88,8 @@ MAX_PROGRAM_DEPTH = Limit(50, "read", "levels", "of bodies within bodies of an e
 MAX_SCOPE_LETTERS_OF_PROGRAM = Limit(50_000_000, "read", "letters",
     "of the scopes of all calls of modules of an exported program", "without a scope, a notice")
 MAX_SOURCE_LINE_LETTERS = Limit(200, "read", "letters", "of a line of source of an exported program", "cut")
+MAX_PROGRAM_CONSTANT_BYTES = Limit(1 << 12, "read", "bytes",
+    "of the numbers of a constant of an exported program", "without its numbers")
 MAX_SOURCE_LINES = Limit(12, "read", "lines", "of source behind one op of an exported program", "the innermost")
 MAX_LZMA_DICTIONARY_BYTES = Limit(256 << 20, "read", "bytes", "that LZMA may look back over", "refused")
 MAX_LISTED_GRAPHS = Limit(20, "read", "graphs",

@@ -200,9 +200,11 @@ def _lazy_read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContent
     return read_onnx(opened, options)
 
 
-def _refuse_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    hint = "its graph is no GraphDef: give the SavedModel it was converted from"
-    raise UnknownFormat(f"{opened.name} is a TensorFlow Lite model, not a graph", hint=hint)
+def _lazy_read_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read a file of TensorFlow Lite."""
+    from graphviz_tb.formats.tflite import read_tflite
+
+    return read_tflite(opened, options)
 
 
 READERS: dict[str, Reader] = {
@@ -213,7 +215,7 @@ READERS: dict[str, Reader] = {
     "keras_hdf5": _lazy_read_keras_hdf5,
     "archive": _lazy_read_archive,  # Keras models, programs of torch.export
     "onnx": _lazy_read_onnx,
-    "tflite": _refuse_tflite,
+    "tflite": _lazy_read_tflite,
 }
 
 

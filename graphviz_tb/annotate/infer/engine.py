@@ -51,6 +51,7 @@ from graphviz_tb.ops.roles import (
     OPTIONAL_VALUE_OPS,
     VARIABLE_OPS,
 )
+from graphviz_tb.ops.table import equal_op
 
 
 class Inference:
@@ -269,7 +270,7 @@ class Inference:
 
     def folded_elements(self, op: Op, shape: Dims) -> Elements | None:
         """Return the elements of the first output if it is small and of integers, else None."""
-        fold = ELEMENT_FOLDS.get(op.definition.op)
+        fold = ELEMENT_FOLDS.get(equal_op(op.definition.op))
         if (
             fold is None
             or output_dtype_lookup(op.definition)(0) in NON_INTEGER_DTYPES

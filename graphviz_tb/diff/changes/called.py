@@ -243,7 +243,7 @@ class LayerCalls:
         several; else the types of its ops."""
         side = self.layers.side
         own = [node for node in part if self.layers.forward[node]]
-        weighty = not side.of_pytorch and any(node in side.graph.meaning.weights for node in own)
+        weighty = not side.has_module_scopes and any(node in side.graph.meaning.weights for node in own)
         kind = infer_layer_class(side.graph, own) if weighty else ""
         if not kind:
             return LayerExpression(self.op_types_of(members)), False
