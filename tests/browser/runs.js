@@ -1,5 +1,8 @@
 // Runs compared: groups of seeds, several tags in one chart, values at a step, colours that stay.
 
+const fs = require("node:fs");
+const path = require("node:path");
+
 const figure = (tab, name) => tab.locator(`[data-tag="${name.replaceAll("\\", "\\\\")}"]`);
 const hash = (tab) => tab.evaluate(() => decodeURIComponent(location.hash));
 const lines = (tab, tag) => tab.evaluate(async (name) => (await window.tbgraph.series(name)).map(({ run, steps, values }) => [run, steps.length, values[0]]), tag);
@@ -230,4 +233,19 @@ test("a link opens a stack as a picture does, and may list its members", async (
   await all.evaluate(() => window.tbgraph.ready);
   await becomes(() => boxes(all), ["x", "b_[0-5]", "y", ...[0, 1, 2, 3, 4, 5].map((at) => `b_${at}`)]);
   await until(async () => (await hash(all)).includes("members=b_[0-5]"), "the address keeps it");
+});
+
+test("a wild card in a link opens what it opens in a picture", async ({ tab, page, folder }) => {
+  const opened = () => tab.evaluate(async () => (await window.tbgraph.scene()).boxes.filter((one) => one.open).map((one) => one.name));
+  await page("wild.html");
+  await page("mnist.html");
+  for (const [name, pattern, wanted] of JSON.parse(fs.readFileSync(path.join(folder, "wild.json"), "utf8"))) {
+    await tab.goto("about:blank");
+    await page(`${name}.html`, `open=${encodeURIComponent(pattern)}`);
+    await becomes(async () => (await opened()).sort(), wanted, pattern);
+  }
+  await tab.goto("about:blank");
+  await page("mnist.html", "open=conv*,nothing*");
+  await becomes(async () => (await opened()).sort(), ["conv1", "conv2"]);
+  await seen(tab.getByText(/nothing\*/).first(), "what means nothing is said");
 });
