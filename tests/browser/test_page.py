@@ -235,7 +235,7 @@ def against(folder: Path) -> None:
 
 
 def wild(folder: Path) -> None:
-    """The page of functions that call themselves, and what patterns open there and in the MNIST graph, as Python does."""
+    """The page of functions that call themselves, and what patterns open there and in the MNIST graph."""
     cases = {
         "mnist": ("conv*", "fc?", "*/dropout", "train/*", "**_grad"),
         "wild": ("*", "*::*", "**", "*::*::*", "legacy*::self*"),
