@@ -213,6 +213,28 @@ test("on a phone a finger meets what it wants", async ({ page }) => {
   await becomes(small, [], "in the table of trials");
 });
 
+test("on a phone at 200 % nothing is cut, and a target has 24 px everywhere", async ({ tab, page }) => {
+  const faults = () =>
+    tab.evaluate(() => {
+      const all = [...document.querySelectorAll("button, select, input, summary, [role=tab]")].filter((one) => one.checkVisibility());
+      const rolls = (one) => one && (/auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth ? true : rolls(one.parentElement));
+      const small = all.filter((one) => {
+        const { width, height } = (one.closest("label") ?? one).getBoundingClientRect();
+        return width > 1 && height > 1 && (width < 24 || height < 24);
+      });
+      const cut = all.filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && one.id !== "log-page" && !rolls(one.parentElement));
+      return [...small, ...cut].map((one) => one.getAttribute("aria-label") || one.textContent.trim());
+    });
+  for (const [width, height] of [[195, 422], [1440, 900]]) {
+    await tab.setViewportSize({ width, height });
+    for (const [name, hash] of [["tabs.html", "page=scalar"], ["tabs.html", "page=hparams"], ["tabs.html", "page=pr_curve"], ["steps.html", "page=profile"], ["mnist.html", "select=conv1"]]) {
+      await tab.goto("about:blank");
+      await page(name, hash);
+      await becomes(faults, [], `${name} ${hash} ${width}`);
+    }
+  }
+});
+
 test("a double click centres what it opened", async ({ page }) => {
   const tab = await page("mnist.html");
   for (const name of ["fc1", "dropout"]) {
