@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.skeleton import Skeleton
 
+MAX_JOINT_LINES = 3  # from column to column: more are hard to follow
 GUTTER_PX = 40  # between two columns, besides the lines there
 TURN_PX, LINE_STEP_PX = 26, 12  # for a line to turn below a column and above the next; from line to line
 
@@ -33,23 +34,37 @@ def longest_part(skeleton: Skeleton) -> int:
 
 
 def column_joints(skeleton: Skeleton, part: int) -> list[int]:
-    """Return the ranks of a part before which it may be cut: one line passes there.
+    """Return the ranks of a part before which it may be cut: one line passes there, or few
+    that meet in one box, and whose sources lead nowhere else: two chains stand side by side.
 
-    Lines that run as one count once. Where two pass, one bypasses what is between: they stay in one column.
+    Lines that run as one count once. Where a line bypasses boxes, all of them stay in one column.
     """
     rows = skeleton.parts[part]
     rank = {item: r for r, row in enumerate(rows) for item in row}
     chains = [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
     spans = [(chain, rank[chain[0]] + 1, rank[chain[-1]] + 1) for chain in chains if chain[0] in rank]
+    nearest: dict[int, int] = {}  # by item: the first rank that a line from it leads to
+    for chain in chains:
+        nearest[chain[0]] = min(nearest.get(chain[0], len(rows)), rank.get(chain[-1], 0))
     passing: list[set[tuple[int, int]]] = [set() for _ in rows]
+    fed: list[set[int]] = [set() for _ in rows]
+    bypassed = [False] * len(rows)
     for chain, start, stop in spans:
         for step, r in enumerate(range(start, stop)):
             # From box to box two lines run side by side.
             shared = 0 < step < len(chain) - 2
+            fed[r].add(chain[-1])
+            bypassed[r] = bypassed[r] or nearest[chain[0]] < r
             passing[r].add((chain[step], chain[step + 1]) if shared else (-1 - len(passing[r]), r))
     # Ports are on the frame: they stay with the rank that they feed.
     ports = [skeleton.children <= row[0] < skeleton.first_waypoint for row in rows]
-    return [r for r in range(1, len(rows)) if len(passing[r]) == 1 and not (ports[r - 1] and r == 1) and not ports[r]]
+    return [
+        r
+        for r in range(1, len(rows))
+        if (len(passing[r]) == 1 or (len(fed[r]) == 1 and len(passing[r]) <= MAX_JOINT_LINES and not bypassed[r]))
+        and not (ports[r - 1] and r == 1)
+        and not ports[r]
+    ]
 
 
 def cut_into_columns(ranks: Sequence[RankExtent], allowed: Sequence[int], columns: int) -> tuple[int, ...]:

@@ -45,5 +45,11 @@ def test_a_level_is_cut_where_one_line_passes() -> None:
     assert column_joints(arrange(level(8, *chain, (2, 4))), 0) == [1, 2, 5, 6, 7]
 
 
+def test_a_level_is_cut_before_a_box_in_which_two_chains_meet() -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 5 ─▶ 6; 3 ─▶ 4 ─▶ 5
+    two_chains = [(0, 1), (1, 2), (2, 5), (3, 4), (4, 5), (5, 6)]
+    assert column_joints(arrange(level(7, *two_chains)), 0) == [1, 3, 4]
+
+
 def test_a_level_without_boxes_has_no_part() -> None:
     assert longest_part(arrange(level(0))) == -1
