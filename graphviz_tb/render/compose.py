@@ -46,9 +46,11 @@ def _lay_out_sheet(
     """Return the position of everything: the title above the scene, the legend below it in one line, or in more if it
     would be longer than `line`."""
     title = _title_size(caption)
-    # A line may be a little longer than the scene if the screen that shows all of the scene is as wide.
+    # A line may be a little longer than the scene if the screen that shows all of the scene is as wide; below a tower
+    # it may be half as long as that is high.
     screen = SCREEN_RATIO[0] * scene.height // SCREEN_RATIO[1]
-    limit = line or max(scene.width, title[0], MIN_LEGEND_LINE_PX, min(MAX_LEGEND_PERCENT * scene.width // 100, screen))
+    longest = max(scene.height // 2, min(MAX_LEGEND_PERCENT * scene.width // 100, screen))
+    limit = line or max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest)
     legend = legend_in_lines(blocks, limit) if blocks else None
     top = margin + title[1]
     deep = top + scene.height

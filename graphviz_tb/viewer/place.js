@@ -4661,10 +4661,11 @@ class SheetLayout {
   }
 }
 function _lay_out_sheet(scene, blocks, caption, margin = PAGE_MARGIN, line = 0) {
-  let title, screen, limit, legend, top, deep, wide, corner, at;
+  let title, screen, longest, limit, legend, top, deep, wide, corner, at;
   title = _title_size(caption);
   screen = Math.floor((SCREEN_RATIO[0] * scene.height) / SCREEN_RATIO[1]);
-  limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, Math.min(Math.floor((MAX_LEGEND_PERCENT * scene.width) / 100), screen)));
+  longest = Math.max(Math.floor(scene.height / 2), Math.min(Math.floor((MAX_LEGEND_PERCENT * scene.width) / 100), screen));
+  limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest));
   legend = (blocks.length ? legend_in_lines(blocks, limit) : null);
   top = (margin + title[1]);
   deep = (top + scene.height);
