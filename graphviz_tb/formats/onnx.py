@@ -379,6 +379,8 @@ class BlockReader:
             attributes.setdefault("axis", 1)
         if node.op_type == "Split" and "split" not in attributes:
             attributes.setdefault(COUNTED_OUTPUTS, len(node.outputs))
+        if 0 not in (attributes.get(SIZE_SETTING) or (0,)):
+            attributes.pop("allowzero", None)
         known = op_def(op_type(node))
         for name, usual in (known.defaults if known is not None else {}).items():
             if name in attributes and _is_equal_setting(attributes[name], usual):
