@@ -8,7 +8,7 @@ one call.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from graphviz_tb.formats.exported import ModuleCall, clean_segment
 from graphviz_tb.formats.onnx_messages import NodeValue
@@ -20,6 +20,7 @@ SCOPES_KEY, CLASSES_KEY, TRACE_KEY, CALL_KEY = (
 )
 NAMESPACE_KEY = "namespace"  # of releases before 2.6: `: models.Net/fc: torch.nn.Linear/linear: aten.linear.default`
 LISTED_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""")
+WEIGHT_IN_CALL, NOT_IN_CALLS = re.compile(r"%([pb])_(\w+)"), re.compile(r"\W")
 ESCAPED = re.compile(r"\\(.)")
 NAMESPACE_ENTRY = re.compile(r"([^/:]*): ([\w.]+)(?:/|$)")
 MAX_LISTED_LETTERS = 20_000
@@ -85,10 +86,52 @@ def stored_kind(node: NodeValue, value: str) -> str:
     >>> stored_kind(NodeValue(metadata=(call,)), "pos.embed"), stored_kind(NodeValue(), "pos")
     ('p', '')
     """
+    mangled = _mangle(value)
+    return next((kind for kind, name in _weights_of_call(node) if name == mangled), "")
+
+
+def name_in_call(node: NodeValue, place: Place, slot: str, stored: str) -> str:
+    """Return the name of a weight by the call that its user was made from; "" if that says nothing. The exporter stores
+    equal weights once, and those that it turned under a new name, but the call has the parameter.
+
+    >>> from graphviz_tb.formats.onnx_messages import Entry
+    >>> call = Entry("pkg.torch.onnx.fx_node", "%linear : call_function(args = (%x, %p_mlp_0_weight, %p_mlp_0_bias))")
+    >>> place = Place((ModuleCall("", "Net"), ModuleCall("mlp.0", "Linear")))
+    >>> name_in_call(NodeValue(metadata=(call,)), place, "kernel", "val_3")
+    'mlp.0.weight'
+    """
+    if not place.path or stored.rpartition(".")[0] == place.path:
+        return ""
+    own, made = f"{_mangle(place.path)}_", MADE_NAME.fullmatch(stored) is not None
+    attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
+    last = stored.rpartition(".")[2]
+    for _, name in _weights_of_call(node):
+        if name.startswith(own) and (name.endswith(attribute) if made else name == f"{own}{_mangle(last)}"):
+            return f"{place.path}.{name.removeprefix(own)}"
+    return ""
+
+
+def other_name_in_call(node: NodeValue, slot: str, names: Mapping[str, str]) -> str:
+    """Return the name of a weight of another module by the call that its user was made from; `names` are those of
+    stored weights by the form that calls give them."""
+    attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
+    return next((names[name] for _, name in _weights_of_call(node) if name.endswith(attribute) and name in names), "")
+
+
+def names_in_calls(stored: Iterable[str]) -> dict[str, str]:
+    """Return the names of stored weights by the form that calls give them."""
+    return {_mangle(name): name for name in stored if not MADE_NAME.fullmatch(name)}
+
+
+def _weights_of_call(node: NodeValue) -> list[tuple[str, str]]:
+    """Return the weights in the call that a node was made from: "p" or "b", and the name in small letters."""
     call = next((entry.value for entry in node.metadata if entry.key == CALL_KEY), "")
-    mangled = re.sub(r"\W", "_", value).lower()
-    found = re.search(rf"%([pb])_{re.escape(mangled)}\b", call.lower())
-    return found[1] if found else ""
+    return WEIGHT_IN_CALL.findall(call.lower()) if len(call) < MAX_LISTED_LETTERS else []
+
+
+def _mangle(name: str) -> str:
+    """Return the form of a name in calls."""
+    return NOT_IN_CALLS.sub("_", name).lower()
 
 
 def has_call_record(node: NodeValue) -> bool:
