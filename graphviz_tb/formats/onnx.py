@@ -164,6 +164,8 @@ class BlockReader:
         named: Sequence[NamedValue] = graph.values
         if isinstance(graph, GraphValue):
             named = [*graph.values, *graph.inputs, *graph.outputs]
+        else:
+            self.kinds |= dict.fromkeys(graph.inputs, Value())
         self.kinds |= {value.name: Value(value.dims, value.dtype) for value in named}
         self.makers = {value: node for node in graph.nodes for value in node.outputs if value}
         takers = Counter(chain.from_iterable(node.inputs for node in graph.nodes))
