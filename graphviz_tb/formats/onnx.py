@@ -35,7 +35,7 @@ from graphviz_tb.formats.onnx_messages import (
 )
 from graphviz_tb.formats.onnx_scopes import (
     MADE_NAME,
-    Place,
+    NodePlace,
     name_in_call,
     name_of_weight,
     names_in_calls,
@@ -47,8 +47,8 @@ from graphviz_tb.formats.onnx_scopes import (
 from graphviz_tb.formats.onnx_weights import (
     BlockKey,
     FunctionKey,
+    StoredTensorUses,
     Use,
-    WeightUses,
     captured_values,
     constant_of_node,
     function_key,
@@ -114,7 +114,7 @@ class ModelReader:
     def __init__(self, model: ModelValue) -> None:
         self.model = model
         self.builder = ProgramBuilder(model.graph.name if model.graph is not None else "")
-        self.uses = WeightUses(model)
+        self.uses = StoredTensorUses(model)
         self.functions: dict[FunctionKey, str] = {}
         self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
         self.named_weights: dict[str, int] = {}
@@ -184,7 +184,7 @@ class BlockReader:
                 self.builder.add_input(value.name, value.name, self.kinds[value.name])
         self._read_nodes()
         for output in graph.outputs:
-            self.builder.add_output(output.name, self._taken(output.name, Place()) or "")
+            self.builder.add_output(output.name, self._taken(output.name, NodePlace()) or "")
 
     def read_body(self, graph: GraphValue, captured: Sequence[str], last: int) -> None:
         """Add a body: its inputs, then the values from outside; its first `last` results are given last."""
@@ -195,7 +195,7 @@ class BlockReader:
         self._read_nodes()
         outputs = [*graph.outputs[last:], *graph.outputs[:last]]
         for output in outputs:
-            self.builder.add_output(output.name, self._taken(output.name, Place()) or "")
+            self.builder.add_output(output.name, self._taken(output.name, NodePlace()) or "")
 
     def read_function(self, function: FunctionValue) -> None:
         """Add a function of the file."""
@@ -203,7 +203,7 @@ class BlockReader:
             self.builder.add_input(name, name, self.kinds.get(name, Value()))
         self._read_nodes()
         for name in function.outputs:
-            self.builder.add_output(name, self._taken(name, Place()) or "")
+            self.builder.add_output(name, self._taken(name, NodePlace()) or "")
 
     # Nodes
 
@@ -247,7 +247,7 @@ class BlockReader:
             functions=functions,
         )
 
-    def _place_of(self, node: NodeValue) -> Place:
+    def _place_of(self, node: NodeValue) -> NodePlace:
         """Return where a node is, a folded convolution in the module of its kernel."""
         place = place_of_node(node)
         for slot, name in weight_input_names(op_type(node)).items():
@@ -300,7 +300,7 @@ class BlockReader:
     # Values
 
     def _taken(
-        self, value: str, place: Place, scope: str = "", node: NodeValue | None = None, slot: int = 0
+        self, value: str, place: NodePlace, scope: str = "", node: NodeValue | None = None, slot: int = 0
     ) -> str | None:
         """Return the value that an op takes by the name that the builder knows; None for a place that is left out, or a
         value that nothing gives. A stored tensor is added when it is first taken."""
@@ -324,7 +324,7 @@ class BlockReader:
             self.used[value] = self.model.uses.weight_use(self.key, value, self.stored[value])
         return self.used[value]
 
-    def _name_for_user(self, value: str, place: Place, node: NodeValue | None, slot: int) -> str:
+    def _name_for_user(self, value: str, place: NodePlace, node: NodeValue | None, slot: int) -> str:
         """Return the name that the weight of one user has in the program, if the file stores it under another."""
         use = self._use(value)
         if node is None or use is None or has_role(op_type(node), Role.RECURRENT):
@@ -335,7 +335,7 @@ class BlockReader:
             name = other_name_in_call(node, known, self.model.names_in_calls)
         return name
 
-    def _add_stored(self, value: str, place: Place, scope: str, key: str, name: str) -> None:
+    def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
         tensor, use = self.stored[value], self._use(value)
         kind = Value(tensor.dims, tensor.dtype if use is None else QUANTIZED_TYPES.get(tensor.dtype, tensor.dtype))
         if use is None:

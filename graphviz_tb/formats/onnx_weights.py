@@ -104,7 +104,7 @@ def stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
     return found
 
 
-class WeightUses:
+class StoredTensorUses:
     """What takes the stored tensors of a model, through carriers and into functions."""
 
     def __init__(self, model: ModelValue) -> None:
