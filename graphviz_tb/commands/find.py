@@ -45,7 +45,7 @@ def find(
     """List the ops and groups of MODEL that match every QUERY.
 
     A word matches names, op types, devices and attributes. A field restricts it: name: op: device: attr: shape:
-    dtype:. Numbers are compared: params>1M, flops, activations, weights, and with run statistics time>1ms, memory.
+    dtype: source:. Numbers are compared: params>1M, flops, activations, weights, and with run statistics time>1ms, memory.
     Join queries with and, or, not and parentheses (docs/find.md).
 
     \b

@@ -4,7 +4,7 @@ import { TimeSlices } from "./dom.js";
 import { NODES_A_BLOCK } from "./facts.js";
 import { t } from "./strings.js";
 
-const QUERY_FIELDS = "name|op|device|attr|key|shape|dtype";
+const QUERY_FIELDS = "name|op|device|attr|key|shape|dtype|source";
 const QUANTITY = new Map(Object.entries({
   parameters: "parameters", params: "parameters", param: "parameters", flops: "flops", activations: "activations",
   activation_bytes: "activations", memory: "memory", time: "compute-time",
@@ -171,7 +171,7 @@ export class QueryRows {
     for (const term of termsOf(query)) {
       const marked = /** @type {Uint8Array} */ (this.known.get(term));
       if (!("field" in term)) await this.compare(term, marked);
-      else if (!term.field || term.field === "attr") await this.attributes(term, marked);
+      else if (!term.field || term.field === "attr" || term.field === "source") await this.attributes(term, marked);
       else if (term.field === "shape" || term.field === "dtype") await this.tensors(term, marked);
       if (!(await this.on())) return;
     }
@@ -228,10 +228,15 @@ export class QueryRows {
       if (!(await this.on())) return;
       block.forEach((/** @type {any[][]} */ one, /** @type {number} */ index) => {
         const row = rows.get(at * NODES_A_BLOCK + index);
-        if (row !== undefined) for (const [name, value] of one) pairs.push([row, `${name}=${value}`]);
+        if (row === undefined) return;
+        for (const [name, value] of one) {
+          if (term.field !== "source") pairs.push([row, `${name}=${value}`]);
+          // The place alone too, so that `model.py:4` is not `model.py:41`.
+          else if (name === "source") for (const line of String(value).split(" › ")) pairs.push([row, line], [row, line.split(" ")[0]]);
+        }
       });
     }
-    await this.fit(term, "attr", pairs, marked);
+    await this.fit(term, term.field || "attr", pairs, marked);
   }
 
   /** Shapes and types of the outputs that an edge takes. @param {TextTerm} term @param {Uint8Array} marked */
