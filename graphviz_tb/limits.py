@@ -84,6 +84,11 @@ MAX_CACHED_LINE_LETTERS = Limit(240, "read", "characters",
 HEAD_BYTES = Limit(1 << 16, "read", "bytes", "of a file from which its format is recognised", "not looked at")
 LARGE_TEXT_BYTES = Limit(32 << 20, "read", "bytes", "of a text that is read as a whole", "read in windows")
 MAX_CONFIG_BYTES = Limit(256 << 20, "read", "bytes", "of the JSON of a Keras archive, unpacked", "refused")
+MAX_PROGRAM_DEPTH = Limit(50, "read", "levels", "of bodies within bodies of an exported program", "refused")
+MAX_SCOPE_LETTERS_OF_PROGRAM = Limit(50_000_000, "read", "letters",
+    "of the scopes of all calls of modules of an exported program", "without a scope, a notice")
+MAX_SOURCE_LINE_LETTERS = Limit(200, "read", "letters", "of a line of source of an exported program", "cut")
+MAX_SOURCE_LINES = Limit(12, "read", "lines", "of source behind one op of an exported program", "the innermost")
 MAX_LZMA_DICTIONARY_BYTES = Limit(256 << 20, "read", "bytes", "that LZMA may look back over", "refused")
 MAX_LISTED_GRAPHS = Limit(20, "read", "graphs",
     "that an error lists: more scroll its first line out of sight", "counted")

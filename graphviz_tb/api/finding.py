@@ -82,7 +82,7 @@ class ModelRows:
         if facts.cost is None or quantity not in COST_QUANTITIES:
             return None
         # PyTorch traces have no shapes of weights
-        if quantity in WEIGHT_SIZE_QUANTITIES and self.hierarchy.graph.is_pytorch:
+        if quantity in WEIGHT_SIZE_QUANTITIES and self.hierarchy.graph.lacks_weight_shapes:
             return None
         distinct, which = facts.cost().distinct_totals(len(self.hierarchy))
         return np.array([getattr(cost, quantity) for cost in distinct], float)[which[: self.count]]

@@ -14,13 +14,11 @@ from graphviz_tb.graphs.node_columns import NodeColumns
 from graphviz_tb.model.columns import Bools, Ints, run_bounds
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.ops.roles import REFERENCE_OPS
+from graphviz_tb.ops.roles import REFERENCE_OPS, Role, has_role
 from graphviz_tb.options import FlattenOptions
 
 # An input is ^name, name, name:index or, inside functions, name:output:index.
 INPUT_PATTERN = re.compile(r"([^:]+):((?:\w*:)?\d+)", re.ASCII)
-
-PYTORCH_PARAMETER = "prim::GetAttr"  # of PyTorch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +121,8 @@ def _unexpected_inputs(nodes: NodeColumns, edges: EdgeColumns, unknown: list[str
         return []
     # `unknown` lists the inputs without a source in the order of `edges`.
     fine = _expected_missing(nodes, edges)[edges.source < 0].tolist()
-    return [text for text, well in zip(unknown, fine, strict=True) if not well]
+    # "" keeps the place of an argument that is no tensor (formats/exported.py).
+    return [text for text, well in zip(unknown, fine, strict=True) if text and not well]
 
 
 def _first_data_inputs(target: Ints, control: Bools) -> Bools:
@@ -159,7 +158,7 @@ def _report_unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple
 
 
 def _expected_missing(nodes: NodeColumns, edges: EdgeColumns) -> Bools:
-    """Mask inputs that rightly name no node: the module of a PyTorch parameter."""
-    parameter = np.array([op == PYTORCH_PARAMETER for op in nodes.op_types], bool)[nodes.op_id]
+    """Mask inputs that rightly name no node: the module of a traced parameter."""
+    parameter = np.array([has_role(op, Role.TRACE_WEIGHT) for op in nodes.op_types], bool)[nodes.op_id]
     missing: Bools = (edges.source < 0) & parameter[edges.target]
     return missing

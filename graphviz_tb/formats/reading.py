@@ -194,13 +194,26 @@ def _lazy_read_archive(opened: OpenedSource, options: ReadOptions) -> SourceCont
     return read_archive(opened, options)
 
 
+def _refuse_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    raise UnknownFormat(
+        f"{opened.name} is an ONNX model, not a TensorFlow graph", hint="convert it with onnx-tf, or open it in Netron"
+    )
+
+
+def _refuse_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    hint = "its graph is no GraphDef: give the SavedModel it was converted from"
+    raise UnknownFormat(f"{opened.name} is a TensorFlow Lite model, not a graph", hint=hint)
+
+
 READERS: dict[str, Reader] = {
     **MESSAGE_READERS,
     "events": _lazy_read_events,
     "keras_json": _lazy_read_keras_json,
     "keras_metadata": _lazy_read_keras_metadata,
     "keras_hdf5": _lazy_read_keras_hdf5,
-    "archive": _lazy_read_archive,
+    "archive": _lazy_read_archive,  # Keras models, programs of torch.export
+    "onnx": _refuse_onnx,
+    "tflite": _refuse_tflite,
 }
 
 

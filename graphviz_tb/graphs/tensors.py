@@ -140,7 +140,7 @@ def first_elements(tensor: TensorProto, most: int) -> list[Any]:
 
 # Attributes with the dtype of the output; the first present one counts.
 OUTPUT_DTYPE_ATTRS = (
-    *("DstT", "out_type", "output_type", "dtype", "Tout", "dtypes", "elem_type"),
+    *("_output_types", "DstT", "out_type", "output_type", "dtype", "Tout", "dtypes", "elem_type"),
     *("output_types", "component_types", "Toutput_types"),
 )
 GENERAL_DTYPE_ATTRS = ("T", "TI", "Tparams", "element_dtype", "value_dtype", "Tvalues", "Tidx")

@@ -54,7 +54,7 @@ class PaperWords:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self.graph = hierarchy.graph
-        self.steps = PyTorchSteps(hierarchy) if self.graph.is_pytorch else TensorFlowSteps(hierarchy)
+        self.steps = PyTorchSteps(hierarchy) if self.graph.is_value_trace else TensorFlowSteps(hierarchy)
         self._known = hierarchy.paper_words  # one first picture is laid out several times
 
     def of(self, row: int) -> str | None:

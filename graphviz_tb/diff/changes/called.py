@@ -23,10 +23,10 @@ from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.traced import WIDTH_OPS, result_width
 from graphviz_tb.interpret.layer_classes import find_activation, infer_recurrent_units, known_sizes
-from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
 from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.modules import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_text
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
@@ -190,7 +190,7 @@ class LayerCalls:
         """Return the layers that came or went at a change, in the order of flow; none where none of them is known as
         one."""
         if (
-            self.layers.side.of_pytorch
+            self.layers.side.has_module_scopes
             and change.detail["scope"]
             and (kind := enclosing_module_class(f"/{change.name}"))
         ):
@@ -230,8 +230,8 @@ class LayerCalls:
         nodes = side.scopes.nodes(layer).tolist() if exists(layer) else [-1 - layer]
         if not whole.issuperset(nodes):
             return self.op_types_of(members), False
-        if side.of_pytorch:
-            kind = enclosing_module_class(name) if exists(layer) or is_pytorch_module(last_segment(name)) else ""
+        if side.has_module_scopes:
+            kind = enclosing_module_class(name) if exists(layer) or is_module(last_segment(name)) else ""
             return _call_text(kind, self.traced_arguments(members)) if kind else self.op_types_of(members), True
         if exists(layer) and (kind := self.classes.class_of(layer)):
             return _call_text(kind, self.arguments(kind, nodes)), True

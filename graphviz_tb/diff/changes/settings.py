@@ -17,9 +17,9 @@ from graphviz_tb.diff.changes.places import edits_of_changes, other_places
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
-from graphviz_tb.interpret.pytorch import is_pytorch_module
 from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import EMBEDDING_OPS, SIZE_ARITHMETIC_OPS, VARIABLE_OPS, VARIABLE_READ_OPS, Role, has_role
@@ -349,7 +349,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     factors = [
         factor
         for change, factor in widths_of
-        if is_pytorch_module(last_segment(change.name))
+        if is_module(last_segment(change.name))
         for _ in range(change.place_count)
     ]
     common = next(

@@ -19,10 +19,9 @@ from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
-from graphviz_tb.ops.signatures import input_names
+from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS, Role, has_role
+from graphviz_tb.ops.signatures import input_names, kernel_sizes
 
-PYTORCH_PARAMETER = "prim::GetAttr"
 MANY_PARAMETERS = 1000  # of a weight of unknown size
 STRIDE_INPUT = "=stride"
 MIN_BLOCK_SHARE = 0.5  # of the ops of the largest block of a stage
@@ -75,7 +74,7 @@ class ChannelWidths:
     def _parameter_counts(self) -> Longs:
         """How many parameters of a trace each node uses."""
         graph = self.hierarchy.graph
-        given = graph.target[graph.nodes_of_types(PYTORCH_PARAMETER.__eq__)[graph.source]]
+        given = graph.target[graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))[graph.source]]
         counts: Longs = np.bincount(given, minlength=len(graph))
         return counts
 
@@ -122,11 +121,11 @@ class ChannelWidths:
         for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
             shape = shapes.get(weight)
             if shape and len(shape) > 1:
+                outputs, _, window = kernel_sizes(graph.op_types[graph.op[node]], shape)
                 if not spreads[node]:
-                    given[node] = shape[0 if graph.is_pytorch else -1] or 0
-                if slides[node] and len(shape) > 2:
-                    around = shape[2:] if graph.is_pytorch else shape[:-2]
-                    kernel[node] = sizes.setdefault(around, 1 + len(sizes))
+                    given[node] = outputs or 0
+                if slides[node] and window:
+                    kernel[node] = sizes.setdefault(window, 1 + len(sizes))
         return given, kernel
 
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
