@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from graphviz_tb.graphs.tensors import declared_shapes
-from graphviz_tb.words.keras_steps import heads_word
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, size_word, step_words
+from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, heads_word, size_word, step_words
 
 ACTIVATIONS = {
     "relu": "ReLU",
@@ -179,7 +178,7 @@ class PyTorchSteps(TensorFlowSteps):
 
 
 def _for_axes(values: Sequence[int], axes: int) -> list[int]:
-    """Return a number for each axis: one stands for all."""
+    """Return a number for each axis, repeating a single one."""
     return list(values) * axes if len(values) == 1 else list(values)
 
 

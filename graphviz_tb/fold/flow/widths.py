@@ -100,14 +100,14 @@ class ChannelWidths:
         return sum(int(self._parameters[nodes].sum()) for nodes in self._nodes([box]))
 
     @cached_property
-    def _columns(self) -> tuple[Ints, Ints]:
+    def _columns(self) -> tuple[Longs, Ints]:
         """Output channels by node, from its kernel, and a number for the other sizes of the kernel of a convolution;
         0 where it has none or its shape is unknown."""
         graph = self.hierarchy.graph
         works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
         slides = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS)
         spreads = graph.nodes_of_types(lambda op: op in DEPTHWISE_OPS)
-        given, kernel = np.zeros(len(graph), np.int32), np.zeros(len(graph), np.int32)
+        given, kernel = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int32)
         # A trace records no shapes of weights, but those of results.
         for node in np.flatnonzero(works & (self._parameter_counts > 0)).tolist():
             result = self._recorded_shape(node)
