@@ -25,7 +25,7 @@ from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_turning
 
 MANY_PARAMETERS = 1000  # of a weight of unknown size
 STRIDE_INPUT = "=stride"
-MIN_BLOCK_SHARE = 0.5  # of the ops of the largest block of a stage
+MIN_BLOCK_SHARE = 0.3  # of the ops of the largest block of a stage
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
 
 
