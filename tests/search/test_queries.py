@@ -102,7 +102,8 @@ def test_a_query_that_cannot_be_read_is_refused(query: str, model: graphviz_tb.M
 def test_a_field_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(RequestError, match="unknown field 'shap'; nearest: 'shape'") as error:
         parse_query("shap:2x3")
-    assert error.value.hint == "fields: name, op, device, attr, shape, dtype, source; a text with a colon is put in quotes"
+    fields = "name, op, device, attr, shape, dtype, source"
+    assert error.value.hint == f"fields: {fields}; a text with a colon is put in quotes"
     with pytest.raises(RequestError, match="op: is followed by nothing to look for"):
         parse_query("not op:")
     with pytest.raises(RequestError, match="params is compared, not looked for"):
