@@ -6,7 +6,7 @@ of several, all rounds of a loop, or one round if their number is unknown.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
@@ -230,12 +230,14 @@ def operation_costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:
 def weight_costs_by_node(inference: Inference) -> dict[int, Cost]:
     """Return the cost of the weights of a graph, at the nodes where sums count them."""
     graph = inference.graph
-    used_by = _weight_owners(graph, _cost_roles_of_nodes(graph))
-    weights: dict[int, Cost] = {}
+    used_by, callers = _weight_owners(graph, _cost_roles_of_nodes(graph)), _callers_in_main_graph(graph)
+    weights: defaultdict[int, Cost] = defaultdict(lambda: NO_COST)
     for node, cost in _iter_weight_costs(inference):
         owner = used_by.get(node, node)
-        at = owner if graph.kept[owner] else node
-        weights[at] = weights.get(at, NO_COST) + cost
+        weights[owner if graph.kept[owner] else node] += cost
+        caller = callers.get(int(graph.function[node]))
+        if caller is not None:
+            weights[caller] += cost
     return weights
 
 
