@@ -47,6 +47,8 @@ from graphviz_tb.ops.roles import (
     UNIT_AXES_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
+    Role,
+    has_role,
 )
 from graphviz_tb.ops.signatures import weight_input_names
 
@@ -70,9 +72,11 @@ KERNEL_SLOT = 1  # input slot
 def _find_channel_weights(
     graph: Graph, origin: Ints, behind: Callable[[int], Iterable[int]] | None = None
 ) -> list[int]:
-    """Before: for each node the constant whose value it hands on, -1 for none; `behind` gives the constants that a
-    value is made of. After: the constants that are joined, element by element, to what a convolution or product with a
-    constant kernel gives, one number for each channel."""
+    """Return the constants that join the result of a convolution or product, one number for each channel.
+
+    Its kernel must be a constant. Before: for each node the constant whose value it hands on, -1 for none; `behind`
+    gives the constants that a value is made of.
+    """
     keeps, joins = (graph.nodes_of_types(ops.__contains__) for ops in (CHANNEL_KEEPING_OPS, CHANNEL_JOINING_OPS))
     width = _output_channels_by_op(graph, origin) | _row_widths_of_tables(graph, origin)
     if not width or not joins.any():
@@ -262,11 +266,12 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     A graph of PyTorch has none: its parameters are constants already.
     """
     none = np.full(len(graph), -1, np.int32)
-    if graph.is_pytorch or not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
+    if graph.is_value_trace or not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
         return ValueOrigins(none, {})
     bindings = _bind_call_arguments(graph)
     made = _find_weight_makers(graph, bindings)
-    origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none))
+    through = PASS_THROUGH_OPS | frozenset(filter(_passes_weight, graph.op_types))
+    origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none), through)
     constants = _constant_origins(graph)
     roles = _find_normalization_constants(graph, constants)
     # A variable is one wherever it goes; a constant only where it is used as one.
@@ -280,6 +285,14 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)
     return ValueOrigins(origin, _origins_by_argument(origin, bindings), roles, tuple(doubtful))
+
+
+PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.UNIT_AXES)
+
+
+def _passes_weight(op: str) -> bool:
+    """Return whether an op of an exported program gives the numbers of a weight on, maybe in another shape."""
+    return "::" in op and has_role(op, *PASSING_ROLES)
 
 
 def _keeps_more_beside(graph: Graph, node: int) -> bool:
@@ -388,8 +401,7 @@ def _frozen_weight_origins(
     """Origins of former variables: they are in a weight's place, here or in a function that
     a call gives them to, are read as one, or have a role. Before: `origin` of all that constants bring, and of what
     `variables` bring; `bindings` are those of `_bind_call_arguments`. With `literal` a constant that nothing reads is
-    none, whatever
-    its place."""
+    none, whatever its place."""
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     read = _variable_read_edges(graph, constant)
     known = np.isin(origin, graph.source[read]) | (variables >= 0)

@@ -34,7 +34,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.table import op_row
+from graphviz_tb.ops.table import equal_op, op_row
 
 NO_FRAME = 0  # the frame of ops outside of any loop
 # Ops with side effects, certain or possible.
@@ -298,7 +298,7 @@ class LoopRounds:
         found: list[int] = []
         while waiting and len(found) < MAX_CONDITION_COMPARISONS:
             node = waiting.pop()
-            if node >= 0 and self.inference.op_type(node) == "LogicalAnd":
+            if node >= 0 and equal_op(self.inference.op_type(node)) == "LogicalAnd":
                 waiting += [operand[0] for operand in _source_operands(self.inference, node)]
             else:
                 found.append(node)
@@ -306,9 +306,10 @@ class LoopRounds:
 
     def rounds_until_limit(self, frame: CallFrame, loop: CountableLoop, comparison: int) -> int | None:
         """Return in how many rounds a counter passes the limit of one comparison."""
-        if comparison < 0 or self.inference.op_type(comparison) not in COMPARISON_ORDERS:
+        compares = equal_op(self.inference.op_type(comparison)) if comparison >= 0 else ""
+        if compares not in COMPARISON_ORDERS:
             return None
-        lower_first, equal = COMPARISON_ORDERS[self.inference.op_type(comparison)]
+        lower_first, equal = COMPARISON_ORDERS[compares]
         compared = _source_operands(self.inference, comparison)
         if len(compared) != 2:
             return None
