@@ -88,6 +88,15 @@ def is_scalar(graph: Graph, node: int) -> bool:
     return definition is not None and not definition.attr["value"].tensor.tensor_shape.dim
 
 
+def is_vector(graph: Graph, node: int) -> bool:
+    """Whether a constant has several numbers along one dimension."""
+    definition = graph.node_def(node)
+    if definition is None or "value" not in definition.attr:
+        return False
+    sizes = [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]
+    return prod(sizes) > 1 and max(sizes) == prod(sizes)
+
+
 def is_literal(graph: Graph, node: int) -> bool:
     """Whether a single number is one that a program writes down, and no trained one: a small power of ten, a whole
     number or half of one, the root or the inverse of one, or a constant of a formula."""

@@ -19,6 +19,7 @@ from graphviz_tb.interpret.constant_values import (
     is_scalar,
     is_splat,
     is_stored,
+    is_vector,
     numbers_in,
 )
 from graphviz_tb.interpret.frozen_reads import TABLES, TAKE_KERNELS
@@ -47,6 +48,7 @@ LINEAR = (
     ADD_OPS | REARRANGE_OPS | UNIT_AXES_OPS | TAKE_KERNELS | {"BatchToSpaceND", "Identity", "Mul", "RealDiv", "Sub"}
 )
 MAX_OPS_BEFORE_BIAS = 8
+OPS_OF_NORM = 3  # by the root, by the scale, and a shift
 COMPILED = frozenset({"TRTEngineOp", "XlaCallModule"})  # with the program, and the constants in it, in an attribute
 FILLED_TABLES = frozenset(op for op in TABLE_HANDLES if op.startswith("Mutable"))
 MANY_BYTES = 1024  # as the names and settings of an op do not take
@@ -135,6 +137,7 @@ def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
     data ─▶ Mul ◀─ Reshape ◀─ constant                           a number of the program has the shape that it needs
     data ─▶ Mul ◀─ Rsqrt ◀─ + ε ◀─ constant                      the variance of a norm
     data ─▶ Mul ◀─ Exp ◀─ constant                               a program would write the result
+    data · Rsqrt(data) ─▶ Mul ◀─ vector                      the scale of a norm, and what is added to it
     """
     joins = graph.nodes_of_types(JOINING.__contains__)
     data = ~graph.control
@@ -152,14 +155,25 @@ def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
     plain = np.zeros(len(graph), bool)
     plain[graph.target[data & ~made.made[graph.source]]] = True
     into = np.flatnonzero(data & (joins & plain)[graph.target] & made.made[graph.source])
+    normed = _behind_norms(graph, made)
     found: dict[int, None] = {}
     for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
         if constant[source]:
-            if biased[target]:
+            if biased[target] or (normed[target] and is_vector(graph, source)):
                 found[source] = None
         else:
             found |= dict.fromkeys(made.worked_out(source, bool(biased[target])))
     return [node for node in found if is_stored(graph, node)]
+
+
+def _behind_norms(graph: Graph, made: MadeOfConstants) -> Bools:
+    """Mark the ops that scale or shift what was divided by a root of its own squares."""
+    data = np.flatnonzero(~graph.control & graph.nodes_of_types(JOINING.__contains__)[graph.target])
+    source, target = graph.source[data], graph.target[data]
+    found = graph.nodes_of_types("Rsqrt".__eq__) & ~made.made
+    for _ in range(OPS_OF_NORM):
+        found[target[found[source]]] = True
+    return found
 
 
 def multiplying_masks(graph: Graph, made: MadeOfConstants, nodes: Iterable[int]) -> set[int]:

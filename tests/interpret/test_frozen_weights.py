@@ -193,3 +193,20 @@ def test_a_vector_behind_looked_up_rows_is_a_weight_of_their_width() -> None:
         *(node("rows", "GatherV2", "table", "ids", "axis"), weights("gamma", 4), node("z", "Mul", "rows", "gamma")),
     )
     assert found.cost.under(0).parameters == 40 + 4
+
+
+def test_what_scales_and_shifts_a_norm_of_the_input_is_a_weight() -> None:
+    # x · Rsqrt(Mean(x²) + ε) · gamma + beta; a table of positions is none
+    found = model(
+        *(placeholder("x", 5, 4), node("squares", "Square", "x"), vector("axes", 1)),
+        *(node("mean", "Mean", "squares", "axes", keep_dims={"b": True}), stored("e", [1e-5])),
+        *(node("more", "AddV2", "mean", "e"), node("root", "Rsqrt", "more"), node("n", "Mul", "x", "root")),
+        *(weights("gamma", 4), node("scaled", "Mul", "n", "gamma"), weights("beta", 4)),
+        *(
+            node("y", "AddV2", "scaled", "beta"),
+            stored("table", SCATTERED[:20], 5, 4),
+            node("z", "AddV2", "y", "table"),
+        ),
+    )
+    assert found.cost.under(0).parameters == 4 + 4
+    assert found.cost.under(0).is_lower_bound("parameters")
