@@ -1,0 +1,109 @@
+"""The rules that fold differences to changes: what each claims or explains, by which witness, and a test that needs it.
+
+A test switches off each rule and runs its example, which fails then. Other rules are not in the table yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule: its name, the function that is it (module below `diff/`, name), what it does, the witness that has to
+    hold, and the test that needs it (module below `tests/diff`, function, arguments)."""
+
+    name: str
+    function: tuple[str, str]
+    does: str
+    witness: str
+    example: tuple[str, str, tuple[object, ...]]
+
+
+# In the order in which they look at a pair.
+RULES = (
+    Rule(
+        "other use",
+        ("match.numbered", "_other_uses"),
+        "takes apart a parameter and an average or a slot",
+        "the uses of the two variables differ",
+        ("test_averages", "test_a_removed_layer_is_whole_beside_new_averages", (False,)),
+    ),
+    Rule(
+        "layer",
+        ("changes.edits", "pairs_by_layer"),
+        "merges what changed in one layer",
+        "the same layers hold the differences",
+        ("test_causes", "test_an_optimizers_constants_are_one_edit", ()),
+    ),
+    Rule(
+        "exchange in a layer",
+        ("changes.edits", "_layers_with_exchange"),
+        "keeps a new layer apart from it",
+        "ops of the layer went and came",
+        ("test_edits_apart", "test_another_activation_and_a_layer_behind_it_are_two_edits", (0, False)),
+    ),
+    Rule(
+        "handover",
+        ("changes.edits", "pairs_by_handover"),
+        "merges a wire that was lost with what took it over",
+        "both have one source",
+        ("test_same_edit", "test_a_tower_of_its_own", ()),
+    ),
+    Rule(
+        "gate",
+        ("changes.edits", "_pairs_by_gate"),
+        "merges both branches of a gated unit",
+        "the product takes what the branch took",
+        ("test_called", "test_a_gated_unit_is_one_change", (False,)),
+    ),
+    Rule(
+        "dilation",
+        ("changes.compose", "dilation_change"),
+        "says that a convolution is dilated",
+        "blocks are cut before it, as large as the dilation",
+        ("test_causes", "test_a_dilated_convolution_is_said_so", ()),
+    ),
+    Rule(
+        "part of a layer",
+        ("changes.called", "LayerCalls.part_of_layer"),
+        "names one more table of several",
+        "a weight came with the ops",
+        ("test_called", "test_one_more_table_of_several_is_an_embedding", ()),
+    ),
+    Rule(
+        "one number",
+        ("changes.settings", "_is_related"),
+        "merges numbers that follow from one",
+        "the same factor, its inverse or root, in the same blocks",
+        ("test_called", "test_one_number_in_several_constants_of_a_block_is_one_change", ()),
+    ),
+    Rule(
+        "heads",
+        ("changes.settings", "_attention_settings"),
+        "says heads in place of widths",
+        "width×heads×key and heads×key×width both ways",
+        ("test_causes", "test_the_heads_of_an_attention", ((2, 8), "num_heads", ("4", "2"))),
+    ),
+    Rule(
+        "optimizer",
+        ("changes.training", "training_changes"),
+        "says another optimizer and explains its ops",
+        "they lead from gradients to updates",
+        ("test_causes", "test_another_optimizer_hides_no_clip", (False,)),
+    ),
+    Rule(
+        "clipping",
+        ("changes.training", "clipping_changes"),
+        "says another clipping beside another optimizer",
+        "a bound of gradients alone before the update",
+        ("test_causes", "test_another_optimizer_hides_no_clip", (False,)),
+    ),
+    Rule(
+        "sizes of outputs",
+        ("changes.outputs", "_cause_of_sizes"),
+        "gives other outputs to a change of a size",
+        "the same old and new size",
+        ("test_promised", "test_of_two_edits_outputs_follow_the_last_layer_that_is_wider", ()),
+    ),
+)
