@@ -28,6 +28,8 @@ from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.ops.roles import BUFFER_OP
+from graphviz_tb.ops.roles import PARAMETER_OP as PARAMETER_WEIGHT_OP
 from graphviz_tb.ops.signatures import setting_input_name
 
 if TYPE_CHECKING:
@@ -162,8 +164,9 @@ WIDTH_KEYS = frozenset(key for key, _ in WIDTH_OPS.values())  # Keras has the sa
 
 
 def is_traced(graph: Graph) -> bool:
-    """Return whether a graph is a trace of PyTorch."""
-    return any(op.startswith(TORCH_PREFIX) for op in graph.op_types)
+    """Return whether a graph is a trace of PyTorch, whose weights have no shapes."""
+    weights = {PARAMETER_WEIGHT_OP, BUFFER_OP}.intersection(graph.op_types)
+    return not weights and any(op.startswith(TORCH_PREFIX) for op in graph.op_types)
 
 
 def traced_width_changes(m: Matching) -> Iterator[Change]:

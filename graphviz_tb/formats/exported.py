@@ -89,9 +89,16 @@ class _Block:
     arguments: list[tuple[str, str, Value]] = field(default_factory=list)  # value, name, shape and type
     results: list[tuple[str, str]] = field(default_factory=list)  # name, value
     values: dict[str, Value] = field(default_factory=dict)
+    around: str = ""  # the scope of the call of a body, which its names leave out
+
+    def scope_inside(self, scope: str) -> str:
+        """Return a scope as it is named in the block."""
+        inside = not self.around or scope == self.around or scope.startswith(f"{self.around}/")
+        return scope[len(self.around) :].lstrip("/") if inside else scope
 
     def unique_name(self, scope: str, name: str) -> str:
         """Return a name that no other node has: with a number from the second on."""
+        scope = self.scope_inside(scope)
         whole = f"{scope}/{clean_segment(name)}" if scope else clean_segment(name)
         number = self.names.get(whole)
         if number is None:
@@ -126,13 +133,14 @@ class ProgramBuilder:
     def _block(self) -> _Block:
         return self.blocks[self.body]
 
-    def begin_body(self, name: str) -> str:
-        """Begin a function, and return its unique name; its description ends when `body` is set again."""
+    def begin_body(self, name: str, around: str = "") -> str:
+        """Begin a function that is called in the scope `around`, and return its unique name; its description ends when
+        `body` is set again."""
         unique, number = name, 1
         while unique in self.blocks or not unique:
             number += 1
             unique = f"{name}_{number}"
-        self.blocks[unique] = _Block()
+        self.blocks[unique] = _Block(around=around)
         self.body = unique
         return unique
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +27,7 @@ REFUSED_OBJECTS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("named_parameters", "state_dict"),
         "the PyTorch module {name!r} has no graph",
-        "write one with SummaryWriter.add_graph(module, inputs) and give its log directory",
+        "give load(torch.export.export(module, inputs)), or the log directory of SummaryWriter.add_graph",
     ),
     (
         ("add_weight", "call"),
@@ -188,6 +189,18 @@ def _identifier_or_f(function: Any) -> str:
 def _quote_keys(words: Mapping[str, Any]) -> str:
     """Return the keys, quoted."""
     return ", ".join(map(repr, words))
+
+
+def bytes_of_program(source: Any) -> bytes | None:
+    """Return a program of `torch.export` as its own `save` writes it; None for any other object. PyTorch itself is not
+    imported: a program that has one has loaded it already."""
+    torch = sys.modules.get("torch")
+    kind = type(source)
+    if torch is None or kind.__name__ != "ExportedProgram" or not kind.__module__.startswith("torch."):
+        return None
+    written = io.BytesIO()
+    torch.export.save(source, written)
+    return written.getvalue()
 
 
 def message_of_object(source: Any, signature: str | None = None) -> Any:

@@ -407,8 +407,10 @@ def _object_contents(source: Any, options: ReadOptions) -> SourceContents:
     """Return the contents of a message, ours or TensorFlow's, or of a TensorFlow object that has a graph."""
     if isinstance(source, GraphDef):
         return _graph_message_contents(source)
-    from graphviz_tb.formats.live_objects import message_of_object
+    from graphviz_tb.formats.live_objects import bytes_of_program, message_of_object
 
+    if (saved := bytes_of_program(source)) is not None:
+        return _opened_contents(open_bytes(saved, options), options)
     message = message_of_object(source, options.signature)
     if isinstance(message, GraphDef):
         return _graph_message_contents(message)

@@ -270,7 +270,11 @@ class _SubgraphNames:
             return (
                 _split_name(_best_part(inside, operator.op)) if inside else (_clean_scope(around), operator.op.lower())
             )
-        return _split_name(_best_part(parts, operator.op)) if parts else ("", operator.op.lower())
+        if parts:
+            return _split_name(_best_part(parts, operator.op))
+        # A result has no name of its own: it is drawn where its input is from.
+        before = self._maker.get(next(iter(operator.inputs), ABSENT), place)
+        return (self._known[before][0] if before in self._known else "", operator.op.lower())
 
     def _scope_of_kernel(self, operator: LiteOperator) -> str | None:
         """Return the scope in the name of the kernel of an operator; None without one."""
@@ -312,13 +316,14 @@ class _SubgraphNames:
 
 
 def _name_parts(name: str) -> list[str]:
-    """Return the names of the ops that a tensor is from; none for the name of a result.
+    """Return the names of the ops that a tensor is from; none for the name of a result. A number at the end makes a
+    name unique.
 
-    >>> _name_parts("relu/Relu;conv/convolution;"), _name_parts("StatefulPartitionedCall:0")
+    >>> _name_parts("relu/Relu;conv/convolution;1"), _name_parts("StatefulPartitionedCall:0")
     (['relu/Relu', 'conv/convolution'], [])
     """
     parts = [part for part in name.split(";") if part.rpartition("/")[2] not in ("", READ_SEGMENT)]
-    return [part for part in parts if not NAME_OF_RESULT.fullmatch(part)]
+    return [part for part in parts if not part.isdecimal() and not NAME_OF_RESULT.fullmatch(part)]
 
 
 def _best_part(parts: Sequence[str], op: str) -> str:

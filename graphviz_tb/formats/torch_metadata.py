@@ -58,10 +58,10 @@ LIBRARY_FRAME = re.compile(
 
 
 def source_lines(trace: str) -> list[str]:
-    """Return the lines of the program in a stack trace, outermost first: `model.py:41 x = self.attn(x)`; no folders.
+    r"""Return the lines of the program in a stack trace, outermost first: `model.py:41 x = self.attn(x)`; no folders.
     Those of PyTorch itself are left out.
 
-    >>> source_lines('File "/home/me/model.py", line 41, in forward\\\\n    x = self.attn(x)')
+    >>> source_lines('File "/home/me/model.py", line 41, in forward\n    x = self.attn(x)')
     ['model.py:41 x = self.attn(x)']
     """
     frames = [(match[1], match[2], match[3] or "") for match in FRAME.finditer(trace)]

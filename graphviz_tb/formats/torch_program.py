@@ -387,17 +387,17 @@ class GraphReader:
         functions: dict[str, str] = {}
         for place, held in enumerate(graphs):
             attribute = attributes[place] if place < len(attributes) else f"f_{place}" if place else "f"
-            functions[attribute] = self._add_body(held, operands, frozenset(passed))
+            functions[attribute] = self._add_body(held, scope, operands, frozenset(passed))
         inputs = [*chooser, *(operands[place] for place in passed)]
         self.builder.add_op(
             op, scope, [self.local.get(name, name) for name in inputs], outputs, source=source, functions=functions
         )
 
-    def _add_body(self, held: Json, operands: Sequence[str], passed: frozenset[int]) -> str:
+    def _add_body(self, held: Json, scope: str, operands: Sequence[str], passed: frozenset[int]) -> str:
         """Add a body as a function, and return its name."""
         graph = as_dict(held.get("graph"))
         around = self.builder.body
-        name = self.builder.begin_body(as_text(held.get("name")) or "body")
+        name = self.builder.begin_body(as_text(held.get("name")) or "body", scope)
         body = GraphReader(self.program, graph, self.depth + 1)
         for place, value in enumerate(_value_names(graph.get("inputs"))):
             if place in passed or place >= len(operands):

@@ -1,8 +1,9 @@
 """Queries: words with fields and comparisons, joined by `and` (or nothing), `or`, `not` and parentheses.
 
 conv                     in a name, op type, device, label or attribute
-op:Conv2D  device:GPU    in one field: name op device attr shape dtype
+op:Conv2D  device:GPU    in one field: name op device attr shape dtype source
 attr:padding=SAME        an attribute and its value; attr:padding for any value
+source:model.py:41       a line of the program that made an op, where an exported program says it
 **attn*  op:Conv*        `*` within a segment of a name, `**` across slashes, `?` one letter
 params>1M  time>=2ms     parameters, FLOPs, macs, activations, weights, memory, time
 /conv\\d/  "two words"    a regular expression; a text with spaces
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from graphviz_tb.errors import MalformedAssertion, RequestError, UnknownChoice, nearest_names, suggest_names
 from graphviz_tb.limits import MAX_QUERY_TERMS
 
-QUERY_FIELDS = ("name", "op", "device", "attr", "shape", "dtype")
+QUERY_FIELDS = ("name", "op", "device", "attr", "shape", "dtype", "source")
 QUERY_QUANTITIES = {
     "parameters": "parameters", "params": "parameters", "param": "parameters",
     "flops": "flops", "macs": "macs",
