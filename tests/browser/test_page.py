@@ -427,6 +427,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 SUITES = (
     *("page.js", "explore.js", "haste.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js"),
     *("scalars.js", "tabs.js", "joined.js", "table.js", "share.js", "legend.js", "card.js", "states.js", "runs.js"),
+    "daily.js",
 )
 
 
