@@ -13,7 +13,8 @@ from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.model.costs import COST_QUANTITIES
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.tensors import shape_text
-from graphviz_tb.search import match_rows, parse_query
+from graphviz_tb.search.language import parse_query
+from graphviz_tb.search.rows import match_rows
 from graphviz_tb.words.attributes import attribute_texts
 
 WEIGHT_SIZE_QUANTITIES = ("parameters", "weight_bytes")
@@ -82,7 +83,7 @@ class ModelRows:
         if facts.cost is None or quantity not in COST_QUANTITIES:
             return None
         # PyTorch traces have no shapes of weights
-        if quantity in WEIGHT_SIZE_QUANTITIES and self.hierarchy.graph.is_pytorch:
+        if quantity in WEIGHT_SIZE_QUANTITIES and self.hierarchy.graph.lacks_weight_shapes:
             return None
         distinct, which = facts.cost().distinct_totals(len(self.hierarchy))
         return np.array([getattr(cost, quantity) for cost in distinct], float)[which[: self.count]]

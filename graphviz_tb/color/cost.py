@@ -199,7 +199,7 @@ def flops_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostCol
 
 def parameters_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
     """Make the colouring "parameters"."""
-    if hierarchy.graph.is_pytorch:
+    if hierarchy.graph.lacks_weight_shapes:
         raise MissingFacts("parameters are not known in this graph: a trace of PyTorch has no shapes of weights")
     costs, value = _required_costs(facts, "parameters"), lambda cost: cost.parameters
     return _scaled_to_graph(

@@ -20,10 +20,12 @@ from graphviz_tb.diff.changes.wiring import rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import node_depths, reachable_mask
-from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, is_pytorch_module, pytorch_label
+from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, pytorch_label
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.ops.signatures import setting_input_name
@@ -71,7 +73,7 @@ def _argument(graph: Graph, node: int, slot: int, source: int) -> Iterator[tuple
         owner = posixpath.dirname(posixpath.dirname(graph.name[source]))
         user = posixpath.dirname(graph.name[node])
         # A module is listed below its container, and called without it: the last segment says which it is.
-        own = last_segment(owner) == last_segment(user) or not is_pytorch_module(last_segment(owner))
+        own = last_segment(owner) == last_segment(user) or not is_module(last_segment(owner))
         yield label, OWN_PARAMETER if own else f"{SHARED_PARAMETER}{owner}"
     elif label != NO_ARGUMENT:
         key = setting_input_name(graph.op_types[graph.op[node]], slot) or f"argument {slot}"
@@ -111,7 +113,7 @@ def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
         _add_parents(around, scope)
     names: dict[int, str] = {}
     for scope, nodes in below.items():
-        alone = len(nodes) == 1 and is_pytorch_module(last_segment(scope)) and scope not in around
+        alone = len(nodes) == 1 and is_module(last_segment(scope)) and scope not in around
         counts: dict[str, int] = defaultdict(int)
         for node in nodes:
             definition = graph.graph_def.node[node]
@@ -186,13 +188,14 @@ def traced_width_changes(m: Matching) -> Iterator[Change]:
         names = traced_module(m.a.graph, mine), traced_module(m.b.graph, other)
         edits = NodeEdits(attributes=((mine, other, SHAPE),))
         if key and before and after and before != after:
-            yield Change("changed", "attribute", *names, 1, {"key": key, "old": before, "new": after}, edits=edits)
+            yield Change("changed", "attribute", *names, 1, Setting(key, before, after), edits=edits)
         elif not other_way[other] and not reshaped[m.b.graph.source[m.b.in_edges(other)]].any():
             words = _recorded_shape(m.a.graph, mine), _recorded_shape(m.b.graph, other)
             port = m.b.graph.op_types[m.b.graph.op[other]] == PORT_OP
             if words[0] and words[1] and words[0] != words[1]:
-                detail = {"key": "shape", "old": words[0], "new": words[1]}
-                yield Change("changed", "signature" if port else "attribute", *names, 1, detail, edits=edits)
+                yield Change(
+                    "changed", "signature" if port else "attribute", *names, 1, Setting("shape", *words), edits=edits
+                )
 
 
 def _through_lists(side: GraphColumns, reshaped: Bools) -> Bools:
@@ -232,4 +235,4 @@ def traced_module(graph: Graph, node: int) -> str:
     """Return the module that an op is in; of an op outside of all its own name."""
     name = graph.name[node]
     around = name.rpartition("/")[0]
-    return around if is_pytorch_module(last_segment(around)) and not is_pytorch_module(last_segment(name)) else name
+    return around if is_module(last_segment(around)) and not is_module(last_segment(name)) else name

@@ -144,7 +144,7 @@ class _Walk:
         module of PyTorch is called, whatever it does.
         """
         graph = self.hierarchy.graph
-        if graph.is_pytorch:
+        if graph.has_module_scopes:
             return True
         ops: dict[int, Counter[int]] = defaultdict(Counter)
         for node, call in calls.items():
@@ -209,7 +209,7 @@ def merged_modules(graph: Graph) -> dict[int, str]:
     Net/Sequential[blocks] of Net/ModuleList[stages]/ModuleDict[0]/Sequential[blocks] is
     Net/Sequential[stages.0.blocks].
     """
-    known = _modules_of_weights(graph) if graph.is_pytorch else {}
+    known = _modules_of_weights(graph) if graph.is_value_trace else {}
     merged: dict[tuple[tuple[str, ...], Skips], set[tuple[str, ...]]] = defaultdict(set)
     for scope, skips in set(known.values()):
         for place in range(len(scope)):

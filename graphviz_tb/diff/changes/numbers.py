@@ -17,7 +17,13 @@ from graphviz_tb.diff.changes.training import keeps_rate_in_variable
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import is_traced
 from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_COSTED_NODES, MAX_QUANTITY
-from graphviz_tb.model.change import CHANGE_QUANTITIES, Change, NodeEdits, ValuePair
+from graphviz_tb.model.change import (
+    CHANGE_QUANTITIES,
+    Change,
+    NodeEdits,
+    ValuePair,
+)
+from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools, Ints, Longs, exists
 from graphviz_tb.model.costs import NO_COST, Cost
 from graphviz_tb.model.graph import Graph, Mark
@@ -240,7 +246,7 @@ def _parameter_counts(layers: Layers, weights: Mapping[int, Cost]) -> QuantityCo
     counts[list(weights)] = [cost.parameters for cost in weights.values()]
     unsized = any(cost.is_lower_bound("parameters") for cost in weights.values())
     # The traces of PyTorch have no shapes of weights.
-    return None if layers.side.of_pytorch or (unsized and not counts.any()) else counts
+    return None if layers.side.graph.lacks_weight_shapes or (unsized and not counts.any()) else counts
 
 
 def _lacking_nodes(
@@ -301,8 +307,8 @@ def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
         pairs = list(zip(mine[differ].tolist(), others[differ].tolist(), strict=True))
         places = sorted((m.a.graph.name[a], m.b.graph.name[b]) for a, b in pairs) or [("", "")]
         edits = NodeEdits(attributes=tuple((a, b, word) for a, b in pairs))
-        detail = {"key": word, "old": old, "new": new}
-        return (Change("changed", "attribute", *places[0], len(pairs), detail, tuple(places[1:]), edits=edits),)
+        content, also = Setting(word, old, new), tuple(places[1:])
+        return (Change("changed", "attribute", *places[0], len(pairs), content, also, edits=edits),)
     return ()
 
 
