@@ -65,7 +65,8 @@ class ModuleCall:
 
 @dataclass(frozen=True, slots=True)
 class StoredWeight:
-    """A weight: its name in the program, shape and type, whether training changes it; a buffer is no parameter."""
+    """A weight: its name in the program, shape and type, whether training changes it; a buffer is no parameter. `place`
+    is its scope and its name there, where the name in the program does not say it."""
 
     name: str
     value: Value
@@ -73,6 +74,7 @@ class StoredWeight:
     buffer: bool = False
     aliases: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    place: tuple[str, str] | None = None
 
 
 @dataclass(slots=True)
@@ -292,7 +294,7 @@ class ProgramBuilder:
         return used
 
     def _weight_node(self, block: _Block, weight: StoredWeight) -> NodeDef:
-        scope, own = self._calls.scope_of_weight(weight.name)
+        scope, own = weight.place or self._calls.scope_of_weight(weight.name)
         node = NodeDef(name=block.unique_name(scope, own or "weight"), op=BUFFER_OP if weight.buffer else PARAMETER_OP)
         _set_dtype(node.attr["dtype"], weight.value.dtype)
         _set_shape(node.attr["shape"].shape, weight.value.sizes)

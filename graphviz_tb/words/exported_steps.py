@@ -21,8 +21,7 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.ops.signatures import kernel_sizes, kernel_turning_attribute
-from graphviz_tb.words.keras_steps import heads_word
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, size_word, step_words
+from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, heads_word, size_word, step_words
 
 ACTIVATIONS = {
     "relu": "ReLU",
@@ -45,6 +44,7 @@ ACTIVATIONS = {
     "leakyrelu": "leaky ReLU",
 }
 NORMS = (("batchnorm", "BN"), ("layernorm", "LN"), ("rmsnorm", "RMS"), ("groupnorm", "g"), ("norm", "norm"))
+FUSED_ACTIVATION = "activation"
 SLOPES = ("negative_slope", "alpha")
 WINDOWS, STRIDES = ("kernel_size", "kernel_shape", "ksize"), ("stride", "strides")
 DILATIONS, GROUPS = ("dilation", "dilations"), ("groups", "group")
@@ -59,8 +59,8 @@ class ExportedSteps(TensorFlowSteps):
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
         """Return what a paper writes down of one node."""
         if node not in self._found:
-            step = self._step(self.op_of(node), node)
-            self._found[node] = () if step is None else (step,)
+            steps = [self._step(self.op_of(node), node), self._fused_activation(node)]
+            self._found[node] = tuple(step for step in steps if step is not None)
         return self._found[node]
 
     def _step(self, op: str, node: int) -> LayerStep | None:
@@ -91,6 +91,11 @@ class ExportedSteps(TensorFlowSteps):
                 value = attr_value(definition, name)
                 return list(value.list.i) if value.HasField("list") else [int(value.i)]
         return []
+
+    def _along_image(self, node: int, names: Sequence[str]) -> list[int]:
+        """Return the numbers of an attribute for the window of an op, without those for batch and channels."""
+        numbers = self._numbers(node, names)
+        return numbers[1:-1] if len(numbers) > 3 else numbers
 
     def _number(self, node: int, names: Sequence[str]) -> float | None:
         definition = self.graph.node_def(node)
@@ -131,6 +136,14 @@ class ExportedSteps(TensorFlowSteps):
         slope = self._number(node, SLOPES) if name == "leakyrelu" else None
         return f"{ACTIVATIONS[name]} α {slope:.3g}" if slope else ACTIVATIONS[name]
 
+    def _fused_activation(self, node: int) -> LayerStep | None:
+        """Return the activation that an op applies to its result."""
+        definition = self.graph.node_def(node)
+        if definition is None or FUSED_ACTIVATION not in definition.attr:
+            return None
+        word = ACTIVATIONS.get(attr_value(definition, FUSED_ACTIVATION).s.decode("utf-8", "replace").lower())
+        return None if word is None else LayerStep("activation", word)
+
     def _norm(self, name: str, node: int) -> str:
         word = next((word for part, word in NORMS if part in name), "norm")
         groups = self._numbers(node, NORM_GROUPS) if word == "g" else []
@@ -155,8 +168,8 @@ class ExportedSteps(TensorFlowSteps):
         takes, gives = (takes, gives * groups) if transposed else (takes * groups, gives)
         sizes = "×".join(map(size_word, window))
         parts = [f"dw {sizes}"] if depthwise else [sizes, size_word(gives)]
-        parts += step_words(self._numbers(node, STRIDES), "↑" if transposed else "/")
-        parts += step_words(self._numbers(node, DILATIONS), "d")
+        parts += step_words(self._along_image(node, STRIDES), "↑" if transposed else "/")
+        parts += step_words(self._along_image(node, DILATIONS), "d")
         parts += [f"g{groups}"] if groups > 1 and not depthwise else []
         kind = "depthwise" if depthwise else "convolution"
         return LayerStep(kind, ", ".join(parts), takes, gives, weight=weight)
@@ -213,12 +226,12 @@ class ExportedSteps(TensorFlowSteps):
             if name.startswith("adaptive"):
                 sizes = set(self._numbers(node, ("output_size",)))
                 return LayerStep("global", f"global {word}") if sizes == {1} else None
-            window = self._numbers(node, WINDOWS)
-            strides = step_words(self._numbers(node, STRIDES) or window, "/")
+            window = self._along_image(node, WINDOWS)
+            strides = step_words(self._along_image(node, STRIDES) or window, "/")
             return LayerStep("pool", ", ".join([f"{word} {'×'.join(map(str, window))}".strip(), *strides]))
         if name == "mean":
             before = self._input_sizes(node, 0)
-            axes = sorted(axis % 4 for axis in self._numbers(node, AXES))
+            axes = sorted(axis % 4 for axis in self._numbers(node, AXES) or self.constant_input(node, 1))
             return LayerStep("global", "global avg") if len(before) == 4 and axes in ([1, 2], [2, 3]) else None
         if "dropout" in name:
             rate = self._number(node, ("p", "ratio"))

@@ -303,7 +303,8 @@ def _fold_slice(op: Op) -> Elements | None:
 
 def _fold_gather(op: Op) -> Elements | None:
     """`Gather` of a vector."""
-    value, indices, axis = op.value(0), op.known_elements(1), op.known_number(2) if len(op.ins) > 2 else 0
+    value, indices = op.value(0), op.known_elements(1)
+    axis = op.known_number(2) if len(op.ins) > 2 else int(op.attr("axis") or 0)
     if value is None or indices is None or op.rank(0) != 1 or axis not in (0, -1) or op.attr("batch_dims"):
         return None
     # TensorFlow refuses negative indices.
