@@ -48,7 +48,7 @@ from graphviz_tb.formats.onnx_weights import (
     BlockKey,
     FunctionKey,
     StoredTensorUses,
-    Use,
+    WeightUse,
     captured_values,
     constant_of_node,
     function_key,
@@ -139,7 +139,7 @@ class ModelReader:
         BlockReader(self, None, graph, None).read_main(graph)
         return self.builder.build()
 
-    def weight_name(self, stored: str, use: Use) -> str:
+    def weight_name(self, stored: str, use: WeightUse) -> str:
         """Return the name of a weight, with a number if another has it already."""
         name = name_of_weight(stored, place_of_node(use.node), use.slot)
         self.named_weights[name] = self.named_weights.get(name, 0) + 1
@@ -158,7 +158,7 @@ class BlockReader:
         self.same: dict[str, str] = dict(around.same) if around else {}  # another name of a value
         self.kinds: dict[str, Value] = dict(around.kinds) if around else {}
         self.weights: dict[str, StoredWeight] = around.weights if around else {}
-        self.used: dict[str, Use | None] = around.used if around else {}
+        self.used: dict[str, WeightUse | None] = around.used if around else {}
         self.quantized: dict[str, str] = {}  # type by value that was quantised and dequantised
         self.added: set[str] = set()
         named: Sequence[NamedValue] = graph.values
@@ -318,7 +318,7 @@ class BlockReader:
             return None
         return value
 
-    def _use(self, value: str) -> Use | None:
+    def _use(self, value: str) -> WeightUse | None:
         """Return how a stored tensor is used as a weight."""
         if value not in self.used:
             self.used[value] = self.model.uses.weight_use(self.key, value, self.stored[value])

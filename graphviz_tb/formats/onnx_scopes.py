@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from graphviz_tb.formats.exported import ModuleCall, clean_segment
 from graphviz_tb.formats.onnx_messages import NodeValue
@@ -140,11 +141,17 @@ def has_call_record(node: NodeValue) -> bool:
 
 
 def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:
-    """Return the modules in the metadata of a node: all but the last entry, which is the op."""
-    paths, classes = _listed_texts(metadata.get(SCOPES_KEY, "")), _listed_texts(metadata.get(CLASSES_KEY, ""))
-    if not paths:
-        namespace = metadata.get(NAMESPACE_KEY, "")
-        found = NAMESPACE_ENTRY.findall(namespace) if len(namespace) < MAX_LISTED_LETTERS else []
+    """Return the modules in the metadata of a node."""
+    paths, classes = metadata.get(SCOPES_KEY, ""), metadata.get(CLASSES_KEY, "")
+    return _listed_modules(paths, classes, "" if paths else metadata.get(NAMESPACE_KEY, ""))
+
+
+@lru_cache(maxsize=1024)  # the nodes of a module follow each other
+def _listed_modules(path_list: str, class_list: str, namespace: str) -> tuple[ModuleCall, ...]:
+    """Return the modules that texts list: all but the last entry, which is the op."""
+    paths, classes = _listed_texts(path_list), _listed_texts(class_list)
+    if namespace and len(namespace) < MAX_LISTED_LETTERS:
+        found = NAMESPACE_ENTRY.findall(namespace)
         paths, classes = [path for path, _ in found], [kind for _, kind in found]
     if len(paths) != len(classes):
         return ()
@@ -164,7 +171,8 @@ def _listed_texts(text: str) -> list[str]:
     """
     if len(text) > MAX_LISTED_LETTERS:
         return []
-    return [ESCAPED.sub(r"\1", single or double) for single, double in LISTED_TEXT.findall(text)]
+    texts = (single or double for single, double in LISTED_TEXT.findall(text))
+    return [ESCAPED.sub(r"\1", each) if "\\" in each else each for each in texts]
 
 
 def with_module_of_kernel(place: NodePlace, op: str, kernel: str, rank: int) -> NodePlace:

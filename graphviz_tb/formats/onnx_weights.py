@@ -36,7 +36,7 @@ BlockKey = FunctionKey | None  # None: the main graph and the graphs inside of i
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class WeightUse:
     """An op that takes a stored tensor as a weight: the name of that input in the table, and the node."""
 
     slot: str
@@ -130,7 +130,7 @@ class StoredTensorUses:
                 self._makers.update({(block, value): node for value in node.outputs})
                 waiting += [inner for _, inner in graphs_of_node(node)]
 
-    def weight_use(self, block: BlockKey, value: str, tensor: TensorValue) -> Use | None:
+    def weight_use(self, block: BlockKey, value: str, tensor: TensorValue) -> WeightUse | None:
         """Return the first use of a stored tensor as a weight; None if it is a constant."""
         if not _may_be_weight(tensor):
             return None
@@ -147,12 +147,12 @@ class StoredTensorUses:
                 names = weight_input_names(op_type(node))
                 integer = dequantized or not quantized or "Integer" in node.op_type or "QLinear" in node.op_type
                 if slot in names and integer and not _is_neutral(value, names[slot], tensor):
-                    return Use(names[slot], node)
+                    return WeightUse(names[slot], node)
                 if slot == 0 and node.op_type in CARRIERS and node.outputs:
                     more = dequantized or node.op_type == "DequantizeLinear"
                     self._follow(waiting, seen, (here, node.outputs[0], more))
                 elif node.op_type in JOINING_OPS and not quantized and self._joins(here, node, slot, tensor):
-                    return Use("bias" if node.op_type in ("Add", "Sub") else "scale", node)
+                    return WeightUse("bias" if node.op_type in ("Add", "Sub") else "scale", node)
         return self._use_by_name(value) if block is None and not quantized else None
 
     @staticmethod
@@ -163,14 +163,14 @@ class StoredTensorUses:
             seen.add(step[:2])
             waiting.append(step)
 
-    def _use_by_name(self, value: str) -> Use | None:
+    def _use_by_name(self, value: str) -> WeightUse | None:
         """Return the use of a tensor that has a name in the program: the exporter says so, or did not make it up."""
         users = [node for node, _ in self._users.get((None, value), ())[:MAX_FOLLOWED_CARRIERS]]
         if not users or MADE_NAME.fullmatch(value):
             return None
         kind = next(filter(None, (stored_kind(node, value) for node in users)), "")
         named = "." in value or (self.from_pytorch and "/" not in value and not any(map(has_call_record, users)))
-        return Use("buffer" if kind == "b" else "", users[0]) if kind or named else None
+        return WeightUse("buffer" if kind == "b" else "", users[0]) if kind or named else None
 
     def _joins(self, block: BlockKey, node: NodeValue, slot: int, tensor: TensorValue) -> bool:
         """Return whether an op joins a vector to the result of a product or a norm that has weights."""

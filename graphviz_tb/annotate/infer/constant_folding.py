@@ -12,7 +12,8 @@ import numpy as np
 
 from graphviz_tb.annotate.infer.op import ElementFold, Op, normalize_axis
 from graphviz_tb.annotate.infer.rules.arrays import slice_entries
-from graphviz_tb.annotate.infer.rules.onnx import shape_elements, slice_ranges
+from graphviz_tb.annotate.infer.rules.onnx import shape_elements
+from graphviz_tb.annotate.infer.rules.onnx_arrays import slice_ranges
 from graphviz_tb.annotate.infer.symbols import (
     SYMBOL_LIMIT,
     Dims,
