@@ -58,7 +58,7 @@ def find(
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.table import json_lines, print_lines
     from graphviz_tb.output.files import check_inputs_kept
-    from graphviz_tb.search import parse_query
+    from graphviz_tb.search.language import parse_query
 
     if sum((count, names, as_json)) > 1:
         raise click.UsageError("--count, --names and --json say the same in different ways; choose one")

@@ -26,7 +26,6 @@ from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
 from graphviz_tb.formats.profiler_traces import add_trace_steps, find_trace_files
 from graphviz_tb.formats.protobuf import DECODE_ERRORS, MessageT, decode_message
 from graphviz_tb.formats.run_metadata import graph_forms_in, graphs_of_run_metadata
-from graphviz_tb.formats.saved_model import saved_model_file
 from graphviz_tb.keras.model import conceptual_graph
 from graphviz_tb.limits import MAX_NOTICES_PER_KIND, MAX_SIBLING_ENTRIES, SNIFFED_BYTES
 from graphviz_tb.model.notice import Notice
@@ -43,7 +42,7 @@ from graphviz_tb.sources.streams import (
     open_path,
     unreadable_error,
 )
-from graphviz_tb.sources.walk import FolderListing, file_identity, list_files_below
+from graphviz_tb.sources.walk import FolderListing, file_identity, list_files_below, saved_model_file
 
 # Scan an event file for records with a graph, a Keras model or a profile; skip the rest.
 #

@@ -65,7 +65,8 @@ class ModuleCall:
 
 @dataclass(frozen=True, slots=True)
 class StoredWeight:
-    """A weight: its name in the program, shape and type, whether training changes it; a buffer is no parameter."""
+    """A weight: its name in the program, shape and type, whether training changes it; a buffer is no parameter. `place`
+    is its scope and its name there, where the name in the program does not say it."""
 
     name: str
     value: Value
@@ -73,6 +74,7 @@ class StoredWeight:
     buffer: bool = False
     aliases: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    place: tuple[str, str] | None = None
 
 
 @dataclass(slots=True)
@@ -193,6 +195,10 @@ class ProgramBuilder:
         for attribute, function in (functions or {}).items():
             node.attr[attribute].func.name = function
 
+    def plain_scope(self, parts: Sequence[str]) -> str:
+        """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
+        return self._calls.plain_scope(parts)
+
     def add_output(self, name: str, value: str) -> None:
         """Add a result of the program, or of the body."""
         self._block.results.append((name, value))
@@ -288,7 +294,7 @@ class ProgramBuilder:
         return used
 
     def _weight_node(self, block: _Block, weight: StoredWeight) -> NodeDef:
-        scope, own = self._calls.scope_of_weight(weight.name)
+        scope, own = weight.place or self._calls.scope_of_weight(weight.name)
         node = NodeDef(name=block.unique_name(scope, own or "weight"), op=BUFFER_OP if weight.buffer else PARAMETER_OP)
         _set_dtype(node.attr["dtype"], weight.value.dtype)
         _set_shape(node.attr["shape"].shape, weight.value.sizes)
@@ -381,6 +387,18 @@ class ScopeNames:
             around, path = scope, module.path
         self._last = now
         return around
+
+    def plain_scope(self, parts: Sequence[str]) -> str:
+        """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
+        scope = "/".join(map(clean_segment, parts))
+        path = ".".join(parts)
+        if scope and path not in self._first_by_path:
+            self._letters += len(scope)
+            if self._letters > MAX_SCOPE_LETTERS_OF_PROGRAM:
+                self._cut += 1
+                return ""
+            self._first_by_path[path] = scope
+        return scope
 
     def _new_call(self, around: str, path: str, module: ModuleCall) -> str:
         self._count[around, module.path] += 1

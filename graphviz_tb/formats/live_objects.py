@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphviz_tb.errors import Ambiguous, RequestError, UnknownChoice, WrongType
+from graphviz_tb.formats.contents import NO_SIGNATURE_MESSAGE
 from graphviz_tb.ops.roles import TRACED_RESULT_OPS
 from graphviz_tb.unwrap.calls import VARIABLE_NAME_ATTR, barrier_names, copy_without_barriers
 
@@ -21,7 +22,6 @@ SERVING_DEFAULT = "serving_default"  # the signature that TensorFlow Serving cal
 EXAMPLE_TENSOR_SPEC = "tf.TensorSpec([None, 8])"  # an example input
 ACCEPTED_SOURCES = "give a path, bytes, a GraphDef, a tf.Graph or a ConcreteFunction"
 CALL_METHOD = "__call__"
-NO_SIGNATURE_MESSAGE = "no signature can be chosen here: the source has none"
 # (attributes that identify the object, message, hint); `{name}` is the object's own name.
 REFUSED_OBJECTS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
