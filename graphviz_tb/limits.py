@@ -136,6 +136,8 @@ MAX_WHOLE_RECORD_BYTES = Limit(1 << 28, "read", "bytes", "of a large record that
 MAX_CLAIMED_BYTES = Limit(1 << 28, "read", "bytes", "that a logged tensor may claim beyond those it holds", "damaged")
 MAX_STRUCTURES_PER_LENGTH = Limit(64, "read", "structures",
     "of events of one length that are remembered", "decoded one by one")
+MAX_STORED_VALUE_BYTES = Limit(1 << 14, "read", "bytes",
+    "of the values of a tensor of an ONNX model: shapes, axes and paddings have a few", "not read: a weight")
 MAX_CUSTOM_CHARTS = Limit(1_000, "read", "charts", "that the custom layouts of a log have together", "left out")
 MAX_PROJECTOR_CONFIG_BYTES = Limit(1 << 20, "read", "bytes", "of a projector_config.pbtxt", "not read, a notice")
 MAX_LISTED_EMBEDDINGS = Limit(1_000, "read", "embeddings", "of a source", "left out, a notice")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
-from graphviz_tb.graphs.tensors import output_dtype_lookup
+from graphviz_tb.graphs.tensors import declared_shapes, output_dtype_lookup
 from graphviz_tb.limits import MAX_CACHED_DEFINITION_BYTES
 from graphviz_tb.model.columns import sorted_value_range
 from graphviz_tb.model.graph import COLOCATION_ATTR, Call, Graph, parse_output_number
@@ -278,16 +278,6 @@ def has_ambiguous_shape(graph: Graph, definition: NodeDef) -> bool:
     ):
         return False
     return "_output_shapes" not in definition.attr and not stated_shape(definition)
-
-
-def declared_shapes(definition: NodeDef) -> list[Shape] | None:
-    """Return the shapes in `_output_shapes`, or None if there is no list."""
-    if "_output_shapes" not in definition.attr:
-        return None
-    value = definition.attr["_output_shapes"]
-    if not value.HasField("list"):
-        return None
-    return [shape_from_proto(shape) for shape in value.list.shape]
 
 
 def stated_shape(definition: NodeDef) -> Shape:

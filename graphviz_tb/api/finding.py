@@ -13,7 +13,8 @@ from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.model.costs import COST_QUANTITIES
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.tensors import shape_text
-from graphviz_tb.search import match_rows, parse_query
+from graphviz_tb.search.language import parse_query
+from graphviz_tb.search.rows import match_rows
 from graphviz_tb.words.attributes import attribute_texts, source_of_definition
 
 WEIGHT_SIZE_QUANTITIES = ("parameters", "weight_bytes")

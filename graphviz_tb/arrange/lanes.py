@@ -11,7 +11,6 @@ from itertools import accumulate, pairwise
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.skeleton import Skeleton
 
-MAX_JOINT_LINES = 2  # from column to column: more are hard to follow
 GUTTER_PX = 40  # between two columns, besides the lines there
 TURN_PX, LINE_STEP_PX = 26, 12  # for a line to turn below a column and above the next; from line to line
 
@@ -34,9 +33,9 @@ def longest_part(skeleton: Skeleton) -> int:
 
 
 def column_joints(skeleton: Skeleton, part: int) -> list[int]:
-    """Return the ranks of a part before which it may be cut: at most `MAX_JOINT_LINES` lines pass there.
+    """Return the ranks of a part before which it may be cut: one line passes there.
 
-    Lines that run as one count once.
+    Lines that run as one count once. Where two pass, one bypasses what is between: they stay in one column.
     """
     rows = skeleton.parts[part]
     rank = {item: r for r, row in enumerate(rows) for item in row}
@@ -50,11 +49,7 @@ def column_joints(skeleton: Skeleton, part: int) -> list[int]:
             passing[r].add((chain[step], chain[step + 1]) if shared else (-1 - len(passing[r]), r))
     # Ports are on the frame: they stay with the rank that they feed.
     ports = [skeleton.children <= row[0] < skeleton.first_waypoint for row in rows]
-    return [
-        r
-        for r in range(1, len(rows))
-        if 0 < len(passing[r]) <= MAX_JOINT_LINES and not (ports[r - 1] and r == 1) and not ports[r]
-    ]
+    return [r for r in range(1, len(rows)) if len(passing[r]) == 1 and not (ports[r - 1] and r == 1) and not ports[r]]
 
 
 def cut_into_columns(ranks: Sequence[RankExtent], allowed: Sequence[int], columns: int) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from graphviz_tb.diff.changes.wiring import input_differences, rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity
+from graphviz_tb.model.change_content import InputWire, Rename, Rewiring, Setting, Unit
 from graphviz_tb.model.columns import exists
 from graphviz_tb.options import DiffOptions
 
@@ -118,8 +119,9 @@ def _claim_of_entry(entry: LedgerEntry) -> Claim:
 
 def _said_values(change: Change) -> frozenset[str]:
     """Return the old and new values that a change names next to its own."""
-    parts = (*change.detail.get("with", ()), *change.detail.get("weights", ()))
-    return frozenset(repr((part["old"], part["new"])) for part in parts)
+    values = [(part.old, part.new) for part in change.beside]
+    values += [(pair.old, pair.new) for pair in (change.setting.weights if change.setting else ())]
+    return frozenset(map(repr, values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
     following: dict[Claim, int] = {}
     said: dict[int, frozenset[str]] = {}
     for number, change in enumerate(changes):
-        exchanged = set(change.edits.ops) if change.kind == "changed" and change.detail.get("key") == "op" else None
+        exchanged = set(change.edits.ops) if change.key == "op" else None
         said[number] = _said_values(change)
         for claim in _claims_of_edits(change.edits):
             # An exchange of ops says of nodes that keep their op those attributes that it names.
@@ -201,25 +203,20 @@ def _plain_change(m: Matching, members: Sequence[LedgerEntry]) -> Change:
     if first.aspect in (EXISTENCE_ASPECT, FUNCTION):
         nodes = tuple(entry.new if exists(entry.new) else entry.old for entry in members)
         kind, word = ("added", first.after) if exists(first.new) else ("removed", first.before)
-        detail: dict[str, Any] = {"scope": False, "op_types": {str(word): len(members)}}
+        content = Unit(op_types={str(word): len(members)})
         named = f"{kind}_functions" if first.aspect == FUNCTION else kind
-        return Change(kind, "op", *places[0], ops, detail, also, edits=NodeEdits(**{named: nodes}))  # type: ignore[arg-type]
+        return Change(kind, "op", *places[0], ops, content, also, edits=NodeEdits(**{named: nodes}))  # type: ignore[arg-type]
     if first.aspect in (INPUT, CONTROL):
-        wire = {
-            "input": "control" if first.aspect == CONTROL else int(first.key),
-            "old": first.before,
-            "new": first.after,
-        }
-        return Change("rewired", "wiring", *places[0], ops, {"inputs": [wire]}, also, edits=NodeEdits(inputs=pairs))
+        wire = InputWire(None if first.aspect == CONTROL else int(first.key), first.before, first.after)
+        return Change("rewired", "wiring", *places[0], ops, Rewiring((wire,)), also, edits=NodeEdits(inputs=pairs))
     if first.aspect in (NAME, SCOPE):
         edits = NodeEdits(scopes=pairs) if first.aspect == SCOPE else NodeEdits(nodes=pairs)
-        detail = {"part": {"old": first.before, "new": first.after}}
-        return Change("renamed", "rename", *places[0], ops, detail, also, edits=edits)
-    detail = {"key": first.key, "old": first.before, "new": first.after}
+        return Change("renamed", "rename", *places[0], ops, Rename(first.before, first.after), also, edits=edits)
+    setting = Setting("op" if first.aspect == OP else first.key, first.before, first.after)
     if first.aspect == OP:
-        return Change("changed", "op", *places[0], ops, {**detail, "key": "op"}, also, edits=NodeEdits(ops=pairs))
+        return Change("changed", "op", *places[0], ops, setting, also, edits=NodeEdits(ops=pairs))
     edits = NodeEdits(attributes=tuple((entry.old, entry.new, entry.key) for entry in members))
-    return Change("changed", "attribute", *places[0], ops, detail, also, edits=edits)
+    return Change("changed", "attribute", *places[0], ops, setting, also, edits=edits)
 
 
 def name_of_entry(side: GraphColumns, aspect: str, number: int) -> str | None:

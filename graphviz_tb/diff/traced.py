@@ -22,11 +22,14 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import node_depths, reachable_mask
 from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, pytorch_label
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.ops.roles import BUFFER_OP
+from graphviz_tb.ops.roles import PARAMETER_OP as PARAMETER_WEIGHT_OP
 from graphviz_tb.ops.signatures import setting_input_name
 
 if TYPE_CHECKING:
@@ -161,8 +164,9 @@ WIDTH_KEYS = frozenset(key for key, _ in WIDTH_OPS.values())  # Keras has the sa
 
 
 def is_traced(graph: Graph) -> bool:
-    """Return whether a graph is a trace of PyTorch."""
-    return any(op.startswith(TORCH_PREFIX) for op in graph.op_types)
+    """Return whether a graph is a trace of PyTorch, whose weights have no shapes."""
+    weights = {PARAMETER_WEIGHT_OP, BUFFER_OP}.intersection(graph.op_types)
+    return not weights and any(op.startswith(TORCH_PREFIX) for op in graph.op_types)
 
 
 def traced_width_changes(m: Matching) -> Iterator[Change]:
@@ -187,13 +191,14 @@ def traced_width_changes(m: Matching) -> Iterator[Change]:
         names = traced_module(m.a.graph, mine), traced_module(m.b.graph, other)
         edits = NodeEdits(attributes=((mine, other, SHAPE),))
         if key and before and after and before != after:
-            yield Change("changed", "attribute", *names, 1, {"key": key, "old": before, "new": after}, edits=edits)
+            yield Change("changed", "attribute", *names, 1, Setting(key, before, after), edits=edits)
         elif not other_way[other] and not reshaped[m.b.graph.source[m.b.in_edges(other)]].any():
             words = _recorded_shape(m.a.graph, mine), _recorded_shape(m.b.graph, other)
             port = m.b.graph.op_types[m.b.graph.op[other]] == PORT_OP
             if words[0] and words[1] and words[0] != words[1]:
-                detail = {"key": "shape", "old": words[0], "new": words[1]}
-                yield Change("changed", "signature" if port else "attribute", *names, 1, detail, edits=edits)
+                yield Change(
+                    "changed", "signature" if port else "attribute", *names, 1, Setting("shape", *words), edits=edits
+                )
 
 
 def _through_lists(side: GraphColumns, reshaped: Bools) -> Bools:

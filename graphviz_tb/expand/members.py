@@ -446,7 +446,7 @@ class MemberExpander(Expander):
         if (stack, inbound) not in self._ways:
             self._ways[stack, inbound] = self._chain_ends(stack, usual, inbound)
         rows = (self.alike.corresponding_row(usual, member, row) for row in self._ways[stack, inbound])
-        # A member unlike the usual one has neighbours of its own.
+        # A member unlike the usual one has other neighbours.
         return [row for row in rows if row is not None] or self._rows_joined_to_members(stack, member, inbound)
 
     def _rows_joined_to_members(self, stack: RowPath, member: int, inbound: bool) -> list[int]:

@@ -195,6 +195,10 @@ class ProgramBuilder:
         for attribute, function in (functions or {}).items():
             node.attr[attribute].func.name = function
 
+    def plain_scope(self, parts: Sequence[str]) -> str:
+        """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
+        return self._calls.plain_scope(parts)
+
     def add_output(self, name: str, value: str) -> None:
         """Add a result of the program, or of the body."""
         self._block.results.append((name, value))
@@ -383,6 +387,18 @@ class ScopeNames:
             around, path = scope, module.path
         self._last = now
         return around
+
+    def plain_scope(self, parts: Sequence[str]) -> str:
+        """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
+        scope = "/".join(map(clean_segment, parts))
+        path = ".".join(parts)
+        if scope and path not in self._first_by_path:
+            self._letters += len(scope)
+            if self._letters > MAX_SCOPE_LETTERS_OF_PROGRAM:
+                self._cut += 1
+                return ""
+            self._first_by_path[path] = scope
+        return scope
 
     def _new_call(self, around: str, path: str, module: ModuleCall) -> str:
         self._count[around, module.path] += 1

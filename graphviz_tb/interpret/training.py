@@ -21,6 +21,7 @@ from graphviz_tb.model.columns import Bools, Bytes, key_starts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import GradientFlow, Part
 from graphviz_tb.ops.roles import (
+    BRANCH_OPS,
     CONSTANT_OPS,
     CONVOLUTION_OPS,
     FRAME_MERGE_OPS,
@@ -200,7 +201,11 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     # A report of the variables that nobody set is no result of the model.
     checks = graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE_CHECK))
     if checks.any():
-        unchecked = ~checks[target]
+        # Nor is a variable's first value, if nobody set it yet: `initialized_value` asks, and takes one or the other.
+        asking = np.zeros(len(graph), bool)
+        asking[target[checks[source]]] = True
+        asking &= graph.nodes_of_types(BRANCH_OPS.__contains__)
+        unchecked = ~(checks | asking)[target]
         ends &= reachable_mask(given & ~constant, source[unchecked], target[unchecked]) | ~reachable_mask(
             checks, source, target
         )

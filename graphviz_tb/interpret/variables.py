@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from graphviz_tb.graphs.tensors import declared_shapes
 from graphviz_tb.interpret.weights import (
     ARGUMENT_OPS,
     VARIABLE_WRITER,
@@ -132,10 +133,8 @@ def _table_shape(taken: Shape, indices: Shape) -> Shape:
 def _stated_output_shape(graph: Graph, node: int, key: str) -> Shape:
     """Return the shape that a node states for one of its outputs."""
     definition, index = graph.node_def(node), parse_output_number(key.rpartition(":")[2])
-    if definition is None or "_output_shapes" not in definition.attr:
-        return None
-    shapes = definition.attr["_output_shapes"].list.shape
-    return shape_from_proto(shapes[index]) if index < len(shapes) else None
+    shapes = declared_shapes(definition) if definition is not None else None
+    return shapes[index] if shapes and index < len(shapes) else None
 
 
 # Facts of each weight: variable name, dtype, shape, and number of uses.

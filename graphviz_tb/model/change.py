@@ -11,6 +11,16 @@ from dataclasses import field, fields, replace
 from itertools import chain, groupby
 from typing import Any, Literal
 
+from graphviz_tb.model.change_content import (
+    ChangeContent,
+    FunctionBody,
+    InputWire,
+    Rewiring,
+    Setting,
+    SettingPart,
+    Unit,
+    exchange_sides,
+)
 from graphviz_tb.model.formatting import replace_non_finite
 from graphviz_tb.model.frozen import dataclass
 
@@ -71,9 +81,9 @@ class NodeEdits:
 class Change:
     """One change.
 
-    `old` and `new` are names (None if it exists on one side only), `ops` the number of nodes concerned, `detail` plain
-    values by kind (docs/diff.md), `also` further places with an equal change, `inside` the changes in a function,
-    `consequences` changes that only follow from this one: shapes of later weights, gradients, updates, saving.
+    `old` and `new` are names (None if it exists on one side only), `ops` the number of nodes concerned, `content` what
+    it says by its kind, `also` further places with an equal change, `inside` the changes in a function, `consequences`
+    changes that only follow from this one: shapes of later weights, gradients, updates, saving.
     """
 
     kind: ChangeKind
@@ -81,7 +91,7 @@ class Change:
     old: str | None
     new: str | None
     ops: int
-    detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    content: ChangeContent = field(hash=False)
     also: tuple[NamePair, ...] = ()
     inside: tuple[Change, ...] = ()
     consequences: tuple[Change, ...] = ()
@@ -91,6 +101,46 @@ class Change:
     def name(self) -> str:
         """The place of the change: the new name, or the old name of a removed node."""
         return self.new if self.new is not None else self.old or ""
+
+    @property
+    def detail(self) -> Mapping[str, Any]:
+        """The content as plain values (docs/diff.md)."""
+        return self.content.to_json()
+
+    @property
+    def setting(self) -> Setting | None:
+        """The content of an op or a setting that is another, None for any other change."""
+        return self.content if isinstance(self.content, Setting) else None
+
+    @property
+    def unit(self) -> Unit | None:
+        """The content of ops, a scope or a function that came or went, None for any other change."""
+        return self.content if isinstance(self.content, Unit) else None
+
+    @property
+    def rewiring(self) -> Rewiring | None:
+        """The content of inputs that are others, None for any other change."""
+        return self.content if isinstance(self.content, Rewiring) else None
+
+    @property
+    def key(self) -> str:
+        """What the setting is called that is another, "op" for another op, "" for any other change."""
+        return self.content.key if isinstance(self.content, Setting) else ""
+
+    @property
+    def beside(self) -> tuple[SettingPart, ...]:
+        """Further settings that are others in the same edit."""
+        return self.content.beside if isinstance(self.content, Setting) else ()
+
+    @property
+    def links(self) -> tuple[InputWire, ...]:
+        """Wires of other ops that came, went or changed with it."""
+        return (self.content.links or ()) if isinstance(self.content, Setting | Unit) else ()
+
+    @property
+    def function(self) -> str | None:
+        """The function that came, went or has another body, without its number; None for any other change."""
+        return self.content.function if isinstance(self.content, Unit | FunctionBody) else None
 
     def all_edits(self) -> NodeEdits:
         """Return its own edits and those of its consequences."""
@@ -108,7 +158,7 @@ class Change:
             kind=INVERSE_CHANGE_KINDS.get(self.kind, self.kind),
             old=self.new,
             new=self.old,
-            detail=_swap_old_and_new(self.detail),
+            content=exchange_sides(self.content),
             also=tuple((new, old) for old, new in self.also),
             inside=sort_by_severity(change.inverse() for change in self.inside),
             consequences=sort_by_severity(change.inverse() for change in self.consequences),
@@ -143,22 +193,6 @@ def concat_node_edits(edits: Iterable[NodeEdits]) -> NodeEdits:
     names = [field.name for field in fields(NodeEdits) if field.name != "versions"]  # the only field that is no tuple
     merged = {name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in names}
     return NodeEdits(**merged, versions=any(part.versions for part in parts))
-
-
-def _swap_old_and_new(value: Any) -> Any:
-    """Plain values with "old" and "new" exchanged, at any depth but in what these are: that is data of the program.
-
-    >>> _swap_old_and_new({"key": "T", "old": 1, "new": 2})
-    {'key': 'T', 'old': 2, 'new': 1}
-    >>> _swap_old_and_new({"key": "gate", "old": {"old": 1, "new": 5}, "new": None})
-    {'key': 'gate', 'old': None, 'new': {'old': 1, 'new': 5}}
-    """
-    if isinstance(value, Mapping):
-        turn = {"old": "new", "new": "old"}
-        return {key: value.get(turn[key]) if key in turn else _swap_old_and_new(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_swap_old_and_new(part) for part in value]
-    return value
 
 
 def sort_by_severity(changes: Iterable[Change]) -> tuple[Change, ...]:

@@ -174,8 +174,13 @@ class Graph:
 
     @property
     def has_module_scopes(self) -> bool:
-        """Return whether scopes or ops are modules with their classes: `Linear[fc1]`; found once."""
-        if not self._modules:
+        """Return whether scopes or ops are modules with their classes: `Linear[fc1]`; found once.
+
+        In a program of TensorFlow, `tower[0]` is only a name.
+        """
+        if not self._modules and not any("::" in op for op in self.op_types):
+            self._modules.append(False)
+        elif not self._modules:
             named = (name for name in chain(self.node_scopes.names, self.name) if name and name[-1] == "]")
             self._modules.append(any(is_module(name.rpartition("/")[2]) for name in named))
         return self._modules[0]

@@ -294,7 +294,7 @@ def _least_elements(tenths: int) -> int:
     """Return the least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, computed in
     integers."""
     exponent = 16 * (2 * (tenths - THINNEST_TENTHS) - 1)  # n ** 100 >= 10 ** exponent
-    number = round(10 ** (exponent / 100)) - 1  # or one beside it: whole numbers decide
+    number = round(10 ** (exponent / 100)) - 1  # or its neighbour: whole numbers decide
     while number**100 < 10**exponent:
         number += 1
     return number

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pkgutil import get_data
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -226,3 +227,15 @@ def _parse_output(text: str) -> OutputDef:
     if dtype.startswith("$"):
         return OutputDef(name, attr=dtype[1:], counted_by=count)
     return OutputDef(name, dtype, counted_by=count)
+
+
+@cache
+def arities() -> Mapping[str, int]:
+    """Return the number of data inputs by op type, as TensorFlow registers them, without types that take lists.
+
+    >>> arities()["BiasAdd"], "ConcatV2" in arities()
+    (2, False)
+    """
+    lines = (get_data(__name__, "arity.tsv") or b"").decode().split("\n")
+    rows = (line.split("\t") for line in lines if line[:1].isdecimal())
+    return MappingProxyType({op: int(count) for count, ops in rows for op in ops.split(" ")})

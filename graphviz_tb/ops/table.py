@@ -6,7 +6,7 @@ inputs     named inputs: `1:kernel,2:bias`; a setting of the op has `=` before i
            of a kernel is in brackets, with `o` for outputs, `i` for inputs and `*` for its window: `1:kernel[oi*]`;
            without brackets it is that of TensorFlow, `[*io]`
 outputs    `name:dtype`, `name:$attribute`; `name:dtype*count` is a list of one dtype, `name:*attribute` of several; `?`
-           if TensorFlow registers no such op, so its outputs are unknown
+           if they are unknown, as those of ops that TensorFlow does not register
 shape      the shapes of the outputs, a signature (annotate/infer/signatures.py)
 flops      the floating point operations, a formula (annotate/costs/formulas.py)
 defaults   the defaults of attributes, as JSON

@@ -52,7 +52,8 @@ class ChangeListing:
     def change_entry(self, change: Change) -> dict[str, Any]:
         """Return one change, with its consequences and inner changes; `full` has the names of the file."""
         behind = (*change.inside, *change.consequences)
-        detail = {key: change.detail[key] for key in ("key", "old", "new") if key in change.detail}
+        setting = change.setting
+        detail = {"key": setting.key, "old": setting.old, "new": setting.new} if setting else {}
         text = change_line(change)
         return {
             "sign": KIND_SIGNS[change.kind],
@@ -104,16 +105,15 @@ class ChangeListing:
     def rows_of_change(self, change: Change) -> list[int]:
         """Return the rows of a change, its other places and its parts in the merged graph, if added or removed."""
         listed: dict[int, None] = {}
-        parts = change.detail.get("parts", ())[:MAX_LISTED_PLACES]
+        parts = change.unit.parts[:MAX_LISTED_PLACES] if change.unit else ()
         within = [(part, None) if change.new is None else (None, part) for part in parts]
         for old, new in ((change.old, change.new), *change.also[:MAX_LISTED_PLACES], *within):
             # If old and new share a name, the merged graph calls the old one "NAME (old)".
             names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
             rows = [row for row in map(self.row_of_name, names) if row > 0]
             listed.update((row, None) for row in (*rows[:1], *(row for row in rows[1:] if self.sign[row] == "−")))
-        function = change.detail.get("function")
-        if not listed and isinstance(function, str):
-            listed.update((row, None) for row in self.functions_with_prefix(function))
+        if not listed and change.function is not None:
+            listed.update((row, None) for row in self.functions_with_prefix(change.function))
         return list(listed)
 
     def functions_with_prefix(self, name: str) -> Collection[int]:

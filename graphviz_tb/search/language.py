@@ -38,7 +38,9 @@ COMPARISON_TERM = re.compile(rf"([a-z_]+)({SIGN_PATTERN})({NUMBER_PATTERN})([a-z
 SI_UNIT = re.compile(r"([kmgt]?)(i?)b?", re.IGNORECASE)
 REGEX_TERM = re.compile(r"/(.+)/([a-z]*)", re.DOTALL)
 SPACED_FIELD = re.compile(rf"(^|[\s(])({'|'.join(QUERY_FIELDS)}|key):[ \t]+(?=[^\s])", re.IGNORECASE)
-SPACED_SIGN = re.compile(rf"\b({'|'.join(QUERY_QUANTITIES)})\s*({SIGN_PATTERN})\s*(?=[0-9])", re.IGNORECASE)
+SPACED_SIGN = re.compile(rf"\b({'|'.join(QUERY_QUANTITIES)})\s*({SIGN_PATTERN})\s*(?=[0-9]|$)", re.IGNORECASE)
+# A quantity before a sign, but not `size=SAME`: that is an attribute.
+COMPARED_QUANTITY = re.compile(rf"({'|'.join(QUERY_QUANTITIES)})(>=|<=|==|!=|>|<)(.*)", re.IGNORECASE | re.DOTALL)
 QUERY_WORD = re.compile(r'\(|(?:[^\s"]|"[^"]*"?)+')
 QUERY_KEYWORDS = frozenset(("and", "or", "not", "(", ")"))
 
@@ -192,6 +194,10 @@ def _parse_term(word: str) -> Query:
         # Round to 15 digits: 1.001K is 1001, but the product of the two floats is slightly less.
         number = float(f"{float(compared[3]) * _unit_factor(quantity, compared[4]):.15g}")
         return NumberTerm(quantity, "==" if compared[2] == "=" else compared[2], number)
+    if without_number := COMPARED_QUANTITY.fullmatch(word):
+        name, sign, rest = without_number.groups()
+        wrong = f"{rest!r} is no number" if rest else "it is followed by nothing"
+        raise RequestError(f"{name}{sign} compares with a number: {wrong}", hint=f"{name}{sign}1M, {name}{sign}2.5k …")
     found = FIELD_TERM.fullmatch(word)
     if found is None and (misspelt := UNKNOWN_FIELD_TERM.fullmatch(word)):
         raise _unknown_field_error(misspelt[1], word)

@@ -17,7 +17,8 @@ const QUERY_NO_FIELD = /^([a-z_]+):(?!:|[0-9]+$)/i; // `dense:0` and `aten::add`
 const QUERY_NUMBER = /^([a-z_]+)(>=|<=|==|!=|>|<|=)([0-9]+(?:\.[0-9]+)?)([a-zµ]*)$/i;
 const QUERY_UNIT = /^([kmgt]?)(i?)b?$/i;
 const SPACED_FIELD = new RegExp(`(^|[\\s(])(${QUERY_FIELDS}):[ \\t]+(?=\\S)`, "gi");
-const SPACED_SIGN = new RegExp(`\\b(${[...QUANTITY.keys()].join("|")})\\s*(>=|<=|==|!=|>|<|=)\\s*(?=[0-9])`, "gi");
+const SPACED_SIGN = new RegExp(`\\b(${[...QUANTITY.keys()].join("|")})\\s*(>=|<=|==|!=|>|<|=)\\s*(?=[0-9]|$)`, "gi");
+const COMPARED_QUANTITY = new RegExp(`^(${[...QUANTITY.keys()].join("|")})(>=|<=|==|!=|>|<)`, "i"); // but not `size=SAME`: an attribute
 const QUERY_WORD = /\(|(?:[^\s"]|"[^"]*"?)+/g;
 const JOINING = new Set(["and", "or", "not", "(", ")"]);
 const SIZES_BETWEEN = /(?<=[0-9?])[x,](?=[0-9?])|, /g;
@@ -105,6 +106,8 @@ function queryTerm(word) {
     if (!"==".includes(sign)) throw new QueryError(t("query.quantity", { name }));
     return { text: { field: "", text: word, regex: null } };
   }
+  const sign = COMPARED_QUANTITY.exec(word);
+  if (sign) throw new QueryError(t("query.number", { word: sign[0] }));
   const known = QUERY_FIELD.exec(word);
   const misspelt = known ? null : QUERY_NO_FIELD.exec(word);
   if (misspelt) throw new QueryError(t("query.field", { name: misspelt[1] }));

@@ -21,8 +21,7 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.ops.signatures import kernel_sizes
-from graphviz_tb.words.keras_steps import heads_word
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, size_word, step_words
+from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, heads_word, size_word, step_words
 
 ACTIVATIONS = {
     "relu": "ReLU",

@@ -30,10 +30,7 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.words.block_words import Block, block_words, fits, short_word
-from graphviz_tb.words.exported_steps import ExportedSteps
-from graphviz_tb.words.keras_steps import keras_steps
 from graphviz_tb.words.layer_steps import WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
-from graphviz_tb.words.pytorch_steps import PyTorchSteps
 
 MOST_NODES = 150  # of a group: a larger one is no layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
@@ -50,10 +47,16 @@ COUNTS = re.compile(r" layers · | parameters?\b")  # of parameters, which say l
 
 
 def steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
-    """Return what finds the steps of the nodes of a graph."""
+    """Return the reader of steps for the form of a graph."""
     if hierarchy.graph.is_value_trace:
+        from graphviz_tb.words.pytorch_steps import PyTorchSteps
+
         return PyTorchSteps(hierarchy)
-    return ExportedSteps(hierarchy) if hierarchy.graph.is_exported else TensorFlowSteps(hierarchy)
+    if hierarchy.graph.is_exported:
+        from graphviz_tb.words.exported_steps import ExportedSteps
+
+        return ExportedSteps(hierarchy)
+    return TensorFlowSteps(hierarchy)
 
 
 class PaperWords:
@@ -121,6 +124,8 @@ class PaperWords:
         layer = layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
         if layer is None or layer.parts:
             return None
+        from graphviz_tb.words.keras_steps import keras_steps
+
         return keras_steps(layer, self._has_padded_input(row)) or None
 
     def _has_padded_input(self, row: int) -> bool:

@@ -38,11 +38,11 @@ def test_more_columns_are_wider_and_less_long() -> None:
     assert [along for _, along in sizes] == sorted((along for _, along in sizes), reverse=True)
 
 
-def test_a_level_is_cut_where_at_most_two_lines_pass() -> None:
+def test_a_level_is_cut_where_one_line_passes() -> None:
     chain = [*pairwise(range(8))]
     assert column_joints(arrange(level(8, *chain)), 0) == [1, 2, 3, 4, 5, 6, 7]
-    assert column_joints(arrange(level(8, *chain, (0, 7))), 0) == [1, 2, 3, 4, 5, 6, 7]
-    assert column_joints(arrange(level(8, *chain, (0, 7), (1, 6))), 0) == [1, 7]
+    assert column_joints(arrange(level(8, *chain, (0, 7))), 0) == []
+    assert column_joints(arrange(level(8, *chain, (2, 4))), 0) == [1, 2, 5, 6, 7]
 
 
 def test_a_level_without_boxes_has_no_part() -> None:

@@ -110,6 +110,25 @@ test("trials count all sessions, and what differs is listed", async ({ page }) =
   await gone(dialog);
 });
 
+test("of a thousand tags those near are cards, and the filter and the way down reach all", async ({ page }) => {
+  const tab = await page("many_tags.html");
+  const count = () => tab.locator(".chart-card").count();
+  await until(async () => (await count()) > 0);
+  await until(async () => (await count()) < 200, "of those far away none is made");
+  const tall = await tab.evaluate(() => document.getElementById("log-page").scrollHeight);
+  ok(tall > 50_000, `${tall} px: there is room for all`);
+  await tab.getByRole("searchbox", { name: /Filter tags/ }).fill("gauge_(7|999)$");
+  await becomes(count, 2);
+  await seen(figure(tab, "gauge_999"));
+  await tab.getByRole("searchbox", { name: /Filter tags/ }).fill("");
+  await until(async () => (await count()) > 2);
+  await eventually(async () => {
+    await tab.evaluate(() => document.getElementById("log-page").scrollTo(0, 1e9));
+    await figure(tab, "gauge_999").waitFor({ timeout: 1000 });
+  });
+  await becomes(() => lines(tab, "gauge_500"), [["run", 3, 500]]);
+});
+
 test("keys act on the page that is shown, wherever the focus is", async ({ page }) => {
   const tab = await page("log.html", "page=scalar");
   await tab.getByRole("checkbox", { name: "Outliers" }).focus();

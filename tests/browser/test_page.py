@@ -280,6 +280,14 @@ def seeds(folder: Path) -> None:
     assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
 
 
+def many_tags(folder: Path) -> None:
+    """The page of a run of a thousand tags in one group."""
+    writer = Writer(folder / "logs" / "run")
+    for step in range(3):
+        writer.scalars(step, **{f"gauge_{number}": float(number) for number in range(1000)})
+    assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
+
+
 def long_names(folder: Path) -> None:
     """The page of runs whose long names differ in two places; one has a point far from all others."""
     for lr in ("0.1", "0.01", "0.001"):
@@ -341,6 +349,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "training": training,
     "seeds": seeds,
     "long_names": long_names,
+    "many_tags": many_tags,
     "tabs": tabs,
     "log": log_of(GraphDef(node=[{"name": "a", "op": "Placeholder"}, {"name": "b", "op": "Relu", "input": ["a"]}])),
     "log_alone": log_of(None),

@@ -11,6 +11,7 @@ from graphviz_tb import diff
 from graphviz_tb.diff.changes.settings import merge_by_number
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import Setting
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
 from tests.diff.test_traced_widths import traced
@@ -56,6 +57,23 @@ def headline(changes: Changes) -> str:
     return changes.explain().splitlines()[3].strip()
 
 
+def tables(many: int) -> GraphDef:
+    """Several tables in one scope, whose rows are stacked: table_0 is 10×4, table_1 20×4, …"""
+    lookups = [f"net/embed/lookup_{at} GatherV2" for at in range(many)]
+    rows = " ".join(f"net/embed/lookup_{at}" for at in range(many))
+    shapes = {f"net__embed__lookup_{at}": (10 * (at + 1), 4) for at in range(many)}
+    made = weighted((*lookups, f"net/embed/stack Pack {rows}", "net/out/Relu Relu net/embed/stack"), **shapes)
+    for at in range(many):
+        made.node.add(name=f"ids_{at}", op="Placeholder")
+        next(node for node in made.node if node.name == f"net/embed/lookup_{at}").input.append(f"ids_{at}")
+    return made
+
+
+def test_one_more_table_of_several_is_an_embedding() -> None:
+    assert any("Embedding(30, 4)" in str(change.detail.get("layers")) for change in diff(tables(2), tables(3)))
+    assert any("Embedding(30, 4)" in str(change.detail.get("layers")) for change in diff(tables(3), tables(2)))
+
+
 def test_a_new_layer_is_called_by_class_and_arguments() -> None:
     (change,) = changes = diff(towers(), towers("item"))
     assert headline(changes) == "+ Dense(16, relu)  net/item_new"
@@ -90,8 +108,8 @@ def test_a_gated_unit_is_one_change(turn: bool) -> None:
 def number(key: str, old: Any, new: Any, leaf: str, blocks: str = "01", constant: bool = True) -> Change:
     """Another number at an op, or a layer, of several blocks."""
     first, *others = [f"net/block_{block}/att/{leaf}" for block in blocks]
-    detail = {"key": key, "old": old, "new": new, **({"constant": True} if constant else {})}
-    return Change("changed", "attribute", first, first, 1, detail, tuple((name, name) for name in others))
+    content = Setting(key, old, new, constant)
+    return Change("changed", "attribute", first, first, 1, content, tuple((name, name) for name in others))
 
 
 UNITS = number("units", "32", "64", "q", constant=False)
@@ -113,7 +131,7 @@ def test_one_number_in_several_constants_of_a_block_is_one_change() -> None:
         number("limit", 4, 8, "range", blocks="0"),  # in one of the blocks only
         number("epsilon", 1e-6, 2e-6, "norm"),  # set by itself
         number("mode", "SAME", "VALID", "pad"),
-        Change("changed", "attribute", "net/head", "net/head", 1, {"key": "units", "old": "8", "new": "16"}),
+        Change("changed", "attribute", "net/head", "net/head", 1, Setting("units", "8", "16")),
     ],
 )
 def test_another_number_stays_a_change_of_its_own(other: Change) -> None:

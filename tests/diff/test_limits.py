@@ -27,6 +27,7 @@ from graphviz_tb.diff.picture.rows import _count_words
 from graphviz_tb.diff.report.words import _chain_text, change_facts, value_text
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import InputWire, Rewiring, Setting, Sides, Unit
 from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES
@@ -108,7 +109,7 @@ def test_a_seed_that_was_counted_is_nothing(seed: int | None, seed2: int, same: 
 
 
 def came(name: str, scope: bool = True) -> Change:
-    return Change("added", "op", None, name, 1, {"scope": scope, "op_types": {"Abs": 1}})
+    return Change("added", "op", None, name, 1, Unit(scope, {"Abs": 1}))
 
 
 @pytest.mark.parametrize(("many", "listed"), [(8, 8), (9, 3)])
@@ -286,16 +287,16 @@ def test_lists_in_a_line_are_short() -> None:
 @pytest.mark.parametrize(("parts", "shown"), [(8, "n/p … n/p_7"), (9, "n/p ×9")])
 def test_many_parts_of_one_name(parts: int, shown: str) -> None:
     names = ["n/p", *(f"n/p_{number}" for number in range(1, parts))]
-    detail = {"scope": True, "op_types": {"Abs": parts}, "parts": names}
-    change = Change("added", "op", None, "n/p", parts, detail)
-    assert _chain_text(change) == shown
+    unit = Unit(True, {"Abs": parts}, parts=tuple(names))
+    change = Change("added", "op", None, "n/p", parts, unit)
+    assert _chain_text(change, unit) == shown
     made_of = [fact for fact in change_facts(change) if fact.startswith("made of")]
     assert len(made_of) == (parts <= 8)
 
 
 def wires(many: int) -> Change:
-    inputs = [{"input": number, "old": "a", "new": "b"} for number in range(many)]
-    return Change("rewired", "wiring", "x", "x", 1, {"inputs": inputs})
+    inputs = tuple(InputWire(number, "a", "b") for number in range(many))
+    return Change("rewired", "wiring", "x", "x", 1, Rewiring(inputs))
 
 
 def test_four_wires_are_listed_and_three_places() -> None:
@@ -303,15 +304,15 @@ def test_four_wires_are_listed_and_three_places() -> None:
     assert list(change_facts(wires(5)))[4:] == ["and 1 other wire"]
     places = tuple((f"p{number}", f"p{number}") for number in range(4))
     for many, end in ((3, "p0, p1, p2"), (4, "p0, p1, p2, …")):
-        change = Change("rewired", "wiring", "x", "x", 1, {"inputs": []}, places[:many])
+        change = Change("rewired", "wiring", "x", "x", 1, Rewiring(()), places[:many])
         assert list(change_facts(change)) == [f"and {many} other places: {end}"]
 
 
 def test_weights_in_a_line_are_four() -> None:
-    shapes = [{"old": str(number), "new": "9"} for number in range(5)]
+    shapes = tuple(Sides(str(number), "9") for number in range(5))
     for many, end in ((4, "3 → 9"), (5, "3 → 9, …")):
-        detail = {"key": "units", "old": 1, "new": 2, "weights": shapes[:many]}
-        (fact,) = change_facts(Change("changed", "attribute", "x", "x", 1, detail))
+        content = Setting("units", 1, 2, weights=shapes[:many])
+        (fact,) = change_facts(Change("changed", "attribute", "x", "x", 1, content))
         assert fact.endswith(end)
 
 

@@ -17,6 +17,7 @@ from graphviz_tb.diff.picture.rows import HOLDS_SIGN, group_signs, row_places, r
 from graphviz_tb.diff.picture.rows import ways_to_changes as groups_to_open
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import Unit
 from graphviz_tb.model.measure import text_width
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.proto import GraphDef
@@ -92,8 +93,8 @@ def test_one_place_of_forty_changes_is_open(many: int, opened: int) -> None:
 
 def added(many: int) -> Changes:
     """So many ops that came."""
-    detail = {"scope": False, "op_types": {"Abs": 1}}
-    return Changes(tuple(Change("added", "op", None, f"op{at:02}", 1, detail) for at in range(many)))
+    content = Unit(op_types={"Abs": 1})
+    return Changes(tuple(Change("added", "op", None, f"op{at:02}", 1, content) for at in range(many)))
 
 
 @pytest.mark.parametrize(("many", "folded"), [(20, False), (21, True)])

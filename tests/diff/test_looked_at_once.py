@@ -14,6 +14,7 @@ from graphviz_tb.diff.changes.called import group_counts
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns, Scopes
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.change_content import Setting
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.diff.test_causes import graph
@@ -182,7 +183,15 @@ def test_what_convolutions_read_is_looked_at_once(monkeypatch: pytest.MonkeyPatc
         [node for node, name in enumerate(each.graph.name) if name[0] == "c" and len(name) > 1] for each in (old, new)
     ]
     edges = counted(monkeypatch, GraphColumns, "in_edges", len)
-    change = Change("changed", "op", "c", "c", 1, {}, edits=NodeEdits(removed=tuple(ops[0]), added=tuple(ops[1])))
+    change = Change(
+        "changed",
+        "op",
+        "c",
+        "c",
+        1,
+        Setting("op", "Conv2D", "f"),
+        edits=NodeEdits(removed=tuple(ops[0]), added=tuple(ops[1])),
+    )
     assert group_counts((Layers(old), Layers(new)), [change]) == (1, 4)
     assert sum(edges) < 40 * 3 * count
 

@@ -13,6 +13,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match import by_name
 from graphviz_tb.diff.match.numbered import count_op_types
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.change_content import Setting, Unit
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.diff.blocks import ODD, stack
@@ -31,10 +32,19 @@ def test_each_change_looks_at_its_own_nodes() -> None:
 @pytest.mark.slow
 def test_a_change_with_very_many_consequences() -> None:
     def change(count: int) -> Change:
-        behind = tuple(Change("changed", "attribute", None, f"n{number}", 1, {},
+        behind = tuple(Change("changed", "attribute", None, f"n{number}", 1, Setting("k", 1, 2),
                               edits=NodeEdits(ops=((number, number),)))
                        for number in range(count))  # fmt: skip
-        return Change("changed", "op", None, "x", 1, {}, consequences=behind, edits=NodeEdits(ops=((-1, -1),)))
+        return Change(
+            "changed",
+            "op",
+            None,
+            "x",
+            1,
+            Setting("op", "A", "B"),
+            consequences=behind,
+            edits=NodeEdits(ops=((-1, -1),)),
+        )
 
     few, many = change(3000), change(30_000)
     assert many.all_edits().ops == tuple((number, number) for number in range(-1, 30_000))
@@ -62,8 +72,8 @@ def test_how_a_file_is_trained_is_asked_once_for_all_its_functions() -> None:
 
 
 def test_of_very_long_names_only_the_longest_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = [Change("added", "op", None, name, 1, {}) for name in ("x", "long/name", "other/name")]
-    behind = [Change("added", "op", None, f"gradients/{change.new}/grad", 1, {}) for change in made]
+    made = [Change("added", "op", None, name, 1, Unit()) for name in ("x", "long/name", "other/name")]
+    behind = [Change("added", "op", None, f"gradients/{change.new}/grad", 1, Unit()) for change in made]
     given = [len(change.consequences) for change in causes._attach_consequences(made, behind)]
     letters = sum(len(change.name) for change in behind)
     monkeypatch.setattr(causes, "MAX_COMPARED_LETTERS", letters * len("other/name"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphviz_tb.diff.changes.layers import sort_parts_by_flow
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.change_content import Unit
 from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -20,7 +21,7 @@ def order(nodes: str) -> str:
         message.node.add(name=name.removesuffix("="), op=op, input=list(inputs))
     graph = flatten(message)
     parts = [
-        Change("added", "op", None, name, 1, {}, edits=NodeEdits(added=(number,)))
+        Change("added", "op", None, name, 1, Unit(), edits=NodeEdits(added=(number,)))
         for number, name in enumerate(graph.name)
     ]
     return "".join(str(part.new) for part in sort_parts_by_flow(GraphColumns(graph, DiffOptions()), parts))

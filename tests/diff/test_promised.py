@@ -74,6 +74,25 @@ def test_of_two_edits_outputs_follow_the_last_layer_that_is_wider() -> None:
     assert diff(dense(24, 12), dense(16, 10)).items == changes.inverse().items
 
 
+def test_outputs_follow_no_width_that_they_do_not_have() -> None:
+    # ─▶ m/dense_1 ─▶ Mean ─▶ Tanh: the axis is kept now, and nothing of that follows from a wider layer
+    def averaged(hidden: int, keep: bool) -> GraphDef:
+        made: GraphDef = dense(hidden, 10)
+        axis = made.node.add(name="m/axis", op="Const")
+        axis.attr["dtype"].type = axis.attr["value"].tensor.dtype = 3
+        axis.attr["value"].tensor.int_val.append(1)
+        made.node.add(name="m/mean", op="Mean", input=["m/dense_1/Relu", "m/axis"])
+        made.node[-1].attr["T"].type = FLOAT
+        made.node[-1].attr["keep_dims"].b = keep
+        made.node.add(name="m/end", op="Tanh", input=["m/mean"])
+        made.node[-1].attr["T"].type = FLOAT
+        return made
+
+    changes = diff(averaged(16, False), averaged(24, True))
+    assert [change.kind for change in changes] == ["signature-changed", "changed", "changed"]
+    assert {change.severity for change in changes if change.kind == "changed"} == {"attribute"}
+
+
 def test_another_type_of_numbers_is_one_change() -> None:
     new = dense(16, 10, kind=HALF)
     new.node[0].attr["dtype"].type = FLOAT

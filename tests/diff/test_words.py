@@ -9,6 +9,7 @@ from graphviz_tb.diff.picture.merge import merge_graphs
 from graphviz_tb.diff.picture.overlay import change_line
 from graphviz_tb.diff.report.words import behind_words, change_head
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import InputWire, Rewiring, Setting, Unit
 from tests.diff.test_causes import graph, told
 
 TYPES = ("Relu", "Tanh", "Exp", "Log", "Sin", "Cos", "Abs")
@@ -16,8 +17,8 @@ TYPES = ("Relu", "Tanh", "Exp", "Log", "Sin", "Cos", "Abs")
 
 def added(types: int, *, consequences: tuple[Change, ...] = ()) -> Change:
     """A scope of so many ops of different types that came."""
-    detail = {"scope": True, "op_types": dict.fromkeys(TYPES[:types], 1)}
-    return Change("added", "op", None, "block", types, detail, consequences=consequences)
+    content = Unit(True, dict.fromkeys(TYPES[:types], 1))
+    return Change("added", "op", None, "block", types, content, consequences=consequences)
 
 
 @pytest.mark.parametrize(
@@ -42,13 +43,13 @@ def test_of_what_follows_one_type_is_named() -> None:
 
 
 def test_a_legend_names_two_wires() -> None:
-    inputs = [{"input": number, "old": "a", "new": "b"} for number in range(3)]
-    change = Change("rewired", "wiring", "x", "x", 1, {"inputs": inputs})
+    inputs = tuple(InputWire(number, "a", "b") for number in range(3))
+    change = Change("rewired", "wiring", "x", "x", 1, Rewiring(inputs))
     assert change_line(change) == "x: rewired; input 0 (first): a → b; input 1 (second): a → b"
 
 
 def test_only_the_first_gap_of_a_line_becomes_a_colon() -> None:
-    change = Change("changed", "attribute", "x", "x", 1, {"key": "label", "old": "a  b", "new": "c  d"})
+    change = Change("changed", "attribute", "x", "x", 1, Setting("label", "a  b", "c  d"))
     assert change_line(change) == "x: label a  b → c  d"
 
 

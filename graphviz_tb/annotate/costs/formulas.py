@@ -105,11 +105,12 @@ def size_product(shape: KnownSizes) -> int:
 def _einsum_cost(op: CountedOp) -> OpCost:
     """Count the product of the sizes of all letters; nothing for a single operand, which is not multiplied."""
     left, _, _ = str(op.op.attr("equation") or "").replace(" ", "").partition("->")
-    first = 1 if op.ins and op.ins[0].shape is None else 0  # PyTorch: the equation has the first place
+    terms = left.split(",")
+    first = max(0, len(op.ins) - len(terms))  # the equation may be an input before the operands
     # Letter ─▶ size; the dims of `...` are broadcast together, so their largest product counts.
     letters: dict[str, int] = {}
     dotted = 1
-    for operand, term in enumerate(left.split(",")):
+    for operand, term in enumerate(terms):
         shape, (before, dots, after) = op.input_sizes(first + operand), term.partition("...")
         if dots:
             # The dims between the letters before the dots and those after.

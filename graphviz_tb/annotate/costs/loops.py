@@ -142,6 +142,30 @@ def _is_pure_op(op: str) -> bool:
     return (known is not None and known.flops not in ("", "0")) or has_role(op, *FORWARDING_ROLES)
 
 
+def branch_nodes(graph: Graph) -> Bools:
+    """Return a mask of the ops in branches of control flow v1: after a `Switch` that no loop has, before its `Merge`.
+
+    >>> from graphviz_tb import load
+    >>> text = '''node { name: "x" op: "Placeholder" } node { name: "s" op: "Switch" input: "x" input: "x" }
+    ... node { name: "y" op: "Relu" input: "s:1" } node { name: "m" op: "Merge" input: "s" input: "y" }
+    ... node { name: "z" op: "Elu" input: "m" }'''
+    >>> graph = load(text.encode()).hierarchy.graph
+    >>> [name for name, inside in zip(graph.name, branch_nodes(graph)) if inside]
+    ['y']
+    """
+    switches, merges = (graph.nodes_of_types(ops.__contains__) for ops in (FRAME_SWITCH_OPS, FRAME_MERGE_OPS))
+    if not (switches.any() and merges.any()):
+        return np.zeros(len(graph), bool)
+    source, target, data = graph.source, graph.target, ~graph.control
+    inner = data & graph.nodes_of_types(FRAME_CONDITION_OPS.__contains__)[source] & switches[target]
+    again = data & graph.nodes_of_types(FRAME_NEXT_OPS.__contains__)[source] & merges[target]
+    switches[target[inner]] = merges[target[again]] = False
+    on = ~merges[target]
+    reached = reachable_mask(switches, source[on], target[on])
+    found: Bools = reached & ~switches
+    return found
+
+
 def loop_conditions(graph: Graph) -> dict[int, tuple[int | None, ...]]:
     """Return, for each node inside a loop (except its inputs and outputs), the conditions of all enclosing loops,
     outermost first; None for a loop that has no condition, or several.

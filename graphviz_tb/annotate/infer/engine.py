@@ -34,7 +34,6 @@ from graphviz_tb.annotate.infer.symbols import (
     Out,
     Symbols,
     all_sizes_known,
-    join_dims,
     join_outputs,
     merge_dims,
     rename_output_symbols,
@@ -323,10 +322,6 @@ class Inference:
             )
             padded[index] = Out(dims, padded[index].value, padded[index].held)
         return tuple(padded)
-
-    def join_shapes(self, a: Dims, b: Dims) -> Dims:
-        """Return the common part of two shapes: a new symbol for each size that differs."""
-        return join_dims(a, b, self.symbols)
 
 
 def _gives_variable_handle(op: Op) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.layers import Layers
@@ -15,6 +15,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching, common_subsequence
 from graphviz_tb.diff.traced import OWN_PARAMETER, SHARED_PARAMETER, traced_module
 from graphviz_tb.model.change import SEVERITIES, Change
+from graphviz_tb.model.change_content import InputWire, LayerOrder, Rewiring, Setting, Sides
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
@@ -27,18 +28,14 @@ FLOAT_TYPES = frozenset({"float16", "bfloat16", "float32", "float64", "mixed_flo
 def is_precision(change: Change) -> bool:
     """Return whether numbers are of another floating type: single, half, double. TensorFlow leaves out single where it
     is the default of an op."""
-    detail = change.detail
     # A Keras model may write anything for a dtype: only a word can be a floating type.
-    if detail.get("key") != "dtype":
-        return False
-    return all(
-        isinstance(one, str) and one in FLOAT_TYPES for one in (detail[side] or "float32" for side in ("old", "new"))
-    )
+    return change.key == "dtype" and all(isinstance(one, str) and one in FLOAT_TYPES for one in type_pair(change))
 
 
 def type_pair(change: Change) -> tuple[str, str]:
-    """Return the old and the new floating type."""
-    return change.detail["old"] or "float32", change.detail["new"] or "float32"
+    """Return the old and the new type of a setting that is a type."""
+    setting = change.setting
+    return (setting.old or "float32", setting.new or "float32") if setting else ("", "")
 
 
 def has_only_types(change: Change) -> bool:
@@ -56,7 +53,7 @@ def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
     """Return the old and the new type where only casts between these came or went, or are wired; else two empty
     words."""
     none = "", ""
-    if change.kind not in ("added", "removed") or "function" in change.detail:
+    if change.kind not in ("added", "removed") or change.function is not None:
         return none
     came = change.kind == "added"
     graph = (m.b if came else m.a).graph
@@ -78,16 +75,20 @@ def other_types(changes: list[Change]) -> Change:
         return types[0]
     severity = min((change.severity for change in changes), key=SEVERITIES.index)
     # Where both types are written, then the largest: a default that is left out says less.
-    typed = types or [one for change in changes for one in change.inside if is_precision(one)]
-    first = max(typed, key=lambda change: (None not in change.detail.values(), change.ops, change.name))
+    typed = [
+        (one.setting, one)
+        for one in types or [one for change in changes for one in change.inside if is_precision(one)]
+        if one.setting
+    ]
+    first, _ = max(typed, key=lambda pair: (None not in (pair[0].old, pair[0].new), pair[1].ops, pair[1].name))
     casts = sum(change.ops for change in changes if change.kind in ("added", "removed"))
     names = [
         name for change in types for place in ((change.old, change.new), *change.also) for name in place[1:] if name
     ]
     around = shared_scope(names)
-    detail = {"key": "dtype", "old": first.detail["old"], "new": first.detail["new"], "casts": casts}
+    content = Setting("dtype", first.old, first.new, casts=casts)
     return Change("changed", severity if severity == "signature" else "attribute", around, around,
-                  sum(change.ops for change in changes), detail, edits=edits_of_changes(changes))  # fmt: skip
+                  sum(change.ops for change in changes), content, edits=edits_of_changes(changes))  # fmt: skip
 
 
 def shared_scope(names: Sequence[str]) -> str:
@@ -117,7 +118,7 @@ NUMBER = re.compile(r"(?<=[0-9])([/_.-]+)(?=[A-Za-z])")  # what comes behind a n
 
 def merge_order_changes(m: Matching, layers: tuple[Layers, Layers], changes: list[Change]) -> Change:
     """Layers that changed places."""
-    told: dict[str, Any] = {}
+    order = None
     pairs = [pair for change in changes for pair in change.edits.inputs]
     new = _layer_order(layers[1], [new for _, new in pairs], layers[1].name)
     old = _layer_order(layers[0], [old for old, _ in pairs], lambda layer: _partner_name(m, layers, layer))
@@ -128,22 +129,27 @@ def merge_order_changes(m: Matching, layers: tuple[Layers, Layers], changes: lis
         often = Counter(blocks.values()).items()
         (before, after), count = max(often, key=lambda pair: (pair[1], sorted(pair[0])), default=(((), ()), 0))
         if count > 1:
-            told["order"] = {"old": list(before), "new": list(after), "blocks": len(blocks)}
+            order = LayerOrder(before, after, len(blocks))
             # The place of the change is a block with this order.
             inside = tuple(around for around, orders in blocks.items() if orders == (before, after))
             changes = sorted(changes, key=lambda change: not change.name.startswith(inside))
         else:
             old, new = ([last_segment(name) for name in names] for names in (old, new))
-            told["order"] = dict(zip(("old", "new"), _name_differences(old, new), strict=True))
+            before, after = map(tuple, _name_differences(old, new))
+            order = LayerOrder(before, after)
     first, ops = changes[0], sum(change.ops for change in changes)
-    wires = [
-        {"node": {"old": change.old, "new": change.new}, **wire}
-        for change in changes
-        for wire in change.detail["inputs"]
-    ]
+    content = Rewiring(located_wires(changes), order=order)
     also = other_places(changes, first)
-    detail = {"inputs": wires, **told}
-    return Change("rewired", "wiring", first.old, first.new, ops, detail, also, edits=edits_of_changes(changes))
+    return Change("rewired", "wiring", first.old, first.new, ops, content, also, edits=edits_of_changes(changes))
+
+
+def located_wires(changes: Iterable[Change]) -> tuple[InputWire, ...]:
+    """Return the wires of some changes, each with the node that takes it."""
+    return tuple(
+        wire if wire.node else replace(wire, node=Sides(change.old, change.new))
+        for change in changes
+        for wire in (change.rewiring.inputs if change.rewiring else change.links)
+    )
 
 
 def _name_differences(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
@@ -238,12 +244,12 @@ WEIGHT_OPS = VARIABLE_OPS | VARIABLE_READ_OPS | CONSTANT_OPS | INPUT_OPS
 
 def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change | None:
     """Only weights came, for ops that used those of another layer, which are there still: one change of the layer."""
-    for kind, which, word in (("added", 1, "new"), ("removed", 0, "old")):
+    for kind, which in (("added", 1), ("removed", 0)):
         parts = [change for change in changes if change.kind == kind]
         others = [change for change in changes if change.kind not in (kind, "rewired")]
         if all(map(_only_adds_weights, parts)) or not all(map(_only_adds_weights, others)):
             continue
-        if any(not change.detail["op_types"].keys() <= WEIGHT_OPS for change in parts):
+        if any(change.unit and not change.unit.op_types.keys() <= WEIGHT_OPS for change in parts):
             continue
         shared = {name for change in parts for name in _former_lenders(m, layers, change, which)}
         users = sorted({pair for change in parts for pair in change.edits.inputs})
@@ -257,20 +263,21 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
             old, new = (names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own)
             lenders_of = _common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
             lender = f"shared with {lenders_of}" if apart and lenders_of else "shared"
-            detail = {"key": "weights", word: OWN_PARAMETER, "old" if which else "new": lender}
+            content = Setting("weights", *((lender, OWN_PARAMETER) if which else (OWN_PARAMETER, lender)))
             ops = sum(change.ops for change in parts)
-            return Change("changed", "op", old, new, ops, detail, edits=edits_of_changes(changes))
+            return Change("changed", "op", old, new, ops, content, edits=edits_of_changes(changes))
     return None
 
 
 def _only_adds_weights(change: Change) -> bool:
     """Return whether nothing but reads of variables came, or went: each layer has its own.
 
+    >>> from graphviz_tb.model.change_content import Unit
     >>> kinds = ({"ReadVariableOp": 2}, {"ReadVariableOp": 1, "VarHandleOp": 1})
-    >>> [_only_adds_weights(Change("added", "op", None, "a", 2, {"op_types": kind})) for kind in kinds]
+    >>> [_only_adds_weights(Change("added", "op", None, "a", 2, Unit(op_types=kind))) for kind in kinds]
     [True, False]
     """
-    return change.kind in ("added", "removed") and change.detail["op_types"].keys() <= READING_OPS
+    return change.unit is not None and change.unit.op_types.keys() <= READING_OPS
 
 
 def _common_scope(names: Sequence[str]) -> str:
@@ -288,7 +295,7 @@ def _former_lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, 
     graph, index = other.side.graph, other.side.graph.index[0]
     names = []
     # What the rewired ops took on the side where the weights were shared.
-    taken = [(wire["old" if which else "new"] or "").partition(":")[0] for wire in change.detail.get("links", ())]
+    taken = [wire.source(not which) for wire in change.links]
     for node in [_variable_read_by(other.side, index[name]) for name in taken if name in index]:
         if exists((m.to_b if which else m.to_a)[node]) and graph.op_types[graph.op[node]] in WEIGHT_OPS:
             names.append(other.name(other.layer_of_node(node)))
@@ -335,13 +342,9 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
             first, *also = sorted(set(places), key=lambda pair: tuple(map(natural_name_key, pair)))
             shared = f"{SHARED_PARAMETER}{first[joined]}"
             old, new = (OWN_PARAMETER, shared) if joined else (shared, OWN_PARAMETER)
-            detail = {"key": "weights", "old": old, "new": new}
-            ops = sum(change.ops for change in taken)
-            edits = edits_of_changes(taken)
-            found = [
-                *without_objects(found, taken),
-                Change("changed", "op", *first, ops, detail, tuple(also), edits=edits),
-            ]
+            ops, edits = sum(change.ops for change in taken), edits_of_changes(taken)
+            made = Change("changed", "op", *first, ops, Setting("weights", old, new), tuple(also), edits=edits)
+            found = [*without_objects(found, taken), made]
     return found
 
 

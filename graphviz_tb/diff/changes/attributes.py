@@ -279,7 +279,7 @@ def computes_only_sizes(m: Matching, change: Change) -> bool:
     new = [*edits.added, *(node for _, node in edits.ops)]
     if change.kind == "rewired":
         return all(_sizing_nodes(m.b, node) or _takes_sizes(m, change) for _, node in edits.inputs)
-    asked = change.kind in ("added", "removed") or change.detail.get("key") == "op"
+    asked = change.kind in ("added", "removed") or change.key == "op"
     return (
         asked
         and bool(old or new)
@@ -303,7 +303,8 @@ def _sizing_nodes(side: GraphColumns, node: int) -> bool:
 def _takes_sizes(m: Matching, change: Change) -> bool:
     """Return whether all rewired inputs are sizes."""
     op = m.b.graph.op_types[m.b.graph.op[change.edits.inputs[0][1]]]
-    return all(is_size_input(op, wire["input"]) for wire in change.detail["inputs"])
+    wires = change.rewiring.inputs if change.rewiring else ()
+    return all(wire.slot is not None and is_size_input(op, wire.slot) for wire in wires)
 
 
 def is_entailed(key: str, old: object) -> bool:

@@ -22,9 +22,10 @@ from graphviz_tb.diff.changes.layers import (
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.traced import WIDTH_OPS, result_width
-from graphviz_tb.interpret.layer_classes import find_activation, infer_recurrent_units, known_sizes
+from graphviz_tb.interpret.layer_classes import find_activation, infer_layer_class, infer_recurrent_units, known_sizes
 from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import LayerExpression
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.modules import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
@@ -168,7 +169,7 @@ def _weight_input_counts(side: GraphColumns, node: int) -> Shape:
     return tuple(int(dim.size) for dim in definition.attr["value"].tensor.tensor_shape.dim)
 
 
-ARGUMENT_SEPARATOR = 4  # layers that are listed one by one; of more it is counted how many there are of each class
+MAX_LISTED_LAYERS = 4  # layers that are listed one by one; of more it is counted how many there are of each class
 SILENT_ARGUMENTS = QUIET_OPS | OPS_BY_ROLE[Role.FILL]  # what no program calls a layer
 GIVEN_ARGUMENTS = "p"  # the one argument of a PyTorch module that its trace has as a number
 DROPOUT_OPS = frozenset({"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"})
@@ -186,15 +187,12 @@ class LayerCalls:
         self.layers = layers
         self.classes = LayerClasses(layers)
 
-    def of(self, change: Change) -> list[str]:
+    def of(self, change: Change) -> tuple[LayerExpression, ...]:
         """Return the layers that came or went at a change, in the order of flow; none where none of them is known as
         one."""
-        if (
-            self.layers.side.has_module_scopes
-            and change.detail["scope"]
-            and (kind := enclosing_module_class(f"/{change.name}"))
-        ):
-            return [kind]
+        whole_scope = change.unit is not None and change.unit.scope
+        if self.layers.side.has_module_scopes and whole_scope and (kind := enclosing_module_class(f"/{change.name}")):
+            return (LayerExpression(kind),)
         nodes = change.edits.added if change.kind == "added" else change.edits.removed
         graph, forward = self.layers.side.graph, self.layers.forward
         # Not what works out sizes, and what gradients alone use.
@@ -213,30 +211,43 @@ class LayerCalls:
         calls = [self.call(layer, members, whole) for layer, members in held.items()]
         # Ops without a layer say nothing that their types do not say.
         if not any(known for _, known in calls):
-            return []
-        if len(calls) > ARGUMENT_SEPARATOR:  # a block: how many of each class
-            kinds = Counter(call.partition("(")[0] for call, known in calls if known)
-            return [f"{count} {kind}" for kind, count in kinds.most_common()]
+            return ()
+        if len(calls) > MAX_LISTED_LAYERS:  # a block: how many of each class
+            kinds = Counter(call.name for call, known in calls if known)
+            return tuple(LayerExpression(kind, (), count, in_block=True) for kind, count in kinds.most_common())
         counts = Counter(call for call, _ in calls)
-        return [call if count == 1 else f"{count} {call}" for call, count in counts.items()]
+        return tuple(replace(call, count=count) for call, count in counts.items())
 
-    def call(self, layer: int, members: Sequence[int], whole: frozenset[int]) -> tuple[str, bool]:
+    def call(self, layer: int, members: Sequence[int], whole: frozenset[int]) -> tuple[LayerExpression, bool]:
         """Return how a program makes a layer, and whether its class is known. `members` are those of its ops that came
         or went, `whole` all ops that did: where others of the layer stay, only types of ops are known."""
         side, name = self.layers.side, self.layers.name(layer)
         graph = side.graph
         if known := graph.layers.get(name):
-            return _call_text(known.class_name, filter(None, known.telling.split(" · "))), True
+            return LayerExpression(known.class_name, tuple(filter(None, known.telling.split(" · ")))), True
         nodes = side.scopes.nodes(layer).tolist() if exists(layer) else [-1 - layer]
         if not whole.issuperset(nodes):
-            return self.op_types_of(members), False
+            return self.part_of_layer([node for node in nodes if node in whole], members)
         if side.has_module_scopes:
             kind = enclosing_module_class(name) if exists(layer) or is_module(last_segment(name)) else ""
-            return _call_text(kind, self.traced_arguments(members)) if kind else self.op_types_of(members), True
+            given = tuple(self.traced_arguments(members)) if kind else ()
+            return LayerExpression(kind or self.op_types_of(members), given), True
         if exists(layer) and (kind := self.classes.class_of(layer)):
-            return _call_text(kind, self.arguments(kind, nodes)), True
+            return LayerExpression(kind, tuple(self.arguments(kind, nodes))), True
         # A scope of several ops has a name that says more than their types.
-        return (without_counters(last_segment(name)) if len(members) > 1 else self.op_types_of(members)), False
+        word = without_counters(last_segment(name)) if len(members) > 1 else self.op_types_of(members)
+        return LayerExpression(word), False
+
+    def part_of_layer(self, part: Sequence[int], members: Sequence[int]) -> tuple[LayerExpression, bool]:
+        """Return what came or went of a layer that stays: a layer itself, where it has weights, as one more table of
+        several; else the types of its ops."""
+        side = self.layers.side
+        own = [node for node in part if self.layers.forward[node]]
+        weighty = not side.has_module_scopes and any(node in side.graph.meaning.weights for node in own)
+        kind = infer_layer_class(side.graph, own) if weighty else ""
+        if not kind:
+            return LayerExpression(self.op_types_of(members)), False
+        return LayerExpression(kind, tuple(self.arguments(kind, own))), True
 
     def op_types_of(self, members: Sequence[int]) -> str:
         """Return the types of some ops, each once."""
@@ -279,22 +290,12 @@ class LayerCalls:
             yield from side.graph.source[side.in_edges(node)].tolist()
 
 
-def _call_text(kind: str, arguments: Iterable[str]) -> str:
-    """Return a class and its arguments.
-
-    >>> _call_text("Dense", ["48", "relu"]), _call_text("Flatten", [])
-    ('Dense(48, relu)', 'Flatten')
-    """
-    listed = ", ".join(arguments)
-    return f"{kind}({listed})" if listed else kind
-
-
 def with_layer_calls(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> list[Change]:
     """Add the calls of its layers to what was added or removed, where they are known."""
     calls = LayerCalls(layers[0]), LayerCalls(layers[1])
     made = []
     for change in changes:
-        came = change.kind in ("added", "removed") and "op_types" in change.detail and "function" not in change.detail
-        words = calls[change.kind == "added"].of(change) if came else []
-        made.append(replace(change, detail={**change.detail, "layers": words}) if words else change)
+        unit = change.unit if change.function is None else None
+        known = calls[change.kind == "added"].of(change) if unit else ()
+        made.append(replace(change, content=replace(unit, layers=known)) if unit and known else change)
     return made

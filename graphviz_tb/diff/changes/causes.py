@@ -52,7 +52,7 @@ from graphviz_tb.diff.changes.edits import (
     scope_replacement,
     untrained_places,
 )
-from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers
+from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
@@ -63,6 +63,7 @@ from graphviz_tb.diff.match.steps import UNRELATED_SHARE
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
+from graphviz_tb.model.change_content import Ports
 from graphviz_tb.model.columns import exists
 
 PAIR_SIZE = 2  # one thing that went and one that came
@@ -96,7 +97,7 @@ def explain_changes(
     own, behind, frozen = _edits_of_model(m, layers, items, untrained_places(trained))
     causes, others = _name_causes(m, layers, own, others)
     derived += frozen
-    outputs = [change for change in others if change.kind == "signature-changed" and "ports" in change.detail]
+    outputs = [change for change in others if isinstance(change.content, Ports)]
     others = without_objects(others, outputs)
     causes, outputs = _attach_outputs(m, causes, outputs)
     causes += [*types, *outputs, *trained, *apart]
@@ -162,9 +163,10 @@ def _attach_outputs(
     made, left = list(causes), []
     for change in outputs:
         # Of an output that is still there, both sides have a name.
-        names = [port["old"] or port["new"] for port in change.detail["ports"] if None in (port["old"], port["new"])]
+        ports = change.content.ports if isinstance(change.content, Ports) else ()
+        names = [port.old or port.new or "" for port in ports if None in (port.old, port.new)]
         number = owner.get(names[0], -1) if names else -1
-        if number < 0 or len(names) < len(change.detail["ports"]) or not owner.keys() >= set(names):
+        if number < 0 or len(names) < len(ports) or not owner.keys() >= set(names):
             left.append(change)
             continue
         behind = sort_by_severity([*made[number].consequences, change])
@@ -188,7 +190,7 @@ def _edits_outside_model(m: Matching, items: list[Item], witnesses: Witnesses) -
 
 def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
     """Say of a change outside of the model which part of the training it is."""
-    if "function" in change.detail:
+    if change.function is not None:
         return change
     nodes = change.edits.removed, change.edits.added
     parts = [
@@ -197,14 +199,15 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
         if nodes[new]
     ]
     part = next(filter(None, parts), "")
-    if part and change.kind in ("added", "removed"):
+    if part and change.unit:
         word = f"{part} schedule" if part == LEARNING_RATE else part
-        return replace(change, detail={**change.detail, "training": word})
-    if part and change.kind == "changed" and change.detail["key"] == "op":
+        return replace(change, content=replace(change.unit, training=word))
+    if part and change.setting and change.key == "op":
         sides = (side.side for side in witnesses.layers)
         read = ["variable" if all_read(side, own) else None for side, own in zip(sides, nodes, strict=True)]
-        old, new = (word or change.detail[key] for word, key in zip(read, ("old", "new"), strict=True))
-        return replace(change, detail={**change.detail, "key": part, "old": old, "new": new})
+        setting = change.setting
+        content = replace(setting, key=part, old=read[0] or setting.old, new=read[1] or setting.new)
+        return replace(change, content=content)
     return change
 
 
@@ -337,7 +340,7 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     if not (one_way or in_place) or not settings or dilation_change(m, [item.change for item in group]):
         return [group]
     # An op that became another one, with what came or went beside it, is one thing in the place of another.
-    settings = [item for item in settings if item.change.detail["key"] != "op" or item.change.edits.ops]
+    settings = [item for item in settings if item.change.key != "op" or item.change.edits.ops]
     settings = [item for item in settings if not _is_next_to_units(m, item, units)]
     loud = [item for item in units if not item.follows]
     return [without_objects(group, settings), settings] if loud and settings else [group]
@@ -376,10 +379,10 @@ def _merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
         if by_type or len(groups) > MAX_SEPARATE_CHANGES:
             groups = defaultdict(list)
             for number, change in enumerate(found):
-                detail = change.detail
-                if "op_types" in detail and "links" not in detail and "equal" not in detail:
-                    types = tuple(detail["op_types"].items()) if by_type else ()
-                    groups[change.kind, change.severity, detail["scope"], "function" in detail, types].append(change)
+                unit = change.unit
+                if unit and unit.links is None and not unit.equal:
+                    types = tuple(unit.op_types.items()) if by_type else ()
+                    groups[change.kind, change.severity, unit.scope, unit.function is not None, types].append(change)
                 else:
                     groups[(number,)].append(change)
     return [_merge_places(members) if len(members) > 1 else members[0] for members in groups.values()]
@@ -389,10 +392,10 @@ def _merge_places(members: Sequence[Change]) -> Change:
     """Merge additions, or removals, at many places into one change."""
     counts: Counter[str] = Counter()
     for member in members:
-        counts.update(member.detail["op_types"])
+        counts.update(member.unit.op_types if member.unit else {})
     types = dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
     first = merge_changes(members)
-    return replace(first, detail={**first.detail, "op_types": types})
+    return replace(first, content=replace(first.unit, op_types=types)) if first.unit else first
 
 
 def _name_causes(
@@ -421,7 +424,7 @@ def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[s
         {LayerClasses(side).class_of(row) for row in side.rows.get(name or "", ())}
         for side, name in zip(layers, (change.old, change.new), strict=True)
     ]
-    old, new = change.detail.get("old"), change.detail.get("new")
+    old, new = (change.setting.old, change.setting.new) if change.setting else ("", "")
     return (str(old), str(new)) if old in kinds[0] and new in kinds[1] else None
 
 
@@ -448,19 +451,22 @@ def _only_reports_loss(m: Matching, item: Item) -> bool:
 
 def _is_count_or_size(change: Change) -> bool:
     """Return whether a weight is of another size, or an op takes another number of inputs."""
-    return "weights" in change.detail or (change.kind == "changed" and change.detail["key"] in COUNT_ATTRIBUTES)
+    return change.setting is not None and (bool(change.setting.weights) or change.key in COUNT_ATTRIBUTES)
 
 
 def _is_type_list(change: Change) -> bool:
     """Return whether only the list of types is another that a loop or a call is handed."""
-    return change.kind == "changed" and is_entailed(change.detail["key"], change.detail["old"])
+    return change.setting is not None and is_entailed(change.key, change.setting.old)
 
 
 def _weight_owner_scopes(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
     """Return the scopes that bear the names of weights of other shapes: their initialisers are in them."""
     name = layers[1].side.graph.name
     names = {
-        name[node] for item in items if "weights" in item.change.detail for _, node, _ in item.change.edits.attributes
+        name[node]
+        for item in items
+        if item.change.setting and item.change.setting.weights
+        for _, node, _ in item.change.edits.attributes
     }
     return frozenset(("new", row) for name in names for row in layers[1].rows.get(name, ()))
 
@@ -470,15 +476,14 @@ def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:
 
     Averages of all weights bring savers and initialisers with them; the scopes of one name that hold most are it.
     """
-    units = [change for change in derived if change.kind in ("added", "removed")]
+    units = [change for change in derived if change.unit]
     if len(units) <= MAX_CHAIN_PARTS:
         return units or derived
     groups: dict[str, list[Change]] = defaultdict(list)
     # Constants and reads alone say nothing, where there is something else.
-    loud = [change for change in units if not change.detail["op_types"].keys() <= QUIET_OPS]
-    for change in loud or units:
+    for change in [change for change in units if not is_plumbing(change)] or units:
         around, _, leaf = change.name.rpartition("/")
-        groups[COUNTER_AT_END.sub("", leaf) if change.detail["scope"] else around].append(change)
+        groups[COUNTER_AT_END.sub("", leaf) if change.unit and change.unit.scope else around].append(change)
     return max(groups.values(), key=lambda group: (sum(part.ops for part in group), group[0].name))
 
 

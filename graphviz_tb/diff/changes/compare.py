@@ -41,7 +41,7 @@ from graphviz_tb.diff.changes.names import COUNTER_AT_END, name_changes
 from graphviz_tb.diff.changes.settings import Atom, is_weight, setting_changes, weight_changes
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.changes.units import (
-    Unit,
+    Units,
     compared_blocks,
     count_op_types,
     group_mirrors,
@@ -68,6 +68,7 @@ from graphviz_tb.model.change import (
     concat_node_edits,
     sort_by_severity,
 )
+from graphviz_tb.model.change_content import FunctionBody, Setting, Unit
 from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER, shape_text
@@ -214,9 +215,8 @@ def _attribute_change(m: Matching, layers: tuple[Layers, Layers], members: list[
         {(_setting_place(layers[0], old, divided), _setting_place(layers[1], new, divided)) for old, new, _ in members}
     )
     attributes = sorted({difference.attribute for *_, difference in members if difference.attribute})
-    detail = {"key": "weights" if is_tying(first) else first.key, "old": first.old, "new": first.new}
-    if attributes and attributes != [first.key]:
-        detail["attributes"] = attributes
+    named = () if attributes == [first.key] else tuple(attributes)
+    content = Setting("weights" if is_tying(first) else first.key, first.old, first.new, attributes=named)
     pairs = tuple(dict.fromkeys((old, new) for old, new, _ in members))
     edits = (
         NodeEdits(ops=pairs)
@@ -224,7 +224,7 @@ def _attribute_change(m: Matching, layers: tuple[Layers, Layers], members: list[
         else NodeEdits(attributes=tuple((old, new, which.attribute or which.key) for old, new, which in members))
     )
     severity = _severity(m, first, [new for _, new in pairs])
-    return Change("changed", severity, *places[0], len(pairs), detail, tuple(places[1:]), edits=edits)
+    return Change("changed", severity, *places[0], len(pairs), content, tuple(places[1:]), edits=edits)
 
 
 def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
@@ -248,7 +248,7 @@ def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity
 
 
 def _unit_changes(
-    m: Matching, layers: tuple[Layers, Layers], old_units: list[Unit], new_units: list[Unit], apart: tuple[Bools, Bools]
+    m: Matching, layers: tuple[Layers, Layers], old_units: Units, new_units: Units, apart: tuple[Bools, Bools]
 ) -> ChangesByBlock:
     """Return the changes for added and removed units, by block."""
     back = {other + 1: mine + 1 for mine, other in m.functions.items()}
@@ -262,22 +262,18 @@ def _unit_changes(
     return blocks
 
 
-def _unit_change(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bool) -> Change:
+def _unit_change(m: Matching, layers: tuple[Layers, Layers], group: Units, new: bool) -> Change:
     side = m.b if new else m.a
     first = group[0]
     nodes = [node for unit in group for node in unit.nodes]
     shown = shown_ops(side, nodes)
-    detail: dict[str, object] = {"scope": exists(first.row), "op_types": count_op_types(side, shown)}
     own = layers[new].forward[nodes].any()
     # Wires of gradients and updates follow from the op, unless that is derived itself.
     links = wires_in_order(
         link.wire for unit in group for link in unit.links if layers[1].forward[link.pair[1]] or not own
     )
-    if links:
-        detail["links"] = links
     equals = m.equals.get(("new" if new else "old", True, first.row), 0) if exists(first.row) else 0
-    if equals:
-        detail["equal"] = equals
+    content = Unit(exists(first.row), count_op_types(side, shown), tuple(links) or None, equals)
     inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))
     edits = NodeEdits(added=tuple(nodes), inputs=inputs) if new else NodeEdits(removed=tuple(nodes), inputs=inputs)
     names: list[NamePair] = [(None, unit.name) if new else (unit.name, None) for unit in group]
@@ -287,7 +283,7 @@ def _unit_change(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], 
     kind: ChangeKind = "added" if new else "removed"
     old_name, new_name = names[0]
     severity: Severity = "signature" if signature else "op"
-    return Change(kind, severity, old_name, new_name, len(shown), detail, tuple(names[1:]), edits=edits)
+    return Change(kind, severity, old_name, new_name, len(shown), content, tuple(names[1:]), edits=edits)
 
 
 def _feeds_graph(side: GraphColumns, node: int) -> bool:
@@ -327,9 +323,8 @@ def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
         edits = concat_node_edits([*done, NodeEdits(functions=written)])
         base = base_name(places[0][1])
         ops = sum(change.ops for change in inside) * len(members)
-        detail = {"function": base}
-        also = tuple(places[1:])
-        alike_changes.append(Change("function-changed", severity, *places[0], ops, detail, also, inside, edits=edits))
+        content, also = FunctionBody(base), tuple(places[1:])
+        alike_changes.append(Change("function-changed", severity, *places[0], ops, content, also, inside, edits=edits))
     return alike_changes
 
 
@@ -343,11 +338,11 @@ def whole_function_changes(m: Matching) -> list[Change]:
             if index in skipped:
                 continue
             nodes = shown_ops(side, side.body(index))
-            detail = {"scope": True, "function": base_name(function.name), "op_types": count_op_types(side, nodes)}
+            content = Unit(True, count_op_types(side, nodes), function=base_name(function.name))
             edits = NodeEdits(added_functions=(index,)) if new else NodeEdits(removed_functions=(index,))
             kind: ChangeKind = "added" if new else "removed"
             old_name, new_name = (None, function.name) if new else (function.name, None)
-            changes.append(Change(kind, "op", old_name, new_name, len(nodes), detail, edits=edits))
+            changes.append(Change(kind, "op", old_name, new_name, len(nodes), content, edits=edits))
     return changes
 
 

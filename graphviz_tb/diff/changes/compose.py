@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from graphviz_tb.diff.changes.across_layers import merge_order_changes, split_weights_change
+from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
 from graphviz_tb.diff.changes.called import group_counts
+from graphviz_tb.diff.changes.edits import inputs_of
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
 from graphviz_tb.diff.changes.names import without_counters
-from graphviz_tb.diff.changes.places import change_wording, edits_of_changes, other_places
+from graphviz_tb.diff.changes.places import change_wording, edits_of_changes, other_places, setting_part
 from graphviz_tb.diff.changes.units import count_op_types, shown_ops
 from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -20,6 +20,7 @@ from graphviz_tb.diff.columns.values import base_name, tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.layer_classes import COMPOSED_ACTIVATIONS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
+from graphviz_tb.model.change_content import Setting, Sides, Unit
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.modules import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
@@ -62,7 +63,7 @@ def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence
     kinds = {change.kind for change in changes}
     ordered = list(sort_by_severity(changes))
     # Several whole functions: named by the largest.
-    if len(kinds) == 1 and all("function" in change.detail for change in ordered):
+    if len(kinds) == 1 and all(change.function is not None for change in ordered):
         first, ops = max(ordered, key=lambda change: change.ops), sum(change.ops for change in ordered)
         return replace(first, ops=ops, also=other_places(ordered, first), edits=edits_of_changes(ordered))
     severity = min((change.severity for change in ordered), key=SEVERITIES.index)
@@ -89,39 +90,34 @@ def _chain_change(
     m: Matching, layers: tuple[Layers, Layers], changes: list[Change], kind: ChangeKind, severity: Severity
 ) -> Change:
     """Return a chain of ops or scopes that came, or went, as one."""
-    parts = [change for change in changes if change.kind == kind]
     side = m.b if kind == "added" else m.a
-    parts = sort_parts_by_flow(side, parts)
-    first = next((change for change in parts if change.detail["scope"]), parts[0])
+    parts = sort_parts_by_flow(side, [change for change in changes if change.kind == kind])
+    units = [(change, change.unit) for change in parts if change.unit]
+    first, unit = next((pair for pair in units if pair[1].scope), units[0])
     nodes = [node for item in parts for node in (*item.edits.added, *item.edits.removed)]
     shown = shown_ops(side, nodes)
     inside = {name for change in parts for name in _changed_node_names(m, change, kind)}
-    links = [wire for change in parts for wire in change.detail.get("links", ())]
-    rewired = [change for change in changes if change.kind == "rewired"]
-    links += [
-        {"node": {"old": change.old, "new": change.new}, **wire}
-        for change in rewired
-        for wire in change.detail["inputs"]
+    links = located_wires([*parts, *(change for change in changes if change.kind == "rewired")])
+    # Wires between the parts of a chain are inside it: only those of its surroundings are reported.
+    around = [
+        wire
+        for wire in wires_in_order(links)
+        if wire.node and (wire.node.new if kind == "added" else wire.node.old) not in inside
     ]
-    detail: dict[str, Any] = {
-        "scope": first.detail["scope"],
-        "op_types": count_op_types(side, shown),
-    }
-    if links:
-        # Wires between the parts of a chain are inside it: only those of its surroundings are reported.
-        links = wires_in_order(links)
-        detail["links"] = [wire for wire in links if wire["node"]["new" if kind == "added" else "old"] not in inside]
-    if first.detail.get("equal"):
-        detail["equal"] = first.detail["equal"]
     named = [change.name for change in parts if not is_quiet_part(side, change)]
-    if len(named) > 1:
-        detail["parts"] = named
-    if reads := _layers_of_read_weights(layers[kind == "added"], nodes):
-        detail["reads"] = reads
-    return Change(kind, severity, first.old, first.new, len(shown), detail, first.also, edits=edits_of_changes(changes))
+    content = Unit(
+        unit.scope,
+        count_op_types(side, shown),
+        tuple(around) if links else None,
+        unit.equal,
+        tuple(named) if len(named) > 1 else (),
+        _layers_of_read_weights(layers[kind == "added"], nodes),
+    )
+    edits = edits_of_changes(changes)
+    return Change(kind, severity, first.old, first.new, len(shown), content, first.also, edits=edits)
 
 
-def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> list[str]:
+def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, ...]:
     """Return the layers, other than their own, whose weights some ops by themselves read: a penalty, a norm of
     weights."""
     side, inside = layers.side, set(nodes)
@@ -132,7 +128,7 @@ def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> list[str]:
                 layer = layers.layer_of_node(source)
                 if source not in inside and exists(layer) and layer != layers.layer_of_node(node):
                     owners.add(layers.name(layer))
-    return sorted(owners)
+    return tuple(sorted(owners))
 
 
 def _changed_node_names(m: Matching, change: Change, kind: ChangeKind) -> list[str]:
@@ -150,12 +146,8 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     # One word for both says nothing, e.g. Gelu written in other ops: then the op types do.
     if words[0] == words[1]:
         words = _main_op_types(layers[0], went), _main_op_types(layers[1], came)
-    detail: dict[str, Any] = {"key": "op", "old": words[0], "new": words[1]}
-    more = [item for item in changes if item.kind == "changed" and not item.edits.ops]
-    if more:
-        detail["with"] = [_setting_difference(item) for item in more]
-    if counts := group_counts(layers, changes):
-        detail, severity = {"key": "groups", "old": counts[0], "new": counts[1]}, "attribute"
+    beside = tuple(setting_part(item) for item in changes if item.setting and not item.edits.ops)
+    counts = group_counts(layers, changes)
     old, new = _main_layer(layers[0], went), _main_layer(layers[1], came)
     while exists(new) and exists(old) and new != m.scope_to_b[old] and layers[1].side.scopes.parent[new] > 0:
         around = int(layers[1].side.scopes.parent[new])  # the new thing may be a scope in the layer that held the old
@@ -167,10 +159,10 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
     kinds = _exchanged_classes_of(layers, old, new, (went, came))
-    if detail["key"] == "op" and kinds:
-        detail |= {"old": kinds[0], "new": kinds[1]}
-    return Change("changed", severity, layers[0].name(old), layers[1].name(new), len(went) + len(came), detail,
-                  edits=edits_of_changes(changes))  # fmt: skip
+    content = Setting("groups", *counts) if counts else Setting("op", *(kinds or words), beside=beside)
+    names, ops = (layers[0].name(old), layers[1].name(new)), len(went) + len(came)
+    grave: Severity = "attribute" if counts else severity
+    return Change("changed", grave, *names, ops, content, edits=edits_of_changes(changes))
 
 
 def _exchanged_classes_of(
@@ -273,11 +265,10 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
             widened = [node for node in nodes if side.graph.op_types[side.graph.op[node]] == "SpaceToBatchND"]
             if convolution is not None and widened:
                 # The blocks are as large as the dilation; without them it is 1 in each dimension.
-                sizes = [shape := _block_shape(side, widened[0]), [1] * len(shape)]
-                old, new = sizes if side is m.a else sizes[::-1]
-                return replace(
-                    convolution, detail={"key": "dilation", "old": old, "new": new}, edits=NodeEdits(), ops=0
-                )
+                shape = _block_shape(side, widened[0])
+                plain = [1] * len(shape)
+                content = Setting("dilation", *((shape, plain) if side is m.a else (plain, shape)))
+                return replace(convolution, content=content, edits=NodeEdits(), ops=0)
     return None
 
 
@@ -294,19 +285,12 @@ def _block_shape(side: GraphColumns, node: int) -> list[int]:
     return shape if isinstance(shape, list) else []
 
 
-def _setting_difference(change: Change) -> dict[str, Any]:
-    """Return one of several differences of an edit."""
-    detail = change.detail
-    return {"name": change.name, "key": detail["key"], "old": detail["old"], "new": detail["new"]}
-
-
 def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
     """Of several differences of one layer the one that says most; the others are reported with it."""
 
     def rank(change: Change) -> tuple[int, int, int, bool]:
-        key = change.detail.get("key", "")
+        key, constant = change.key, change.setting is not None and change.setting.constant
         place = KEYS_BY_TELLING.index(key) if key in KEYS_BY_TELLING else len(KEYS_BY_TELLING)
-        constant = bool(change.detail.get("constant"))
         return (change.kind != "changed", SEVERITIES.index(change.severity), place, constant)
 
     changes = sorted(changes, key=rank)
@@ -315,34 +299,34 @@ def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
     others = [
         change for change in others if (change.name, change_wording(change)) != (first.name, change_wording(first))
     ]
-    detail = dict(first.detail)
-    if others:
-        detail["with"] = [_setting_difference(item) for item in others]
-    wires = [wire for change in changes[1:] for wire in change.detail.get("inputs", change.detail.get("links", ()))]
-    if wires:
-        detail["links"] = [{"node": {"old": first.old, "new": first.new}, **wire} for wire in wires]
-    also = first.also if first.detail.get("key") != "dtype" else other_places(changes, first)
+    content = first.content
+    if isinstance(content, Setting):
+        beside = tuple(map(setting_part, others)) or content.beside
+        wires = (wire for change in changes[1:] for wire in (*inputs_of(change), *change.links))
+        links = tuple(wire if wire.node else replace(wire, node=Sides(first.old, first.new)) for wire in wires)
+        content = replace(content, beside=beside, links=links or content.links)
+    also = first.also if first.key != "dtype" else other_places(changes, first)
     ops = sum(change.ops for change in changes)
-    kind: ChangeKind = first.kind
-    return Change(kind, severity, first.old, first.new, ops, detail, also, edits=edits_of_changes(changes))
+    return Change(first.kind, severity, first.old, first.new, ops, content, also, edits=edits_of_changes(changes))
 
 
 def _is_derived_setting(first: Change, other: Change) -> bool:
     """Return whether a setting only has the old and the new value of another difference among its numbers: a size. What
     a dropout multiplies by follows from its rate."""
-    if (first.detail.get("key"), other.detail.get("key")) == ("rate", "scale"):
+    if (first.key, other.key) == ("rate", "scale"):
         return True
-    if not other.detail.get("constant"):
+    own, size = first.setting, other.setting
+    if size is None or not size.constant:
         return False
-    before, after = (value if isinstance(value, list) else [value] for value in map(other.detail.get, ("old", "new")))
-    old, new = (str(first.detail.get(word)) for word in ("old", "new"))
+    before, after = (value if isinstance(value, list) else [value] for value in (size.old, size.new))
+    old, new = (str(own.old), str(own.new)) if own else ("", "")
     # The list with the old number exchanged for the new one is the new list.
     return [new if str(size) == old else str(size) for size in before] == list(map(str, after))
 
 
 def bias_change(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Change | None:
     """Return the change of a layer that only lost, or got, the vector that it adds to its product; None for others."""
-    if change.kind not in ("added", "removed") or change.also or "function" in change.detail:
+    if change.kind not in ("added", "removed") or change.also or change.function is not None:
         return None
     new = change.kind == "added"
     owner, nodes = layers[new], change.edits.added or change.edits.removed
@@ -365,7 +349,5 @@ def bias_change(m: Matching, layers: tuple[Layers, Layers], change: Change) -> C
     names = (
         (layers[0].name(partner), layers[1].name(layer)) if new else (layers[0].name(layer), layers[1].name(partner))
     )
-    detail = {"key": "use_bias", "old": not new, "new": new}
-    return Change(
-        "changed", "attribute", *names, change.ops, detail, edits=change.edits, consequences=change.consequences
-    )
+    content, behind = Setting("use_bias", not new, new), change.consequences
+    return Change("changed", "attribute", *names, change.ops, content, edits=change.edits, consequences=behind)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import FunctionSignature, InputWire, Rename, Setting
 from graphviz_tb.model.columns import Ints, exists
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
@@ -68,14 +68,14 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
 
 def is_plumbing(change: Change) -> bool:
     """Return whether all that came, or went, only brings values or hands them on."""
-    return change.kind in ("added", "removed") and change.detail.get("op_types", {}).keys() <= QUIET_OPS
+    return change.kind in ("added", "removed") and op_types_of(change) <= QUIET_OPS
 
 
 def _is_in_model_wire(layers: tuple[Layers, Layers], change: Change) -> bool:
     """Return whether something of the model takes what came, or took what went, and that is another type, shape or
     input."""
     loud = any(layers[1].forward[new] for _, new in change.edits.inputs)
-    return loud and not CONVERTING_OPS.isdisjoint(change.detail.get("op_types", {}))
+    return loud and not CONVERTING_OPS.isdisjoint(op_types_of(change))
 
 
 def computes_metrics(m: Matching, change: Change) -> bool:
@@ -96,7 +96,12 @@ def computes_metrics(m: Matching, change: Change) -> bool:
 
 def is_function(change: Change) -> bool:
     """Return whether a change is one of a function of the library."""
-    return change.kind == "function-changed" or "function" in change.detail
+    return change.function is not None
+
+
+def op_types_of(change: Change) -> Set[str]:
+    """Return the types of ops that came or went, none for any other change."""
+    return change.unit.op_types.keys() if change.unit else frozenset()
 
 
 def _serves_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
@@ -111,11 +116,10 @@ def _serves_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
 
 def _may_follow_in_function(inner: Change) -> bool:
     """Return whether a change in a function may only follow from one outside: types and sizes come in from there."""
-    detail = inner.detail
-    if inner.kind == "changed":
-        whole = isinstance(detail["old"], int) and isinstance(detail["new"], int)
-        return detail["key"] == "dtype" or detail["key"] in COUNT_ATTRIBUTES or bool(detail.get("constant") and whole)
-    return inner.kind == "signature-changed" and "returned" not in detail
+    if setting := inner.setting:
+        whole = isinstance(setting.old, int) and isinstance(setting.new, int)
+        return setting.key == "dtype" or setting.key in COUNT_ATTRIBUTES or (setting.constant and whole)
+    return isinstance(inner.content, FunctionSignature) and inner.content.returned is None
 
 
 def _only_other_outputs(m: Matching, change: Change) -> bool:
@@ -189,7 +193,7 @@ def group_into_edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
     pairs += [*pairs_by_handover(m, items), *_pairs_by_gate(m, items), *_pairs_by_loss(m, items)]
     beside = {number for pair in pairs_at_one_op(items) for number in pair}
     # Of a series nothing may say which member came or went: the other ones have its inputs then.
-    series = {without_counters(item.change.name) for item in items if item.change.detail.get("equal")}
+    series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
     beside |= {number for number, item in enumerate(items) if series and _takes_series_member(item.change, series)}
     loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
     pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose)]
@@ -245,8 +249,12 @@ def _is_shifted(change: Change, series: Set[str]) -> bool:
     one of some `series` came or went."""
     if _is_series_member(change, series):
         return True
-    ends = [[without_counters(wire[side] or "") for side in ("old", "new")] for wire in change.detail["inputs"]]
-    return all(old == new for old, new in ends)
+    return all(without_counters(wire.old or "") == without_counters(wire.new or "") for wire in inputs_of(change))
+
+
+def inputs_of(change: Change) -> tuple[InputWire, ...]:
+    """Return the inputs that are others, none for any change but of inputs."""
+    return change.rewiring.inputs if change.rewiring else ()
 
 
 def _is_series_member(change: Change, series: Set[str]) -> bool:
@@ -259,7 +267,7 @@ def _takes_series_member(change: Change, series: Set[str]) -> bool:
     """Return whether a change is at a member of some series, or at what takes one and took one."""
     if change.kind != "rewired" or _is_series_member(change, series):
         return change.kind == "rewired"
-    ends = [without_counters(str(wire[side] or "")) for wire in change.detail["inputs"] for side in ("old", "new")]
+    ends = [without_counters(end or "") for wire in inputs_of(change) for end in (wire.old, wire.new)]
     return any(end.startswith(f"{member}/") or end == member for end in ends for member in series)
 
 
@@ -311,12 +319,11 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
     within = _layers_with_exchange(items)
     for number, item in enumerate(items):
         if item.change.kind == "added":
-            for wire in item.change.detail.get("links", ()):
-                # "name:key" without the output.
-                source = str(wire["old"] or "").partition(":")[0]
+            for wire in item.change.links:
+                source = wire.source(False)
                 # In a new layer, it replaces nothing that another op of that layer does already.
                 apart = source in removed and not within.isdisjoint(items[removed[source]].layers ^ item.layers)
-                if wire["input"] != "control" and source in removed and not apart:
+                if wire.slot is not None and source in removed and not apart:
                     yield removed[source], number
 
 
@@ -366,15 +373,15 @@ def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int,
 def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Pair what was added to both branches of a gated unit: the layer that an op takes now in place of what it took,
     and the product of that op with what it took."""
-    for side, kind, before, after in ((m.b, "added", "old", "new"), (m.a, "removed", "new", "old")):
+    for side, kind, came in ((m.b, "added", True), (m.a, "removed", False)):
         name = side.graph.name
         parts = [(number, item.change) for number, item in enumerate(items) if item.change.kind == kind]
         # By the op that takes it: what came before it, and what it took until then.
         entered = {
-            (wire["node"][after], str(wire[before]).partition(":")[0]): number
+            (wire.node.new if came else wire.node.old, wire.source(not came)): number
             for number, change in parts
-            for wire in change.detail.get("links", ())
-            if wire["input"] != "control" and wire[before]
+            for wire in change.links
+            if wire.slot is not None and wire.node and wire.source(not came)
         }
         for number, change in parts:
             for node in change.edits.added or change.edits.removed:
@@ -398,7 +405,7 @@ def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
 
 def is_loss_scope(m: Matching, change: Change) -> bool:
     """Return whether a scope that came, or went, works out a loss."""
-    if change.kind not in ("added", "removed") or not change.detail.get("scope"):
+    if not (change.unit and change.unit.scope):
         return False
     side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
     return Part.LOSS in side.graph.meaning.part()[list(nodes)].tolist()
@@ -461,7 +468,7 @@ def is_inner_name(
 
 def untrained_places(trained: Sequence[Change]) -> list[set[str | None]]:
     """Return the places of each change that says that layers are trained no more, or now."""
-    return [{change.new, *(new for _, new in change.also)} for change in trained if change.detail["key"] == "trainable"]
+    return [{change.new, *(new for _, new in change.also)} for change in trained if change.key == "trainable"]
 
 
 def follows_freezing(
@@ -493,7 +500,7 @@ class ScopeRenames:
         self.by_new: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         self.by_names: dict[tuple[str | None, str | None], Change] = {}
         for place, name in enumerate(changes):
-            if "part" in name.detail:
+            if isinstance(name.content, Rename) and name.content.series is None:
                 for old, new in name.edits.scopes:
                     self.by_old[old].append((place, old, new))
                     self.by_new[new].append((place, old, new))
@@ -568,7 +575,8 @@ def _is_within(name: str, scope: str | None) -> bool:
 
 def _is_single_op(change: Change) -> bool:
     """Return whether one op is in the place of another one."""
-    return change.detail["key"] == "op" and " + " not in f"{change.detail['old']}{change.detail['new']}"
+    setting = change.setting
+    return setting is not None and setting.key == "op" and " + " not in f"{setting.old}{setting.new}"
 
 
 def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | None) -> Change:
@@ -577,8 +585,5 @@ def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | N
     own = change.old and change.new and change.old != change.new
     old, new = (change.old, change.new) if own else (name.old, name.new)
     part = classes or substitution(*(last_segment(word or "") for word in (old, new)))
-    detail: dict[str, Any] = {"key": "op", "old": part[0], "new": part[1]}
-    if change.detail.get("with"):
-        detail["with"] = change.detail["with"]
-    edits = name.edits + change.edits
-    return Change("changed", "op", old, new, change.ops, detail, consequences=change.consequences, edits=edits)
+    content, edits = Setting("op", *part, beside=change.beside), name.edits + change.edits
+    return Change("changed", "op", old, new, change.ops, content, consequences=change.consequences, edits=edits)

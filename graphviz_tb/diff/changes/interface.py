@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
 from graphviz_tb.diff.changes.attributes import argument_type
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
@@ -13,6 +12,7 @@ from graphviz_tb.diff.columns.labels import plain_configuration, setting_differe
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting, Sides, SignaturePort, WholeSignature
 from graphviz_tb.model.columns import Ints, exists
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import dtype_label, shape_text
@@ -27,20 +27,15 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
     blocks: dict[int, list[Change]] = defaultdict(list)
     for mine, other in sorted(m.functions.items()):
         before, after = m.a.graph.functions[mine], m.b.graph.functions[other]
-        detail: dict[str, Any] = {}
-        for word, (old, new) in (
-            ("arguments", (_arguments(m.a, mine), _arguments(m.b, other))),
-            ("results", (_results(m.a, mine), _results(m.b, other))),
-        ):
-            if old != new:
-                detail[word] = {"old": old, "new": new}
-        if not detail and not _same_results(m, before.returns, after.returns):
-            detail["returned"] = {"old": _returned_tensors(m.a, mine), "new": _returned_tensors(m.b, other)}
-        if detail:
-            edits = NodeEdits(functions=((mine, other),))
-            blocks[other + 1].append(
-                Change("signature-changed", "signature", before.name, after.name, 0, detail, edits=edits)
-            )
+        types = [Sides(words(m.a, mine), words(m.b, other)) for words in (_arguments, _results)]
+        arguments, results = (pair if pair.old != pair.new else None for pair in types)
+        returned = None
+        if not (arguments or results) and not _same_results(m, before.returns, after.returns):
+            returned = Sides(_returned_tensors(m.a, mine), _returned_tensors(m.b, other))
+        if arguments or results or returned:
+            content, edits = FunctionSignature(arguments, results, returned), NodeEdits(functions=((mine, other),))
+            names = before.name, after.name
+            blocks[other + 1].append(Change("signature-changed", "signature", *names, 0, content, edits=edits))
     return blocks
 
 
@@ -94,31 +89,30 @@ def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signa
     there = {signature.name: signature for signature in new}
     here = {signature.name: signature for signature in old}
     changes = []
-    alike: dict[str, list[tuple[str, list[dict[str, Any]]]]] = defaultdict(list)
+    alike: dict[tuple[SignaturePort, ...], list[str]] = defaultdict(list)
     for name in sorted({*here, *there}):
         before, after = here.get(name), there.get(name)
         if before is None and after is not None:
-            changes.append(Change("added", "signature", None, name, 0, {"signature": True, "tensors": _keys(after)}))
+            changes.append(Change("added", "signature", None, name, 0, WholeSignature(_keys(after))))
         if before is not None and after is None:
-            changes.append(Change("removed", "signature", name, None, 0, {"signature": True, "tensors": _keys(before)}))
+            changes.append(Change("removed", "signature", name, None, 0, WholeSignature(_keys(before))))
         if before is None or after is None:
             continue
-        ports = [*_ports(m, "input", before.inputs, after.inputs), *_ports(m, "output", before.outputs, after.outputs)]
+        ports = *_ports(m, "input", before.inputs, after.inputs), *_ports(m, "output", before.outputs, after.outputs)
         if ports:
             # Signatures that differ in the same way are one change.
-            alike[repr(ports)].append((name, ports))
-    for members in alike.values():
-        (name, ports), *others = members
-        also = tuple((other, other) for other, _ in others)
-        changes.append(Change("signature-changed", "signature", name, name, len(ports), {"ports": ports}, also))
+            alike[ports].append(name)
+    for ports, (name, *others) in alike.items():
+        also = tuple((other, other) for other in others)
+        changes.append(Change("signature-changed", "signature", name, name, len(ports), Ports(ports), also))
     return changes
 
 
-def _keys(signature: Signature) -> list[str]:
-    return [spec.key for spec in (*signature.inputs, *signature.outputs)]
+def _keys(signature: Signature) -> tuple[str, ...]:
+    return tuple(spec.key for spec in (*signature.inputs, *signature.outputs))
 
 
-def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> list[dict[str, Any]]:
+def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> list[SignaturePort]:
     here, there = {spec.key: spec for spec in old}, _match_counted_tensors(old, new)
     ports = []
     for key in sorted({*here, *there}):
@@ -133,7 +127,7 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
         ):
             before, after = mine.tensor, other.tensor
         if before != after:
-            ports.append({"side": side, "key": key, "old": before, "new": after})
+            ports.append(SignaturePort(side, key, before, after))
     return ports
 
 
@@ -174,16 +168,17 @@ def version_changes(m: Matching, options: DiffOptions) -> list[Change]:
     old, new = m.a.graph.graph_def.versions, m.b.graph.graph_def.versions
     if not options.versions or old == new:
         return []
-    words = [
+    before, after = (
         {
             "producer": version.producer,
             "min_consumer": version.min_consumer,
             "bad_consumers": list(version.bad_consumers),
         }
         for version in (old, new)
+    )
+    return [
+        Change("changed", "cosmetic", "", "", 0, Setting("versions", before, after), edits=NodeEdits(versions=True))
     ]
-    detail = {"key": "versions", "old": words[0], "new": words[1]}
-    return [Change("changed", "cosmetic", "", "", 0, detail, edits=NodeEdits(versions=True))]
 
 
 # Differences of Keras models as a whole: how they are compiled, and their outputs.
@@ -202,8 +197,7 @@ def model_setting_changes(m: Matching) -> Iterator[Change]:
                 plain_configuration(old.layers[name]), plain_configuration(new.layers[other])
             )
             for key, before, after in differences:
-                detail = {"key": key, "old": before, "new": after}
-                yield Change("changed", "attribute", name, other, 0, detail)
+                yield Change("changed", "attribute", name, other, 0, Setting(key, before, after))
             yield from _model_result_changes(m, name, other, rows)
 
 
@@ -219,12 +213,12 @@ def _model_result_changes(m: Matching, name: str, other: str, rows: tuple[Mappin
     back = [_partner_name(result, (m.b, m.a), m.to_a, m.scope_to_a, rows[1]) for result in new]
     if not old or not new or before == list(new) or (len(old) == len(new) and "" in (*before, *back)):
         return
-    ports = [
-        {"side": "output", "key": str(number), "old": result, "new": new_result}
+    ports = tuple(
+        SignaturePort("output", str(number), result, new_result)
         for number, (result, new_result, partner) in enumerate(zip_longest(old, new, before))
         if partner != new_result
-    ]
-    yield Change("signature-changed", "signature", name, other, len(ports), {"ports": ports})
+    )
+    yield Change("signature-changed", "signature", name, other, len(ports), Ports(ports))
 
 
 def _partner_name(

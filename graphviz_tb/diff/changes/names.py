@@ -14,7 +14,13 @@ import numpy as np
 from graphviz_tb.diff.changes.units import is_left_behind
 from graphviz_tb.diff.match.matching import Matching, split_number
 from graphviz_tb.limits import MAX_EXCHANGED_LETTERS, Meter
-from graphviz_tb.model.change import Change, NamePair, NodeEdits, Severity
+from graphviz_tb.model.change import (
+    Change,
+    NamePair,
+    NodeEdits,
+    Severity,
+)
+from graphviz_tb.model.change_content import Move, Rename
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS
@@ -390,9 +396,8 @@ def _places(m: Matching, members: list[NameChange]) -> list[NamePair]:
 def _move_change(m: Matching, members: list[NameChange]) -> Change:
     places = _places(m, members)
     old_row, new_row = _enclosing_scope(m, members[0], True), _enclosing_scope(m, members[0], False)
-    scopes = {"old": _root_word(m, old_row, True), "new": _root_word(m, new_row, False)}
-    detail = {"around": scopes, "children": len(places)}
-    return Change("moved", "rename", *places[0], _ops(m, members), detail, tuple(places[1:]), edits=_edits(members))
+    content = Move(_root_word(m, old_row, True), _root_word(m, new_row, False), len(places))
+    return Change("moved", "rename", *places[0], _ops(m, members), content, tuple(places[1:]), edits=_edits(members))
 
 
 def _root_word(m: Matching, row: int, old: bool) -> str:
@@ -404,21 +409,10 @@ def _root_word(m: Matching, row: int, old: bool) -> str:
 def _rename_change(m: Matching, members: list[NameChange], key: tuple[object, ...]) -> Change:
     places = _places(m, members)
     cosmetic = key[0] == "number"
-    if cosmetic:
-        words: Any = key[2]
-        detail = {"series": "N".join(words), "numbers": True}
-    else:
-        detail = {"part": {"old": key[2], "new": key[3]}}
+    words: Any = key[2:]
+    content = Rename(series="N".join(words[0])) if cosmetic else Rename(*words)
     severity: Severity = "cosmetic" if cosmetic else "rename"
-    return Change(
-        "renamed",
-        severity,
-        *places[0],
-        _ops(m, members),
-        detail,
-        tuple(places[1:]),
-        edits=_edits(members),
-    )
+    return Change("renamed", severity, *places[0], _ops(m, members), content, tuple(places[1:]), edits=_edits(members))
 
 
 def without_counters(name: str) -> str:

@@ -17,7 +17,13 @@ from graphviz_tb.diff.changes.training import keeps_rate_in_variable
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import is_traced
 from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_COSTED_NODES, MAX_QUANTITY
-from graphviz_tb.model.change import CHANGE_QUANTITIES, Change, NodeEdits, ValuePair
+from graphviz_tb.model.change import (
+    CHANGE_QUANTITIES,
+    Change,
+    NodeEdits,
+    ValuePair,
+)
+from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools, Ints, Longs, exists
 from graphviz_tb.model.costs import NO_COST, Cost
 from graphviz_tb.model.graph import Graph, Mark
@@ -301,8 +307,8 @@ def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
         pairs = list(zip(mine[differ].tolist(), others[differ].tolist(), strict=True))
         places = sorted((m.a.graph.name[a], m.b.graph.name[b]) for a, b in pairs) or [("", "")]
         edits = NodeEdits(attributes=tuple((a, b, word) for a, b in pairs))
-        detail = {"key": word, "old": old, "new": new}
-        return (Change("changed", "attribute", *places[0], len(pairs), detail, tuple(places[1:]), edits=edits),)
+        content, also = Setting(word, old, new), tuple(places[1:])
+        return (Change("changed", "attribute", *places[0], len(pairs), content, also, edits=edits),)
     return ()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from graphviz_tb.annotate import tensors
 from graphviz_tb.diff.changes.across_layers import is_precision
 from graphviz_tb.diff.changes.compare import BATCH_SIZE, is_graph_result
+from graphviz_tb.diff.changes.edits import op_types_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.places import without_objects
 from graphviz_tb.diff.columns.labels import plain_setting
@@ -17,6 +18,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import WIDTH_KEYS
 from graphviz_tb.interpret.pytorch import PORT_OP
 from graphviz_tb.model.change import Change, sort_by_severity
+from graphviz_tb.model.change_content import Ports, SignaturePort
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.layers import Layer
@@ -48,10 +50,8 @@ def inferred_output_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[
     ]
     if not changed:
         return []
-    ports = [
-        {"side": "output", "key": new, "old": _spec(outputs), "new": _spec(now)} for _, outputs, new, now in changed
-    ]
-    return [Change("signature-changed", "signature", changed[0][0], changed[0][2], len(ports), {"ports": ports})]
+    ports = tuple(SignaturePort("output", new, _spec(outputs), _spec(now)) for _, outputs, new, now in changed)
+    return [Change("signature-changed", "signature", changed[0][0], changed[0][2], len(ports), Ports(ports))]
 
 
 def _differ(old: Sequence[Tensor], new: Sequence[Tensor]) -> bool:
@@ -171,16 +171,14 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
         return sort_by_severity(others)
     # The op that ends a result came or went with it: the signature already says so.
     said = [item for item in others if _gives_result(item, ports)]
-    inputs = [
-        item for item in changes if item.severity == "signature" and item.detail.get("key") in ("shape", BATCH_SIZE)
-    ]
+    inputs = [item for item in changes if item.severity == "signature" and item.key in ("shape", BATCH_SIZE)]
     # Somebody changed the inputs or the set of outputs: that is the cause, and its changes of the graph follow.
     if not _only_outputs(ports):
         behind = [*inputs, *said]
         return sort_by_severity(
             [*without_objects(others, behind), replace(ports, consequences=sort_by_severity(behind))]
         )
-    cause = inputs[0] if inputs else _cause_of_outputs(ports, changes) or _last_width(changes)
+    cause = inputs[0] if inputs else _cause_of_outputs(ports, changes) or _cause_of_sizes(ports, changes)
     if cause is None:
         return sort_by_severity([*others, ports])
     grave = replace(cause, severity="signature", consequences=sort_by_severity([*cause.consequences, ports]))
@@ -189,34 +187,58 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
 
 def _gives_result(change: Change, ports: Change) -> bool:
     """Return whether only the op came, or went, that ends a result which the signature has, or had, too."""
-    keys = {port["key"] for port in ports.detail["ports"] if not (port["old"] and port["new"])}
+    keys = {port.key for port in _ports_of(ports) if not (port.old and port.new)}
     ends = change.severity == "signature" or change.name in keys
-    return bool(keys) and ends and change.detail.get("op_types", {}).keys() == TRACED_RESULT_OPS
+    return bool(keys) and ends and op_types_of(change) == TRACED_RESULT_OPS
 
 
 def _only_outputs(ports: Change) -> bool:
     """Return whether the same outputs as before are given, of another type or shape."""
-    return all(port["side"] == "output" and port["old"] and port["new"] for port in ports.detail["ports"])
+    return all(port.side == "output" and port.old and port.new for port in _ports_of(ports))
+
+
+def _ports_of(change: Change) -> tuple[SignaturePort, ...]:
+    """Return the inputs and outputs of a signature that are others."""
+    return change.content.ports if isinstance(change.content, Ports) else ()
 
 
 def _cause_of_outputs(ports: Change, changes: Sequence[Change]) -> Change | None:
     """Return the change that other outputs follow from, where it is known: the only one, the one of the layer that
     gives them, or another type of all numbers."""
     real = [change for change in changes if change.severity not in ("rename", "cosmetic")]
-    keys = {port["key"] for port in ports.detail["ports"]}
+    keys = {port.key for port in _ports_of(ports)}
     # First of all changes, then of those that bear the name of an output.
     for known in (real, [change for change in real if change.new in keys]):
         if len(known) == 1:
             return known[0]
-    if all(_result_shape(port["old"]) == _result_shape(port["new"]) for port in ports.detail["ports"]):
+    if all(_result_shape(port.old or "") == _result_shape(port.new or "") for port in _ports_of(ports)):
         return next((change for change in real if is_precision(change)), None)
     return None
 
 
-def _last_width(changes: Sequence[Change]) -> Change | None:
-    """Of several changes the last one that makes a layer wider or narrower: what a model gives follows from these."""
-    wide = [change for change in changes if change.detail.get("key") in WIDTH_KEYS]
-    return wide[-1] if wide else None
+def _cause_of_sizes(ports: Change, changes: Sequence[Change]) -> Change | None:
+    """Of several changes the last one of a size that all outputs have, before and now: `units 64 → 128` and an output
+    of 32×64 that is 32×128."""
+    sizes = [_other_sizes(port.old or "", port.new or "") for port in _ports_of(ports)]
+    same = [
+        change
+        for change in changes
+        if change.setting
+        and (change.key in WIDTH_KEYS or change.key == "shape")
+        and all(pairs and pairs <= _other_sizes(change.setting.old, change.setting.new) for pairs in sizes)
+    ]
+    return same[-1] if same else None
+
+
+def _other_sizes(old: object, new: object) -> set[tuple[str, str]]:
+    """Return the old and new sizes that are others in two shapes, or two sizes.
+
+    >>> sorted(_other_sizes("float32 2×9×4", "float32 2×8×4")), _other_sizes(64, 128), _other_sizes("9", "2×9")
+    ([('9', '8')], {('64', '128')}, set())
+    """
+    before, after = (str(value).rpartition(" ")[2].split("×") for value in (old, new))
+    pairs = set(zip(before, after, strict=False)) if len(before) == len(after) else set()
+    return {pair for pair in pairs if pair[0] != pair[1]}
 
 
 def _result_shape(spec: str) -> str:

@@ -12,7 +12,13 @@ from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.labels import CALLS_KEY, own_settings
 from graphviz_tb.diff.columns.values import fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import Change, NodeEdits, concat_node_edits, sort_by_severity
+from graphviz_tb.model.change import (
+    Change,
+    NodeEdits,
+    concat_node_edits,
+    sort_by_severity,
+)
+from graphviz_tb.model.change_content import LayerExpression, Rewiring, Setting, SettingPart, Unit
 from graphviz_tb.model.paths import last_segment
 
 # Several changes at once: put together, their edits, their places, their common words.
@@ -46,18 +52,17 @@ def change_wording(change: Change) -> str:
 
     Something that came, or went, at two places is one where it is called the same there and holds the same.
     """
-    detail = change.detail
-    if change.kind == "changed":
-        own = [[part["key"], part["old"], part["new"]] for part in detail.get("with", ()) if part["name"] == change.new]
-        beside = own if "weights" in detail else []
-        return json.dumps(
-            ["changed", change.severity, detail["key"], detail["old"], detail["new"], *beside], default=str
-        )
-    if change.kind in ("added", "removed") and "op_types" in detail and not detail.get("reads"):
-        parts = [without_counters(last_segment(name)) for name in detail.get("parts", (change.name,))]
-        return json.dumps([change.kind, change.severity, detail["scope"], detail["op_types"], parts])
-    if detail.get("order"):
-        return json.dumps([change.kind, *(detail["order"][word] for word in ("old", "new"))])
+    content = change.content
+    if isinstance(content, Setting):
+        own = [[part.key, part.old, part.new] for part in content.beside if part.name == change.new]
+        beside = own if content.weights else []
+        said = ["changed", change.severity, content.key, content.old, content.new, *beside]
+        return json.dumps(said, default=str)
+    if isinstance(content, Unit) and not content.reads:
+        parts = [without_counters(last_segment(name)) for name in content.parts or (change.name,)]
+        return json.dumps([change.kind, change.severity, content.scope, content.op_types, parts])
+    if isinstance(content, Rewiring) and content.order:
+        return json.dumps([change.kind, content.order.old, content.order.new])
     return fingerprint([change.kind, change.severity, change.old, change.new, change.to_json()])
 
 
@@ -72,7 +77,7 @@ def merge_at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
     groups = group_by_wording(sort_by_severity(apart))
     merged = []
     for members in _join_alike_layers(m, groups):
-        apart_still = len(members) < MIN_ALIKE_PLACES and _are_numbered(members) and "layers" not in members[0].detail
+        apart_still = len(members) < MIN_ALIKE_PLACES and _are_numbered(members) and not layer_calls(members[0])
         merged += members if apart_still else [merge_changes(members)]
     return merged
 
@@ -88,39 +93,42 @@ def group_by_wording(changes: Iterable[Change]) -> list[list[Change]]:
 def _split_differences(members: Sequence[Change]) -> list[Change]:
     """Split the members of a group: each keeps its first difference and those that all members share, and the others
     become separate changes. A difference that follows from the first one edits no attribute and stays with it."""
-    parts = [{_part_wording(part): part for part in member.detail.get("with", ())} for member in members]
+    parts = [{_part_wording(part): part for part in member.beside} for member in members]
     common = frozenset(parts[0]).intersection(*parts[1:])
     found: list[Change] = []
     for member, own in zip(members, parts, strict=True):
         edited = {which for *_, which in member.edits.attributes}
-        rest = [part for word, part in own.items() if word not in common and part["key"] in edited]
+        rest = [part for word, part in own.items() if word not in common and part.key in edited]
         found += [_without_parts(member, rest), *(_part_change(member, part) for part in rest)] if rest else [member]
     return found
 
 
-def _part_wording(part: dict[str, Any]) -> str:
+def setting_part(change: Change) -> SettingPart:
+    """Return the setting of a change as one of several of an edit."""
+    setting = change.setting
+    assert setting is not None
+    return SettingPart(change.name, setting.key, setting.old, setting.new)
+
+
+def _part_wording(part: SettingPart) -> str:
     """Return a text that is equal for equal differences, wherever they are."""
-    return fingerprint([part["key"], part["old"], part["new"]])
+    return fingerprint([part.key, part.old, part.new])
 
 
-def _without_parts(member: Change, parts: Sequence[dict[str, Any]]) -> Change:
+def _without_parts(member: Change, parts: Sequence[SettingPart]) -> Change:
     """Return a change without some of the differences beside the first."""
-    gone = {part["key"] for part in parts}
-    left = [part for part in member.detail["with"] if part["key"] not in gone]
-    detail = {
-        **{key: value for key, value in member.detail.items() if key != "with"},
-        **({"with": left} if left else {}),
-    }
+    gone = {part.key for part in parts}
+    assert member.setting is not None
+    content = replace(member.setting, beside=tuple(part for part in member.beside if part.key not in gone))
     attributes = tuple(each for each in member.edits.attributes if each[2] not in gone)
-    return replace(member, detail=detail, edits=replace(member.edits, attributes=attributes))
+    return replace(member, content=content, edits=replace(member.edits, attributes=attributes))
 
 
-def _part_change(member: Change, part: dict[str, Any]) -> Change:
+def _part_change(member: Change, part: SettingPart) -> Change:
     """Return a difference beside the first as a change."""
-    attributes = tuple(each for each in member.edits.attributes if each[2] == part["key"])
-    detail = {key: part[key] for key in ("key", "old", "new")}
-    edits = NodeEdits(attributes=attributes)
-    return Change("changed", "attribute", member.old, member.new, len(attributes), detail, edits=edits)
+    attributes = tuple(each for each in member.edits.attributes if each[2] == part.key)
+    content, edits = Setting(part.key, part.old, part.new), NodeEdits(attributes=attributes)
+    return Change("changed", "attribute", member.old, member.new, len(attributes), content, edits=edits)
 
 
 def _join_alike_layers(m: Matching, groups: Sequence[list[Change]]) -> list[list[Change]]:
@@ -131,7 +139,7 @@ def _join_alike_layers(m: Matching, groups: Sequence[list[Change]]) -> list[list
     found: list[list[Change]] = []
     for several in alike.values():
         together = [change for members in several for change in members]
-        enough = len(together) >= MIN_ALIKE_PLACES or all(change.detail.get("layers") for change in together)
+        enough = len(together) >= MIN_ALIKE_PLACES or all(map(layer_calls, together))
         found += [together] if enough else several
     return found
 
@@ -140,44 +148,50 @@ def _layer_wording(m: Matching, change: Change) -> str:
     """Return a text for a layer, or a chain of layers, that came or went, equal but for names; "" for any other change.
     A single Keras layer is identified by its configuration, anything else by the types of its ops."""
     side, nodes = (m.b, change.edits.added) if change.kind == "added" else (m.a, change.edits.removed)
-    detail = change.detail
-    if change.kind not in ("added", "removed") or "function" in detail or detail.get("reads") or detail.get("equal"):
+    unit = change.unit
+    if unit is None or unit.function is not None or unit.reads or unit.equal:
         return ""
     settings = side.labels.configurations.get(nodes[0]) if len(nodes) == 1 else None
     if settings is None:
-        several = len(detail.get("parts", ()))
-        form = [change.kind, change.severity, detail["scope"], detail["op_types"], several]
+        several = len(unit.parts)
+        form: list[Any] = [change.kind, change.severity, unit.scope, dict(unit.op_types), several]
         # Of a chain the sizes may follow from those of its places, a layer alone has its own.
-        form += [] if several else [detail.get("layers")]
-        return fingerprint(form) if detail["scope"] or several > 1 else ""
+        form += [] if several else [list(map(str, unit.layers))]
+        return fingerprint(form) if unit.scope or several > 1 else ""
     plain = {key: value for key, value in own_settings(settings).items() if key != CALLS_KEY}
     return fingerprint([change.kind, change.severity, plain])
 
 
 def _are_numbered(members: Sequence[Change]) -> bool:
     """Return whether things that came or went have one name but for their numbers."""
-    return "op_types" in members[0].detail and len({last_segment(change.name) for change in members}) > 1
+    return members[0].unit is not None and len({last_segment(change.name) for change in members}) > 1
 
 
-def _shared_calls(calls: Sequence[Sequence[str]]) -> list[str]:
+def layer_calls(change: Change) -> tuple[LayerExpression, ...]:
+    """Return the layers that came or went at a change, where they are known."""
+    return change.unit.layers if change.unit else ()
+
+
+def _shared_calls(calls: Sequence[Sequence[LayerExpression]]) -> tuple[LayerExpression, ...]:
     """Return how layers are called at all of several places: arguments that differ are left open.
 
-    >>> _shared_calls([["Conv2D(64, 1×1, relu)", "Multiply"], ["Conv2D(96, 1×1, relu)", "Multiply"]])
-    ['Conv2D(…, 1×1, relu)', 'Multiply']
+    >>> conv = [LayerExpression("Conv2D", (width, "1×1")) for width in ("64", "96")]
+    >>> list(map(str, _shared_calls([[conv[0], LayerExpression("Multiply")], [conv[1], LayerExpression("Multiply")]])))
+    ['Conv2D(…, 1×1)', 'Multiply']
     """
-    first = list(calls[0])
-    if any(len(other) != len(first) for other in calls):
-        return first
-    return [words[0] if len(set(words)) == 1 else _call_with_gaps(words) for words in zip(*calls, strict=True)]
+    if any(len(other) != len(calls[0]) for other in calls):
+        return tuple(calls[0])
+    return tuple(map(_call_with_gaps, zip(*calls, strict=True)))
 
 
-def _call_with_gaps(calls: Sequence[str]) -> str:
-    """Return the call that several are, with "…" for each part that differs."""
-    parts = [call.replace("(", "(, ").removesuffix(")").split(", ") for call in calls]
-    if len({part[0] for part in parts}) > 1 or len({len(part) for part in parts}) > 1:
-        return parts[0][0].removesuffix("(")
-    listed = [same[0] if len(set(same)) == 1 else "…" for same in zip(*(part[1:] for part in parts), strict=True)]
-    return f"{parts[0][0]}{', '.join(listed)})"
+def _call_with_gaps(calls: Sequence[LayerExpression]) -> LayerExpression:
+    """Return the call that several are, with "…" for each argument that differs; their class alone, where they have
+    another number of these."""
+    first = calls[0]
+    if len({(call.name, call.count, len(call.arguments)) for call in calls}) > 1:
+        return replace(first, arguments=())
+    columns = zip(*(call.arguments for call in calls), strict=True)
+    return replace(first, arguments=tuple(same[0] if len(set(same)) == 1 else "…" for same in columns))
 
 
 def merge_changes(members: Sequence[Change]) -> Change:
@@ -185,16 +199,16 @@ def merge_changes(members: Sequence[Change]) -> Change:
     first = members[0]
     # Without the first place, which the change itself names.
     also = [place for member in members for place in ((member.old, member.new), *member.also)][1:]
-    detail = dict(first.detail)
-    if "op_types" in detail:
-        detail["op_types"] = {op: count * len(members) for op, count in detail["op_types"].items()}
-    if "layers" in detail:
-        detail["layers"] = _shared_calls([member.detail.get("layers", ()) for member in members])
-    if "order" in detail and len(members) > 1:
-        blocks = sum(member.detail["order"].get("blocks", 1) for member in members)
-        detail["order"] = {**detail["order"], "blocks": blocks}
+    content = first.content
+    if isinstance(content, Unit):
+        types = {op: count * len(members) for op, count in content.op_types.items()}
+        calls = _shared_calls(list(map(layer_calls, members)))
+        content = replace(content, op_types=types, layers=calls)
+    elif isinstance(content, Rewiring) and content.order and len(members) > 1:
+        orders = [member.rewiring.order for member in members if member.rewiring]
+        blocks = sum((order and order.blocks) or 1 for order in orders)
+        content = replace(content, order=replace(content.order, blocks=blocks))
     behind = sort_by_severity(inner for member in members for inner in member.consequences)
     ops = sum(member.ops for member in members)
-    return replace(
-        first, detail=detail, also=tuple(also), ops=ops, edits=edits_of_changes(members), consequences=behind
-    )
+    edits = edits_of_changes(members)
+    return replace(first, content=content, also=tuple(also), ops=ops, edits=edits, consequences=behind)

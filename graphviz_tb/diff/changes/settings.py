@@ -13,17 +13,18 @@ from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division
 from graphviz_tb.diff.changes.layers import INNER_SCOPE, SHAPE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
-from graphviz_tb.diff.changes.places import edits_of_changes, other_places
+from graphviz_tb.diff.changes.places import edits_of_changes, other_places, setting_part
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
 from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
+from graphviz_tb.model.change_content import Setting, SettingPart, Sides
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import EMBEDDING_OPS, SIZE_ARITHMETIC_OPS, VARIABLE_OPS, VARIABLE_READ_OPS, Role, has_role
-from graphviz_tb.ops.signatures import is_size_input
+from graphviz_tb.ops.signatures import TENSORFLOW_LAYOUT, is_size_input, kernel_layout, kernel_sizes
 
 # Shapes of weights: a variable or frozen weight with another shape is a change of the layer that owns it.
 
@@ -69,20 +70,15 @@ def _layer_weight_change(
         [_weight_words(ops, *pair) for pair in shapes] + _attention_settings(shapes) + _recurrent_settings(shapes)
     )
     names = layers[0].name(layers[0].layer_of_node(members[0][0])), layers[1].name(layer)
-    detail: dict[str, Any] = {
-        "key": key,
-        "old": old,
-        "new": new,
-        "weights": [{"old": before, "new": after} for before, after in shapes],
-    }
-    if beside := _secondary_settings(ops, shapes, key):
-        detail["with"] = [{"name": names[1], "key": word, "old": mine, "new": other} for word, mine, other in beside]
+    weights = tuple(Sides(*pair) for pair in shapes)
+    beside = tuple(SettingPart(names[1], *each) for each in _secondary_settings(ops, shapes, key))
+    content = Setting(key, old, new, weights=weights, beside=beside)
     edits = NodeEdits(
         attributes=tuple((mine, other, difference.attribute or difference.key) for mine, other, difference in members)
     )
     nodes = len({other for _, other, _ in members})
     severity: Severity = "op" if key == "op" else "attribute"
-    return Change("changed", severity, *names, nodes, detail, edits=edits), score == FOLLOWING_SCORE
+    return Change("changed", severity, *names, nodes, content, edits=edits), score == FOLLOWING_SCORE
 
 
 def _secondary_settings(
@@ -97,7 +93,7 @@ def _secondary_settings(
     """
     found = [(key, old, new) for _, key, old, new in _attention_settings(shapes)]
     for old, new in shapes:
-        before, after = old.split("×"), new.split("×")
+        before, after = _kernel_axes(ops, old), _kernel_axes(ops, new)
         _, key, *_ = _weight_words(ops, old, new)
         if key == "kernel" and before[-1] != after[-1]:
             found.append(("filters", before[-1], after[-1]))
@@ -161,12 +157,33 @@ def _recurrent_class(shape: tuple[int, ...]) -> str | None:
 
 
 def _telling_ops(ops: Iterable[str]) -> list[str]:
-    """Of op types as much as `_weight_words` asks for: one of a convolution, one of an embedding."""
+    """Of op types as much as `_weight_words` asks for: one of a convolution, one of an embedding, one with another
+    order of the axes of its kernel."""
     ops = set(ops)
     found = (
-        next((op for op in sorted(ops) if each(op)), None) for each in (_is_convolution, EMBEDDING_OPS.__contains__)
+        next((op for op in sorted(ops) if each(op)), None)
+        for each in (_is_convolution, EMBEDDING_OPS.__contains__, _has_other_layout)
     )
     return [op for op in found if op is not None]
+
+
+def _has_other_layout(op: str) -> bool:
+    """Return whether the axes of the kernel of an op have another order than TensorFlow's."""
+    return kernel_layout(op) != TENSORFLOW_LAYOUT
+
+
+def _kernel_axes(ops: Iterable[str], shape: str) -> list[str]:
+    """Return the sizes of a weight in the order of TensorFlow: window, inputs, outputs.
+
+    >>> _kernel_axes(["aten::conv2d"], "64×3×7×7"), _kernel_axes(["MatMul"], "3×64")
+    (['7', '7', '3', '64'], ['3', '64'])
+    """
+    sizes = shape.split("×")
+    op = next(filter(_has_other_layout, ops), None)
+    if op is None or len(sizes) < 2 or not all(map(str.isdecimal, sizes)):
+        return sizes
+    outputs, inputs, window = kernel_sizes(op, [int(size) for size in sizes])
+    return [str(size) for size in (*window, inputs, outputs)]
 
 
 def _is_convolution(op: str) -> bool:
@@ -185,7 +202,7 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> ValueChange:
     >>> _weight_words(["MatMul"], "64×10", "128×10"), _weight_words(["Mul"], "64", "128")
     ((0, 'weight', '64×10', '128×10'), (0, 'weight', '64', '128'))
     """
-    before, after = old.split("×"), new.split("×")
+    before, after = _kernel_axes(ops, old), _kernel_axes(ops, new)
     if len(before) != len(after):
         return 1, "weight", old, new
     convolution = any(map(_is_convolution, ops)) or (len(before) >= 4 and before[-2:] == after[-2:])
@@ -271,9 +288,9 @@ def _setting_change(layers: tuple[Layers, Layers], word: str, members: list[tupl
         }
     )
     old, new = (_single_value(value) if word == UNITS else value for value in (first.old, first.new))
-    detail: dict[str, Any] = {"key": word, "old": old, "new": new, "constant": True}
+    content = Setting(word, old, new, constant=True)
     edits = NodeEdits(attributes=tuple((old, new, "value") for (old, new, _), *_ in members))
-    return Change("changed", "attribute", *places[0], len(members), detail, tuple(places[1:]), edits=edits)
+    return Change("changed", "attribute", *places[0], len(members), content, tuple(places[1:]), edits=edits)
 
 
 def _single_value(value: Any) -> Any:
@@ -343,9 +360,13 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     groups: dict[int, list[Change]] = {}
     leaders: list[tuple[int, frozenset[str], float]] = []
     widths: dict[tuple[str, str], int] = {}  # the first change of each old and new width
-    numbers = [(number, change, factor) for number, change in enumerate(causes) if (factor := _factor(change))]
+    numbers = [
+        (number, change, change.setting, factor)
+        for number, change in enumerate(causes)
+        if change.setting and (factor := _factor(change, change.setting))
+    ]
     # In a trace, which has no weights, a factor of many widths is that of one number, wherever it stands.
-    widths_of = [(change, factor) for _, change, factor in numbers if change.detail["key"] in WIDTH_KEYS]
+    widths_of = [(change, factor) for _, change, setting, factor in numbers if setting.key in WIDTH_KEYS]
     factors = [
         factor
         for change, factor in widths_of
@@ -362,16 +383,16 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     )
     whole: int | None = None
     # Widths first: they say most, and constants are computed from them.
-    for number, change, factor in sorted(numbers, key=lambda each: each[1].detail.get("constant", False)):
-        own = frozenset(_place_names(change)) if change.detail["key"] == "num_heads" else _blocks_around(change)
+    for number, change, setting, factor in sorted(numbers, key=lambda each: each[2].constant):
+        own = frozenset(_place_names(change)) if setting.key == "num_heads" else _blocks_around(change)
         leader = next(
             (first for first, around, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, around)),
             None,
         )
         if leader is None and common and _is_related(factor, common):
             leader = whole
-        ends = str(change.detail["old"]), str(change.detail["new"])
-        if leader is None and change.detail["key"] in WIDTH_KEYS:
+        ends = str(setting.old), str(setting.new)
+        if leader is None and setting.key in WIDTH_KEYS:
             # The same width, wherever it is set: `output_dim` of an embedding is `units` of what is added to it.
             leader = widths.get(ends)
         if leader is not None:
@@ -380,7 +401,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
         groups[number] = [change]
         if common and _is_related(factor, common) and whole is None:
             whole = number
-        if change.detail["key"] in WIDTH_KEYS:
+        if setting.key in WIDTH_KEYS:
             widths[ends] = number
         if own:
             leaders.append((number, own, factor))
@@ -389,19 +410,17 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     return [change for change, before in zip(made, causes, strict=True) if id(before) not in told]
 
 
-def _factor(change: Change) -> float:
+def _factor(change: Change, setting: Setting) -> float:
     """By which factor a number became more, of a width or of a constant in the model; 0 where it is none."""
-    detail = change.detail
-    if change.kind != "changed" or change.severity != "attribute":
+    if change.severity != "attribute":
         return 0.0
-    tensor = isinstance(detail["old"], str) and bool(TENSOR_TEXT.match(detail["old"]))
-    if not detail.get("constant") and not tensor and detail["key"] not in WIDTH_KEYS:
+    tensor = isinstance(setting.old, str) and bool(TENSOR_TEXT.match(setting.old))
+    if not setting.constant and not tensor and setting.key not in WIDTH_KEYS:
         return 0.0
     # Rates and epsilons are set one by one.
-    if any(each["key"] in SETTING_WORDS - WIDTH_KEYS for each in (detail, *detail.get("with", ()))):
+    if any(each.key in SETTING_WORDS - WIDTH_KEYS for each in setting.as_parts):
         return 0.0
-    numbers = [detail, *detail.get("with", ())]
-    factors = {factor for each in numbers for factor in _ratios(each["old"], each["new"])}
+    factors = {factor for each in setting.as_parts for factor in _ratios(each.old, each.new)}
     first = max(factors, default=0.0)
     return first if all(_is_related(factor, first) for factor in factors) else 0.0
 
@@ -468,14 +487,10 @@ def _united_change(members: Sequence[Change]) -> Change:
     first, *others = members
     if not others:
         return first
-    beside = [
-        {"name": other.name, "key": other.detail["key"], "old": other.detail["old"], "new": other.detail["new"]}
-        for other in others
-    ]
-    for other in others:
-        beside += other.detail.get("with", ())
-    detail = {**first.detail, "with": [*first.detail.get("with", ()), *beside]}
+    assert first.setting is not None
+    beside = (*first.beside, *map(setting_part, others), *(part for other in others for part in other.beside))
+    content = replace(first.setting, beside=beside)
     behind = sort_by_severity(inner for member in members for inner in member.consequences)
     ops = sum(member.ops for member in members)
     also = (*first.also, *(place for place in other_places(others, first) if place not in first.also))
-    return replace(first, detail=detail, ops=ops, also=also, edits=edits_of_changes(members), consequences=behind)
+    return replace(first, content=content, ops=ops, also=also, edits=edits_of_changes(members), consequences=behind)

@@ -18,6 +18,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
@@ -93,8 +94,8 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
     old, new = training_of(layers[0]), training_of(layers[1])
     changes = []
     if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
-        detail: dict[str, object] = {"key": "optimizer", "old": old.optimizer, "new": new.optimizer}
-        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, detail))
+        content = Setting("optimizer", old.optimizer, new.optimizer)
+        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
     if not (old.trained and new.trained):
         return changes
     # Of what leads to no gradient any more, as its result is not used, nobody set whether it is trained.
@@ -119,9 +120,8 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
             }
         )
         if places:
-            detail = {"key": "trainable", "old": not word, "new": word}
-            also = tuple((mine, other) for mine, other in places[1:])
-            changes.append(Change("changed", "attribute", places[0][0], places[0][1], len(differences), detail, also))
+            content, also = Setting("trainable", not word, word), tuple(places[1:])
+            changes.append(Change("changed", "attribute", *places[0], len(differences), content, also))
     return changes
 
 
@@ -439,7 +439,7 @@ def clipping_changes(optimizer: Sequence[Change], parts: tuple[TrainingParts, Tr
     """Return another clipping of gradients next to another optimizer, which takes other ops from there on."""
     for change in optimizer:
         old, new = (part.clipping() for part in parts)
-        if change.detail["key"] == "optimizer" and old != new:
-            detail = {"key": CLIPPING, "old": old or None, "new": new or None}
-            return [Change("changed", "attribute", change.old, change.new, 0, detail)]
+        if change.key == "optimizer" and old != new:
+            content = Setting(CLIPPING, old or None, new or None)
+            return [Change("changed", "attribute", change.old, change.new, 0, content)]
     return []

@@ -15,6 +15,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import traced_module
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.change_content import InputWire, Rewiring, Setting, Sides
 from graphviz_tb.model.columns import Bools, Ints, Longs, exists
 from graphviz_tb.ops.roles import CONSTANT_OPS
 from graphviz_tb.ops.signatures import setting_input_name
@@ -24,14 +25,14 @@ LEFT_BEHIND = "unused_control_flow_input"
 
 @dataclass(frozen=True, slots=True)
 class UnitWire:
-    """A wire of a matched node that came or went with a unit: the node, and the wire as plain values."""
+    """A wire of a matched node that came or went with a unit: the node, and the wire."""
 
     pair: tuple[int, int]
-    wire: dict[str, Any]
+    wire: InputWire
 
 
 @dataclass(slots=True)
-class Unit:
+class UnmatchedUnit:
     """A scope or a node of one side without a partner: `row` (-1 for a single node), `nodes`, its name, and the wires
     of matched nodes that came or went with it."""
 
@@ -42,9 +43,12 @@ class Unit:
     links: list[UnitWire] = field(default_factory=list)
 
 
+Units = list[UnmatchedUnit]
+
+
 def units_of(
     side: GraphColumns, partner: Ints, scope_partner: Ints, compared: set[int], apart: Bools, forward: Bools
-) -> tuple[list[Unit], Ints]:
+) -> tuple[Units, Ints]:
     """Return the units of one side, and for each node its unit (-1 for matched ones).
 
     A scope is a unit when none of its nodes and no scope in it has a partner, and the scope around it is none. A node
@@ -67,13 +71,13 @@ def units_of(
     tops = np.flatnonzero(whole & (np.cumsum(inside)[: len(scopes)] == 0))
     held = np.isin(scopes.block, list(compared))
     unit_of = np.full(len(side), -1, np.int32)
-    units: list[Unit] = []
+    units: Units = []
     by_name: dict[tuple[int, str], int] = {}
     for row in tops[held[tops]].tolist():
         nodes = scopes.nodes(row)
         unit_of[nodes] = len(units)
         by_name[int(scopes.block[row]), scopes.name[row]] = len(units)
-        units.append(Unit(scopes.name[row], row, nodes.tolist(), int(scopes.block[row])))
+        units.append(UnmatchedUnit(scopes.name[row], row, nodes.tolist(), int(scopes.block[row])))
     for node in np.flatnonzero(free & ~exists(unit_of)).tolist():
         block = int(side.block[node])
         if block not in compared:
@@ -82,7 +86,7 @@ def units_of(
         unit = by_name.get((block, side.graph.name[node]), -1)
         if not exists(unit) or (not forward[node] and apart[node] != apart[units[unit].nodes[0]]):
             unit = len(units)
-            units.append(Unit(side.graph.name[node], -1, [], block))
+            units.append(UnmatchedUnit(side.graph.name[node], -1, [], block))
         units[unit].nodes.append(node)
         unit_of[node] = unit
     return units, unit_of
@@ -120,14 +124,14 @@ def count_op_types(side: GraphColumns, nodes: list[int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def group_mirrors(units: list[Unit], forward: Bools, apart: Bools) -> list[list[Unit]]:
+def group_mirrors(units: Units, forward: Bools, apart: Bools) -> list[Units]:
     """Units, each with those that mirror it: `gradients/encoder/layer_3` goes with `encoder/layer_3`, unless one is of
     the model (`forward`) and the other derived, or one is an edit and the other follows (`apart`).
 
     Before: any order. After: the first of each list has the shortest name; the others are scopes whose name ends in
     its whole name (as `Adam/update_encoder/layer_3` and `gradients/encoder/layer_3/add_grad` do).
     """
-    by_end: dict[tuple[int, bool, bool, str], list[Unit]] = {}
+    by_end: dict[tuple[int, bool, bool, str], Units] = {}
     lengths = {len(unit.name) for unit in units}
     groups = []
     # The shortest name first: what mirrors it ends in it, and comes later.
@@ -164,7 +168,7 @@ def compared_blocks(m: Matching) -> tuple[set[int], set[int]]:
 # Wires that differ: those that came or went with something added or removed belong to it, the others are changes.
 
 
-def link_units(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list[Unit], new_of: Ints) -> list[Rewire]:
+def link_units(m: Matching, old_units: Units, old_of: Ints, new_units: Units, new_of: Ints) -> list[Rewire]:
     """Give each unit the wires that came or went with it; return the others.
 
     A wire from an added node belongs to the added unit; else a wire from a removed node to the removed one.
@@ -175,38 +179,35 @@ def link_units(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list
             came = int(new_of[m.b.graph.source[wire.after]]) if exists(wire.after) else -1
             went = int(old_of[m.a.graph.source[wire.before]]) if exists(wire.before) else -1
             if exists(came):
-                new_units[came].links.append(UnitWire((old, new), _wire_values(m, wire)))
+                new_units[came].links.append(UnitWire((old, new), _named_wire(m, wire)))
             elif exists(went):
-                old_units[went].links.append(UnitWire((old, new), _wire_values(m, wire)))
+                old_units[went].links.append(UnitWire((old, new), _named_wire(m, wire)))
             else:
                 others.append(wire)
     return others
 
 
-def _wire_values(m: Matching, wire: Rewire) -> dict[str, Any]:
-    """Return a rewired input as plain values."""
-    node = {"old": m.a.graph.name[wire.old], "new": m.b.graph.name[wire.new]}
-    return {
-        "node": node,
-        "input": "control" if wire.control else wire.slot,
-        "old": source_name(m.a, wire.before),
-        "new": source_name(m.b, wire.after),
-    }
+def _named_wire(m: Matching, wire: Rewire, own: bool = False) -> InputWire:
+    """Return a rewired input by names: of the change's `own` node, or with the node that takes it."""
+    node = None if own else Sides(m.a.graph.name[wire.old], m.b.graph.name[wire.new])
+    slot = None if wire.control else wire.slot
+    return InputWire(slot, source_name(m.a, wire.before), source_name(m.b, wire.after), node)
 
 
-def sorted_wires(wires: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sort described inputs by their words, without a text for each: thousands may have one long name.
+def sorted_wires(wires: Iterable[InputWire]) -> list[InputWire]:
+    """Sort inputs by their words, without a text for each: thousands may have one long name.
 
-    >>> node = {"old": "x", "new": "x"}
-    >>> wires = [{"node": node, "input": at, "old": "a", "new": None} for at in (2, 10, 1)]
-    >>> [wire["input"] for wire in sorted_wires(wires)]
+    >>> wires = [InputWire(at, "a", None, Sides("x", "x")) for at in (2, 10, 1)]
+    >>> [wire.slot for wire in sorted_wires(wires)]
     [1, 10, 2]
     """
     said = cache(repr)
-    return sorted(
-        wires,
-        key=lambda wire: tuple(map(said, (*wire["node"].values(), wire["input"], wire["old"], wire["new"]))),
-    )
+
+    def words(wire: InputWire) -> tuple[str, ...]:
+        node = (wire.node.old, wire.node.new) if wire.node else ()
+        return tuple(map(said, (*node, "control" if wire.slot is None else wire.slot, wire.old, wire.new)))
+
+    return sorted(wires, key=words)
 
 
 def source_name(side: GraphColumns, edge: int) -> str | None:
@@ -263,9 +264,8 @@ def _taken_constants(m: Matching, wires: list[Rewire]) -> tuple[list[Change], li
             (traced_module(m.a.graph, wire.old), traced_module(m.b.graph, wire.new)) for wire in members
         )
         pairs = tuple(dict.fromkeys((wire.old, wire.new) for wire in members))
-        detail = {"key": key, "old": old, "new": new}
-        edits = NodeEdits(inputs=pairs)
-        changes.append(Change("changed", "attribute", *first, len(pairs), detail, tuple(also), edits=edits))
+        content, edits = Setting(key, old, new), NodeEdits(inputs=pairs)
+        changes.append(Change("changed", "attribute", *first, len(pairs), content, tuple(also), edits=edits))
     return changes, others
 
 
@@ -281,11 +281,8 @@ def _constant_value(side: GraphColumns, edge: int) -> str | None:
 def _wire_change(m: Matching, pairs: list[tuple[int, int]], by_node: dict[tuple[int, int], list[Rewire]]) -> Change:
     pairs = sorted(pairs, key=lambda pair: (m.b.graph.name[pair[1]], m.a.graph.name[pair[0]]))
     members = by_node[pairs[0]]
-    inputs = [{key: value for key, value in _wire_values(m, wire).items() if key != "node"} for wire in members]
-    places = [(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs]
-    detail: dict[str, Any] = {"inputs": inputs}
-    if all(wire.reordered for wire in members):
-        detail["reordered"] = True
-    return Change(
-        "rewired", "wiring", *places[0], len(pairs), detail, tuple(places[1:]), edits=NodeEdits(inputs=tuple(pairs))
-    )
+    inputs = tuple(_named_wire(m, wire, own=True) for wire in members)
+    content = Rewiring(inputs, all(wire.reordered for wire in members))
+    first, *also = ((m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs)
+    edits = NodeEdits(inputs=tuple(pairs))
+    return Change("rewired", "wiring", *first, len(pairs), content, tuple(also), edits=edits)

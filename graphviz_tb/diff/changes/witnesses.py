@@ -109,7 +109,7 @@ class Witnesses:
         proven: Bools = np.zeros(len(graph), bool)
         if not (free & ~layers.forward).any():
             return proven
-        keys = {change.detail["key"] for change in self.trained()}
+        keys = {change.key for change in self.trained()}
         if self.is_other_model or "trainable" in keys:
             proven |= free & bodies.gradient
         outside = free & bodies.outside
@@ -122,7 +122,7 @@ class Witnesses:
     def optimizing(self) -> tuple[Bools, Bools]:
         """Return which nodes another optimizer brings, or takes away, on either side: all that leads from gradients to
         updates or takes part in these, and the variables that it keeps; all false where the optimizer stayed."""
-        if not any(change.detail["key"] == "optimizer" for change in self.trained()):
+        if not any(change.key == "optimizer" for change in self.trained()):
             return np.zeros(len(self.m.a), bool), np.zeros(len(self.m.b), bool)
         old, new = (part.optimizing() for part in self.parts)
         return old, new
@@ -137,7 +137,7 @@ class Witnesses:
     @cached_property
     def other_training(self) -> tuple[list[int], list[int]]:
         """Return the variables that one side trains and the other one has and trains not, on either side."""
-        if not any(change.detail["key"] == "trainable" for change in self.trained()):
+        if not any(change.key == "trainable" for change in self.trained()):
             return [], []
         sides = [training_of(layers).trained for layers in self.layers]
         pairs = {(node, int(self.m.to_b[node])) for node in sides[0]} | {

@@ -249,10 +249,12 @@ def _other_uses(m: Matching) -> Findings:
     ]
     old += _as_gradients(m)
     names = {m.a.graph.name[node] for node in old}
-    rows = [row for row, name in enumerate(a.name) if name in names and exists(m.scope_to_b[row])]
-    inside = [node for row in rows for node in a.nodes(row).tolist() if exists(m.to_b[node])]
+    # With all that is in the scopes of their names: initialisers, reads, slots.
+    tops = [row for row, name in enumerate(a.name) if name in names]
+    inside = {node for row in tops for node in a.nodes(row).tolist() if exists(m.to_b[node])}
+    rows = {row for top in tops for row in range(top, int(a.end[top])) if exists(m.scope_to_b[row])}
     if old:
-        yield Apart(np.array(sorted({*old, *inside}), np.int32), np.array(rows, np.int32))
+        yield Apart(np.array(sorted({*old, *inside}), np.int32), np.array(sorted(rows), np.int32))
 
 
 def _as_gradients(m: Matching) -> list[int]:

@@ -12,6 +12,7 @@ from graphviz_tb.diff.report.words import place_words, value_text
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.limits import MAX_OPENED_CHANGES, MAX_OPENED_PLACES
 from graphviz_tb.model.change import Change, NodeEdits
+from graphviz_tb.model.change_content import InputWire, Rewiring, Setting, SettingPart
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.measure import SMALL_FONT_PX, elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.paths import last_segment
@@ -107,14 +108,14 @@ SECOND_LINE_PX = MAX_OP_WIDTH - 2 * BADGE_ROOM  # px for the second line of a bo
 
 def _brief_change(change: Change) -> str:
     """Describe a change at a node, so short that the old and the new value fit into its box."""
-    detail = change.detail
-    if change.kind == "changed":
-        return _brief_setting(detail)
-    if detail.get("reordered"):
+    if change.setting:
+        return _brief_setting(change.setting)
+    rewiring = change.rewiring or Rewiring(())
+    if rewiring.reordered:
         return "inputs reordered"
-    if order := detail.get("order"):
-        return first_fitting(" → ".join(", ".join(order[side]) for side in ("old", "new")), "in another order")
-    inputs = detail["inputs"]
+    if order := rewiring.order:
+        return first_fitting(f"{', '.join(order.old)} → {', '.join(order.new)}", "in another order")
+    inputs = rewiring.inputs
     if len(inputs) > 1:
         return f"{len(inputs)} inputs rewired"
     return _brief_wire(inputs[0])
@@ -124,10 +125,10 @@ def _brief_unit(change: Change) -> str:
     """Describe a change at a block that holds it: `Relu → Gelu`, `+ Dropout(0.1)`; "" for another name or order."""
     if change.kind == "changed":
         return _brief_change(change)
-    if change.kind not in ("added", "removed") or "op_types" not in change.detail:
+    if change.unit is None:
         return ""
     sign = "+" if change.kind == "added" else "−"
-    parts = change.detail.get("layers") or list(change.detail["op_types"])
+    parts = list(map(str, change.unit.layers or change.unit.op_types))
     return first_fitting(f"{sign} {', '.join(parts)}", f"{sign} {parts[0]}, …") if parts else ""
 
 
@@ -139,17 +140,18 @@ def _edited_places(source: MatchedGraphs, change: Change, names: Mapping[int, Wh
     return [*(_new_place(source, node) for node in sorted(new)), *(names[node] for node in edits.removed)]
 
 
-def _brief_setting(detail: Mapping[str, Any]) -> str:
+def _brief_setting(setting: Setting | SettingPart) -> str:
     """Describe a setting that is another."""
-    ends = f"{value_text(detail['old'])} → {value_text(detail['new'])}"
-    if detail["key"] == "op":
-        return first_fitting(ends, f"→ {value_text(detail['new'])}")
-    return first_fitting(f"{detail['key']} {ends}", ends, f"{detail['key']} → {value_text(detail['new'])}")
+    new = value_text(setting.new)
+    ends = f"{value_text(setting.old)} → {new}"
+    if setting.key == "op":
+        return first_fitting(ends, f"→ {new}")
+    return first_fitting(f"{setting.key} {ends}", ends, f"{setting.key} → {new}")
 
 
-def _brief_wire(wire: Mapping[str, Any]) -> str:
+def _brief_wire(wire: InputWire) -> str:
     """Describe the change of one input."""
-    ends = " → ".join(_leaf(wire[side]) for side in ("old", "new"))
+    ends = f"{_leaf(wire.old)} → {_leaf(wire.new)}"
     return first_fitting(f"{place_words(wire)}: {ends}", f"{place_words(wire).partition(' (')[0]}: {ends}", ends)
 
 
@@ -343,8 +345,8 @@ def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int
 def _attribute_words(change: Change, key: str, words: str) -> str:
     """Return the words of a change for one attribute: of several settings of a layer the one that it is, else all
     `words`."""
-    parts = [part for part in change.detail.get("with", ()) if part["key"] == key]
-    return _brief_setting(parts[0]) if parts and change.detail["key"] != key else words
+    parts = [part for part in change.beside if part.key == key]
+    return _brief_setting(parts[0]) if parts and change.key != key else words
 
 
 def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tuple[Where, ...]]:
@@ -353,7 +355,7 @@ def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tup
     places: list[Where] = [("", new or "") for _, new in ((change.old, change.new), *change.also)]
     for place in dict.fromkeys(places):
         merged.layers.setdefault(place, []).append(_brief_change(change))
-    if change.detail["key"] in KEYS_SEEN_AT_OPS:
+    if change.key in KEYS_SEEN_AT_OPS:
         return [(where,) for where in nodes]
     merged.settings.update(places)
     return [(place, *nodes[:1]) for place in places[:MAX_OPENED_PLACES]]
@@ -361,7 +363,7 @@ def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tup
 
 def _new_input_takers(change: Change, source: MatchedGraphs) -> Iterator[tuple[Where, str]]:
     """Yield the nodes that take an input from an added node, or no longer from a removed one, with the new input."""
-    wires = {wire["node"]["new"]: wire for wire in change.detail.get("links", ())}
+    wires = {wire.node.new: wire for wire in change.links if wire.node}
     for _, node in change.edits.inputs:
         where = _new_place(source, node)
         if where[1] in wires:

@@ -37,7 +37,7 @@ from graphviz_tb.diff.report.words import (
     change_facts,
     change_head,
     consequence_words,
-    value_text,
+    setting_words,
     wire_words,
 )
 from graphviz_tb.graphs.drawing_math import mix_colours
@@ -148,7 +148,7 @@ class Overlay(Colouring):
         if not change.inside:
             yield self.row(change)
         for inner in change.inside:
-            yield self.row(inner, f"function {change.detail['function']}: ")
+            yield self.row(inner, f"function {change.function}: ")
 
     def row(self, change: Change, before: str = "") -> LegendRow:
         """Return one change on one or two lines."""
@@ -194,8 +194,8 @@ def change_line(change: Change) -> str:
     'x: op Relu → Tanh'
     """
     text = change_head(change, 2).replace("  ", ": ", 1) + wire_words(change)
-    own = [part for part in change.detail.get("with", ()) if part["name"] == change.name]
-    text += "".join(f"; {part['key']} {value_text(part['old'])} → {value_text(part['new'])}" for part in own[:2])
+    own = [part for part in change.beside if part.name == change.name]
+    text += "".join(f"; {setting_words(part)}" for part in own[:2])
     if change.kind in ("rewired", "signature-changed"):
         text = "; ".join([text, *list(change_facts(replace(change, also=())))[:2]])
     if consequence_words(change):

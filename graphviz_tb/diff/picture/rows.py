@@ -174,7 +174,7 @@ def _counts_below(hierarchy: Hierarchy, column: np.ndarray) -> np.ndarray:
 def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
     """Sign a change of optimizer, which is not an op, at the top-level group with most of the added and removed ops."""
     for change in changes:
-        if change.detail.get("key") != "optimizer" or change.ops:
+        if change.setting is None or change.key != "optimizer" or change.ops:
             continue
         groups = np.flatnonzero((hierarchy.parent == 0) & ~exists(hierarchy.node))
         inside, _ = _rows_of_signs(hierarchy, signs, exists(hierarchy.node))
@@ -182,7 +182,7 @@ def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[s
         most = max(groups.tolist(), key=lambda row: int(moved[row]), default=0)
         if moved[most] and most:
             signs[most] = "~"
-            words[most] = f"optimizer {change.detail['old']} → {change.detail['new']}"
+            words[most] = f"optimizer {change.setting.old} → {change.setting.new}"
 
 
 def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -> None:

@@ -10,6 +10,20 @@ from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.traced import OWN_PARAMETER
 from graphviz_tb.limits import MAX_HEADLINE_PARTS, MAX_REPORT_VALUE_LETTERS
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import (
+    FunctionBody,
+    FunctionSignature,
+    InputWire,
+    LayerOrder,
+    Move,
+    Ports,
+    Rename,
+    Rewiring,
+    Setting,
+    SettingPart,
+    Unit,
+    WholeSignature,
+)
 from graphviz_tb.model.formatting import format_count, format_counted_noun
 from graphviz_tb.model.measure import truncate_text
 from graphviz_tb.model.paths import last_segment
@@ -34,45 +48,58 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 
 def change_head(change: Change, types: int = MAX_TYPES) -> str:
     """Return the headline of a change, one line, with the most frequent op types of added or removed nodes."""
-    detail = change.detail
-    if change.kind in ("added", "removed"):
-        if _names_apart(change):
-            listed = [change.name, *((new if new is not None else old) or "" for old, new in change.also)]
-            shown = ", ".join(listed[:MAX_PLACES]) + (", …" if len(listed) > MAX_PLACES else "")
-            return f"{' + '.join(detail.get('layers', detail['op_types']))} ×{len(listed)}: {shown}"
-        if called := _parts_text(change):
-            return called
-        reads = ", ".join(detail.get("reads", ())[:MAX_PLACES])
-        if training := detail.get("training"):
-            return f"{training}  {_chain_text(change)}, {format_counted_noun(change.ops, 'op')}"
-        return f"{_chain_text(change)}{f' on {reads}' if reads else ''}  {_unit_words(change, types)}"
-    if change.kind == "renamed":
-        return f"{change.old} → {change.new}  renamed" + (", numbers only" if detail.get("numbers") else "")
-    if change.kind == "moved":
-        return _move_words(change)
-    if change.kind == "changed":
-        return f"{_both(change)}  {detail['key']} {value_text(detail['old'])} → {value_text(detail['new'])}".lstrip()
-    if change.kind == "rewired" and detail.get("order"):
-        return _order_words(detail["order"])
-    if change.kind == "rewired":
-        return f"{_both(change)}  {'inputs reordered' if detail.get('reordered') else 'rewired'}"
-    if change.kind == "function-changed" and len(change.inside) == 1:
-        return f"{change_head(change.inside[0], types)} in function {detail['function']}"
-    if change.kind == "function-changed":
-        return f"function {detail['function']}  {format_counted_noun(len(change.inside), 'change')} inside"
-    return f"signature of {_both(change)}  changed"
+    match change.content:
+        case Unit() as unit:
+            return _unit_head(change, unit, types)
+        case Rename(series=series):
+            return f"{change.old} → {change.new}  renamed" + (", numbers only" if series is not None else "")
+        case Move() as move:
+            return _move_words(change, move)
+        case Setting() as setting:
+            return f"{_both(change)}  {setting_words(setting)}".lstrip()
+        case Rewiring(order=LayerOrder() as order):
+            return _order_words(order)
+        case Rewiring(reordered=reordered):
+            return f"{_both(change)}  {'inputs reordered' if reordered else 'rewired'}"
+        case FunctionBody(function=function) if len(change.inside) == 1:
+            return f"{change_head(change.inside[0], types)} in function {function}"
+        case FunctionBody(function=function):
+            return f"function {function}  {format_counted_noun(len(change.inside), 'change')} inside"
+        case WholeSignature(tensors=tensors):
+            return f"{change.name}  signature ({', '.join(tensors)})"
+        case _:
+            return f"signature of {_both(change)}  changed"
 
 
-def _order_words(order: Mapping[str, Any]) -> str:
+def _unit_head(change: Change, unit: Unit, types: int) -> str:
+    """Return the headline of ops, a scope or a function that came or went."""
+    if _names_apart(change):
+        listed = [change.name, *((new if new is not None else old) or "" for old, new in change.also)]
+        shown = ", ".join(listed[:MAX_PLACES]) + (", …" if len(listed) > MAX_PLACES else "")
+        return f"{' + '.join(map(str, unit.layers or unit.op_types))} ×{len(listed)}: {shown}"
+    if called := _parts_text(change, unit):
+        return called
+    reads = ", ".join(unit.reads[:MAX_PLACES])
+    if unit.training:
+        return f"{unit.training}  {_chain_text(change, unit)}, {format_counted_noun(change.ops, 'op')}"
+    return f"{_chain_text(change, unit)}{f' on {reads}' if reads else ''}  {_unit_words(change, unit, types)}"
+
+
+def setting_words(setting: Setting | SettingPart) -> str:
+    """Return a setting with its old and its new value."""
+    return f"{setting.key} {value_text(setting.old)} → {value_text(setting.new)}"
+
+
+def _order_words(order: LayerOrder) -> str:
     """Layers in another order: which of them moved, from where to where; all of them, where most did.
 
-    >>> _order_words({"old": ["norm", "q", "add", "mlp"], "new": ["q", "add", "norm", "mlp"], "blocks": 4})
+    >>> _order_words(LayerOrder(("norm", "q", "add", "mlp"), ("q", "add", "norm", "mlp"), 4))
     'norm  after add instead of before q, in 4 blocks'
-    >>> _order_words({"old": ["bn", "act"], "new": ["act", "bn"]})
+    >>> _order_words(LayerOrder(("bn", "act"), ("act", "bn")))
     'bn, act → act, bn  in another order'
     """
-    old, new = order["old"], order["new"]
-    blocks = f", in {order['blocks']:,} blocks" if "blocks" in order else ""
+    old, new = order.old, order.new
+    blocks = f", in {order.blocks:,} blocks" if order.blocks is not None else ""
     names = fewest_moved_names(old, new)
     if len(old) == MAX_ORDER_NAMES or 2 * len(names) > len(old):
         return f"{', '.join(old)} → {', '.join(new)}  in another order{blocks}"
@@ -100,12 +127,12 @@ def _listing(names: Sequence[str]) -> str:
 def _names_apart(change: Change) -> bool:
     """Return whether ops of one type came or went at places that have other names than the first, so that no name is
     that of all, or layers of one class at several places."""
-    detail = change.detail
-    if "parts" in detail or not change.also:
+    unit = change.unit
+    if unit is None or unit.parts or not change.also:
         return False
-    if len(layers := detail.get("layers", ())) == 1:
-        return not layers[0][0].isdecimal()
-    alone = len(detail.get("op_types", ())) == 1
+    if len(unit.layers) == 1:
+        return not str(unit.layers[0])[0].isdecimal()
+    alone = len(unit.op_types) == 1
     leaves = {COUNTER_AT_END.sub("", last_segment(name)) for place in change.also for name in place if name}
     return (
         alone
@@ -114,25 +141,25 @@ def _names_apart(change: Change) -> bool:
     )
 
 
-def _parts_text(change: Change) -> str:
+def _parts_text(change: Change, unit: Unit) -> str:
     """Return an added or removed unit by the layers that it is: their calls, then its name; of a block its name first.
     Nothing where its layers are not known."""
-    layers = change.detail.get("layers", ())
+    layers = list(map(str, unit.layers))
     listed = ", ".join(layers[:MAX_TYPES]) + (", …" if len(layers) > MAX_TYPES else "")
     if any(layer[0].isdecimal() for layer in layers):
-        return f"{_chain_text(change)}  {format_counted_noun(change.ops, 'op')}, of {listed}"
-    return f"{listed}  {_chain_text(change)}" if layers else ""
+        return f"{_chain_text(change, unit)}  {format_counted_noun(change.ops, 'op')}, of {listed}"
+    return f"{listed}  {_chain_text(change, unit)}" if layers else ""
 
 
-def _chain_text(change: Change) -> str:
+def _chain_text(change: Change, unit: Unit) -> str:
     """Name an added or removed unit: its name, its first and last part, or the scope or stem of very many parts."""
-    parts = change.detail.get("parts", ())
+    parts = unit.parts
     stems = {COUNTER_AT_END.sub("", part) for part in parts}
     # e.g. "dropout ×12" for dropout, dropout_1, … dropout_11.
     if len(parts) > MAX_PARTS and len(stems) == 1:
         return f"{stems.pop()} ×{len(parts)}"
     around = shared_scope(parts) if len(parts) > MAX_PARTS else ""
-    if around and not change.detail["scope"]:
+    if around and not unit.scope:
         stem = _common_start(min(parts), max(parts))
         # e.g. "net/block5_…" for net/block5_conv1, net/block5_bn1, …
         return f"{stem if stem[-1:] in SEPARATORS else around + '/'}…"
@@ -162,49 +189,43 @@ def _both(change: Change) -> str:
 def _place_of_own_weights(change: Change) -> int | None:
     """Return the side, old or new, on which a module has weights of its own; None for any other change. On the other
     side it bears the name of the module that it shares them with."""
-    if change.kind != "changed" or change.detail["key"] != "weights":
+    if change.setting is None or change.key != "weights":
         return None
-    values = [change.detail["old"], change.detail["new"]]
+    values = [change.setting.old, change.setting.new]
     return values.index(OWN_PARAMETER) if OWN_PARAMETER in values else None
 
 
-def _unit_words(change: Change, most: int) -> str:
+def _unit_words(change: Change, content: Unit, most: int) -> str:
     """Describe an added or removed unit: `scope, 12 ops (4 MatMul, …)`, `op MatMul`."""
-    detail = change.detail
-    if detail.get("signature"):
-        return f"signature ({', '.join(detail['tensors'])})"
-    types: Mapping[str, int] = detail["op_types"]
+    types = content.op_types
     # One more where it is the last: "and 1 other type" is as long as its name.
     first = list(types.items())[: most if len(types) > most + 1 else most + 1]
     rest = f" and {len(types) - len(first)} other types" if len(types) > len(first) else ""
     shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + rest
-    if detail.get("function") is not None:
+    if content.function is not None:
         return f"function, {format_counted_noun(change.ops, 'op')} ({shown})"
     if change.ops == change.place_count and len(types) == 1:
         return f"op {next(iter(types)) or 'without type'}"
-    several = len(detail.get("parts", ()))
-    unit = format_counted_noun(several, "part") if several > 1 else "scope" if detail["scope"] else "op"
+    several = len(content.parts)
+    unit = format_counted_noun(several, "part") if several > 1 else "scope" if content.scope else "op"
     return f"{unit}, {format_counted_noun(change.ops, 'op')} ({shown})"
 
 
 def wire_words(change: Change) -> str:
     """Where something came into a wire, or went out of one: ` between a and b`; nothing where it is more than one."""
     # (source, target) of the wire that was cut to put it in, or that was closed when it went.
-    ends: set[tuple[Any, Any]] = set()
-    for wire in change.detail.get("links", ()):
-        other = wire["old"] if change.kind == "added" else wire["new"]
-        ends.add((other, wire["node"]["new"] or wire["node"]["old"]))
-    source, target = ends.pop() if len(ends) == 1 else (None, None)
+    ends: set[tuple[str | None, str]] = set()
+    for wire in change.links:
+        ends.add((wire.old if change.kind == "added" else wire.new, wire.taker))
+    source, target = ends.pop() if len(ends) == 1 else (None, "")
     return f" between {source} and {target}" if source is not None else ""
 
 
-def _move_words(change: Change) -> str:
-    around = change.detail["around"]
-    old, new = around["old"] or "the root", around["new"] or "the root"
-    if change.detail["children"] == 1:
+def _move_words(change: Change, move: Move) -> str:
+    if move.children == 1:
         return f"{change.old} → {change.new}  moved"
-    children = f"{change.detail['children']:,} children"
-    return f"{old} → {new}  {children} moved, {format_counted_noun(change.ops, 'op')}"
+    ends = f"{move.old or 'the root'} → {move.new or 'the root'}"
+    return f"{ends}  {move.children:,} children moved, {format_counted_noun(change.ops, 'op')}"
 
 
 def value_text(plain: Any) -> str:
@@ -236,40 +257,38 @@ def value_text(plain: Any) -> str:
 
 def change_facts(change: Change) -> Iterator[str]:
     """Yield further facts of a change, line by line."""
-    detail = change.detail
-    if detail.get("equal"):
-        yield f"position not determinable: one of {detail['equal']} equal neighbours"
-    for inner in detail.get("with", ()):
-        yield f"{inner['name']}: {inner['key']} {value_text(inner['old'])} → {value_text(inner['new'])}"
-    parts = detail.get("parts", ())
-    if MAX_HEADLINE_PARTS < len(parts) <= MAX_PARTS:
-        yield f"made of {', '.join(last_segment(part) for part in parts)}"
-    shapes = [f"{inner['old']} → {inner['new']}" for inner in detail.get("weights", ())]
-    if shapes:
-        yield f"weights {', '.join(shapes[:MAX_WIRES])}" + (", …" if len(shapes) > MAX_WIRES else "")
-    if detail.get("casts"):
-        yield f"with {format_counted_noun(detail['casts'], 'cast')}"
-    if "part" in detail and change.also:
-        yield f"{value_text(detail['part']['old'])} → {value_text(detail['part']['new'])} in each name"
-    wires = [(wire, wire["node"]["new"] or wire["node"]["old"]) for wire in detail.get("links", ())]
-    # Inputs of a rewired op are its own and have no node; those of layers in another order have one.
-    wires += [(wire, wire.get("node", {}).get("new") or "") for wire in detail.get("inputs", ())]
+    wires = list(change.links)
+    match change.content:
+        case Unit() as unit:
+            if unit.equal:
+                yield f"position not determinable: one of {unit.equal} equal neighbours"
+            if MAX_HEADLINE_PARTS < len(unit.parts) <= MAX_PARTS:
+                yield f"made of {', '.join(last_segment(part) for part in unit.parts)}"
+            wires = [] if unit.training else wires
+        case Setting() as setting:
+            yield from (f"{inner.name}: {setting_words(inner)}" for inner in setting.beside)
+            if shapes := [f"{pair.old} → {pair.new}" for pair in setting.weights]:
+                yield f"weights {', '.join(shapes[:MAX_WIRES])}" + (", …" if len(shapes) > MAX_WIRES else "")
+            if setting.casts:
+                yield f"with {format_counted_noun(setting.casts, 'cast')}"
+                wires = []
+        case Rename(old=old, new=new, series=None) if change.also:
+            yield f"{value_text(old)} → {value_text(new)} in each name"
+        case Rewiring(inputs=inputs, order=order):
+            wires = list(inputs) if order is None else []
+        case Ports(ports=ports):
+            for port in ports:
+                yield f"{port.side} {port.key}: {value_text(port.old)} → {value_text(port.new)}"
+        case FunctionSignature() as signature:
+            for word, pair in signature.by_word().items():
+                yield f"{word}: {value_text(pair.old)} → {value_text(pair.new)}"
     # Data wires if there are any; else control wires, without those of ops that only wait.
-    data = [(wire, node) for wire, node in wires if wire["input"] != "control"]
-    wires = (
-        []
-        if detail.get("order") or detail.get("casts") or detail.get("training")
-        else data or [inner for inner in wires if not _barrier_words(inner[1])]
-    )
-    for wire, node in wires[:MAX_WIRES]:
-        yield _wire(wire, node)
+    wires = [wire for wire in wires if wire.slot is not None] or [
+        wire for wire in wires if not _barrier_words(wire.taker)
+    ]
+    yield from map(_wire, wires[:MAX_WIRES])
     if len(wires) > MAX_WIRES:
         yield f"and {format_counted_noun(len(wires) - MAX_WIRES, 'other wire')}"
-    for port in detail.get("ports", ()):
-        yield f"{port['side']} {port['key']}: {value_text(port['old'])} → {value_text(port['new'])}"
-    for word in ("arguments", "results", "returned"):
-        if word in detail:
-            yield f"{word}: {value_text(detail[word]['old'])} → {value_text(detail[word]['new'])}"
     if consequence_words(change):
         yield _also(change)
 
@@ -277,7 +296,8 @@ def change_facts(change: Change) -> Iterator[str]:
 def consequence_words(change: Change) -> bool:
     """Return whether a change has other places that its headline does not tell: what moved counts its children there,
     and an order its blocks."""
-    told = change.kind == "moved" or _names_apart(change) or "blocks" in change.detail.get("order", ())
+    order = change.rewiring.order if change.rewiring else None
+    told = change.kind == "moved" or _names_apart(change) or (order is not None and order.blocks is not None)
     return bool(change.also) and not told
 
 
@@ -342,21 +362,25 @@ def behind_words(change: Change) -> str:
     return f"{many} in {format_counted_noun(sum(inner.ops for inner in told), 'op')}"
 
 
-def _wire(wire: Mapping[str, Any], node: str) -> str:
-    return (
-        f"{place_words(wire)}{' of ' + node if node else ''}: {wire['old'] or 'nothing'} → {wire['new'] or 'nothing'}"
-    )
+def _wire(wire: InputWire) -> str:
+    """Return an input with what it took and takes; the op that takes it, where it is not that of the change."""
+    node = f" of {wire.taker}" if wire.taker else ""
+    return f"{place_words(wire)}{node}: {wire.old or 'nothing'} → {wire.new or 'nothing'}"
 
 
-def place_words(wire: Mapping[str, Any]) -> str:
+def place_words(wire: InputWire) -> str:
     """Return which input of a node: its number as in the file, and in a word, so that nobody asks where counting
     begins.
 
-    >>> place_words({"input": 1}), place_words({"input": 12}), place_words({"input": "control"})
+    >>> (
+    ...     place_words(InputWire(1, "a", "b")),
+    ...     place_words(InputWire(12, "a", "b")),
+    ...     place_words(InputWire(None, "a", "b")),
+    ... )
     ('input 1 (second)', 'input 12 (counted from 0)', 'control input')
     """
-    number = wire["input"]
-    if number == "control":
+    number = wire.slot
+    if number is None:
         return "control input"
     return f"input {number} ({ORDINALS[number] if number < len(ORDINALS) else 'counted from 0'})"
 

@@ -48,7 +48,7 @@ class Likeness:
         return 2 * ops.total() >= self.size and all(self.ops[kind] >= count for kind, count in ops.items())
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
-        """Whether a stretch holds all of a repetition, and not much beside it."""
+        """Return whether a stretch holds all of a repetition and little more."""
         return size <= MORE * self.size and all(ops[kind] >= count for kind, count in self.ops.items())
 
 

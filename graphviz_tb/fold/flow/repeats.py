@@ -42,7 +42,8 @@ MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
 MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops
 MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query, a memory and a mask
 MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
-MIN_STAGE_BLOCKS = 3  # without names: the levels of a U-Net have two, and are one stack
+MIN_STAGE_BLOCKS = 2
+MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
 
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
@@ -58,22 +59,37 @@ def fold_repeats(sequence: Sequence[SequenceElement], setting: FoldContext) -> l
         if made is None:
             break
         folded = made
-    return _stack_numbered_pairs(folded, setting)
+    return _stack_numbered_scopes(folded, setting)
 
 
-def _stack_numbered_pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
-    """Stack two scopes of one class that are numbered in order and nearly equal: a stage of two blocks, the first of
-    which has no shortcut."""
+def _stack_numbered_scopes(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+    """Stack scopes of one class that are numbered in order and nearly equal: a stage, the first block of which has no
+    shortcut."""
     folded: list[SequenceElement] = []
-    for element in sequence:
-        pair = [*folded[-1:], element]
-        single = all(each.is_single_box and not _holds_stack(each.box) for each in pair)
-        if len(pair) == 2 and single and are_two_blocks(pair, setting):
-            made = make_stack(setting.symbols, [each.box for each in pair], element.symbol)
-            word = ("stack", element.symbol)
-            pair = [SequenceElement(made, made.symbol, word, element.cut, place=covering_stretch(pair))]
-        folded[-1:] = pair
+    run: list[SequenceElement] = []
+    for element in [*sequence, None]:
+        if element is not None and _continues_stage(run, element, setting):
+            run.append(element)
+            continue
+        folded += [_stack_of_stage(run, setting)] if len(run) > 1 else run
+        run = [element] if element is not None else []
     return folded
+
+
+def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, setting: FoldContext) -> bool:
+    """Return whether an element is the next block of the stage that a run of blocks is of."""
+    pair = [*run[-1:], element]
+    if len(pair) < 2 or not all(each.is_single_box and not _holds_stack(each.box) for each in pair):
+        return False
+    given = [setting.widths.of([each.box]) for each in (*run[1:2], element)]
+    return are_two_blocks(pair, setting) and given[0] == given[-1]
+
+
+def _stack_of_stage(run: Sequence[SequenceElement], setting: FoldContext) -> SequenceElement:
+    """Return one stack of some blocks."""
+    last = run[-1]
+    made = make_stack(setting.symbols, [each.box for each in run], last.symbol)
+    return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
 
 
 def _fold_repeats_once(
@@ -392,8 +408,9 @@ def _fold_repetitions(
     # Two groups with counts inside: show both.
     if equal and period == 1 and ((len(turns) == 2 and _is_stage(boxes[0])) or setting.widths.are_stages(boxes)):
         return None
+    crossed = any(turn[-1].cut > 1 for turn in turns)
     staged = period > 1 and (
-        setting.widths.are_stages(boxes, MIN_STAGE_BLOCKS)
+        setting.widths.are_stages(boxes, MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS)
         or (len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once))
     )
     if equal and not staged:

@@ -1,0 +1,292 @@
+"""Contents of changes, by kind: typed, and as the plain values of docs/diff.md.
+
+Fields called `old` and `new` are the two sides; what they hold is data of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, fields, is_dataclass, replace
+from typing import Any
+
+from graphviz_tb.model.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """A value before and now."""
+
+    old: Any
+    new: Any
+
+    def to_json(self) -> dict[str, Any]:
+        """Return both as plain values."""
+        return {"old": self.old, "new": self.new}
+
+
+def exchange_sides(value: Any) -> Any:
+    """Return a content, or a part of one, as seen from the new graph: `old` and `new` exchanged, which are data.
+
+    >>> exchange_sides(Setting("gate", {"old": 1, "new": 5}, None))
+    Setting(key='gate', old=None, new={'old': 1, 'new': 5}, constant=False, attributes=(), weights=(), beside=(), \
+links=(), casts=None)
+    """
+    if isinstance(value, tuple):
+        return tuple(map(exchange_sides, value))
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    turn = {"old": "new", "new": "old"}
+    parts = {each.name: getattr(value, turn.get(each.name, each.name)) for each in fields(value)}
+    return replace(value, **{name: part if name in turn else exchange_sides(part) for name, part in parts.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class InputWire:
+    """An input with another source: its place (None for a control input), the tensors taken before and now (None for
+    none), and the node that takes it, old and new, where that is not the change's own."""
+
+    slot: int | None
+    old: str | None
+    new: str | None
+    node: Sides | None = None
+
+    @property
+    def taker(self) -> str:
+        """The node that takes it, by its new name; "" for the change's own."""
+        return (self.node.new or self.node.old or "") if self.node else ""
+
+    def source(self, new: bool) -> str:
+        """Return the node that the input comes from, now or before; "" for none."""
+        return ((self.new if new else self.old) or "").partition(":")[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the wire as plain values."""
+        node = {"node": self.node.to_json()} if self.node else {}
+        return {**node, "input": "control" if self.slot is None else self.slot, "old": self.old, "new": self.new}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingPart:
+    """One of several settings that are others in one edit: where it is, what it is called, its values."""
+
+    name: str
+    key: str
+    old: Any
+    new: Any
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the setting as plain values."""
+        return {"name": self.name, "key": self.key, "old": self.old, "new": self.new}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Another value of a setting, or another op: `old` and `new` are data of the program.
+
+    `constant`: a constant gives it. `attributes`: the attributes that it is, where these are not called `key`.
+    `weights`: old and new shapes of weights that show it. `beside`: further settings of the same edit, `links` its
+    other wires. `casts`: casts that came or went with another type, None for any other setting.
+    """
+
+    key: str
+    old: Any
+    new: Any
+    constant: bool = False
+    attributes: tuple[str, ...] = ()
+    weights: tuple[Sides, ...] = ()
+    beside: tuple[SettingPart, ...] = ()
+    links: tuple[InputWire, ...] = ()
+    casts: int | None = None
+
+    @property
+    def as_parts(self) -> tuple[SettingPart, ...]:
+        """The setting and those beside it."""
+        return (SettingPart("", self.key, self.old, self.new), *self.beside)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the setting as plain values."""
+        return {
+            "key": self.key,
+            "old": self.old,
+            "new": self.new,
+            **({"constant": True} if self.constant else {}),
+            **({"attributes": list(self.attributes)} if self.attributes else {}),
+            **({"weights": [shapes.to_json() for shapes in self.weights]} if self.weights else {}),
+            **({"with": [part.to_json() for part in self.beside]} if self.beside else {}),
+            **({"links": [wire.to_json() for wire in self.links]} if self.links else {}),
+            **({"casts": self.casts} if self.casts is not None else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LayerExpression:
+    """A layer as a program makes it: its class, or what else it is called, and its arguments; how many equal ones, None
+    where a block is described, which always says so."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    count: int = 1
+    in_block: bool = False
+
+    def __str__(self) -> str:
+        many = f"{self.count} " if self.in_block or self.count > 1 else ""
+        return f"{many}{self.name}({', '.join(self.arguments)})" if self.arguments else f"{many}{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Ops, a scope or a whole `function` that came or went: the number of ops of each type, and the wires of other ops
+    that led to it (None: not looked for).
+
+    `equal`: neighbours of which nothing says which one it was. `parts`: the parts of a chain. `reads`: layers whose
+    weights it reads. `training`: its part in the training. `layers`: the layers that it is.
+    """
+
+    scope: bool = False
+    op_types: Mapping[str, int] = field(default_factory=dict)
+    links: tuple[InputWire, ...] | None = None
+    equal: int = 0
+    parts: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    training: str = ""
+    layers: tuple[LayerExpression, ...] = ()
+    function: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the unit as plain values."""
+        return {
+            "scope": self.scope,
+            **({"function": self.function} if self.function is not None else {}),
+            "op_types": dict(self.op_types),
+            **({"links": [wire.to_json() for wire in self.links]} if self.links is not None else {}),
+            **({"equal": self.equal} if self.equal else {}),
+            **({"parts": list(self.parts)} if self.parts else {}),
+            **({"reads": list(self.reads)} if self.reads else {}),
+            **({"training": self.training} if self.training else {}),
+            **({"layers": list(map(str, self.layers))} if self.layers else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSignature:
+    """A signature that came or went, with the keys of its tensors."""
+
+    tensors: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the signature as plain values."""
+        return {"signature": True, "tensors": list(self.tensors)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """The part of names that was exchanged (`old`, `new`), or the `series` of which only numbers are others."""
+
+    old: str = ""
+    new: str = ""
+    series: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rename as plain values."""
+        if self.series is not None:
+            return {"series": self.series, "numbers": True}
+        return {"part": {"old": self.old, "new": self.new}}
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The scopes, old and new, from one of which children moved to the other; "" for the root."""
+
+    old: str
+    new: str
+    children: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the move as plain values."""
+        return {"around": {"old": self.old, "new": self.new}, "children": self.children}
+
+
+@dataclass(frozen=True, slots=True)
+class LayerOrder:
+    """Layers in the order in which data ran and runs through them; `blocks`: in how many blocks, None for one place."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    blocks: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewiring:
+    """Inputs with other sources; `reordered` if they are the same in another order; the `order` of layers that they
+    show."""
+
+    inputs: tuple[InputWire, ...]
+    reordered: bool = False
+    order: LayerOrder | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rewiring as plain values."""
+        plain: dict[str, Any] = {"inputs": [wire.to_json() for wire in self.inputs]}
+        if self.reordered:
+            plain["reordered"] = True
+        if self.order is not None:
+            blocks = {"blocks": self.order.blocks} if self.order.blocks is not None else {}
+            plain["order"] = {"old": list(self.order.old), "new": list(self.order.new), **blocks}
+        return plain
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionBody:
+    """The function, without its number, whose body has the changes inside."""
+
+    function: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the function as plain values."""
+        return {"function": self.function}
+
+
+@dataclass(frozen=True, slots=True)
+class SignaturePort:
+    """An input or output of a signature with another type, shape or tensor, None where it is not there."""
+
+    side: str
+    key: str
+    old: str | None
+    new: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the port as plain values."""
+        return {"side": self.side, "key": self.key, "old": self.old, "new": self.new}
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The inputs and outputs of a signature that are others."""
+
+    ports: tuple[SignaturePort, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ports as plain values."""
+        return {"ports": [port.to_json() for port in self.ports]}
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSignature:
+    """Types of arguments and of results, or the tensors that are returned, old and new; None where equal."""
+
+    arguments: Sides | None = None
+    results: Sides | None = None
+    returned: Sides | None = None
+
+    def by_word(self) -> dict[str, Sides]:
+        """Return the lists that differ, by the word for them."""
+        pairs = {"arguments": self.arguments, "results": self.results, "returned": self.returned}
+        return {word: pair for word, pair in pairs.items() if pair is not None}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the signature as plain values."""
+        return {word: pair.to_json() for word, pair in self.by_word().items()}
+
+
+ChangeContent = Setting | Unit | WholeSignature | Rename | Move | Rewiring | FunctionBody | Ports | FunctionSignature
