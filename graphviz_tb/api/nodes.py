@@ -17,7 +17,7 @@ from graphviz_tb.graphs.layers import layer_rows
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import nodes_serving_only
 from graphviz_tb.model.columns import Bools, Ints
-from graphviz_tb.model.costs import Cost
+from graphviz_tb.model.costs import TRAINABLE, Cost
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.formatting import format_bytes, format_count, format_counted_noun
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy, RowKind
@@ -428,8 +428,6 @@ def _total_lines(model: FoldedGraph) -> list[str]:
         cost.parameters - cost.non_trainable,
         mark_incomplete(cost, "non_trainable", f"{cost.non_trainable:,}"),
     )
-    most = (
-        "at most " if cost.is_lower_bound("non_trainable") else "at least " if cost.is_lower_bound("parameters") else ""
-    )
-    apart = f" · trainable: {most}{trained:,} · non-trainable: {fixed}" if cost.non_trainable else ""
+    trained_words = f"{cost.bound_word(TRAINABLE)}{trained:,}"
+    apart = f" · trainable: {trained_words} · non-trainable: {fixed}" if cost.non_trainable else ""
     return [f"Parameters: {parameters}{apart}", f"FLOPs: {mark_incomplete(cost, 'flops', format_count(cost.flops))}"]

@@ -74,16 +74,17 @@ class CostColouring(NumberColouring):
         listed = [(row,) for row in first.tolist()]
         words = [self.second_line(path) or "" for path in listed]
         accounts = [self.tooltip_text(path) for path in listed]
-        missing = [cost.gap_counts(COST_QUANTITY[self.scheme]) for cost in distinct]
-        lacks = {
-            word: [missing[index][word] for index in costs] for word in NO_COST.gap_counts(COST_QUANTITY[self.scheme])
-        }
+        quantity = COST_QUANTITY[self.scheme]
+        missing = [cost.gap_counts(quantity) for cost in distinct]
+        lacks = {word: [missing[index][word] for index in costs] for word in NO_COST.gap_counts(quantity)}
+        bounds = [cost.bound_index(quantity) for cost in distinct]
         return ColourValues(
             [value[index] for index in costs],
             [words[index] for index in alike.tolist()],
             [accounts[index] for index in alike.tolist()],
             batch=self.costs.batch,
             lacks={word: counts for word, counts in lacks.items() if any(counts)},
+            bounds=[bounds[index] for index in costs] if any(bounds) else (),
         )
 
     def shade_of(self, value: float) -> RowFill:

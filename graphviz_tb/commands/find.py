@@ -94,6 +94,7 @@ def _found_node_values(node: Node) -> dict[str, Any]:
         "parameters": cost.parameters,
         "flops": cost.flops,
         "at_least": sorted(cost.lower_bounds()),
+        "at_most": sorted(cost.upper_bounds()),
         "time": node.time,
     }
 

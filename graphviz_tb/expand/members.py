@@ -248,7 +248,7 @@ class MemberExpander(Expander):
                 across = self._edge_index.function_crossings(across, path[-1]).edges
             bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edge_index.known)
         bridges = self._with_member_shares(path, rows, bridges, stacks)
-        return decide_drawable(self, path, bridges, away, self.options)
+        return decide_drawable(self, path, rows, bridges, away, self.options)
 
     def _lines_of_members(self, stack: int) -> MemberLines:
         """Return the bridges of all groups in the members of an outermost stack, found in one pass."""

@@ -35,8 +35,11 @@ from graphviz_tb.formats.onnx_messages import (
 )
 from graphviz_tb.formats.onnx_scopes import (
     MADE_NAME,
-    Place,
+    NodePlace,
+    name_in_call,
     name_of_weight,
+    names_in_calls,
+    other_name_in_call,
     place_of_node,
     stack_trace,
     with_module_of_kernel,
@@ -44,8 +47,8 @@ from graphviz_tb.formats.onnx_scopes import (
 from graphviz_tb.formats.onnx_weights import (
     BlockKey,
     FunctionKey,
+    StoredTensorUses,
     Use,
-    WeightUses,
     captured_values,
     constant_of_node,
     function_key,
@@ -57,6 +60,7 @@ from graphviz_tb.formats.torch_metadata import source_lines
 from graphviz_tb.limits import MAX_SHOWN_NUMBERS
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry
+from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.signatures import is_size_input, op_def, setting_input_name, weight_input_names
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import AttrValue
@@ -110,8 +114,9 @@ class ModelReader:
     def __init__(self, model: ModelValue) -> None:
         self.model = model
         self.builder = ProgramBuilder(model.graph.name if model.graph is not None else "")
-        self.uses = WeightUses(model)
+        self.uses = StoredTensorUses(model)
         self.functions: dict[FunctionKey, str] = {}
+        self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
         self.named_weights: dict[str, int] = {}
 
     def content(self) -> GraphContent:
@@ -159,6 +164,8 @@ class BlockReader:
         named: Sequence[NamedValue] = graph.values
         if isinstance(graph, GraphValue):
             named = [*graph.values, *graph.inputs, *graph.outputs]
+        else:
+            self.kinds |= dict.fromkeys(graph.inputs, Value())
         self.kinds |= {value.name: Value(value.dims, value.dtype) for value in named}
         self.makers = {value: node for node in graph.nodes for value in node.outputs if value}
         takers = Counter(chain.from_iterable(node.inputs for node in graph.nodes))
@@ -177,7 +184,7 @@ class BlockReader:
                 self.builder.add_input(value.name, value.name, self.kinds[value.name])
         self._read_nodes()
         for output in graph.outputs:
-            self.builder.add_output(output.name, self._taken(output.name, Place()) or "")
+            self.builder.add_output(output.name, self._taken(output.name, NodePlace()) or "")
 
     def read_body(self, graph: GraphValue, captured: Sequence[str], last: int) -> None:
         """Add a body: its inputs, then the values from outside; its first `last` results are given last."""
@@ -188,7 +195,7 @@ class BlockReader:
         self._read_nodes()
         outputs = [*graph.outputs[last:], *graph.outputs[:last]]
         for output in outputs:
-            self.builder.add_output(output.name, self._taken(output.name, Place()) or "")
+            self.builder.add_output(output.name, self._taken(output.name, NodePlace()) or "")
 
     def read_function(self, function: FunctionValue) -> None:
         """Add a function of the file."""
@@ -196,7 +203,7 @@ class BlockReader:
             self.builder.add_input(name, name, self.kinds.get(name, Value()))
         self._read_nodes()
         for name in function.outputs:
-            self.builder.add_output(name, self._taken(name, Place()) or "")
+            self.builder.add_output(name, self._taken(name, NodePlace()) or "")
 
     # Nodes
 
@@ -220,7 +227,7 @@ class BlockReader:
                 attributes[setting[0]] = setting[1]
                 inputs.append(None)
             else:
-                inputs.append(self._taken(value, place, scope))
+                inputs.append(self._taken(value, place, scope, node, slot))
         self._normalize(node, attributes)
         bodies = list(graphs_of_node(node))
         functions, captured = self._add_bodies(node, bodies) if bodies else ({}, [])
@@ -240,7 +247,7 @@ class BlockReader:
             functions=functions,
         )
 
-    def _place_of(self, node: NodeValue) -> Place:
+    def _place_of(self, node: NodeValue) -> NodePlace:
         """Return where a node is, a folded convolution in the module of its kernel."""
         place = place_of_node(node)
         for slot, name in weight_input_names(op_type(node)).items():
@@ -292,17 +299,21 @@ class BlockReader:
 
     # Values
 
-    def _taken(self, value: str, place: Place, scope: str = "") -> str | None:
+    def _taken(
+        self, value: str, place: NodePlace, scope: str = "", node: NodeValue | None = None, slot: int = 0
+    ) -> str | None:
         """Return the value that an op takes by the name that the builder knows; None for a place that is left out, or a
         value that nothing gives. A stored tensor is added when it is first taken."""
         value = self._resolve(value)
         if not value:
             return None
         if value in self.stored:
-            if value not in self.added:
-                self.added.add(value)
-                self._add_stored(value, place, scope)
-            return value
+            name = self._name_for_user(value, place, node, slot)
+            key = f"{value} {name}" if name else value
+            if key not in self.added:
+                self.added.add(key)
+                self._add_stored(value, place, scope, key, name)
+            return key
         if value not in self.makers and value not in self.kinds:
             return None
         return value
@@ -313,19 +324,29 @@ class BlockReader:
             self.used[value] = self.model.uses.weight_use(self.key, value, self.stored[value])
         return self.used[value]
 
-    def _add_stored(self, value: str, place: Place, scope: str) -> None:
+    def _name_for_user(self, value: str, place: NodePlace, node: NodeValue | None, slot: int) -> str:
+        """Return the name that the weight of one user has in the program, if the file stores it under another."""
+        use = self._use(value)
+        if node is None or use is None or has_role(op_type(node), Role.RECURRENT):
+            return ""
+        known = weight_input_names(op_type(node)).get(slot, use.slot)
+        name = name_in_call(node, place, known, value)
+        if not name and MADE_NAME.fullmatch(value):
+            name = other_name_in_call(node, known, self.model.names_in_calls)
+        return name
+
+    def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
         tensor, use = self.stored[value], self._use(value)
         kind = Value(tensor.dims, tensor.dtype if use is None else QUANTIZED_TYPES.get(tensor.dtype, tensor.dtype))
         if use is None:
-            name = place_name(value)
-            self.builder.add_constant(value, scope, name, kind, tensor.content())
+            self.builder.add_constant(value, scope, place_name(value), kind, tensor.content())
             return
-        if value not in self.weights:
+        if key not in self.weights:
             buffer = use.slot in BUFFER_SLOTS
-            name = self.model.weight_name(value, use)
             attributes = {"external": True} if tensor.is_external else {}
-            self.weights[value] = StoredWeight(name, kind, None, buffer, attributes=attributes)
-        self.builder.add_weight(value, self.weights[value])
+            name = name or self.model.weight_name(value, use)
+            self.weights[key] = StoredWeight(name, kind, None, buffer, attributes=attributes)
+        self.builder.add_weight(key, self.weights[key])
 
     def _infer_types(self, node: NodeValue) -> None:
         """State the types of the outputs of a node that the file leaves open."""
@@ -379,6 +400,8 @@ class BlockReader:
             attributes.setdefault("axis", 1)
         if node.op_type == "Split" and "split" not in attributes:
             attributes.setdefault(COUNTED_OUTPUTS, len(node.outputs))
+        if 0 not in (attributes.get(SIZE_SETTING) or (0,)):
+            attributes.pop("allowzero", None)
         known = op_def(op_type(node))
         for name, usual in (known.defaults if known is not None else {}).items():
             if name in attributes and _is_equal_setting(attributes[name], usual):

@@ -45,7 +45,9 @@ FORM_BY_DTYPE = {
 }
 EXTERNAL_LOCATION = 1  # `data_location` of a tensor whose values are in another file
 
-Dims = tuple[int | str | None, ...] | None  # sizes: a number, the name of a symbol, unknown; None for an unknown rank
+ValueSizes = (
+    tuple[int | str | None, ...] | None
+)  # sizes: a number, the name of a symbol, unknown; None for an unknown rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ class NamedValue:
         return DTYPE_BY_NUMBER.get(tensor.elem_type, "") if tensor else ""
 
     @property
-    def dims(self) -> Dims:
+    def dims(self) -> ValueSizes:
         """The sizes, symbols by name; None for an unknown rank."""
         tensor = self.type.tensor or self.type.sparse
         if tensor is None or tensor.shape is None:
@@ -366,13 +368,13 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
 }
 WIRE_BY_SCALAR = {Scalar.INT: VARINT_TYPE, Scalar.FLOAT: FIXED32_TYPE, Scalar.DOUBLE: FIXED64_TYPE}
 FORM_BY_SCALAR = {Scalar.FLOAT: "f", Scalar.DOUBLE: "d"}
-MessageT = TypeVar("MessageT")
+OnnxMessageT = TypeVar("OnnxMessageT")
 
 
 def decode_model(data: IndexedBytes, name: str) -> ModelValue:
     """Decode a model.
 
-    >>> decode_model(bytes.fromhex("0808 3a0a 0a08 0a0178 2204 52656c75"), "m.onnx").graph.nodes[0].op_type
+    >>> decode_model(bytes.fromhex("0808 3a0b 0a09 0a0178 2204 52656c75"), "m.onnx").graph.nodes[0].op_type
     'Relu'
     >>> decode_model(b"\\x08\\x08\\x3a\\x09\\x0a", "m.onnx")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -390,7 +392,7 @@ def decode_model(data: IndexedBytes, name: str) -> ModelValue:
         raise MalformedProto(f"{name}: not a whole ONNX model: it is nested too deep", offset=None) from None
 
 
-def _decode(data: IndexedBytes, kind: type[MessageT], first: int, last: int, depth: int) -> MessageT:
+def _decode(data: IndexedBytes, kind: type[OnnxMessageT], first: int, last: int, depth: int) -> OnnxMessageT:
     """Decode one message; those inside it by recursion, no deeper than protobuf goes."""
     if depth > MAX_MESSAGE_DEPTH:
         raise RecursionError

@@ -8,7 +8,7 @@ one call.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from graphviz_tb.formats.exported import ModuleCall, clean_segment
 from graphviz_tb.formats.onnx_messages import NodeValue
@@ -20,6 +20,7 @@ SCOPES_KEY, CLASSES_KEY, TRACE_KEY, CALL_KEY = (
 )
 NAMESPACE_KEY = "namespace"  # of releases before 2.6: `: models.Net/fc: torch.nn.Linear/linear: aten.linear.default`
 LISTED_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""")
+WEIGHT_IN_CALL, NOT_IN_CALLS = re.compile(r"%([pb])_(\w+)"), re.compile(r"\W")
 ESCAPED = re.compile(r"\\(.)")
 NAMESPACE_ENTRY = re.compile(r"([^/:]*): ([\w.]+)(?:/|$)")
 MAX_LISTED_LETTERS = 20_000
@@ -35,7 +36,7 @@ PLAIN_CLASSES = {"Gemm": "Linear", "MatMul": "Linear"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodePlace:
     """Where a node is: the modules around it, outermost first; or the parts of its name, without modules."""
 
     modules: tuple[ModuleCall, ...] = ()
@@ -55,7 +56,7 @@ class Place:
         return "/".join(map(clean_segment, self.parts))
 
 
-def place_of_node(node: NodeValue) -> Place:
+def place_of_node(node: NodeValue) -> NodePlace:
     """Return where a node is.
 
     >>> place_of_node(NodeValue(name="/encoder/layers.0/MatMul", op_type="MatMul")).path
@@ -64,11 +65,11 @@ def place_of_node(node: NodeValue) -> Place:
     metadata = {entry.key: entry.value for entry in node.metadata}
     modules = _modules_of(metadata)
     if modules:
-        return Place(modules, name=node.op_type)
+        return NodePlace(modules, name=node.op_type)
     parts = tuple(part for part in node.name.split("/") if part)
     if len(parts) > 1 or (parts and node.name.startswith("/")):
-        return Place((), parts[:-1], parts[-1])
-    return Place(name=node.op_type if MADE_NAME.fullmatch(node.name) else node.name)
+        return NodePlace((), parts[:-1], parts[-1])
+    return NodePlace(name=node.op_type if MADE_NAME.fullmatch(node.name) else node.name)
 
 
 def stack_trace(node: NodeValue) -> str:
@@ -85,10 +86,52 @@ def stored_kind(node: NodeValue, value: str) -> str:
     >>> stored_kind(NodeValue(metadata=(call,)), "pos.embed"), stored_kind(NodeValue(), "pos")
     ('p', '')
     """
+    mangled = _mangle(value)
+    return next((kind for kind, name in _weights_of_call(node) if name == mangled), "")
+
+
+def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> str:
+    """Return the name of a weight by the call that its user was made from; "" if that says nothing. The exporter stores
+    equal weights once, and those that it turned under a new name, but the call has the parameter.
+
+    >>> from graphviz_tb.formats.onnx_messages import Entry
+    >>> call = Entry("pkg.torch.onnx.fx_node", "%linear : call_function(args = (%x, %p_mlp_0_weight, %p_mlp_0_bias))")
+    >>> place = NodePlace((ModuleCall("", "Net"), ModuleCall("mlp.0", "Linear")))
+    >>> name_in_call(NodeValue(metadata=(call,)), place, "kernel", "val_3")
+    'mlp.0.weight'
+    """
+    if not place.path or stored.rpartition(".")[0] == place.path:
+        return ""
+    own, made = f"{_mangle(place.path)}_", MADE_NAME.fullmatch(stored) is not None
+    attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
+    last = stored.rpartition(".")[2]
+    for _, name in _weights_of_call(node):
+        if name.startswith(own) and (name.endswith(attribute) if made else name == f"{own}{_mangle(last)}"):
+            return f"{place.path}.{name.removeprefix(own)}"
+    return ""
+
+
+def other_name_in_call(node: NodeValue, slot: str, names: Mapping[str, str]) -> str:
+    """Return the name of a weight of another module by the call that its user was made from; `names` are those of
+    stored weights by the form that calls give them."""
+    attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
+    return next((names[name] for _, name in _weights_of_call(node) if name.endswith(attribute) and name in names), "")
+
+
+def names_in_calls(stored: Iterable[str]) -> dict[str, str]:
+    """Return the names of stored weights by the form that calls give them."""
+    return {_mangle(name): name for name in stored if not MADE_NAME.fullmatch(name)}
+
+
+def _weights_of_call(node: NodeValue) -> list[tuple[str, str]]:
+    """Return the weights in the call that a node was made from: "p" or "b", and the name in small letters."""
     call = next((entry.value for entry in node.metadata if entry.key == CALL_KEY), "")
-    mangled = re.sub(r"\W", "_", value).lower()
-    found = re.search(rf"%([pb])_{re.escape(mangled)}\b", call.lower())
-    return found[1] if found else ""
+    return WEIGHT_IN_CALL.findall(call.lower()) if len(call) < MAX_LISTED_LETTERS else []
+
+
+def _mangle(name: str) -> str:
+    """Return the form of a name in calls."""
+    return NOT_IN_CALLS.sub("_", name).lower()
 
 
 def has_call_record(node: NodeValue) -> bool:
@@ -124,12 +167,12 @@ def _listed_texts(text: str) -> list[str]:
     return [ESCAPED.sub(r"\1", single or double) for single, double in LISTED_TEXT.findall(text)]
 
 
-def with_module_of_kernel(place: Place, op: str, kernel: str, rank: int) -> Place:
+def with_module_of_kernel(place: NodePlace, op: str, kernel: str, rank: int) -> NodePlace:
     """Return the place of a convolution or a product by the name of its kernel: where a batch norm is folded into it,
     the exporter gives it the module of the norm.
 
     >>> net, norm = ModuleCall("", "Net"), ModuleCall("bn1", "BatchNorm2d")
-    >>> with_module_of_kernel(Place((net, norm)), "Conv", "conv1.weight", 4).modules[-1]
+    >>> with_module_of_kernel(NodePlace((net, norm)), "Conv", "conv1.weight", 4).modules[-1]
     ModuleCall(path='conv1', class_name='Conv2d', key=None)
     """
     path = kernel.rpartition(".")[0]
@@ -142,15 +185,15 @@ def with_module_of_kernel(place: Place, op: str, kernel: str, rank: int) -> Plac
     if "Norm" not in inner.class_name:  # any other module that takes the weight of a neighbour shares it
         return place
     kind = DIMENSIONAL[op].format(rank - 2) if op in DIMENSIONAL else PLAIN_CLASSES.get(op, op)
-    return Place((*place.modules[:-1], ModuleCall(path, kind)), name=place.name)
+    return NodePlace((*place.modules[:-1], ModuleCall(path, kind)), name=place.name)
 
 
-def name_of_weight(stored: str, place: Place | None, slot: str) -> str:
+def name_of_weight(stored: str, place: NodePlace | None, slot: str) -> str:
     """Return the name of a weight in the program. One without a name is called after the module that takes it.
 
     >>> name_of_weight("conv1.weight_quantized", None, "kernel"), name_of_weight("onnx::MatMul_12", None, "kernel")
     ('conv1.weight', 'onnx::MatMul_12')
-    >>> name_of_weight("val_3", Place((ModuleCall("mlp.0", "Linear"),)), "kernel")
+    >>> name_of_weight("val_3", NodePlace((ModuleCall("mlp.0", "Linear"),)), "kernel")
     'mlp.0.weight'
     """
     name = QUANTIZED_END.sub("", stored)

@@ -104,7 +104,7 @@ def stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
     return found
 
 
-class WeightUses:
+class StoredTensorUses:
     """What takes the stored tensors of a model, through carriers and into functions."""
 
     def __init__(self, model: ModelValue) -> None:
@@ -185,21 +185,20 @@ class WeightUses:
                 return False
             if has_role(op_type(maker), Role.CONVOLUTION, Role.PRODUCT, Role.NORMALIZATION):
                 slots = weight_input_names(op_type(maker))
-                return any((block, maker.inputs[at]) in self.stored or self._is_carried(block, maker.inputs[at])
-                           for at in slots if at < len(maker.inputs))  # fmt: skip
+                return any(self._may_be_stored(block, maker.inputs[at]) for at in slots if at < len(maker.inputs))
             if maker.op_type not in CARRIERS and maker.op_type not in JOINING_OPS:
                 return False
             value = maker.inputs[0]
         return False
 
-    def _is_carried(self, block: BlockKey, value: str) -> bool:
-        """Return whether a value is a stored one, dequantized or turned."""
+    def _may_be_stored(self, block: BlockKey, value: str) -> bool:
+        """Return whether a value is a stored one, dequantized or turned, or an argument of a function."""
         for _ in range(MAX_FOLLOWED_CARRIERS):
             maker = self._makers.get((block, value))
             if maker is None or maker.op_type not in CARRIERS or not maker.inputs:
                 break
             value = maker.inputs[0]
-        return (block, value) in self.stored
+        return (block, value) in self.stored or (block is not None and value in self.functions[block].inputs)
 
 
 def _may_be_weight(tensor: TensorValue) -> bool:

@@ -138,9 +138,10 @@ def first_elements(tensor: TensorProto, most: int) -> list[Any]:
 
 # Output dtypes of ops, from their attributes.
 
+LISTED_DTYPES_ATTR = "_output_types"  # of exported programs: the dtypes of all outputs
 # Attributes with the dtype of the output; the first present one counts.
 OUTPUT_DTYPE_ATTRS = (
-    *("_output_types", "DstT", "out_type", "output_type", "dtype", "Tout", "dtypes", "elem_type"),
+    *("DstT", "out_type", "output_type", "dtype", "Tout", "dtypes", "elem_type"),
     *("output_types", "component_types", "Toutput_types"),
 )
 GENERAL_DTYPE_ATTRS = ("T", "TI", "Tparams", "element_dtype", "value_dtype", "Tvalues", "Tidx")
@@ -155,7 +156,9 @@ def output_dtype_lookup(definition: NodeDef) -> Callable[[int], str]:
 
 def all_output_dtypes(definition: NodeDef) -> list[str]:
     """Return the dtypes of all outputs of an op that TensorFlow defines; for other ops, those of its usual
-    attributes."""
+    attributes. A file may list them."""
+    if listed := _attribute_dtypes(definition, LISTED_DTYPES_ATTR):
+        return listed
     known = op_def(definition.op)
     return _dtypes_by_usual_attribute(definition) if known is None else list(_dtypes_by_definition(definition, known))
 

@@ -52,11 +52,23 @@ def kernel_layout(op: str) -> str:
     """
     line = op_row(op)
     _, found, layout = line.inputs.partition("[") if line is not None else ("", "", "")
-    return layout.partition("]")[0] if found else TENSORFLOW_LAYOUT
+    return layout.partition("]")[0].partition("^")[0] if found else TENSORFLOW_LAYOUT
 
 
-def kernel_sizes(op: str, shape: Sequence[int | None]) -> KernelSizes:
-    """Return the sizes of a kernel by their meaning. Before: it has two axes at least.
+@cache
+def kernel_turning_attribute(op: str) -> str:
+    """Return the attribute that, if it is set, exchanges the axes of an op's kernel; "" for none.
+
+    >>> kernel_turning_attribute("onnx::Gemm"), kernel_turning_attribute("onnx::Conv")
+    ('transB', '')
+    """
+    line = op_row(op)
+    return line.inputs.partition("^")[2].partition("]")[0] if line is not None else ""
+
+
+def kernel_sizes(op: str, shape: Sequence[int | None], turned: bool = False) -> KernelSizes:
+    """Return the sizes of a kernel by their meaning; `turned`: its outputs and inputs are exchanged. Before: it has two
+    axes at least.
 
     >>> kernel_sizes("aten::conv2d", (64, 3, 7, 7)), kernel_sizes("Conv2D", (7, 7, 3, 64))[:2]
     (KernelSizes(outputs=64, inputs=3, window=(7, 7)), (64, 3))
@@ -66,7 +78,8 @@ def kernel_sizes(op: str, shape: Sequence[int | None]) -> KernelSizes:
     ends = dict(zip(before, shape, strict=False)) | dict(
         zip(reversed(after), reversed(shape[len(before) :]), strict=False)
     )
-    return KernelSizes(ends.get("o"), ends.get("i"), tuple(shape[len(before) : len(shape) - len(after)]))
+    outputs, inputs = ("i", "o") if turned else ("o", "i")
+    return KernelSizes(ends.get(outputs), ends.get(inputs), tuple(shape[len(before) : len(shape) - len(after)]))
 
 
 @cache

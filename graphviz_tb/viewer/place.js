@@ -203,7 +203,7 @@ class BundledLine {
   }
 }
 class Metaedge extends BundledLine {
-  constructor(source, target, tensors, control, reference, bundles = EMPTY_BUNDLE, number = 0, back = false) {
+  constructor(source, target, tensors, control, reference, bundles = EMPTY_BUNDLE, number = 0, back = false, training = false) {
     super();
     this.source = source;
     this.target = target;
@@ -213,13 +213,14 @@ class Metaedge extends BundledLine {
     this.bundles = bundles;
     this.number = number;
     this.back = back;
+    this.training = training;
   }
   get kind() {
     return (this.reference ? "reference" : ((this.tensors || this.back) ? "data" : "control"));
   }
 }
 class Bridge extends BundledLine {
-  constructor(child, other, inbound, tensors, control, reference, drawable = true, bundles = EMPTY_BUNDLE, number = 0, members = [0, 0]) {
+  constructor(child, other, inbound, tensors, control, reference, drawable = true, bundles = EMPTY_BUNDLE, number = 0, members = [0, 0], training = false) {
     super();
     this.child = child;
     this.other = other;
@@ -231,37 +232,39 @@ class Bridge extends BundledLine {
     this.bundles = bundles;
     this.number = number;
     this.members = members;
+    this.training = training;
   }
   with_neighbour_row(other) {
     let counts, bundle;
     [counts, bundle] = [[this.tensors, this.control, this.reference], [this.bundles, this.number]];
-    return new Bridge(this.child, other, this.inbound, ...counts, this.drawable, ...bundle, this.members);
+    return new Bridge(this.child, other, this.inbound, ...counts, this.drawable, ...bundle, this.members, this.training);
   }
-  as_stub() {
+  as_stub(training = false) {
     let counts, bundle;
     [counts, bundle] = [[this.tensors, this.control, this.reference], [this.bundles, this.number]];
-    return new Bridge(this.child, this.other, this.inbound, ...counts, false, ...bundle, this.members);
+    return new Bridge(this.child, this.other, this.inbound, ...counts, false, ...bundle, this.members, training);
   }
   with_member_share(share) {
     let counts, bundle;
     [counts, bundle] = [[this.tensors, this.control, this.reference], [this.bundles, this.number]];
-    return new Bridge(this.child, this.other, this.inbound, ...counts, this.drawable, ...bundle, share);
+    return new Bridge(this.child, this.other, this.inbound, ...counts, this.drawable, ...bundle, share, this.training);
   }
   get kind() {
     return (this.reference ? "reference" : (this.tensors ? "data" : "control"));
   }
 }
 class Annotation {
-  constructor(child, side, other, kind, edges = 1, control = false) {
+  constructor(child, side, other, kind, edges = 1, control = false, training = false) {
     this.child = child;
     this.side = side;
     this.other = other;
     this.kind = kind;
     this.edges = edges;
     this.control = control;
+    this.training = training;
   }
   with_represented_row(other) {
-    return new Annotation(this.child, this.side, other, this.kind, this.edges, this.control);
+    return new Annotation(this.child, this.side, other, this.kind, this.edges, this.control, this.training);
   }
 }
 class DrawingMask {
@@ -1034,6 +1037,7 @@ function move_text(text, x, y, box = null) {
 const STUB_ROW = 14;
 const STUB_LABEL_GAP = 4;
 const STUB_LEAD = 18;
+const STUB_JOINT = 10;
 const RAIL_GAP = 10;
 const STUB_SIZES = new Map([["shortcut", [18, 10]], ["constant", [10, 10]], ["summary", [12, 12]], ["weight", [10, 10]], ["more", [0, 10]]]);
 const STUB_GAP = 4;
@@ -1050,15 +1054,18 @@ function _stub_column_width(column) {
   return (py_max((() => { const out = []; for (const stub of column) { out.push(_stub_width(stub)); } return out; })(), {default: -STUB_LEAD}) + STUB_LEAD);
 }
 function _stub_column(words, side, middle, edge, reach, off) {
-  let top, sign, stubs, texts, index, stub, y, meet, near, far;
+  let top, sign, stubs, texts, index, stub, y, near, rail, line, far;
   top = (middle - Math.floor((STUB_ROW * (words.length - 1)) / 2));
   sign = ((side === "in") ? -1 : 1);
   [stubs, texts] = [[], []];
   for ([index, stub] of py_enumerate(words)) {
     y = (top + (STUB_ROW * index));
-    meet = _stub_meeting_point(index, words.length, middle, Math.min(reach, Math.floor((STUB_ROW * (words.length - 1)) / 2)));
-    near = (edge + (sign * (STUB_LEAD + off)));
-    stubs.push(_stub_shape(stub, side, ((sign > 0) ? near : (near - STUB_SIZES.get(stub.kind)[0])), y, [[near, y], [edge, meet]]));
+    [near, rail] = [(edge + (sign * (STUB_LEAD + off))), (edge + (sign * (STUB_JOINT + off)))];
+    line = [[near, y], [edge, y]];
+    if (((Math.abs((top - middle)) > reach) && (y !== middle))) {
+      line = [[near, y], [rail, y], [rail, middle], [edge, middle]];
+    }
+    stubs.push(_stub_shape(stub, side, ((sign > 0) ? near : (near - STUB_SIZES.get(stub.kind)[0])), y, line));
     far = (near + (sign * (STUB_SIZES.get(stub.kind)[0] + ((stub.kind !== "more") ? STUB_LABEL_GAP : 0))));
     texts.push(_stub_text(stub, far, y, ((sign > 0) ? "start" : "end")));
   }
@@ -1093,12 +1100,6 @@ function _stub_text(stub, x, middle, anchor) {
   wide = hand_text_width(stub.label, SMALL_FONT_PX);
   y = (middle + BASELINE_OFFSET.get(SMALL_FONT_PX));
   return new Text(x, y, stub.label, stub.title, SMALL_FONT_PX, wide, "stub", anchor);
-}
-function _stub_meeting_point(index, count, middle, reach) {
-  if ((count < 2)) {
-    return middle;
-  }
-  return ((middle - reach) + Math.floor(((2 * reach) * index) / (count - 1)));
 }
 const LOOP_ROOM = 16;
 class Piece {
@@ -3625,7 +3626,7 @@ function _data_paths(groups) {
   for ([number, group] of py_enumerate(groups)) {
     inner = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, gates.at(child)); } return out; })();
     for ([index, line] of group.view.drawn_lines().entries()) {
-      if (((line.kind === "data") && !group.view.skeleton.wires.at(index).turned)) {
+      if (((line.kind === "data") && !line.training && !group.view.skeleton.wires.at(index).turned)) {
         [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(_end_node(paths, groups, number, index, end, inner)); } return out; })();
         paths.steps.at(source).push([[number, index], target, hand_main_path_weight(line)]);
         paths.below.at(source).push(target);
@@ -3932,7 +3933,7 @@ function _shared_notes(view) {
   shared = new TupleMap();
   inside = new Set(core);
   for ([index, stub] of py_enumerate(view.metagraph.annotations)) {
-    if (((stub.kind === "shortcut") && inside.has(stub.child))) {
+    if (((stub.kind === "shortcut") && inside.has(stub.child) && !stub.training)) {
       py_setdefault(shared, [stub.side, stub.other], []).push(index);
     }
   }
@@ -3962,7 +3963,7 @@ function _stubs_by_child(view, noted) {
   let by_child, index, annotation;
   by_child = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
   for ([index, annotation] of py_enumerate(view.metagraph.annotations)) {
-    if ((!noted.has(index) && !view.opened.has(annotation.child))) {
+    if ((!noted.has(index) && !view.opened.has(annotation.child) && !annotation.training)) {
       by_child.at(annotation.child).push([index, annotation]);
     }
   }
@@ -3972,7 +3973,7 @@ function _links_of_open(view) {
   let by_child, annotation;
   by_child = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
   for (annotation of view.metagraph.annotations) {
-    if (view.opened.has(annotation.child)) {
+    if ((view.opened.has(annotation.child) && !annotation.training)) {
       by_child.at(annotation.child).push(py_get(view.names, annotation.other, NO_NAME));
     }
   }
@@ -4648,6 +4649,7 @@ const TITLE_LINE_PX = 32;
 const TITLE_GAP_PX = 14;
 const MAX_TITLE_LINE_PX = 560;
 const SCREEN_RATIO = [12, 7];
+const MAX_LEGEND_PERCENT = 115;
 const MIN_LEGEND_LINE_PX = 320;
 class SheetLayout {
   constructor(width, height, scene, legend = null, at = [0, 0]) {
@@ -4659,9 +4661,11 @@ class SheetLayout {
   }
 }
 function _lay_out_sheet(scene, blocks, caption, margin = PAGE_MARGIN, line = 0) {
-  let title, limit, legend, top, deep, wide, corner, at;
+  let title, screen, longest, limit, legend, top, deep, wide, corner, at;
   title = _title_size(caption);
-  limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, Math.floor((SCREEN_RATIO[0] * scene.height) / SCREEN_RATIO[1])));
+  screen = Math.floor((SCREEN_RATIO[0] * scene.height) / SCREEN_RATIO[1]);
+  longest = Math.max(Math.floor(scene.height / 2), Math.min(Math.floor((MAX_LEGEND_PERCENT * scene.width) / 100), screen));
+  limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest));
   legend = (blocks.length ? legend_in_lines(blocks, limit) : null);
   top = (margin + title[1]);
   deep = (top + scene.height);

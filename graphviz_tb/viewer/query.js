@@ -2,6 +2,7 @@
 
 import { TimeSlices } from "./dom.js";
 import { NODES_A_BLOCK } from "./facts.js";
+import { WILD, patternTest } from "./patterns.js";
 import { t } from "./strings.js";
 
 const QUERY_FIELDS = "name|op|device|attr|key|shape|dtype|source";
@@ -22,7 +23,6 @@ const COMPARED_QUANTITY = new RegExp(`^(${[...QUANTITY.keys()].join("|")})(>=|<=
 const QUERY_WORD = /\(|(?:[^\s"]|"[^"]*"?)+/g;
 const JOINING = new Set(["and", "or", "not", "(", ")"]);
 const SIZES_BETWEEN = /(?<=[0-9?])[x,](?=[0-9?])|, /g;
-const WILD = /\*\*+|\*|\?/g;
 const MOST_WORDS = 100; // of one query
 const SOME = 256; // rows between two looks at the clock
 
@@ -293,36 +293,11 @@ function testOf(term, field, texts) {
   if (regex) return (text) => regex.test(text);
   const wanted = field === "shape" ? term.text.toLowerCase().replace(SIZES_BETWEEN, "×") : term.text.toLowerCase();
   if (term.field && texts.some((text) => text.toLowerCase() === wanted)) return (text) => text.toLowerCase() === wanted;
-  if (wanted.search(WILD) >= 0 && field !== "shape") return wildTest(field === "name" ? wanted : wanted.replaceAll("*", "**"));
-  return (text) => text.toLowerCase().includes(wanted);
-}
-
-/** Whether a text is as a pattern: `**` is any text, `*` any within one segment, `?` one letter.
- * @param {string} pattern in small letters @returns {(text: string) => boolean} */
-function wildTest(pattern) {
-  /** @type {string[]} letters and wild cards one by one */
-  const tokens = [];
-  let last = 0;
-  for (const found of pattern.matchAll(WILD)) {
-    tokens.push(...pattern.slice(last, found.index), found[0].slice(0, 2));
-    last = found.index + found[0].length;
+  if (wanted.search(WILD) >= 0 && field !== "shape") {
+    const test = patternTest(field === "name" ? wanted : wanted.replaceAll("*", "**"));
+    return (text) => test(text.toLowerCase());
   }
-  tokens.push(...pattern.slice(last));
-  return (text) => {
-    const letters = [...text.toLowerCase()];
-    let ends = new Uint8Array(letters.length + 1); // 1 where the tokens so far may end: nothing is tried twice
-    ends[0] = 1;
-    for (const token of tokens) {
-      const next = new Uint8Array(letters.length + 1);
-      const star = token === "**" || token === "*";
-      for (let at = 0; at <= letters.length; at++) {
-        if (star) next[at] = ends[at] || (at > 0 && next[at - 1] && (token === "**" || letters[at - 1] !== "/")) ? 1 : 0;
-        else if (at > 0 && ends[at - 1]) next[at] = (token === "?" ? letters[at - 1] !== "/" : letters[at - 1] === token) ? 1 : 0;
-      }
-      ends = next;
-    }
-    return ends[letters.length] === 1;
-  };
+  return (text) => text.toLowerCase().includes(wanted);
 }
 
 /** All rows for which a query holds, in the order of the file. Throws `QueryError`. @param {App} app @param {string} text @param {() => boolean} still */

@@ -20,7 +20,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.signatures import kernel_sizes
+from graphviz_tb.ops.signatures import kernel_sizes, kernel_turning_attribute
 from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, heads_word, size_word, step_words
 
 ACTIVATIONS = {
@@ -107,7 +107,10 @@ class ExportedSteps(TensorFlowSteps):
 
     def _is_set(self, node: int, name: str) -> bool:
         definition = self.graph.node_def(node)
-        return definition is not None and name in definition.attr and bool(attr_value(definition, name).b)
+        if definition is None or name not in definition.attr:
+            return False
+        value = attr_value(definition, name)
+        return value.b or value.i != 0
 
     def _sizes(self, node: int, output: int = 0) -> list[int]:
         """Return the stated shape of a result, -1 for an unknown size; [] where nothing is stated."""
@@ -184,7 +187,7 @@ class ExportedSteps(TensorFlowSteps):
         if len(shape) > 2:
             experts = shape[0] or 0
             return LayerStep("experts", f"{experts} experts", weight=weight) if len(shape) == 3 and experts else None
-        outputs, _, _ = kernel_sizes(op, shape)
+        outputs, _, _ = kernel_sizes(op, shape, self._is_set(node, kernel_turning_attribute(op)))
         # A kernel may be turned on its way; the result says which of its axes is the last.
         last = next(iter(self._sizes(node)[-1:]), -1)
         gives = last if last in shape else outputs or 0

@@ -234,6 +234,23 @@ def against(folder: Path) -> None:
     (folder.parent / "against.json").write_text(json.dumps(told), encoding="utf-8")
 
 
+def wild(folder: Path) -> None:
+    """The page of functions that call themselves, and what patterns open there and in the MNIST graph."""
+    cases = {
+        "mnist": ("conv*", "fc?", "*/dropout", "train/*", "**_grad"),
+        "wild": ("*", "*::*", "**", "*::*::*", "legacy*::self*"),
+    }
+    files = {"mnist": MNIST, "wild": FIXTURES / "real" / "func_library_recursive.pbtxt"}
+    told = []
+    for page, patterns in cases.items():
+        model = graphviz_tb.load(files[page], folds=False)
+        for pattern in patterns:
+            boxes = model.picture(depth=0, open=(pattern,)).scene.boxes
+            told.append([page, pattern, sorted(box.address for box in boxes if box.open)])
+    (folder.parent / "wild.json").write_text(json.dumps(told), encoding="utf-8")
+    graphviz_tb.load(files["wild"], folds=False).save(folder / "page.html")
+
+
 def same(folder: Path) -> None:
     """The page of a traced graph, and two pictures of it that render draws."""
     trace = str(FIXTURES / "run_metadata" / "mnist_cnn_step099.pb")
@@ -367,6 +384,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "steps": steps,
     "paces": lambda folder: steps(folder, 30),
     "against": against,
+    "wild": wild,
     "same": same,
     "same_diff": same_diff,
     "diff": compared,

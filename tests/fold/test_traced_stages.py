@@ -74,3 +74,41 @@ def test_layers_that_each_take_all_before_are_one_stack(count: int) -> None:
         x = [*x, trace.conv(scope, y, 16)]
     trace.op("Net/Linear[head]", "linear", trace.op("Net/Dense[dense]", "cat", *x))
     assert score(load(trace.graph), [count]) == (1, 1)
+
+
+def test_a_first_block_without_its_shortcut_is_of_its_stage() -> None:
+    counts = [3, 4, 2, 5]
+    trace = Trace()
+    x, number = trace.conv("Net/Stem[stem]", trace.image, 16, 2), 0
+    for width, count in zip((24, 48, 64, 80), counts, strict=True):
+        for place in range(count):
+            number += 1
+            scope = f"Net/Sequential[parts]/Inverted[{number}]"
+            before = trace.sizes[x][1]
+            y = trace.op(scope, "relu", trace.conv(scope, x, 4 * before))
+            y = trace.conv(scope, trace.op(scope, "relu", trace.conv(scope, y, 4 * before, 1 + (not place))), width)
+            x = trace.op(scope, "add", x, y) if place else y
+    trace.op("Net/Linear[head]", "linear", x)
+    hierarchy = load(trace.graph).hierarchy
+    stacks = [name for row, name in enumerate(hierarchy.name) if hierarchy.kind[row] == SERIES_ROW]
+    names = [name.rpartition("/")[2] for name in stacks if name.count("/") == 2]
+    assert names == ["Inverted[1-3]", "Inverted[4-7]", "Inverted[8-9]", "Inverted[10-14]"]
+
+
+def test_modules_of_one_list_have_its_name_also_where_only_one_has_their_number() -> None:
+    trace = Trace()
+    x = trace.conv("Net/Stem[stem]", trace.image, 16, 2)
+    for stage, count in enumerate((2, 5, 3)):
+        for place in range(count):
+            y = trace.op(f"Net/Block[{place}]", "relu", trace.conv(f"Net/Block[{place}]", x, 16 << stage))
+            x = trace.conv(f"Net/Block[{place}]", y, 16 << stage, 1 + (place == count - 1))
+            for node in trace.graph.node[-8:]:  # parameters have the whole path
+                old = node.name
+                if node.op == "prim::GetAttr":
+                    node.name = old.replace("Net/", f"Net/ModuleList[stages]/ModuleList[{stage}]/")
+                    for user in trace.graph.node[-8:]:
+                        user.input[:] = [node.name if source == old else source for source in user.input]
+    trace.op("Net/Linear[head]", "linear", x)
+    hierarchy = load(trace.graph).hierarchy
+    blocks = {name for name in hierarchy.name if "Block[" in name and name.count("/") == 1}
+    assert {f"Net/Block[stages.{stage}.{place}]" for stage, n in enumerate((2, 5, 3)) for place in range(n)} <= blocks

@@ -31,12 +31,10 @@ from graphviz_tb.diff.changes.called import with_layer_calls
 from graphviz_tb.diff.changes.compose import bias_change, compose_change, dilation_change
 from graphviz_tb.diff.changes.edits import (
     Item,
-    LayerKey,
     ScopeRenames,
     all_follow,
     computes_metrics,
     exchanges_ops,
-    follows_freezing,
     functions_callers,
     group_into_edits,
     is_function,
@@ -50,7 +48,6 @@ from graphviz_tb.diff.changes.edits import (
     pairs_by_layer,
     pairs_by_replacement,
     scope_replacement,
-    untrained_places,
 )
 from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
@@ -83,9 +80,7 @@ def explain_changes(
     items = [make_item(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
     types, items = _split_dtype_changes(m, items)
     # The layers in which the model itself changed: what is derived from these follows.
-    near = frozenset(layer for item in items if item.forward for layer in item.layers) | _weight_owner_scopes(
-        layers, items
-    )
+    near = frozenset(layer for item in items if item.forward for layer in item.layers)
     groups, following = _edits_outside_model(m, items, witnesses)
     groups, attached = _split_from_model(m, layers, groups, items, following, witnesses)
     items = [replace(item, forward=True) if id(item) in attached else item for item in items]
@@ -94,9 +89,8 @@ def explain_changes(
     apart = [_name_training_part(change, witnesses) for change in apart]
     trained = witnesses.trained() if derived or groups else ()
     trained = (*trained, *clipping_changes(trained, witnesses.parts)) if trained else ()
-    own, behind, frozen = _edits_of_model(m, layers, items, untrained_places(trained))
+    own, behind = _edits_of_model(m, items)
     causes, others = _name_causes(m, layers, own, others)
-    derived += frozen
     outputs = [change for change in others if isinstance(change.content, Ports)]
     others = without_objects(others, outputs)
     causes, outputs = _attach_outputs(m, causes, outputs)
@@ -308,23 +302,18 @@ def _inputs_outside_model(
     return seen, with_model
 
 
-def _edits_of_model(
-    m: Matching, layers: tuple[Layers, Layers], items: list[Item], untrained: Sequence[AbstractSet[str | None]]
-) -> tuple[list[list[Item]], list[Change], list[Change]]:
+def _edits_of_model(m: Matching, items: list[Item]) -> tuple[list[list[Item]], list[Change]]:
     """Return the model's own differences, put together to edits: causes, and the changes that follow from another
-    edit or from weights that are no longer trained."""
+    edit."""
     own: list[list[Item]] = []
     following: list[Change] = []
-    frozen: list[Change] = []
     for group in group_into_edits(m, [item for item in items if item.forward]):
         members = [item.change for item in group]
-        if follows_freezing(layers, group, untrained):
-            frozen += members
-        elif all_follow(group):
+        if all_follow(group):
             following += members
         else:
             own += _split_settings(m, group)
-    return own, following, frozen
+    return own, following
 
 
 def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
@@ -457,18 +446,6 @@ def _is_count_or_size(change: Change) -> bool:
 def _is_type_list(change: Change) -> bool:
     """Return whether only the list of types is another that a loop or a call is handed."""
     return change.setting is not None and is_entailed(change.key, change.setting.old)
-
-
-def _weight_owner_scopes(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
-    """Return the scopes that bear the names of weights of other shapes: their initialisers are in them."""
-    name = layers[1].side.graph.name
-    names = {
-        name[node]
-        for item in items
-        if item.change.setting and item.change.setting.weights
-        for _, node, _ in item.change.edits.attributes
-    }
-    return frozenset(("new", row) for name in names for row in layers[1].rows.get(name, ()))
 
 
 def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:

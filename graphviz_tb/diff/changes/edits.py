@@ -466,21 +466,6 @@ def is_inner_name(
     return True
 
 
-def untrained_places(trained: Sequence[Change]) -> list[set[str | None]]:
-    """Return the places of each change that says that layers are trained no more, or now."""
-    return [{change.new, *(new for _, new in change.also)} for change in trained if change.key == "trainable"]
-
-
-def follows_freezing(
-    layers: tuple[Layers, Layers], group: Sequence[Item], untrained: Sequence[Set[str | None]]
-) -> bool:
-    """Return whether an edit is what freezing entails: a layer that is trained no more takes the statistics that it
-    keeps."""
-    names = {layers[which == "new"].name(layer) for item in group for which, layer in item.layers}
-    kinds = {item.change.kind for item in group}
-    return any(names <= places for places in untrained) and kinds <= {"added", "removed", "rewired"}
-
-
 def all_follow(group: Sequence[Item]) -> bool:
     """Return whether an edit is only what another one entails."""
     return all(item.follows for item in group)

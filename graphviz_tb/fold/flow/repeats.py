@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -255,7 +255,7 @@ def _apply_repeats(
 ) -> tuple[list[SequenceElement], bool]:
     """Replace repeats in the sequence by their folded elements; return whether there was any."""
     folded: list[SequenceElement] = []
-    units: dict[tuple[int, ...], None] = {}
+    units: dict[tuple[int, ...], int] = {}  # where the second half of each begins
     done, hit = 0, False
     for number, repeat in enumerate(repeats):
         if repeat.start < done:  # overlaps the one before
@@ -285,7 +285,7 @@ def _apply_repeats(
             stop = end
         folded += sequence[done:stop] if made is None else [*before, *made]
         if made and len(made) == 1 and repeat.period > 1 and turns[0].fork:  # in plain chains any two ops would match
-            units[tuple(element.symbol for element in turns[: repeat.period])] = None
+            units[tuple(element.symbol for element in turns[: repeat.period])] = half
         hit = hit or made is not None
         done = stop
     return pairs(_fold_single_units(folded + sequence[done:], units, setting), setting), hit
@@ -325,11 +325,11 @@ def pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[Sequenc
 
 
 def _fold_single_units(
-    sequence: list[SequenceElement], units: Collection[tuple[int, ...]], setting: FoldContext
+    sequence: list[SequenceElement], units: Mapping[tuple[int, ...], int], setting: FoldContext
 ) -> list[SequenceElement]:
-    """Fold single stretches that equal one repetition of a new stack to blocks too.
+    """Fold single stretches that equal one repetition of a new stack to blocks too; two blocks in turn are a stack.
 
-    `units` are the symbols of one repetition of each stack, all of the same length.
+    `units` are the symbols of one repetition of each stack, all of the same length, with its second half's beginning.
     """
     if not units:
         return sequence
@@ -338,11 +338,14 @@ def _fold_single_units(
     place = 0
     while place < len(sequence):
         turn = sequence[place : place + period]
-        if tuple(element.symbol for element in turn) in units:
+        half = units.get(tuple(element.symbol for element in turn))
+        if half is not None:
             box = _make_block(setting, turn)
-            turn = [
-                SequenceElement(box, box.symbol, box.symbol, turn[-1].cut, turn[0].fork, place=covering_stretch(turn))
-            ]
+            word: object = box.symbol
+            if half:
+                unit, blocks = box.symbol, [_as_one(part, setting) for part in (turn[:half], turn[half:])]
+                box, word = make_stack(setting.symbols, blocks, unit), ("stack", unit)
+            turn = [SequenceElement(box, box.symbol, word, turn[-1].cut, turn[0].fork, place=covering_stretch(turn))]
             place += period - 1
         folded.append(turn[0])
         place += 1

@@ -16,15 +16,16 @@ from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes
 from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS, Role, has_role
-from graphviz_tb.ops.signatures import input_names, kernel_sizes
+from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_turning_attribute
 
 MANY_PARAMETERS = 1000  # of a weight of unknown size
 STRIDE_INPUT = "=stride"
-MIN_BLOCK_SHARE = 0.5  # of the ops of the largest block of a stage
+MIN_BLOCK_SHARE = 0.3  # of the ops of the largest block of a stage
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
 
 
@@ -121,7 +122,8 @@ class ChannelWidths:
         for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
             shape = shapes.get(weight)
             if shape and len(shape) > 1:
-                outputs, _, window = kernel_sizes(graph.op_types[graph.op[node]], shape)
+                op = graph.op_types[graph.op[node]]
+                outputs, _, window = kernel_sizes(op, shape, _is_kernel_turned(graph, node, op))
                 if not spreads[node]:
                     given[node] = outputs or 0
                 if slides[node] and window:
@@ -254,3 +256,10 @@ class ChannelWidths:
             if box.row >= 0:
                 nodes = self.hierarchy.node[box.row : self.hierarchy.end[box.row]]
                 yield nodes[nodes >= 0]
+
+
+def _is_kernel_turned(graph: Graph, node: int, op: str) -> bool:
+    """Return whether a node takes its kernel with its axes exchanged."""
+    name = kernel_turning_attribute(op)
+    definition = graph.node_def(node) if name else None
+    return definition is not None and name in definition.attr and definition.attr[name].i != 0
