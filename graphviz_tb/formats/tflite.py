@@ -171,11 +171,11 @@ class _ProgramReader:
 
     def _is_weight(self, subgraph: _SubgraphNames, number: int) -> bool:
         """Return whether a constant is a weight: real numbers, several of them or where an op takes a weight. What a
-        loop begins with is none."""
+        loop or a variable begins with is none."""
         tensor = subgraph.graph.tensors[number]
         if tensor.dtype not in NON_INTEGER_DTYPES and tensor.quantization is None:
             return False
-        uses = [use for use in subgraph.uses.get(number, ()) if not self._begins_loop(use)]
+        uses = [use for use in subgraph.uses.get(number, ()) if use[0].op != ASSIGN_OP and not self._begins_loop(use)]
         several = tensor.shape is not None and prod(tensor.shape) > 1
         return bool(uses) and (several or any(_weight_word(operator, slot) for operator, slot in uses))
 
@@ -192,7 +192,8 @@ class _ProgramReader:
         tensors = subgraph.graph.tensors
         if operator.op == HANDLE_OP and operator.outputs:
             name = str(operator.options.get("shared_name") or tensors[operator.outputs[0]].name)
-            state = StoredWeight(name, self.variables.get(name, Value()), buffer=True, place=("", name))
+            buffer = not subgraph.is_read_as_weight(operator.outputs[0])
+            state = StoredWeight(name, self.variables.get(name, Value()), buffer=buffer, place=("", name))
             self.builder.add_weight(str(operator.outputs[0]), state)
             return
         scope, own = subgraph.place_of_operator(place)
@@ -302,6 +303,12 @@ class _SubgraphNames:
             return "", leaf
         place, slot = used
         return self.place_of_operator(place)[0], _weight_word(self.graph.operators[place], slot) or leaf
+
+    def is_read_as_weight(self, handle: int) -> bool:
+        """Return whether an op takes the value of a variable where it takes a weight."""
+        read = [operator.outputs for operator, _ in self.uses.get(handle, ()) if operator.op == READ_OP]
+        uses = (use for outputs in read for number in outputs for use in self.uses.get(number, ()))
+        return any(_weight_word(operator, slot) for operator, slot in uses)
 
     def _final_use(self, number: int) -> tuple[int, int] | None:
         """Return the first operator that takes a value, behind what only makes it real numbers, and the position."""
