@@ -188,7 +188,6 @@ def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) 
     by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
     own = [nodes[node] if node >= 0 else NO_COST for node in hierarchy.node.tolist()]
     counted = _move_weights_to_users(hierarchy, own, _weight_owners(graph, roles))
-    _add_weights_of_bodies(hierarchy, own, counted)
     return Costs(own, counted, hierarchy.end.tolist(), by_row, uncounted, batch)
 
 
@@ -221,24 +220,6 @@ def _move_weights_to_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mappi
             counted[owner] += own[row]
             counted[row] = NO_COST
     return counted
-
-
-def _add_weights_of_bodies(hierarchy: Hierarchy, own: Sequence[Cost], counted: list[Cost]) -> None:
-    """Add the weights that are nodes of a function to the first call that leads to it from the main graph."""
-    graph, rows = hierarchy.graph, hierarchy.row_of_node
-    variables = [each.node for each in graph.meaning.variables() if graph.function[each.node] >= 0]
-    callers: dict[int, int] = {}
-    for call in graph.calls if variables else ():
-        callers.setdefault(call.function, call.node)
-    for node in variables:
-        seen: set[int] = set()
-        caller, function = node, int(graph.function[node])
-        while function >= 0 and function in callers and function not in seen:
-            seen.add(function)
-            caller = callers[function]
-            function = int(graph.function[caller])
-        if function < 0 and rows[caller] >= 0 and rows[node] >= 0:
-            counted[rows[caller]] += own[rows[node]]
 
 
 def operation_costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:
