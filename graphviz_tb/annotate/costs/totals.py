@@ -177,13 +177,38 @@ def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) 
     nodes = bill.costs_of_nodes()
     uncounted = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
     roles = _cost_roles_of_nodes(graph)
+    callers = _callers_in_main_graph(graph)
     for node, cost in _iter_weight_costs(inference):
         nodes[node] += cost
+        # The weights of a function are counted at the call, as its ops are; for further calls they are the same.
+        caller = callers.get(int(graph.function[node]))
+        if caller is not None:
+            nodes[caller] += cost
     # Rows without a node are groups.
     by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
     own = [nodes[node] if node >= 0 else NO_COST for node in hierarchy.node.tolist()]
     counted = _move_weights_to_users(hierarchy, own, _weight_owners(graph, roles))
     return Costs(own, counted, hierarchy.end.tolist(), by_row, uncounted, batch)
+
+
+def _callers_in_main_graph(graph: Graph) -> dict[int, int]:
+    """Return, for each function, the first node of the main graph that calls it, or calls one that does."""
+    inner: dict[int, list[int]] = {}
+    waiting: list[tuple[int, int]] = []
+    for call in graph.calls:
+        function = int(graph.function[call.node])
+        if function < 0:
+            waiting.append((call.function, call.node))
+        else:
+            inner.setdefault(function, []).append(call.function)
+    found: dict[int, int] = {}
+    waiting.reverse()
+    while waiting:
+        function, node = waiting.pop()
+        if function not in found:
+            found[function] = node
+            waiting += [(called, node) for called in inner.get(function, ())]
+    return found
 
 
 def _move_weights_to_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, int]) -> list[Cost]:
