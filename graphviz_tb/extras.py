@@ -75,7 +75,7 @@ def _environment_tool() -> str:
 
 
 def _made_by_uv(prefix: Path) -> bool:
-    """Return whether uv made an environment, which then has no pip of its own."""
+    """Return whether uv made an environment, which then has no pip."""
     try:
         made = "\nuv = " in "\n" + (prefix / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
     except OSError:

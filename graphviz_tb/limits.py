@@ -84,6 +84,13 @@ MAX_CACHED_LINE_LETTERS = Limit(240, "read", "characters",
 HEAD_BYTES = Limit(1 << 16, "read", "bytes", "of a file from which its format is recognised", "not looked at")
 LARGE_TEXT_BYTES = Limit(32 << 20, "read", "bytes", "of a text that is read as a whole", "read in windows")
 MAX_CONFIG_BYTES = Limit(256 << 20, "read", "bytes", "of the JSON of a Keras archive, unpacked", "refused")
+MAX_PROGRAM_DEPTH = Limit(50, "read", "levels", "of bodies within bodies of an exported program", "refused")
+MAX_SCOPE_LETTERS_OF_PROGRAM = Limit(50_000_000, "read", "letters",
+    "of the scopes of all calls of modules of an exported program", "without a scope, a notice")
+MAX_SOURCE_LINE_LETTERS = Limit(200, "read", "letters", "of a line of source of an exported program", "cut")
+MAX_PROGRAM_CONSTANT_BYTES = Limit(1 << 12, "read", "bytes",
+    "of the numbers of a constant of an exported program", "without its numbers")
+MAX_SOURCE_LINES = Limit(12, "read", "lines", "of source behind one op of an exported program", "the innermost")
 MAX_LZMA_DICTIONARY_BYTES = Limit(256 << 20, "read", "bytes", "that LZMA may look back over", "refused")
 MAX_LISTED_GRAPHS = Limit(20, "read", "graphs",
     "that an error lists: more scroll its first line out of sight", "counted")
@@ -129,6 +136,8 @@ MAX_WHOLE_RECORD_BYTES = Limit(1 << 28, "read", "bytes", "of a large record that
 MAX_CLAIMED_BYTES = Limit(1 << 28, "read", "bytes", "that a logged tensor may claim beyond those it holds", "damaged")
 MAX_STRUCTURES_PER_LENGTH = Limit(64, "read", "structures",
     "of events of one length that are remembered", "decoded one by one")
+MAX_STORED_VALUE_BYTES = Limit(1 << 14, "read", "bytes",
+    "of the values of a tensor of an ONNX model: shapes, axes and paddings have a few", "not read: a weight")
 MAX_CUSTOM_CHARTS = Limit(1_000, "read", "charts", "that the custom layouts of a log have together", "left out")
 MAX_PROJECTOR_CONFIG_BYTES = Limit(1 << 20, "read", "bytes", "of a projector_config.pbtxt", "not read, a notice")
 MAX_LISTED_EMBEDDINGS = Limit(1_000, "read", "embeddings", "of a source", "left out, a notice")
@@ -148,6 +157,8 @@ FREE_GRAPH_NODES = Limit(200_000, "read", "nodes",
     "of any source, and one more for each 12 bytes: those of a name, an op and an input", "refused")
 FREE_GRAPH_INPUTS = Limit(2_000_000, "read", "inputs",
     "of nodes of any packed graph, and one more for each byte; real graphs have one for four to ten", "refused")
+FREE_FLATBUFFER_VALUES = Limit(1_000_000, "read", "values",
+    "of lists of a TensorFlow Lite file, each counted as often as it is used, and four more for each byte", "refused")
 FREE_LAYER_PATH_LETTERS = Limit(50_000_000, "read", "letters",
     "of the paths of all Keras layers, and ten more for each byte", "refused")
 FREE_WALKED_NODES = Limit(200_000, "read", "nodes",

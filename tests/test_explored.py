@@ -102,13 +102,17 @@ def test_a_name_that_is_not_there_is_a_key_error(model: graphviz_tb.Model) -> No
         model.nodes["fc9"]
 
 
-@each("term", ["weight>3", "params>many", "size=="])
-def test_a_term_that_is_not_understood_is_refused_or_a_name(term: str, model: graphviz_tb.Model) -> None:
-    if term == "weight>3":
-        with pytest.raises(RequestError, match="nothing to compare is called 'weight'"):
-            model.find(term)
-    else:
-        assert len(model.find(term)) == 0
+@each(
+    ("term", "said"),
+    [
+        ("weight>3", "nothing to compare is called 'weight'"),
+        ("params>many", "'many' is no number"),
+        ("size==", "it is followed by nothing"),
+    ],
+)
+def test_a_term_that_compares_with_nothing_is_refused(term: str, said: str, model: graphviz_tb.Model) -> None:
+    with pytest.raises(RequestError, match=said):
+        model.find(term)
 
 
 def test_hostile_names_stay_text_in_a_notebook() -> None:

@@ -62,7 +62,7 @@ def test_every_rule_is_tested() -> None:
 
 def test_every_fixture_is_listed() -> None:
     listed = (ROOT / "fixtures/README.md").read_text()
-    for folder in ("real", "broken", "crashers", "containers", "logdirs", "run_metadata", "edits", "steps"):
+    for folder in ("real", "broken", "crashers", "containers", "logdirs", "run_metadata", "edits", "steps", "exports"):
         for path in (ROOT / "fixtures" / folder).iterdir():
             assert path.name in listed or path.name.partition(".")[0] in listed, path
 

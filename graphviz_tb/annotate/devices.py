@@ -11,9 +11,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+import numpy as np
+
+from graphviz_tb.model.columns import freeze_array
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.tensors import Shape
 
 # TensorBoard counts devices of this form only, so that streams are left out (parser of `device:TYPE:N`).
@@ -157,3 +162,20 @@ def strip_kernel_name(name: str) -> str:
     ('conv/Conv2D', 'a')
     """
     return name.partition(":")[0]
+
+
+def with_traced_devices(hierarchy: Hierarchy, placed: Mapping[int, str]) -> Hierarchy:
+    """Return the hierarchy with the device of each op taken from a traced step where the file names none.
+
+    `placed`: the device on which a row ran.
+    """
+    graph = hierarchy.graph
+    numbers = {name: number for number, name in enumerate(graph.devices)}
+    device = graph.device.copy()
+    for row, name in sorted(placed.items()):
+        node = int(hierarchy.node[row])
+        if node >= 0 and name and (device[node] < 0 or not graph.devices[device[node]]):
+            device[node] = numbers.setdefault(name, len(numbers))
+    if np.array_equal(device, graph.device):
+        return hierarchy
+    return replace(hierarchy, graph=replace(graph, device=freeze_array(device), devices=tuple(numbers)))

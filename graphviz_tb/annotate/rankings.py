@@ -171,17 +171,3 @@ def op_type_of_row(hierarchy: Hierarchy, row: int) -> str:
     """Return the op type of a row, empty for a group."""
     node = int(hierarchy.node[row])
     return hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else ""
-
-
-def _library_functions(hierarchy: Hierarchy) -> list[tuple[str, int, int, int]]:
-    """Return the functions of the library: name, ops of the body, number of calls that name it, row."""
-    callers: dict[int, int] = dict.fromkeys(hierarchy.function_rows, 0)
-    for bodies in hierarchy.calls.values():
-        # A call that names a function twice is one caller.
-        for body in {body for _, body in bodies}:
-            callers[body] += 1
-    functions = hierarchy.graph.functions
-    return [
-        (functions[number].name, hierarchy.op_count(row), callers[row], row)
-        for number, row in enumerate(hierarchy.function_rows)
-    ]

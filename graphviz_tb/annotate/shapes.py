@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
-from graphviz_tb.graphs.tensors import output_dtype_lookup
+from graphviz_tb.graphs.tensors import declared_shapes, output_dtype_lookup
 from graphviz_tb.limits import MAX_CACHED_DEFINITION_BYTES
 from graphviz_tb.model.columns import sorted_value_range
 from graphviz_tb.model.graph import COLOCATION_ATTR, Call, Graph, parse_output_number
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.tensors import Shape, ShapeOrigin, Tensor, dtype_name, shape_from_proto
+from graphviz_tb.model.tensors import Shape, ShapeOrigin, Tensor, dtype_name, shape_from_proto, size_names
 from graphviz_tb.ops.roles import UNKNOWN_AS_SCALAR_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 from graphviz_tb.ops.signatures import OutputDef, lists_shapes, op_def, shape_attribute
 from graphviz_tb.proto import NodeDef
@@ -172,12 +172,14 @@ def tensor_lookup(graph: Graph, node: int, calls: SingleCalls) -> TensorLookup:
     if shapes is None and definition.op in VARIABLE_READ_OPS:
         shapes, origin = [_read_variable_shape(graph, node)], "stated"
     dtypes = output_dtype_lookup(definition)
+    messages = definition.attr["_output_shapes"].list.shape if origin == "declared" else ()
 
     def lookup(key: str) -> Tensor:
         index = output_index(definition, key)
         shape = shapes[index] if shapes is not None and index < len(shapes) else None
         if shape is not None:
-            return Tensor(shape, dtypes(index), origin)
+            names = size_names(messages[index]) if None in shape and index < len(messages) else ()
+            return Tensor(shape, dtypes(index), origin, names=names)
         # A list with a gap declares the shape unknown; without a list the function may have one.
         made = _call_result_tensor(graph, calls, node, index) if shapes is None else None
         if made is None:
@@ -278,16 +280,6 @@ def has_ambiguous_shape(graph: Graph, definition: NodeDef) -> bool:
     return "_output_shapes" not in definition.attr and not stated_shape(definition)
 
 
-def declared_shapes(definition: NodeDef) -> list[Shape] | None:
-    """Return the shapes in `_output_shapes`, or None if there is no list."""
-    if "_output_shapes" not in definition.attr:
-        return None
-    value = definition.attr["_output_shapes"]
-    if not value.HasField("list"):
-        return None
-    return [shape_from_proto(shape) for shape in value.list.shape]
-
-
 def stated_shape(definition: NodeDef) -> Shape:
     """Return the shape in the op's own attribute, or None."""
     attr = shape_attribute(definition.op)
@@ -306,11 +298,13 @@ def argument_tensor_lookup(graph: Graph, node: int) -> TensorLookup:
     message = graph.graph_def.library.function[function.index]
     dtype = dtype_name(message.signature.input_arg[index].type)
     shape: Shape = None
+    names: tuple[str, ...] = ()
     if index in message.arg_attr:
         attr = message.arg_attr[index].attr
         if "_output_shapes" in attr and attr["_output_shapes"].list.shape:
             shape = shape_from_proto(attr["_output_shapes"].list.shape[0])
+            names = size_names(attr["_output_shapes"].list.shape[0])
         elif "_user_specified_shape" in attr:
             shape = shape_from_proto(attr["_user_specified_shape"].shape)
-    tensor = Tensor(shape, dtype, "signature" if shape is not None else "")
+    tensor = Tensor(shape, dtype, "signature" if shape is not None else "", names=names)
     return lambda key: tensor

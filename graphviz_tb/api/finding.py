@@ -13,8 +13,9 @@ from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.model.costs import COST_QUANTITIES
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.tensors import shape_text
-from graphviz_tb.search import match_rows, parse_query
-from graphviz_tb.words.attributes import attribute_texts
+from graphviz_tb.search.language import parse_query
+from graphviz_tb.search.rows import match_rows
+from graphviz_tb.words.attributes import attribute_texts, source_of_definition
 
 WEIGHT_SIZE_QUANTITIES = ("parameters", "weight_bytes")
 MEASURED_QUANTITIES = {"time": "time", "memory": "bytes"}  # attribute of `Stats`
@@ -65,6 +66,11 @@ class ModelRows:
             if field == "attr":
                 pairs = attribute_texts(self.hierarchy.graph, int(self.node[row]), known)
                 yield from ((row, f"{name}={value}") for name, value, *_ in pairs)
+            elif field == "source":
+                definition = self.hierarchy.graph.node_def(int(self.node[row]))
+                lines = source_of_definition(definition) if definition is not None else []
+                # The place alone too, so that `model.py:4` is not `model.py:41`.
+                yield from ((row, text) for line in lines for text in (line, line.partition(" ")[0]))
             elif field == "shape":
                 shapes = [shape for shape in Node(self.model, row).shapes if shape is not None]
                 yield from ((row, shape_text(shape) or "scalar") for shape in shapes)
@@ -82,7 +88,7 @@ class ModelRows:
         if facts.cost is None or quantity not in COST_QUANTITIES:
             return None
         # PyTorch traces have no shapes of weights
-        if quantity in WEIGHT_SIZE_QUANTITIES and self.hierarchy.graph.is_pytorch:
+        if quantity in WEIGHT_SIZE_QUANTITIES and self.hierarchy.graph.lacks_weight_shapes:
             return None
         distinct, which = facts.cost().distinct_totals(len(self.hierarchy))
         return np.array([getattr(cost, quantity) for cost in distinct], float)[which[: self.count]]

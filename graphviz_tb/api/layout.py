@@ -169,8 +169,8 @@ def _close_until_legible(
 ) -> Layout:
     """Close as few of the last-opened groups as it takes to make the names legible.
 
-    The first opened group stays open. Smaller names are accepted before a stack is hidden, still smaller ones before no
-    stack shows a member or too few boxes are left. If nothing helps, all groups stay open.
+    The first opened group stays open. Stacks are hidden before smaller names are accepted, and these before no stack
+    shows a member or too few boxes are left. If nothing helps, all groups stay open.
     """
     # In opening order, so that every prefix contains the groups around each of its groups. A stack and its shown member
     # open as one unit.
@@ -184,8 +184,8 @@ def _close_until_legible(
     seen, opened = _count_drawn_stacks(layout.scene)
     for least, stacks in (
         (LEGIBLE_NAME_PX, seen),
-        (SMALLER_NAME_PX, seen),
         (LEGIBLE_NAME_PX, 0),
+        (SMALLER_NAME_PX, seen),
         (SMALLEST_NAME_PX, 0),
     ):
         fewer = _largest_legible_layout(layout, lay_out_first, len(units), least, _sheet_target(options))

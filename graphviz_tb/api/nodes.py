@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from types import MappingProxyType
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from graphviz_tb.api.frames import pandas_frame, polars_frame
 from graphviz_tb.api.guesses import HelpfulAttributes
-from graphviz_tb.errors import UnknownNode
+from graphviz_tb.errors import ToolMissing, UnknownNode
+from graphviz_tb.extras import install_line
 from graphviz_tb.graphs.layers import layer_rows
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import nodes_serving_only
 from graphviz_tb.model.columns import Bools, Ints
-from graphviz_tb.model.costs import Cost
+from graphviz_tb.model.costs import TRAINABLE, Cost
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.formatting import format_bytes, format_count, format_counted_noun
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy, RowKind
@@ -28,10 +28,33 @@ from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import INPUT_OPS, Role, has_role
 
 if TYPE_CHECKING:
+    import pandas
     import pandas as pd
+    import polars
     import polars as pl
 
     from graphviz_tb.proto import AttrValue
+
+
+def pandas_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pandas.DataFrame:
+    """Return rows as a `pandas.DataFrame`. Raises `ToolMissing` where pandas is not installed."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise ToolMissing("a table needs pandas", hint=install_line("pandas")) from None
+
+    return pd.DataFrame([tuple(row) for row in rows], columns=list(columns))
+
+
+def polars_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> polars.DataFrame:
+    """Return rows as a `polars.DataFrame`; a shape is a list. Raises `ToolMissing` where polars is not installed."""
+    try:
+        import polars as pl
+    except ModuleNotFoundError:
+        raise ToolMissing("a table needs polars", hint=install_line("polars")) from None
+
+    table = [[list(value) if isinstance(value, tuple) else value for value in row] for row in rows]
+    return pl.DataFrame(table, schema=list(columns), orient="row", infer_schema_length=None, strict=False)
 
 
 REPR_NODES = 20  # nodes shown in a repr
@@ -405,8 +428,6 @@ def _total_lines(model: FoldedGraph) -> list[str]:
         cost.parameters - cost.non_trainable,
         mark_incomplete(cost, "non_trainable", f"{cost.non_trainable:,}"),
     )
-    most = (
-        "at most " if cost.is_lower_bound("non_trainable") else "at least " if cost.is_lower_bound("parameters") else ""
-    )
-    apart = f" · trainable: {most}{trained:,} · non-trainable: {fixed}" if cost.non_trainable else ""
+    trained_words = f"{cost.bound_word(TRAINABLE)}{trained:,}"
+    apart = f" · trainable: {trained_words} · non-trainable: {fixed}" if cost.non_trainable else ""
     return [f"Parameters: {parameters}{apart}", f"FLOPs: {mark_incomplete(cost, 'flops', format_count(cost.flops))}"]

@@ -16,7 +16,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import annotate
-from graphviz_tb.annotate.traced_devices import with_traced_devices
+from graphviz_tb.annotate.devices import with_traced_devices
 from graphviz_tb.api.base_model import BaseModel
 from graphviz_tb.api.choices import picture_choices, validate_picture_options, with_choices
 from graphviz_tb.api.layout import lay_out_picture

@@ -110,7 +110,7 @@ def _column_offers(
         if part < 0:
             continue
         ranks = _rank_extents(group, made[number], part, direction)
-        allowed = column_joints(skeleton, part) if ranks else []
+        allowed = column_joints(skeleton, part, _stacked_children(group), _training_wires(group)) if ranks else []
         if not allowed:
             continue
         was = extent_in_columns(ranks, skeleton.breaks[part] if skeleton.breaks else ())
@@ -127,6 +127,16 @@ def _column_offers(
                 best = scale
                 breaks = tuple(cuts if p == part else () for p in range(len(skeleton.parts)))
                 yield scale, group, breaks if cuts else ()
+
+
+def _stacked_children(group: OpenGroup) -> set[int]:
+    """Return the positions of the stacks in a level."""
+    return {position for position, label in enumerate(group.view.node_labels) if label.kind == "series"}
+
+
+def _training_wires(group: OpenGroup) -> set[int]:
+    """Return the wires of a level between the model and what trains it."""
+    return {wire for wire, line in group.view.drawn_lines().items() if line.training}
 
 
 def _picture_growth(

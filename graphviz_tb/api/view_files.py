@@ -45,7 +45,8 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import path_address
 from graphviz_tb.options import COLOR_BY_PATTERNS, Options
-from graphviz_tb.search import match_rows, parse_query
+from graphviz_tb.search.language import parse_query
+from graphviz_tb.search.rows import match_rows
 from graphviz_tb.sources.inputs import read_small_file
 
 if TYPE_CHECKING:

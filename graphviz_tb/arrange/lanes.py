@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import accumulate, pairwise
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.skeleton import Skeleton
 
-MAX_JOINT_LINES = 2  # from column to column: more are hard to follow
+MAX_JOINT_LINES = 3  # from column to column: more are hard to follow
+MAX_JOINT_RAILS = 2  # thin lines beside them
 GUTTER_PX = 40  # between two columns, besides the lines there
 TURN_PX, LINE_STEP_PX = 26, 12  # for a line to turn below a column and above the next; from line to line
 
@@ -33,28 +34,37 @@ def longest_part(skeleton: Skeleton) -> int:
     return max(range(len(skeleton.parts)), key=lambda part: (len(skeleton.parts[part]), -part))
 
 
-def column_joints(skeleton: Skeleton, part: int) -> list[int]:
-    """Return the ranks of a part before which it may be cut: at most `MAX_JOINT_LINES` lines pass there.
+def column_joints(skeleton: Skeleton, part: int, stacks: Container[int] = (), thin: Container[int] = ()) -> list[int]:
+    """Return the ranks of a part before which it may be cut.
 
-    Lines that run as one count once.
+    One line passes there, or few that all end in one of `stacks`: it stands beside what feeds it. Lines that run as one
+    count once. Lines from box to box that are `thin` count for themselves.
     """
     rows = skeleton.parts[part]
     rank = {item: r for r, row in enumerate(rows) for item in row}
-    chains = [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
-    spans = [(chain, rank[chain[0]] + 1, rank[chain[-1]] + 1) for chain in chains if chain[0] in rank]
     passing: list[set[tuple[int, int]]] = [set() for _ in rows]
-    for chain, start, stop in spans:
-        for step, r in enumerate(range(start, stop)):
+    rails: list[set[tuple[int, int]]] = [set() for _ in rows]
+    fed: list[set[int]] = [set() for _ in rows]
+    for number, wire in enumerate(skeleton.wires):
+        chain = wire.chain[::-1] if wire.turned else wire.chain
+        if chain[0] not in rank:
+            continue
+        counted = rails if number in thin else passing
+        for step, r in enumerate(range(rank[chain[0]] + 1, rank[chain[-1]] + 1)):
             # From box to box two lines run side by side.
             shared = 0 < step < len(chain) - 2
-            passing[r].add((chain[step], chain[step + 1]) if shared else (-1 - len(passing[r]), r))
+            counted[r].add((chain[step], chain[step + 1]) if shared else (-1 - len(counted[r]), r))
+            if counted is passing:
+                fed[r].add(chain[-1])
     # Ports are on the frame: they stay with the rank that they feed.
     ports = [skeleton.children <= row[0] < skeleton.first_waypoint for row in rows]
-    return [
-        r
-        for r in range(1, len(rows))
-        if 0 < len(passing[r]) <= MAX_JOINT_LINES and not (ports[r - 1] and r == 1) and not ports[r]
-    ]
+    joints = []
+    for r in range(1, len(rows)):
+        beside = len(passing[r]) <= MAX_JOINT_LINES and len(fed[r]) == 1 and all(item in stacks for item in fed[r])
+        near_port = ports[r] or (r == 1 and ports[0])
+        if (len(passing[r]) == 1 or beside) and len(rails[r]) <= MAX_JOINT_RAILS and not near_port:
+            joints.append(r)
+    return joints
 
 
 def cut_into_columns(ranks: Sequence[RankExtent], allowed: Sequence[int], columns: int) -> tuple[int, ...]:

@@ -174,8 +174,9 @@ def level_lines(
 
 
 def line_load(line: Metaedge | Bridge) -> int:
-    """Return the `main_path_weight` of a data line; 0 for control lines and lines with references."""
-    return main_path_weight(line) if line.kind == "data" else 0
+    """Return the `main_path_weight` of a data line; 0 for control lines, lines with references, and those of
+    training."""
+    return main_path_weight(line) if line.kind == "data" and not line.training else 0
 
 
 def port_side(bridge: Bridge, turned: Turned) -> PortSide:

@@ -80,7 +80,8 @@ class ColourValues:
 
     `values`: None or -1 for none. `words`: the formatted values. `accounts`: additions to tooltips, by row. `missing`:
     the legend's name for boxes without a number; "" for none. `signed`: negative values count too. `batch`: the batch
-    size of costs. `lacks`: for each quantity that may be incomplete, how often each row lacks it.
+    size of costs. `lacks`: for each quantity that may be incomplete, how often each row lacks it. `bounds`: of each row
+    the index in `BOUND_WORDS`; empty where all are exact.
     """
 
     values: Sequence[float | None]
@@ -90,6 +91,7 @@ class ColourValues:
     signed: bool = False
     batch: int | None = None
     lacks: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    bounds: Sequence[int] = ()
 
 
 class NumberColouring(Colouring, ABC):

@@ -74,16 +74,17 @@ class CostColouring(NumberColouring):
         listed = [(row,) for row in first.tolist()]
         words = [self.second_line(path) or "" for path in listed]
         accounts = [self.tooltip_text(path) for path in listed]
-        missing = [cost.gap_counts(COST_QUANTITY[self.scheme]) for cost in distinct]
-        lacks = {
-            word: [missing[index][word] for index in costs] for word in NO_COST.gap_counts(COST_QUANTITY[self.scheme])
-        }
+        quantity = COST_QUANTITY[self.scheme]
+        missing = [cost.gap_counts(quantity) for cost in distinct]
+        lacks = {word: [missing[index][word] for index in costs] for word in NO_COST.gap_counts(quantity)}
+        bounds = [cost.bound_index(quantity) for cost in distinct]
         return ColourValues(
             [value[index] for index in costs],
             [words[index] for index in alike.tolist()],
             [accounts[index] for index in alike.tolist()],
             batch=self.costs.batch,
             lacks={word: counts for word, counts in lacks.items() if any(counts)},
+            bounds=[bounds[index] for index in costs] if any(bounds) else (),
         )
 
     def shade_of(self, value: float) -> RowFill:
@@ -199,7 +200,7 @@ def flops_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostCol
 
 def parameters_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
     """Make the colouring "parameters"."""
-    if hierarchy.graph.is_pytorch:
+    if hierarchy.graph.lacks_weight_shapes:
         raise MissingFacts("parameters are not known in this graph: a trace of PyTorch has no shapes of weights")
     costs, value = _required_costs(facts, "parameters"), lambda cost: cost.parameters
     return _scaled_to_graph(

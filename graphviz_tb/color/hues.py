@@ -51,6 +51,11 @@ def plain_fill(theme: Theme, op: bool) -> RowFill:
     return RowFill(fill, border_colour(fill, theme), theme.text, second)
 
 
+def outlined_fill(theme: Theme) -> RowFill:
+    """Return the fill of a box of the background: of what trains a model, not the model."""
+    return RowFill(theme.op, border_colour(theme.neutral, theme), theme.secondary, theme.secondary)
+
+
 def hue_fill(colour: str, theme: Theme, badge: str = "", bands: tuple[tuple[str, int], ...] = ()) -> RowFill:
     """Return the fill of a coloured box; its second line has the colour of its first."""
     return RowFill(colour, border_colour(colour, theme), theme.text, theme.text, bands, badge, hued=True)

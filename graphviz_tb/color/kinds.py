@@ -88,7 +88,7 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
         weighted[fed] = True
         kinds[(kinds == PRODUCT) & weighted] = DENSE
         # A lookup in no table is the selection of elements.
-        if not graph.is_pytorch and not graph.layers:
+        if not graph.lacks_weight_shapes and not graph.layers:
             kinds[(kinds == EMBEDDING) & ~weighted] = PLUMBING
         kinds[~np.isin(graph.meaning.part(), COMPUTING_PARTS)] = QUIET
     return kinds

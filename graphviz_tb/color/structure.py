@@ -13,10 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
-from graphviz_tb.color.hues import SHADE_COUNT, hue_fill, hue_shades, legend_limit, plain_fill, rank_letters
+from graphviz_tb.color.hues import (
+    SHADE_COUNT,
+    hue_fill,
+    hue_shades,
+    legend_limit,
+    outlined_fill,
+    plain_fill,
+    rank_letters,
+)
 from graphviz_tb.color.kinds import KIND_WORDS, NEUTRAL, group_kinds
 from graphviz_tb.graphs.layers import layer_rows
-from graphviz_tb.model.columns import Ints, Longs, distinct_values, freeze_array, mix_bits
+from graphviz_tb.graphs.rows import training_rows
+from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, freeze_array, mix_bits
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
@@ -34,7 +43,7 @@ class StructureColouring(Colouring):
 
     `looks` are the templates by row. By template: `rank` among those that occur twice or more, `shade` (its number
     among the shades of all hues), `letter` where several have that shade, `groups` (how often it occurs), and `words`
-    that describe its groups.
+    that describe its groups. `training` marks the rows of gradients and updates.
     """
 
     looks: Ints
@@ -43,16 +52,20 @@ class StructureColouring(Colouring):
     letter: dict[int, str]
     groups: dict[int, int]
     words: dict[int, str]
+    training: Bools
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Return the hue of the row's template."""
+        """Return the hue of the row's template; without one, what trains the model is outlined."""
         template = self.template_of(path[-1])
-        return self.template_fill(template) if template in self.rank else super().fill_of(path)
+        if template in self.rank:
+            return self.template_fill(template)
+        return outlined_fill(self.theme) if self.training[path[-1]] else super().fill_of(path)
 
     def look_key(self, row: int) -> Hashable:
         """Return a key equal for groups of one structure."""
         template = self.template_of(row)
-        return (template, template not in self.rank and is_drawn_as_op(self.hierarchy, row))
+        plain = template not in self.rank
+        return (template, plain and is_drawn_as_op(self.hierarchy, row), plain and bool(self.training[row]))
 
     def template_fill(self, template: int) -> RowFill:
         """Return the shade and the letter of a template."""
@@ -213,6 +226,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
         _describe_templates(
             hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))
         ),
+        training_rows(hierarchy)[0],
     )
 
 

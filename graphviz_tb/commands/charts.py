@@ -17,7 +17,7 @@ from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.logs import Series
 from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.output.suffixes import nearest_output
+from graphviz_tb.output.default_names import nearest_output
 from graphviz_tb.render import pdf, png, svg
 
 if TYPE_CHECKING:

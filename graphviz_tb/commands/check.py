@@ -129,7 +129,7 @@ def collect_assertions(given: Iterable[str], files: Iterable[str], optional: boo
     Raises `RequestError` if there are none and they are not `optional`, `MalformedAssertion` for an invalid one.
     """
     from graphviz_tb.errors import MalformedAssertion, RequestError
-    from graphviz_tb.search import parse_assertion
+    from graphviz_tb.search.language import parse_assertion
 
     wanted = list(given)
     for text in wanted:

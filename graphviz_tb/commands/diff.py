@@ -410,8 +410,8 @@ def _check_diff_outputs(targets: tuple[str, ...]) -> None:
     """Refuse outputs of an unknown format or in an unwritable place, before anything is read."""
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.options import REPORT_SUFFIXES
+    from graphviz_tb.output.default_names import nearest_output
     from graphviz_tb.output.files import check_outputs_writable
-    from graphviz_tb.output.suffixes import nearest_output
 
     drawn = [RENDERERS[word].suffix for word in PICTURE_FORMATS]
     legal = ", ".join([*drawn, *REPORT_SUFFIXES])

@@ -45,8 +45,8 @@ def find(
     """List the ops and groups of MODEL that match every QUERY.
 
     A word matches names, op types, devices and attributes. A field restricts it: name: op: device: attr: shape:
-    dtype:. Numbers are compared: params>1M, flops, activations, weights, and with run statistics time>1ms, memory.
-    Join queries with and, or, not and parentheses (docs/find.md).
+    dtype: source:. Numbers are compared: params>1M, flops, activations, weights, and with run statistics time>1ms,
+    memory. Join queries with and, or, not and parentheses (docs/find.md).
 
     \b
     tbgraph find model.pb op:Conv2D
@@ -58,7 +58,7 @@ def find(
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.table import json_lines, print_lines
     from graphviz_tb.output.files import check_inputs_kept
-    from graphviz_tb.search import parse_query
+    from graphviz_tb.search.language import parse_query
 
     if sum((count, names, as_json)) > 1:
         raise click.UsageError("--count, --names and --json say the same in different ways; choose one")
@@ -94,6 +94,7 @@ def _found_node_values(node: Node) -> dict[str, Any]:
         "parameters": cost.parameters,
         "flops": cost.flops,
         "at_least": sorted(cost.lower_bounds()),
+        "at_most": sorted(cost.upper_bounds()),
         "time": node.time,
     }
 

@@ -189,7 +189,7 @@ def translate_options(command: click.Command, name: str, words: Sequence[str]) -
 
 
 def _translate_option(word: str, name: str, options: Mapping[str, click.Parameter]) -> Iterator[str]:
-    """Yield the words that one word stands for here: none, itself, or several."""
+    """Yield the words to read in place of one: none, itself, or several."""
     head, equals, value = word.partition("=")
     if not word.startswith("-") or word == "-" or (head in options and not equals):
         yield word

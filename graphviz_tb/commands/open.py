@@ -66,16 +66,16 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
 
 def _has_display() -> bool:
     """Return whether this machine has a screen with a browser."""
-    from graphviz_tb.serve.display import display
+    from graphviz_tb.serve.settings import has_display
 
-    return display()
+    return has_display()
 
 
 def _is_log(model: str) -> bool:
     """Return whether a model is a folder, and no SavedModel: what a training writes."""
     from pathlib import Path
 
-    from graphviz_tb.formats.saved_model import saved_model_file
+    from graphviz_tb.sources.walk import saved_model_file
 
     return os.path.isdir(model) and saved_model_file(Path(model)) is None  # noqa: PTH112 - never raises, for any name
 

@@ -33,7 +33,7 @@ def waiting(what: str, quiet: bool = False, stream: TextIO | None = None) -> Ite
 
 
 class WaitingLine:
-    """Draws one line again and again in a thread of its own, until it is stopped, and takes it away then."""
+    """A line that its own thread redraws until it is stopped and cleared."""
 
     def __init__(self, what: str, stream: TextIO) -> None:
         self._what, self._stream = what, stream

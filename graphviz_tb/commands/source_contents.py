@@ -11,7 +11,6 @@ from graphviz_tb.commands.table import TextStyle, clip_end, clip_middle, format_
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, TbGraphError
 from graphviz_tb.formats.checkpoint import find_index_files, read_checkpoint
-from graphviz_tb.formats.saved_model import saved_model_file
 from graphviz_tb.logs.log import Log, open_log
 from graphviz_tb.logs.scalars_export import json_number
 from graphviz_tb.model.formatting import format_bytes, format_number
@@ -19,6 +18,7 @@ from graphviz_tb.model.logs import Run, Series
 from graphviz_tb.model.sources import Checkpoint, LoadedGraph, Signature, SourceEntry
 from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.options import ReadOptions
+from graphviz_tb.sources.walk import saved_model_file
 
 CONTAINER_FORMS = ("events", "run_metadata", "run_metadata_text")  # forms that may contain more than the chosen graph
 FORM_NAMES = {
@@ -262,7 +262,7 @@ MAX_LAST_VALUES = 6  # last values in a line of text
 
 def open_run_log(source: object) -> Log | None:
     """Return the log at a path; None if there is none, or for a model."""
-    from graphviz_tb.formats.saved_model import saved_model_file
+    from graphviz_tb.sources.walk import saved_model_file
 
     if not isinstance(source, str) or source == "-":
         return None

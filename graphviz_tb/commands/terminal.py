@@ -169,7 +169,7 @@ class ProgressBar:
             self.draw_bar(min(1.0, done / total))
 
     def show_steps(self, what: str, done: int, total: int) -> None:
-        """Show how far the stage is, in steps of its own."""
+        """Show the progress of a stage that counts its own steps."""
         now = time.monotonic()
         if total and now - self.drawn >= REDRAW_SECONDS:
             self.drawn, self.read_bytes = now, f", {done:,} of {total:,} {what}"

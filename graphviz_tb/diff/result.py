@@ -65,13 +65,13 @@ class Changes(Drawable, Comparison):
     def to_pandas(self) -> pandas.DataFrame:
         """Return all changes as a `pandas.DataFrame`, a row each. Raises `ToolMissing` where pandas is not
         installed."""
-        from graphviz_tb.api.frames import pandas_frame
+        from graphviz_tb.api.nodes import pandas_frame
 
         return pandas_frame(map(_change_row, self), CHANGE_COLUMNS)
 
     def to_polars(self) -> polars.DataFrame:
         """Return the same as a `polars.DataFrame`. Raises `ToolMissing` where polars is not installed."""
-        from graphviz_tb.api.frames import polars_frame
+        from graphviz_tb.api.nodes import polars_frame
 
         return polars_frame(map(_change_row, self), CHANGE_COLUMNS)
 

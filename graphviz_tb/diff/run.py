@@ -118,7 +118,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
         options = source.options.flatten
         graph = source.hierarchy.graph
         graph = interpret(flatten(graph.graph_def)) if options.tensorboard else graph
-        graph = interpret(flatten(module_graph(graph))) if graph.is_pytorch else graph
+        graph = interpret(flatten(module_graph(graph))) if graph.is_value_trace else graph
         if source.loaded and source.loaded.layers:
             graph = replace(graph, layers=source.loaded.layers)
         known = source.loaded
@@ -131,7 +131,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
     asked = ReadOptions(**{name: _of_side(name, value, side) for name, value in choices.items()})
     loaded = read_source(source, asked)
     graph = interpret(flatten(loaded.graph, FlattenOptions(strict=asked.strict), loaded.layers))
-    graph = interpret(flatten(module_graph(graph))) if graph.is_pytorch else graph
+    graph = interpret(flatten(module_graph(graph))) if graph.is_value_trace else graph
     return DiffInput(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
 
 

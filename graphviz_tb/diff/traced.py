@@ -20,13 +20,16 @@ from graphviz_tb.diff.changes.wiring import rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import node_depths, reachable_mask
-from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, is_pytorch_module, pytorch_label
+from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, pytorch_label
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import shape_text
+from graphviz_tb.ops.roles import BUFFER_OP
+from graphviz_tb.ops.roles import PARAMETER_OP as PARAMETER_WEIGHT_OP
 from graphviz_tb.ops.signatures import setting_input_name
 
 if TYPE_CHECKING:
@@ -72,7 +75,7 @@ def _argument(graph: Graph, node: int, slot: int, source: int) -> Iterator[tuple
         owner = posixpath.dirname(posixpath.dirname(graph.name[source]))
         user = posixpath.dirname(graph.name[node])
         # A module is listed below its container, and called without it: the last segment says which it is.
-        own = last_segment(owner) == last_segment(user) or not is_pytorch_module(last_segment(owner))
+        own = last_segment(owner) == last_segment(user) or not is_module(last_segment(owner))
         yield label, OWN_PARAMETER if own else f"{SHARED_PARAMETER}{owner}"
     elif label != NO_ARGUMENT:
         key = setting_input_name(graph.op_types[graph.op[node]], slot) or f"argument {slot}"
@@ -112,7 +115,7 @@ def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
         _add_parents(around, scope)
     names: dict[int, str] = {}
     for scope, nodes in below.items():
-        alone = len(nodes) == 1 and is_pytorch_module(last_segment(scope)) and scope not in around
+        alone = len(nodes) == 1 and is_module(last_segment(scope)) and scope not in around
         counts: dict[str, int] = defaultdict(int)
         for node in nodes:
             definition = graph.graph_def.node[node]
@@ -161,8 +164,9 @@ WIDTH_KEYS = frozenset(key for key, _ in WIDTH_OPS.values())  # Keras has the sa
 
 
 def is_traced(graph: Graph) -> bool:
-    """Return whether a graph is a trace of PyTorch."""
-    return any(op.startswith(TORCH_PREFIX) for op in graph.op_types)
+    """Return whether a graph is a trace of PyTorch, whose weights have no shapes."""
+    weights = {PARAMETER_WEIGHT_OP, BUFFER_OP}.intersection(graph.op_types)
+    return not weights and any(op.startswith(TORCH_PREFIX) for op in graph.op_types)
 
 
 def traced_width_changes(m: Matching) -> Iterator[Change]:
@@ -234,4 +238,4 @@ def traced_module(graph: Graph, node: int) -> str:
     """Return the module that an op is in; of an op outside of all its own name."""
     name = graph.name[node]
     around = name.rpartition("/")[0]
-    return around if is_pytorch_module(last_segment(around)) and not is_pytorch_module(last_segment(name)) else name
+    return around if is_module(last_segment(around)) and not is_module(last_segment(name)) else name

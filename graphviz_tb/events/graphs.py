@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -26,7 +26,6 @@ from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
 from graphviz_tb.formats.profiler_traces import add_trace_steps, find_trace_files
 from graphviz_tb.formats.protobuf import DECODE_ERRORS, MessageT, decode_message
 from graphviz_tb.formats.run_metadata import graph_forms_in, graphs_of_run_metadata
-from graphviz_tb.formats.saved_model import saved_model_file
 from graphviz_tb.keras.model import conceptual_graph
 from graphviz_tb.limits import MAX_NOTICES_PER_KIND, MAX_SIBLING_ENTRIES, SNIFFED_BYTES
 from graphviz_tb.model.notice import Notice
@@ -43,7 +42,7 @@ from graphviz_tb.sources.streams import (
     open_path,
     unreadable_error,
 )
-from graphviz_tb.sources.walk import FolderListing, file_identity, list_files_below
+from graphviz_tb.sources.walk import FolderListing, file_identity, list_files_below, saved_model_file
 
 # Scan an event file for records with a graph, a Keras model or a profile; skip the rest.
 #
@@ -261,7 +260,8 @@ def read_log_directory(folder: Path, options: ReadOptions, progress: ReadProgres
     notices = [*below.notices, *unreadable_event_files(below)]
     files = _files_of_run(options.run, folder, [(run, path) for run, path in below.files if is_event_file(path)])
     traces = find_trace_files(below, options)
-    if not files and not traces:
+    programs = _programs_below(options.run, folder, below, options)
+    if not files and not traces and not programs:
         # What may not be read says more than what is there.
         unread = [notice.message for notice in notices if notice.strict]
         raise no_events_error(folder) if not unread else NoGraph(f"no event file in '{folder}': {unread[0]}")
@@ -274,7 +274,32 @@ def read_log_directory(folder: Path, options: ReadOptions, progress: ReadProgres
         done += _file_size_or_zero(path)
         if progress is not None:
             progress(done, total)
-    return add_trace_steps(_contents_of_scans(runs, str(folder), options, notices), traces, options)
+    contents = _contents_of_scans(runs, str(folder), options, notices)
+    contents = replace(contents, found=(*contents.found, *programs))
+    return add_trace_steps(contents, traces, options)
+
+
+EXPORT_SUFFIX = ".pt2"  # of the programs that PyTorch exports
+
+
+def _programs_below(
+    run: str | None, folder: Path, below: FolderListing, options: ReadOptions
+) -> tuple[SourceItem, ...]:
+    """Return the exported programs in a log directory; the name of a file is the tag of its graph."""
+    found = []
+    for own, path in _files_of_run(run, folder, [(own, path) for own, path in below.files]):
+        if path.suffix == EXPORT_SUFFIX and path.is_file():
+            entry = SourceEntry("op", run=own, tag=path.name, bytes=_file_size_or_zero(path), format="PyTorch export")
+            found.append(SourceItem(entry, partial(_load_program, path, options)))
+    return tuple(found)
+
+
+def _load_program(path: Path, options: ReadOptions) -> GraphContent:
+    """Return the graph of an exported program, the first of several."""
+    from graphviz_tb.formats.archives import read_archive
+
+    with open_path(path, options) as opened:
+        return read_archive(opened, options).found[0].load()
 
 
 def _file_size_or_zero(path: Path) -> int:

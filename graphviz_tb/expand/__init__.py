@@ -25,6 +25,7 @@ from graphviz_tb.expand.extract import (
 from graphviz_tb.expand.stubs import ChildMark, MarksByHost, call_constants, list_annotations
 from graphviz_tb.graphs.computing import computing_rows
 from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
+from graphviz_tb.graphs.rows import training_rows
 from graphviz_tb.model.columns import Bools, Bytes, distinct_values, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY_MARK
@@ -141,7 +142,7 @@ class Expander:
             row=path[-1],
             children=tuple(rows),
             units=tuple([NOMINAL_HALF_WIDTHS[self._kinds[row]] for row in rows]),
-            edges=(*edges, *self._back_edges(path, rows)),
+            edges=(*_mark_training(edges, self.training[rows]), *self._back_edges(path, rows)),
             bridges=tuple(bridges),
             mask=mask,
             automatic=automatic,
@@ -178,6 +179,16 @@ class Expander:
             circling=frozenset() if self.options.tensorboard else self._children_on_cycles(rows, edges),
             computing=frozenset(at for at, row in enumerate(rows) if self._computing[row]),
         )
+
+    @cached_property
+    def training(self) -> Bools:
+        """Mark the rows of gradients and updates, and of folds of them; none for TensorBoard."""
+        hierarchy = self.hierarchy
+        if self.options.tensorboard:
+            return np.zeros(len(hierarchy), bool)
+        marked: Bools = training_rows(hierarchy)[0] | (hierarchy.how == TRAINING_ORIGIN)
+        marked[0] = False
+        return marked
 
     @cached_property
     def _computing(self) -> Bools:
@@ -247,7 +258,8 @@ class Expander:
         """Columns of rows that decide a level besides its structure: if they agree, equal groups have equal levels."""
         hierarchy = self.hierarchy
         hidden = self.hidden if self.hidden is not None else np.zeros(len(hierarchy), bool)
-        return hierarchy.kind, hierarchy.how, hierarchy.connected, hidden, self._sink_mask, self._summary_rows
+        marks = self._sink_mask, self._summary_rows, self.training
+        return hierarchy.kind, hierarchy.how, hierarchy.connected, hidden, *marks
 
     @cached_property
     def _kinds(self) -> list[int]:
@@ -307,12 +319,19 @@ class Expander:
             return []
         # Bridges inside a function differ from call to call: find them for each path.
         if self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
-            return decide_drawable(self, path, self._filed.bridges(path[0]), away, self.options)
+            return decide_drawable(self, path, rows, self._filed.bridges(path[0]), away, self.options)
         if self._edges is None:
             self._edges = EdgeIndex(self.hierarchy)
         across = open_group_crossings(self.hierarchy, self._edges, path)
         bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edges.known)
-        return decide_drawable(self, path, bridges, away, self.options)
+        return decide_drawable(self, path, rows, bridges, away, self.options)
+
+
+def _mark_training(edges: list[Metaedge], training: Bools) -> list[Metaedge]:
+    """Mark the metaedges to and from children that are gradients or updates, unless all children are."""
+    if not training.any() or training.all():
+        return edges
+    return [replace(edge, training=True) if training[edge.source] or training[edge.target] else edge for edge in edges]
 
 
 def _summary_only_rows(hierarchy: Hierarchy) -> Bools:

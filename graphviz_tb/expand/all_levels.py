@@ -124,6 +124,7 @@ class LevelForms:
         self._children, self._asked = hierarchy.child_order.tolist(), asked[hierarchy.child_order]
         self._start, self._kind = hierarchy.child_start.tolist(), hierarchy.kind.tolist()
         self._parent = hierarchy.parent.tolist()
+        self._training: list[bool] = expander.training.tolist()
         self._marks, rows, start = _all_level_marks(hierarchy)
         self._mark_rows, self._mark_start = rows.tolist(), start.tolist()
         inside, across = lines.columns
@@ -157,6 +158,7 @@ class LevelForms:
             self._across[a:b].tobytes(),
             tuple(beyond),
             tuple(drawn),
+            tuple([self._training[other >> 1] for other in others]),
         )
         rows = list(seen)
         form = self._forms.get(key)

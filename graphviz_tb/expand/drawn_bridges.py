@@ -69,14 +69,19 @@ NO_CONTINUATIONS: set[tuple[int, bool]] = set()
 
 
 def decide_drawable(
-    expander: Expander, path: RowPath, bridges: list[Bridge], away: Set[int], options: ExpandOptions
+    expander: Expander,
+    path: RowPath,
+    rows: Sequence[int],
+    bridges: list[Bridge],
+    away: Set[int],
+    options: ExpandOptions,
 ) -> list[Bridge]:
     """Mark the bridges that cannot be drawn.
 
     A bridge is drawn if its child is not in `away` (extracted both automatically and by hand), its neighbour has at
     most `maxBridgePathDegree` bridges on that side (and of control-only ones), and it continues in the level around the
     group; a control edge against the data order is not. A child moved by hand keeps its bridges, so that the drawing
-    order does not change.
+    order does not change. A line between the model and what trains it ends at the frame of the group.
     """
     box = expander.box_path(path)
     parent = parent_path(expander.hierarchy, box)
@@ -86,7 +91,11 @@ def decide_drawable(
     # maxBridgePathDegree: a neighbour that feeds more children than that would be a fan of lines from one port.
     sides, controls = _crowded_neighbours(bridges, options.max_bridge_degree)
     decided = []
+    training = expander.training
     for bridge in bridges:
+        if training[bridge.other] != training[rows[bridge.child]]:
+            decided.append(bridge.as_stub(training=True))
+            continue
         drawn = (
             bridge.child not in away
             and (bridge.other, bridge.inbound) in goes_on

@@ -248,7 +248,7 @@ class MemberExpander(Expander):
                 across = self._edge_index.function_crossings(across, path[-1]).edges
             bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edge_index.known)
         bridges = self._with_member_shares(path, rows, bridges, stacks)
-        return decide_drawable(self, path, bridges, away, self.options)
+        return decide_drawable(self, path, rows, bridges, away, self.options)
 
     def _lines_of_members(self, stack: int) -> MemberLines:
         """Return the bridges of all groups in the members of an outermost stack, found in one pass."""
@@ -446,7 +446,7 @@ class MemberExpander(Expander):
         if (stack, inbound) not in self._ways:
             self._ways[stack, inbound] = self._chain_ends(stack, usual, inbound)
         rows = (self.alike.corresponding_row(usual, member, row) for row in self._ways[stack, inbound])
-        # A member unlike the usual one has neighbours of its own.
+        # A member unlike the usual one has other neighbours.
         return [row for row in rows if row is not None] or self._rows_joined_to_members(stack, member, inbound)
 
     def _rows_joined_to_members(self, stack: RowPath, member: int, inbound: bool) -> list[int]:

@@ -86,14 +86,16 @@ def list_annotations(
     """Return every stub of a level, one for each (child, side, other): marks, then cut metaedges, then bridges."""
     annotations: dict[tuple[int, Side, int], Annotation] = {}
 
-    def push(child: int, side: Side, other: int, kind: StubKind, count: int, control: bool) -> None:
+    def push(
+        child: int, side: Side, other: int, kind: StubKind, count: int, control: bool, training: bool = False
+    ) -> None:
         # TensorBoard draws one stub for each node on a side: the first one sets its kind.
         old = annotations.get((child, side, other))
         if old is None:
-            annotations[child, side, other] = Annotation(child, side, other, kind, count, control)
+            annotations[child, side, other] = Annotation(child, side, other, kind, count, control, training)
         else:
             annotations[child, side, other] = Annotation(
-                child, side, other, old.kind, old.edges + count, old.control and control
+                child, side, other, old.kind, old.edges + count, old.control and control, old.training and training
             )
 
     for mark in marks:
@@ -107,5 +109,6 @@ def list_annotations(
     for bridge in bridges:
         if not bridge.drawable or bridge.child in away:
             count = bridge.tensors + bridge.control
-            push(bridge.child, "in" if bridge.inbound else "out", bridge.other, "shortcut", count, not bridge.tensors)
+            side: Side = "in" if bridge.inbound else "out"
+            push(bridge.child, side, bridge.other, "shortcut", count, not bridge.tensors, bridge.training)
     return tuple(annotations.values())

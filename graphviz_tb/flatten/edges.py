@@ -9,18 +9,19 @@ from itertools import chain
 
 import numpy as np
 
-from graphviz_tb.errors import UnknownInput
+from graphviz_tb.errors import GraphError, UnknownInput
 from graphviz_tb.graphs.node_columns import NodeColumns
-from graphviz_tb.model.columns import Bools, Ints, run_bounds
+from graphviz_tb.model.columns import Bools, Ints, Longs, run_bounds
+from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.ops.roles import REFERENCE_OPS
+from graphviz_tb.model.sources import GraphSource
+from graphviz_tb.ops.roles import REFERENCE_OPS, Role, has_role
+from graphviz_tb.ops.signatures import arities
 from graphviz_tb.options import FlattenOptions
 
 # An input is ^name, name, name:index or, inside functions, name:output:index.
 INPUT_PATTERN = re.compile(r"([^:]+):((?:\w*:)?\d+)", re.ASCII)
-
-PYTORCH_PARAMETER = "prim::GetAttr"  # of PyTorch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +124,8 @@ def _unexpected_inputs(nodes: NodeColumns, edges: EdgeColumns, unknown: list[str
         return []
     # `unknown` lists the inputs without a source in the order of `edges`.
     fine = _expected_missing(nodes, edges)[edges.source < 0].tolist()
-    return [text for text, well in zip(unknown, fine, strict=True) if not well]
+    # "" keeps the place of an argument that is no tensor (formats/exported.py).
+    return [text for text, well in zip(unknown, fine, strict=True) if text and not well]
 
 
 def _first_data_inputs(target: Ints, control: Bools) -> Bools:
@@ -159,7 +161,42 @@ def _report_unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple
 
 
 def _expected_missing(nodes: NodeColumns, edges: EdgeColumns) -> Bools:
-    """Mask inputs that rightly name no node: the module of a PyTorch parameter."""
-    parameter = np.array([op == PYTORCH_PARAMETER for op in nodes.op_types], bool)[nodes.op_id]
+    """Mask inputs that rightly name no node: the module of a traced parameter."""
+    parameter = np.array([has_role(op, Role.TRACE_WEIGHT) for op in nodes.op_types], bool)[nodes.op_id]
     missing: Bools = (edges.source < 0) & parameter[edges.target]
     return missing
+
+
+# Ops with more or fewer inputs than their type takes: TensorFlow would not load such a graph.
+
+
+def wrong_input_counts(nodes: NodeColumns, graph_def: GraphSource, strict: bool) -> tuple[Notice, ...]:
+    """Tell (or refuse) ops with another number of inputs than their type takes. One without any is a sketch, and fine.
+    Raises GraphError with `strict`."""
+    own = {function.signature.name for function in graph_def.library.function}
+    known = arities()
+    takes = np.array([-1 if op in own else known.get(op, -1) for op in nodes.op_types], np.int64)
+    if not (takes >= 0).any():
+        return ()
+    wanted, has = takes[nodes.op_id], _data_inputs(nodes)
+    wrong = np.flatnonzero((wanted >= 0) & (has != wanted) & (has > 0))
+    if not len(wrong):
+        return ()
+    first = int(wrong[0])
+    op, name = nodes.op_types[int(np.asarray(nodes.op_id)[first])], nodes.name[first]
+    message = f"{op} takes {format_counted_noun(int(wanted[first]), 'input')}, {name!r} has {int(has[first]):,}"
+    if strict:
+        raise GraphError(message, hint="leave out --strict to draw it all the same")
+    return (Notice("input-count", message, name, len(wrong)),)
+
+
+def _data_inputs(nodes: NodeColumns) -> Longs:
+    """Input counts by node, without control inputs."""
+    fan_in = np.array(nodes.fan_in, np.int64)
+    target = np.repeat(np.arange(len(nodes), dtype=np.int64), fan_in)
+    source = np.array(nodes.source, np.int64)
+    data = source >= -1  # see `NodeNumbers`
+    texts = np.array([not text.startswith("^") for text in chain(*nodes.others)], bool)
+    data[source == -1] = texts
+    counts: Longs = np.bincount(target[data], minlength=len(nodes))
+    return counts

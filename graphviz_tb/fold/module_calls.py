@@ -144,7 +144,7 @@ class _Walk:
         module of PyTorch is called, whatever it does.
         """
         graph = self.hierarchy.graph
-        if graph.is_pytorch:
+        if graph.has_module_scopes:
             return True
         ops: dict[int, Counter[int]] = defaultdict(Counter)
         for node, call in calls.items():
@@ -209,14 +209,16 @@ def merged_modules(graph: Graph) -> dict[int, str]:
     Net/Sequential[blocks] of Net/ModuleList[stages]/ModuleDict[0]/Sequential[blocks] is
     Net/Sequential[stages.0.blocks].
     """
-    known = _modules_of_weights(graph) if graph.is_pytorch else {}
+    known = _modules_of_weights(graph) if graph.is_value_trace else {}
     merged: dict[tuple[tuple[str, ...], Skips], set[tuple[str, ...]]] = defaultdict(set)
     for scope, skips in set(known.values()):
         for place in range(len(scope)):
             merged[scope[: place + 1], skips[:place]].add(skips[place])
-    merged = {key: held for key, held in merged.items() if len(held) > 1}
-    if not merged:
+    # The others of their class have the same containers, also where only one has their attribute.
+    families = {_family(*key) for key, held in merged.items() if len(held) > 1}
+    if not families:
         return {}
+    merged = {key: held for key, held in merged.items() if _family(*key) in families}
     first = {scope for scope, _ in merged}
     _spread_along_flow(graph, known, first)
     return {
@@ -227,6 +229,12 @@ def merged_modules(graph: Graph) -> dict[int, str]:
         for node, (scope, skips) in known.items()
         if any(scope[: place + 1] in first for place in range(len(scope)))
     }
+
+
+def _family(scope: tuple[str, ...], skips: Skips) -> tuple[tuple[str, ...], str, Skips]:
+    """Return what the modules of one class that are called at one place have in common."""
+    found = MODULE.fullmatch(scope[-1])
+    return scope[:-1], found[1] if found else scope[-1], skips
 
 
 def _modules_of_weights(graph: Graph) -> dict[int, tuple[tuple[str, ...], Skips]]:

@@ -9,6 +9,7 @@ from functools import partial
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import SourceContents, SourceItem
+from graphviz_tb.formats.torch_export import is_export_archive, read_export_archive
 from graphviz_tb.keras.model import conceptual_graph
 from graphviz_tb.keras.weights import archive_weights
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
@@ -27,9 +28,12 @@ def read_archive(opened: OpenedSource, options: ReadOptions) -> SourceContents:
         try:
             # A file is read part by part; only data from a pipe is in memory.
             archive = closing.enter_context(zipfile.ZipFile(opened.path or io.BytesIO(opened.data())))
-            data, on_disk = _read_archive_config(archive, opened)
+            exported = is_export_archive(archive.namelist())
+            data, on_disk = (b"", None) if exported else _read_archive_config(archive, opened)
         except ARCHIVE_ERRORS as error:
             raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
+        if exported:
+            return read_export_archive(opened, archive)
         content = conceptual_graph(data, opened.name, partial(archive_weights, archive, opened), on_disk)
     entry = SourceEntry("conceptual", bytes=len(data), format="Keras archive")
     return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)

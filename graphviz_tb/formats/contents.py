@@ -15,6 +15,7 @@ from graphviz_tb.model.sources import Signature, SourceEntry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
 
+NO_SIGNATURE_MESSAGE = "no signature can be chosen here: the source has none"
 TOP_RUN = "."  # the run whose files are directly in the given folder
 RUN_GRAPH_TAG = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import io
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from graphviz_tb.errors import Ambiguous, RequestError, UnknownChoice, WrongType
+from graphviz_tb.formats.contents import NO_SIGNATURE_MESSAGE
 from graphviz_tb.ops.roles import TRACED_RESULT_OPS
 from graphviz_tb.unwrap.calls import VARIABLE_NAME_ATTR, barrier_names, copy_without_barriers
 
@@ -20,13 +22,12 @@ SERVING_DEFAULT = "serving_default"  # the signature that TensorFlow Serving cal
 EXAMPLE_TENSOR_SPEC = "tf.TensorSpec([None, 8])"  # an example input
 ACCEPTED_SOURCES = "give a path, bytes, a GraphDef, a tf.Graph or a ConcreteFunction"
 CALL_METHOD = "__call__"
-NO_SIGNATURE_MESSAGE = "no signature can be chosen here: the source has none"
 # (attributes that identify the object, message, hint); `{name}` is the object's own name.
 REFUSED_OBJECTS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("named_parameters", "state_dict"),
         "the PyTorch module {name!r} has no graph",
-        "write one with SummaryWriter.add_graph(module, inputs) and give its log directory",
+        "give load(torch.export.export(module, inputs)), or the log directory of SummaryWriter.add_graph",
     ),
     (
         ("add_weight", "call"),
@@ -188,6 +189,18 @@ def _identifier_or_f(function: Any) -> str:
 def _quote_keys(words: Mapping[str, Any]) -> str:
     """Return the keys, quoted."""
     return ", ".join(map(repr, words))
+
+
+def bytes_of_program(source: Any) -> bytes | None:
+    """Return a program of `torch.export` as its own `save` writes it; None for any other object. PyTorch itself is not
+    imported: a program that has one has loaded it already."""
+    torch = sys.modules.get("torch")
+    kind = type(source)
+    if torch is None or kind.__name__ != "ExportedProgram" or not kind.__module__.startswith("torch."):
+        return None
+    written = io.BytesIO()
+    torch.export.save(source, written)
+    return written.getvalue()
 
 
 def message_of_object(source: Any, signature: str | None = None) -> Any:

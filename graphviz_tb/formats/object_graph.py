@@ -65,8 +65,9 @@ NO_VARIABLE = CapturedVariable("", "", (), None)
 
 
 def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
-    """Before: the bytes of a SavedObjectGraph. After: for each function the variables that it captures, in the order of
-    its last arguments, each object by a name of its own. {} where the bytes are damaged.
+    """Return the variables that each function of a SavedObjectGraph captures, in the order of its last arguments.
+
+    No two objects have the same name. {} where the bytes are damaged.
 
     >>> captured_variables(bytes.fromhex("0a053a0332017712090a01661204120200000a00"))["f"][0].name
     'w'
@@ -127,9 +128,11 @@ def _is_floating(saved: list[SavedVariable], number: int) -> bool:
 
 
 def _trained_objects(flags: list[bool], data: bytes, spans: list[tuple[int, int]]) -> list[bool | None]:
-    """Before: the flag of each variable when it was made. After: whether each object is trained, as the lists of the
-    root say, which follow a layer that is frozen later; the flag alone proves that a variable of Keras is not trained,
-    and no more."""
+    """Return whether each object is trained.
+
+    The lists of the root decide: they follow a layer that is frozen later. The flag that a variable of Keras got when
+    it was made only proves that it is not trained.
+    """
     lists = {name: number for number, name in _child_objects(data, *spans[0])} if spans else {}
     said: dict[int, bool] = {}
     for name, trained in ((TRAINED, True), (FIXED, False)):

@@ -22,6 +22,7 @@ from google.protobuf.message import Message
 
 from graphviz_tb.errors import NOT_STRICT_HINT, NoGraph, ReadError, RequestError, UnknownFormat
 from graphviz_tb.formats.contents import (
+    NO_SIGNATURE_MESSAGE,
     GraphContent,
     LazyProfiles,
     SourceContents,
@@ -30,7 +31,6 @@ from graphviz_tb.formats.contents import (
     expand_run_name,
     graph_label,
 )
-from graphviz_tb.formats.live_objects import NO_SIGNATURE_MESSAGE
 from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
 from graphviz_tb.formats.protobuf import decode_message, unknown_field_notices
 from graphviz_tb.graphs.layers import match_layers_to_scopes
@@ -47,7 +47,6 @@ from graphviz_tb.sources.streams import OpenedSource, ReadProgress, existing_pat
 from graphviz_tb.sources.walk import cannot_list_error
 from graphviz_tb.unwrap.artifacts import LOWERED_INPUT_NAME, drop_tracing_artifacts, possible_artifacts
 from graphviz_tb.unwrap.node_order import is_frozen_order, sort_graph
-from graphviz_tb.unwrap.traced_graphs import drop_function_barriers, merge_traced_graphs, unwrap_calls
 
 # Single messages: GraphDef, MetaGraphDef, SavedModel, RunMetadata and XSpace, binary or text.
 
@@ -194,13 +193,29 @@ def _lazy_read_archive(opened: OpenedSource, options: ReadOptions) -> SourceCont
     return read_archive(opened, options)
 
 
+def _lazy_read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read an ONNX model."""
+    from graphviz_tb.formats.onnx import read_onnx
+
+    return read_onnx(opened, options)
+
+
+def _lazy_read_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read a file of TensorFlow Lite."""
+    from graphviz_tb.formats.tflite import read_tflite
+
+    return read_tflite(opened, options)
+
+
 READERS: dict[str, Reader] = {
     **MESSAGE_READERS,
     "events": _lazy_read_events,
     "keras_json": _lazy_read_keras_json,
     "keras_metadata": _lazy_read_keras_metadata,
     "keras_hdf5": _lazy_read_keras_hdf5,
-    "archive": _lazy_read_archive,
+    "archive": _lazy_read_archive,  # Keras models, programs of torch.export
+    "onnx": _lazy_read_onnx,
+    "tflite": _lazy_read_tflite,
 }
 
 
@@ -260,10 +275,14 @@ def read_source(
 
 def _clean_graph(content: GraphContent) -> tuple[GraphDef | PackedGraph, int]:
     """Remove what only runs the graph and what tracing left. Returns the graph and the number of removed ops."""
-    graph, small = merge_traced_graphs(content.traced) if content.traced else (content.graph_def, 0)
+    graph, small = content.graph_def, 0
     if isinstance(graph, PackedGraph):
         return graph, small  # packed graphs contain nothing to remove
-    graph = drop_function_barriers(unwrap_calls(graph))
+    if content.traced or graph.library.function:
+        from graphviz_tb.unwrap.traced_graphs import drop_function_barriers, merge_traced_graphs, unwrap_calls
+
+        graph, small = merge_traced_graphs(content.traced) if content.traced else (graph, small)
+        graph = drop_function_barriers(unwrap_calls(graph))
     suspects = possible_artifacts(graph)
     # Freezing lowers loops and sorts the nodes: the artifacts of the first prove the second.
     made = sort_graph(
@@ -364,7 +383,7 @@ def source_contents(source: Any, options: ReadOptions, progress: ReadProgress | 
 
 def _folder_contents(folder: Path, options: ReadOptions, progress: ReadProgress | None) -> SourceContents:
     """Return the contents of a SavedModel folder, or else of a log directory."""
-    from graphviz_tb.formats.saved_model import saved_model_file
+    from graphviz_tb.sources.walk import saved_model_file
 
     model = saved_model_file(folder)
     if model is not None:
@@ -388,8 +407,10 @@ def _object_contents(source: Any, options: ReadOptions) -> SourceContents:
     """Return the contents of a message, ours or TensorFlow's, or of a TensorFlow object that has a graph."""
     if isinstance(source, GraphDef):
         return _graph_message_contents(source)
-    from graphviz_tb.formats.live_objects import message_of_object
+    from graphviz_tb.formats.live_objects import bytes_of_program, message_of_object
 
+    if (saved := bytes_of_program(source)) is not None:
+        return _opened_contents(open_bytes(saved, options), options)
     message = message_of_object(source, options.signature)
     if isinstance(message, GraphDef):
         return _graph_message_contents(message)

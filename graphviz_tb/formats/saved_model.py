@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.formats.collections import mark_trained
-from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
-from graphviz_tb.formats.live_objects import NO_SIGNATURE_MESSAGE
+from graphviz_tb.formats.contents import NO_SIGNATURE_MESSAGE, GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.object_graph import captured_variables, signature_dtype_name
 from graphviz_tb.limits import MAX_COMPARED_SIGNATURES
 from graphviz_tb.model.notice import Notice
@@ -28,13 +25,6 @@ from graphviz_tb.unwrap.signatures import (
 
 SERVING_SIGNATURE = "serving_default"  # the signature that TensorFlow Serving calls
 BUILT_IN_SIGNATURES = ("__saved_model_init_op", "__saved_model_train_op")  # entries that are not signatures
-SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")  # in a SavedModel folder
-
-
-def saved_model_file(folder: Path) -> Path | None:
-    """Return the model file of a SavedModel folder; None if it has none, or cannot be entered."""
-    # Unlike Path.is_file, this does not raise if the folder may not be entered.
-    return next((folder / name for name in SAVED_MODEL_FILES if os.path.isfile(folder / name)), None)  # noqa: PTH113
 
 
 def contents_of_meta_graphs(

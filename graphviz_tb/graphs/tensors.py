@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS, MAX_OUTPUTS, dtype_name
+from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS, MAX_OUTPUTS, Shape, dtype_name, shape_from_proto
 from graphviz_tb.ops.signatures import OpDef, op_def
 
 if TYPE_CHECKING:
@@ -25,6 +25,16 @@ BFLOAT16, FLOAT16, FLOAT8_E5M2, FLOAT8_E4M3FN, INT4, UINT4 = 14, 19, 24, 25, 29,
 def attr_value(definition: NodeDef, key: str) -> AttrValue:
     """Return an attribute, an empty one if it is absent. Indexing the map of a message would add the key to it."""
     return definition.attr[key] if key in definition.attr else type(definition)().attr[key]
+
+
+def declared_shapes(definition: NodeDef) -> list[Shape] | None:
+    """Return the shapes in `_output_shapes`, or None if there is no list."""
+    if "_output_shapes" not in definition.attr:
+        return None
+    value = definition.attr["_output_shapes"]
+    if not value.HasField("list"):
+        return None
+    return [shape_from_proto(shape) for shape in value.list.shape]
 
 
 def claimed_element_count(tensor: TensorProto) -> int:
@@ -128,6 +138,7 @@ def first_elements(tensor: TensorProto, most: int) -> list[Any]:
 
 # Output dtypes of ops, from their attributes.
 
+LISTED_DTYPES_ATTR = "_output_types"  # of exported programs: the dtypes of all outputs
 # Attributes with the dtype of the output; the first present one counts.
 OUTPUT_DTYPE_ATTRS = (
     *("DstT", "out_type", "output_type", "dtype", "Tout", "dtypes", "elem_type"),
@@ -145,7 +156,9 @@ def output_dtype_lookup(definition: NodeDef) -> Callable[[int], str]:
 
 def all_output_dtypes(definition: NodeDef) -> list[str]:
     """Return the dtypes of all outputs of an op that TensorFlow defines; for other ops, those of its usual
-    attributes."""
+    attributes. A file may list them."""
+    if listed := _attribute_dtypes(definition, LISTED_DTYPES_ATTR):
+        return listed
     known = op_def(definition.op)
     return _dtypes_by_usual_attribute(definition) if known is None else list(_dtypes_by_definition(definition, known))
 

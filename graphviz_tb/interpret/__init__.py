@@ -57,7 +57,7 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     graph = replace(graph, mark=freeze_array(marks.mark), beside=marks.beside, within=marks.within)
     weights = {} if shown else describe_weights(graph, carried)
     # PyTorch names nodes after values ("530"), so all are labelled by kind; elsewhere only some arguments are.
-    kinds = label_pytorch_nodes(graph) if graph.is_pytorch else {**label_loop_arguments(graph), **called}
+    kinds = label_pytorch_nodes(graph) if graph.is_value_trace else {**label_loop_arguments(graph), **called}
     # On demand: a picture shows dozens of up to 100,000 weights.
     labels = LazyMapping((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
     return _attach_interpretation(replace(graph, labels=labels), carried, weights)

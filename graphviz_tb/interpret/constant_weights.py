@@ -9,27 +9,46 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.constant_values import (
+    LEAST_COMPARED,
     STORED,
+    has_repeated_numbers,
     is_literal,
     is_mask,
     is_scalar,
     is_splat,
     is_stored,
+    is_vector,
     numbers_in,
 )
 from graphviz_tb.interpret.frozen_reads import TABLES, TAKE_KERNELS
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.ops.roles import ADD_OPS, BATCH_PRODUCT_OPS, CONSTANT_OPS, MATRIX_PRODUCT_OPS, Role, has_role
+from graphviz_tb.ops.roles import (
+    ADD_OPS,
+    BATCH_PRODUCT_OPS,
+    CONSTANT_OPS,
+    MATRIX_PRODUCT_OPS,
+    REARRANGE_OPS,
+    UNIT_AXES_OPS,
+    Role,
+    has_role,
+)
 from graphviz_tb.ops.roles import LOOKUP_TABLE_OPS as TABLE_HANDLES
 from graphviz_tb.ops.table import op_line
 
-UNARY = frozenset({"Abs", "Exp", "Log", "Neg", "Sigmoid", "Softplus", "Sqrt", "Square", "Rsqrt", "Tanh", "Identity"})
 EXPONENTS = frozenset({"Exp", "Sigmoid", "Softplus", "Tanh"})  # keep a trained number in bounds
 TELLING = EXPONENTS | {"Reshape", "ExpandDims", "Rsqrt", "Neg"}
 JOINING = ADD_OPS | {"BiasAdd", "Sub", "Mul", "RealDiv"}  # element by element
+NORMS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
+# Between a product and its bias: what keeps its numbers, sums and factors.
+LINEAR = (
+    ADD_OPS | REARRANGE_OPS | UNIT_AXES_OPS | TAKE_KERNELS | {"BatchToSpaceND", "Identity", "Mul", "RealDiv", "Sub"}
+)
+MAX_OPS_BEFORE_BIAS = 8
+OPS_OF_NORM = 3  # by the root, by the scale, and a shift
 COMPILED = frozenset({"TRTEngineOp", "XlaCallModule"})  # with the program, and the constants in it, in an attribute
 FILLED_TABLES = frozenset(op for op in TABLE_HANDLES if op.startswith("Mutable"))
 MANY_BYTES = 1024  # as the names and settings of an op do not take
@@ -61,9 +80,9 @@ class MadeOfConstants:
         for here, there in zip(target[inner].tolist(), source[inner].tolist(), strict=True):
             self._before.setdefault(here, []).append(there)
 
-    def worked_out(self, node: int) -> list[int]:
+    def worked_out(self, node: int, of_product: bool) -> list[int]:
         """Return the constants behind a value that no program would work out by itself: a vector brought into the shape
-        of the data, a variance, an exponent, a slope with another sign."""
+        of the data, a variance, an exponent, a slope with another sign; of one number if it is added to a product."""
         types = self.graph.op_types
         behind, ops, seen, waiting = [], set[str](), {node}, [node]
         while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
@@ -79,7 +98,7 @@ class MadeOfConstants:
                     waiting.append(source)
         if not ops & TELLING:
             return []
-        least = 1 if ops & EXPONENTS and len(behind) == 1 else 2
+        least = 1 if (of_product or ops & EXPONENTS) and len(behind) == 1 else 2
         return [each for each in behind if numbers_in(self.graph, each) >= least]
 
     def constants_behind(self, nodes: Iterable[int], seen: set[int] | None = None) -> Iterator[int]:
@@ -118,6 +137,7 @@ def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
     data ─▶ Mul ◀─ Reshape ◀─ constant                           a number of the program has the shape that it needs
     data ─▶ Mul ◀─ Rsqrt ◀─ + ε ◀─ constant                      the variance of a norm
     data ─▶ Mul ◀─ Exp ◀─ constant                               a program would write the result
+    data · Rsqrt(data) ─▶ Mul ◀─ vector                      the scale of a norm, and what is added to it
     """
     joins = graph.nodes_of_types(JOINING.__contains__)
     data = ~graph.control
@@ -135,14 +155,25 @@ def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
     plain = np.zeros(len(graph), bool)
     plain[graph.target[data & ~made.made[graph.source]]] = True
     into = np.flatnonzero(data & (joins & plain)[graph.target] & made.made[graph.source])
+    normed = _behind_norms(graph, made)
     found: dict[int, None] = {}
     for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
         if constant[source]:
-            if biased[target]:
+            if biased[target] or (normed[target] and is_vector(graph, source)):
                 found[source] = None
         else:
-            found |= dict.fromkeys(made.worked_out(source))
+            found |= dict.fromkeys(made.worked_out(source, bool(biased[target])))
     return [node for node in found if is_stored(graph, node)]
+
+
+def _behind_norms(graph: Graph, made: MadeOfConstants) -> Bools:
+    """Mark the ops that scale or shift what was divided by a root of its own squares."""
+    data = np.flatnonzero(~graph.control & graph.nodes_of_types(JOINING.__contains__)[graph.target])
+    source, target = graph.source[data], graph.target[data]
+    found = graph.nodes_of_types("Rsqrt".__eq__) & ~made.made
+    for _ in range(OPS_OF_NORM):
+        found[target[found[source]]] = True
+    return found
 
 
 def multiplying_masks(graph: Graph, made: MadeOfConstants, nodes: Iterable[int]) -> set[int]:
@@ -152,6 +183,72 @@ def multiplying_masks(graph: Graph, made: MadeOfConstants, nodes: Iterable[int])
     masks = np.zeros(len(graph), bool)
     masks[graph.source[times & both[graph.target]]] = True
     return {node for node in nodes if masks[node] and is_mask(graph, node)}
+
+
+def computed_kernels(graph: Graph, kernels: Iterable[int], others: Iterable[int]) -> set[int]:
+    """Return those of some kernels that a program works out, as a grid or a transform: their numbers repeat, where
+    those of most `others` do not."""
+    found = {node for node in kernels if has_repeated_numbers(graph, node)}
+    if not found:
+        return found
+    compared = [node for node in others if numbers_in(graph, node) >= LEAST_COMPARED and not is_splat(graph, node)]
+    repeated = sum(has_repeated_numbers(graph, node) for node in compared)
+    return found if 2 * repeated <= len(compared) else set()
+
+
+def projections_of_inputs(graph: Graph, made: MadeOfConstants) -> set[int]:
+    """Return the kernels that may be a fixed projection: they only multiply what comes from an input, and no bias,
+    scale or norm follows, as one follows other products of the graph.
+
+    input ─▶ MatMul ◀─ projection        MatMul ─▶ Sin
+    """
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    takes = data & graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target]
+    kernel = np.flatnonzero(takes & (graph.slot == 1) & made.made[graph.source] & (graph.function[graph.target] < 0))
+    if not len(kernel):
+        return set()
+    constants = np.flatnonzero(graph.nodes_of_types(CONSTANT_OPS.__contains__)).tolist()
+    vectors = np.zeros(len(graph), bool)
+    vectors[[node for node in constants if is_stored(graph, node) and numbers_in(graph, node) > 1]] = True
+    touched = reachable_mask(vectors, source, target)
+    followed = _lead_to_vectors(graph, made)
+    of_input = np.zeros(len(graph), bool)
+    of_input[graph.target[takes & (graph.slot == 0) & ~touched[graph.source] & ~made.made[graph.source]]] = True
+    product = graph.target[kernel]
+    alone = of_input[product] & ~followed[product]
+    if not followed[product].any():
+        return set()
+    inner = made.made[graph.target] & made.made[graph.source] & data
+    used = set(made.constants_behind(distinct_values(graph.source[kernel[~alone]]).tolist()))
+    elsewhere = data & ~made.made[graph.target] & made.made[graph.source] & ~inner
+    elsewhere[kernel] = False
+    used |= set(made.constants_behind(distinct_values(graph.source[elsewhere]).tolist()))
+    return set(made.constants_behind(distinct_values(graph.source[kernel[alone]]).tolist())) - used
+
+
+def _lead_to_vectors(graph: Graph, made: MadeOfConstants) -> Bools:
+    """Mark the products whose numbers, as they are, in sums or scaled, meet a constant of more than one number."""
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    joins = graph.nodes_of_types(lambda op: op in JOINING or op in NORMS)
+    into = np.flatnonzero(joins[target] & made.made[source] & ~made.made[target])
+    vectors = {
+        node: any(not is_scalar(graph, each) for each in made.constants_behind([node]))
+        for node in distinct_values(source[into]).tolist()
+    }
+    leads = np.zeros(len(graph), bool)
+    leads[target[into][[vectors[node] for node in source[into].tolist()]]] = True
+    passing = graph.nodes_of_types(LINEAR.__contains__)
+    found = np.zeros(len(graph), bool)
+    for _ in range(MAX_OPS_BEFORE_BIAS):
+        before = source[leads[target] & ~made.made[source]]
+        found[before] = True
+        fresh = distinct_values(before[passing[before] & ~leads[before]])
+        if not len(fresh):
+            break
+        leads[fresh] = True
+    return found
 
 
 def first_factors(graph: Graph, made: MadeOfConstants, way: Ints) -> set[int]:
@@ -185,21 +282,26 @@ def doubtful_constants(graph: Graph, way: Ints, weights: Bools, literal: bool) -
         kernel = graph.nodes_of_types(TAKE_KERNELS.__contains__)[target] & (graph.slot[into] == 1)
         into = into[kernel | (graph.nodes_of_types(TABLES.__contains__)[target] & (graph.slot[into] == 0))]
     alone = np.bincount(graph.target[~graph.control], minlength=len(graph)) == 1
-    # A number that an op works on alone would be worked out in the program, were it no variable.
-    lonely = alone[graph.target[into]] & graph.nodes_of_types(UNARY.__contains__)[graph.target[into]]
-    worked = np.zeros(len(graph), bool)
+    # A single number keeps a trained one in bounds, or is joined to data.
+    lonely = alone[graph.target[into]] & graph.nodes_of_types(EXPONENTS.__contains__)[graph.target[into]]
+    joined = graph.nodes_of_types(lambda op: op in JOINING or op == "Pow")[graph.target[into]]
+    worked, scales = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
     worked[way[graph.source[into[lonely]]]] = True
+    scales[way[graph.source[into[joined]]]] = True
     nothing = literal or not weights.any()
     found = []
     for node in distinct_values(way[graph.source[into]]).tolist():
         if not is_stored(graph, node):
             continue
         if is_scalar(graph, node):
-            doubtful = not literal and (bool(worked[node]) or not is_literal(graph, node))
+            doubtful = not literal and bool(worked[node] or (scales[node] and not is_literal(graph, node)))
         else:
             doubtful = not (nothing and is_splat(graph, node))
         if doubtful:
             found.append(node)
+    if literal:
+        computed = computed_kernels(graph, found, np.flatnonzero(constant & weights).tolist())
+        found = [node for node in found if node not in computed]
     return found
 
 

@@ -46,7 +46,7 @@ def decide_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> M
     """
     kinds = np.array([_mark_of_op_type(op) for op in graph.op_types], np.uint8)
     mark: Bytes = kinds[graph.op]
-    if graph.is_pytorch:
+    if graph.is_value_trace:
         mark = mark_pytorch_plumbing(graph, mark)
     if handed is not None:
         mark = np.where(handed, np.uint8(Mark.CONSTANT), mark)

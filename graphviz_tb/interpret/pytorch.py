@@ -20,6 +20,7 @@ from graphviz_tb.limits import MAX_BUILT_LABEL_LETTERS, MAX_LABEL_INPUTS
 from graphviz_tb.model.columns import Bools, Bytes
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.measure import ELLIPSIS, truncate_text
+from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 CONSTANT_OP, PARAMETER_OP, PORT_OP = "prim::Constant", "prim::GetAttr", "IO Node"
 ATTRIBUTE_VALUE = re.compile(r"\{ *+(?:value|name) *+:(.*)\}", re.DOTALL)  # possessive: no backtracking in blanks
-MODULE_SEGMENT = re.compile(r"([^\[\]/]+)\[([^/]*)\]")  # a module in a name: class and attribute
 BRACKETS_BY_LIST_OP = {"prim::ListConstruct": "[]", "prim::TupleConstruct": "()", "prim::DictConstruct": "{}"}
 WORD_BY_NUMBER = {str(2**63 - 1): "end"}  # end of an open slice
 CONVERSION_OPS = frozenset({"prim::NumToTensor", "prim::ImplicitTensorToNum", "aten::Int", "aten::ScalarImplicit"})
@@ -62,41 +62,6 @@ PLUMBING_ROLE_BY_OP = {
     **dict.fromkeys(LIST_AND_CAST_OPS, PlumbingRole.CARRIER),
     **dict.fromkeys(ARITHMETIC_OPS, PlumbingRole.ARITHMETIC),
 }
-
-
-def is_pytorch_module(segment: str) -> bool:
-    """Return whether a segment of a name is a module of PyTorch.
-
-    >>> is_pytorch_module("Linear[fc1]"), is_pytorch_module("input.3")
-    (True, False)
-    """
-    return MODULE_SEGMENT.fullmatch(segment) is not None
-
-
-def enclosing_module_class(name: str) -> str:
-    """Return the class of the module that an op is, or is directly in; "" for none.
-
-    >>> (
-    ...     enclosing_module_class("Net/GELU[act]"),
-    ...     enclosing_module_class("Net/RMS[norm]/mul"),
-    ...     enclosing_module_class("Net/mul"),
-    ... )
-    ('GELU', 'RMS', '')
-    """
-    for segment in reversed(name.split("/")[-2:]):
-        if module := MODULE_SEGMENT.fullmatch(segment):
-            return module[1]
-    return ""
-
-
-def module_attribute(segment: str) -> str:
-    """Return the attribute that holds a module; any other segment unchanged.
-
-    >>> module_attribute("Linear[fc1]"), module_attribute("input.3")
-    ('fc1', 'input.3')
-    """
-    module = MODULE_SEGMENT.fullmatch(segment)
-    return module[2] if module else segment
 
 
 def mark_pytorch_plumbing(graph: Graph, mark: Bytes) -> Bytes:
@@ -153,7 +118,7 @@ def label_pytorch_nodes(graph: Graph) -> dict[int, str]:
         op = graph.op_types[graph.op[node]]
         if op == PORT_OP:
             labels[node] = graph.name[node].removeprefix("output/")
-        elif "::" in op and not is_pytorch_module(last_segment(graph.name[node])):
+        elif "::" in op and not is_module(last_segment(graph.name[node])):
             # Only marks are labelled by their inputs; "…" for one without a label yet.
             inputs = (
                 [graph.index[0].get(name, -1) for name in graph.graph_def.node[node].input[:MAX_LABEL_INPUTS]]

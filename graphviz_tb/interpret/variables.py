@@ -1,6 +1,7 @@
 """Classify the variables of a program and list the ops that use each.
 
 parameter   what the model computes with, each once, however many nodes name it
+buffer      numbers of a module that its program does not count as parameters
 copy        an average of other parameters, what is assigned from them, a replica on another device
 state       optimizer slots and rates, counters, integers: only used for training and measuring
 """
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from graphviz_tb.graphs.tensors import declared_shapes
 from graphviz_tb.interpret.weights import (
     ARGUMENT_OPS,
     VARIABLE_WRITER,
@@ -131,10 +133,8 @@ def _table_shape(taken: Shape, indices: Shape) -> Shape:
 def _stated_output_shape(graph: Graph, node: int, key: str) -> Shape:
     """Return the shape that a node states for one of its outputs."""
     definition, index = graph.node_def(node), parse_output_number(key.rpartition(":")[2])
-    if definition is None or "_output_shapes" not in definition.attr:
-        return None
-    shapes = definition.attr["_output_shapes"].list.shape
-    return shape_from_proto(shapes[index]) if index < len(shapes) else None
+    shapes = declared_shapes(definition) if definition is not None else None
+    return shapes[index] if shapes and index < len(shapes) else None
 
 
 # Facts of each weight: variable name, dtype, shape, and number of uses.
@@ -416,9 +416,13 @@ class VariableClassifier:
 
     def classify_all(self, table: list[Variable]) -> Iterator[Variable]:
         """Yield the variables of the table with their use."""
-        parameters = {each.node: each.shape for each in table if not self.is_training_state(each)}
+        buffers = self.graph.nodes_of_types(lambda op: has_role(op, Role.BUFFER))
+        models = [each for each in table if not buffers[each.node]]
+        parameters = {each.node: each.shape for each in models if not self.is_training_state(each)}
         for each in table:
-            if each.node not in parameters:
+            if buffers[each.node]:
+                yield replace(each.with_use(VariableUse.BUFFER), trainable=False)
+            elif each.node not in parameters:
                 yield each.with_use(VariableUse.STATE)
             elif self.is_average(each, parameters) or self.is_replica_copy(each, parameters):
                 yield each.with_use(VariableUse.COPY)

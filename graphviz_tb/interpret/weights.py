@@ -8,7 +8,7 @@ name        the variable as the program calls it, through nested calls
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from math import prod
 
@@ -18,12 +18,14 @@ from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
 from graphviz_tb.interpret.constant_weights import (
     MadeOfConstants,
     biases_of_one,
+    computed_kernels,
     constants_joined_to_data,
     doubtful_constants,
     first_factors,
     kernels_behind,
     multiplying_masks,
     opaque_holders,
+    projections_of_inputs,
 )
 from graphviz_tb.interpret.frozen_reads import FrozenReads, find_frozen_reads, tables_looked_up
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
@@ -33,15 +35,20 @@ from graphviz_tb.model.graph import INPUT_ARG_OP, Graph, wiring_of_call
 from graphviz_tb.model.tensors import MAX_DIMENSIONS, RESOURCE_DTYPE_NUMBER
 from graphviz_tb.ops.roles import (
     ADD_OPS,
+    BATCH_PRODUCT_OPS,
     CONSTANT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
+    EMBEDDING_OPS,
     MATRIX_PRODUCT_OPS,
     REARRANGE_OPS,
+    RESHAPE_OPS,
     ROW_READ_OPS,
     UNIT_AXES_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
+    Role,
+    has_role,
 )
 from graphviz_tb.ops.signatures import weight_input_names
 
@@ -58,21 +65,24 @@ CHANNEL_KEEPING_OPS = CHANNEL_JOINING_OPS | {
     *("Softplus", "Softsign", "Square", "Tanh", "AvgPool", "MaxPool", "FusedBatchNorm", "FusedBatchNormV3", "Mean"),
     *("Erf", "Pow", "Rsqrt", "Sqrt", "SquaredDifference", "StopGradient"),
 }
+WIDTH_GIVING_OPS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS
 KERNEL_SLOT = 1  # input slot
 
 
 def _find_channel_weights(
     graph: Graph, origin: Ints, behind: Callable[[int], Iterable[int]] | None = None
 ) -> list[int]:
-    """Before: for each node the constant whose value it hands on, -1 for none; `behind` gives the constants that a
-    value is made of. After: the constants that are joined, element by element, to what a convolution or product with a
-    constant kernel gives, one number for each channel."""
+    """Return the constants that join the result of a convolution or product, one number for each channel.
+
+    Its kernel must be a constant. Before: for each node the constant whose value it hands on, -1 for none; `behind`
+    gives the constants that a value is made of.
+    """
     keeps, joins = (graph.nodes_of_types(ops.__contains__) for ops in (CHANNEL_KEEPING_OPS, CHANNEL_JOINING_OPS))
-    width = _output_channels_by_op(graph, origin)
+    width = _output_channels_by_op(graph, origin) | _row_widths_of_tables(graph, origin)
     if not width or not joins.any():
         return []
     waiting = list(width)
-    after = _channel_keeping_users(graph, keeps)
+    after = _channel_keeping_users(graph, keeps, width)
     while waiting:
         node = waiting.pop()
         for target in after.get(node, ()):
@@ -98,7 +108,7 @@ def _find_channel_weights(
 
 def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
     """Return the output channels of each convolution and product with a constant kernel."""
-    convolves = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
+    convolves = graph.nodes_of_types(WIDTH_GIVING_OPS.__contains__)
     edges = np.flatnonzero(
         convolves[graph.target] & (graph.slot == KERNEL_SLOT) & ~graph.control & (origin[graph.source] >= 0)
     )
@@ -112,6 +122,15 @@ def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
             continue
         channels[target] = kernel[-2] if _has_transposed_kernel(graph, target, int(constant), origin) else kernel[-1]
     return channels
+
+
+def _row_widths_of_tables(graph: Graph, origin: Ints) -> dict[int, int]:
+    """Return the width of the rows that each lookup takes from a constant table."""
+    looks = graph.nodes_of_types(EMBEDDING_OPS.__contains__)[graph.target] & (graph.slot == 0) & ~graph.control
+    edges = np.flatnonzero(looks & (origin[graph.source] >= 0))
+    tables = zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True)
+    sizes = {target: _constant_sizes(graph, table) for target, table in tables}
+    return {target: shape[1] for target, shape in sizes.items() if len(shape) == 2}
 
 
 def _has_transposed_kernel(graph: Graph, product: int, constant: int, origin: Ints) -> bool:
@@ -134,9 +153,13 @@ def _node_inputs(graph: Graph, node: int) -> list[int]:
     return sources
 
 
-def _channel_keeping_users(graph: Graph, keeps: Bools) -> dict[int, list[int]]:
-    """Return, by node, the users of its value that keep its channels."""
-    edges = np.flatnonzero(keeps[graph.target] & ~graph.control)
+def _channel_keeping_users(graph: Graph, keeps: Bools, products: Collection[int]) -> dict[int, list[int]]:
+    """Return, by node, the users of its value that keep its channels: also what brings back the dimensions that were
+    joined for one of the `products`."""
+    made = np.zeros(len(graph), bool)
+    made[list(products)] = True
+    back = made[graph.source] & (graph.slot == 0) & graph.nodes_of_types(RESHAPE_OPS.__contains__)[graph.target]
+    edges = np.flatnonzero((keeps[graph.target] | back) & ~graph.control)
     after: dict[int, list[int]] = {}
     for source, target in zip(graph.source[edges].tolist(), graph.target[edges].tolist(), strict=True):
         after.setdefault(source, []).append(target)
@@ -219,6 +242,8 @@ PASS_THROUGH_OPS = frozenset(
         *("StopGradient", "PreventGradient", "Dequantize", "QuantizeDownAndShrinkRange"),
     )
 )
+PARTING_OPS = frozenset({"Split", "SplitV", "Unpack"})  # a cell keeps the kernels of its gates as one
+SECOND_INPUT_PASSED = frozenset({"Split"})
 REARRANGING_OPS = PASS_THROUGH_OPS | REARRANGE_OPS | UNIT_AXES_OPS
 FROZEN_READ = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # reads a variable that became a constant
 
@@ -241,11 +266,12 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     A graph of PyTorch has none: its parameters are constants already.
     """
     none = np.full(len(graph), -1, np.int32)
-    if graph.is_pytorch or not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
+    if graph.is_value_trace or not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
         return ValueOrigins(none, {})
     bindings = _bind_call_arguments(graph)
     made = _find_weight_makers(graph, bindings)
-    origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none))
+    through = PASS_THROUGH_OPS | frozenset(filter(_passes_weight, graph.op_types))
+    origin = _propagate_origins(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none), through)
     constants = _constant_origins(graph)
     roles = _find_normalization_constants(graph, constants)
     # A variable is one wherever it goes; a constant only where it is used as one.
@@ -259,6 +285,14 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)
     return ValueOrigins(origin, _origins_by_argument(origin, bindings), roles, tuple(doubtful))
+
+
+PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.UNIT_AXES)
+
+
+def _passes_weight(op: str) -> bool:
+    """Return whether an op of an exported program gives the numbers of a weight on, maybe in another shape."""
+    return "::" in op and has_role(op, *PASSING_ROLES)
 
 
 def _keeps_more_beside(graph: Graph, node: int) -> bool:
@@ -337,7 +371,8 @@ def _propagate_origins(graph: Graph, origin: Ints, through: frozenset[str] = PAS
     """Propagate origins through ops that only pass a value on, one op per round."""
     origin = origin.copy()
     passing = graph.nodes_of_types(through.__contains__)
-    into = np.flatnonzero(passing[graph.target] & (graph.slot == 0) & ~graph.control)
+    slot = graph.nodes_of_types(SECOND_INPUT_PASSED.__contains__)[graph.target].astype(np.int32)
+    into = np.flatnonzero(passing[graph.target] & (graph.slot == slot) & ~graph.control)
     source, target = graph.source[into], graph.target[into]
     # Each round moves every origin one op further.
     for _ in range(MAX_FOLLOWED_CARRIERS):
@@ -366,8 +401,7 @@ def _frozen_weight_origins(
     """Origins of former variables: they are in a weight's place, here or in a function that
     a call gives them to, are read as one, or have a role. Before: `origin` of all that constants bring, and of what
     `variables` bring; `bindings` are those of `_bind_call_arguments`. With `literal` a constant that nothing reads is
-    none, whatever
-    its place."""
+    none, whatever its place."""
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     read = _variable_read_edges(graph, constant)
     known = np.isin(origin, graph.source[read]) | (variables >= 0)
@@ -384,7 +418,8 @@ def _frozen_weight_origins(
     likely = [*told.tolist(), *turned[graph.source[moved]].tolist()]
     if not literal:
         made = MadeOfConstants(graph)
-        likely += kernels_behind(graph, made)
+        kernels = kernels_behind(graph, made)
+        likely += kernels
         by_width = _find_channel_weights(
             graph, turned, lambda node: made.constants_behind([node]) if made.made[node] else ()
         )
@@ -392,6 +427,8 @@ def _frozen_weight_origins(
         joined = constants_joined_to_data(graph, made)
         likely += joined
         apart = first_factors(graph, made, origin) | multiplying_masks(graph, made, likely)
+        apart |= computed_kernels(graph, kernels, kernels)
+        apart |= projections_of_inputs(graph, made)
         likely = [node for node in likely if node not in apart]
         if not len(read):
             read_alone |= {*by_width, *joined, *biases_of_one(graph, origin)}
@@ -429,7 +466,7 @@ def _nodes_passed_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> l
     arguments = np.full(len(graph), -1, np.int32)
     bound = np.array([argument for _, argument in bindings], np.int32)
     arguments[bound] = bound
-    arguments = _propagate_origins(graph, arguments)
+    arguments = _propagate_origins(graph, arguments, REARRANGING_OPS | PARTING_OPS)
     placed = weight_slot_edges(graph) & (graph.slot > 0) & (arguments[graph.source] >= 0)
     used = set(distinct_values(arguments[graph.source[placed]]).tolist())
     givers: dict[int, list[int]] = {}

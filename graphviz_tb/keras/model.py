@@ -7,7 +7,6 @@ layers inside it, and a name means the layer of that name in the same model.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -45,8 +44,8 @@ from graphviz_tb.sources.bounds import (
     check_json_memory,
     check_layer_count,
     check_path_letters,
-    is_nested_too_deep,
 )
+from graphviz_tb.sources.json_text import parse_json
 from graphviz_tb.sources.streams import OpenedSource
 
 # `model.json` of TensorFlow.js: its topology is the JSON of a Keras model, or a GraphDef as JSON.
@@ -86,7 +85,6 @@ def _json_graph_content(parsed: dict[str, Any], name: str) -> GraphContent:
         raise MalformedText(f"no GraphDef as JSON: {said}", line=1, column=1, name=name) from None
 
 
-LONE_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, perhaps without its partner
 COMPILE_KEYS = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
 BYTES_PER_EDGE = 400  # bytes of memory of an edge over all stages, its path not counted
 DTYPE_NAMES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
@@ -98,7 +96,7 @@ def read_keras_json(opened: OpenedSource, options: ReadOptions) -> SourceContent
     on_disk = opened.size_on_disk(data)
     if on_disk is not None:
         check_json_memory(data, on_disk, opened.name)
-    if b'"node"' in data and _is_json_graph(parsed := _model_topology(_parse_json(data, opened.name))):
+    if b'"node"' in data and _is_json_graph(parsed := _model_topology(parse_json(data, opened.name))):
         graph = _json_graph_content(parsed, opened.name)
         return SourceContents(
             (SourceItem(SourceEntry("op", bytes=len(data), format="GraphDef"), lambda: graph),), what=opened.name
@@ -121,7 +119,7 @@ def conceptual_graph(
     """
     if on_disk is not None:
         check_json_memory(data, on_disk, name)
-    parsed = _parse_json(data, name)
+    parsed = parse_json(data, name)
     described = _find_model(parsed, name)
     whole, unread = _complete_layers(described, name, weights)
     # Checked before the tree is built.
@@ -183,7 +181,7 @@ def _complete_layers(
 
 def _layers_on_cycles(layers: Sequence[LayerNode], takes: LayerInputs, numbers: LayerOutputs) -> Set[LayerNode]:
     """Return the layers of which one call feeds another, through other layers or directly: an embedding whose table
-    also gives the result. Each call of such a layer is a node of its own."""
+    also gives the result. Each call of such a layer is a separate node."""
     place = {layer: number for number, layer in enumerate(layers)}
     again = {layer for layer in layers if 1 < layer.runs == layer.calls_in_model == len(takes[layer])}
     if not again:
@@ -307,28 +305,6 @@ def _tensorboard_graph(whole: Mapping[str, Any]) -> GraphDef:
         node.input.extend(source.path for source in input_layers(layer))
         _set_layer_attributes(node, layer)
     return graph
-
-
-def _parse_json(data: bytes, name: str) -> Any:
-    """Parse JSON; lone surrogates, which no name can have, become question marks. Raises MalformedText."""
-    # JSON may also be UTF-16 or UTF-32; the first bytes show which.
-    try:
-        text = data.decode(json.detect_encoding(data))
-        if is_nested_too_deep(text):
-            raise RecursionError
-        parsed = json.loads(text)
-        if LONE_SURROGATE_ESCAPE.search(data):
-            # Encode and parse again, so that surrogates are replaced everywhere.
-            parsed = json.loads(json.dumps(parsed, ensure_ascii=False).encode("utf-8", "replace"))
-    except json.JSONDecodeError as error:
-        raise MalformedText(f"no JSON: {error.msg}", line=error.lineno, column=error.colno, name=name) from None
-    except UnicodeDecodeError as error:
-        raise MalformedText(f"no JSON: not {error.encoding.upper()}", line=1, column=1, name=name) from None
-    except RecursionError:
-        raise MalformedText("no JSON: nested too deep", line=1, column=1, name=name) from None
-    except ValueError:  # int() of more digits than Python reads
-        raise MalformedText("no JSON: a number of thousands of digits", line=1, column=1, name=name) from None
-    return parsed
 
 
 def _find_model(parsed: Any, name: str) -> Mapping[str, Any]:

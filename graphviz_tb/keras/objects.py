@@ -73,6 +73,7 @@ def _has_keras_class(layer: LayerJson) -> bool:
 
 
 SUBCLASSED_ROOT = "root"
+OWN_WEIGHTS_NAME = "own_weights"
 ANY_LAYER_CLASS = "Layer"  # the class of an object known only by its weights
 
 
@@ -96,7 +97,19 @@ def complete_model(model: Mapping[str, Any], weights: Mapping[str, StoredObject]
     if len(objects) == 1:
         return dict(model)
     _assign_weight_shapes(objects, weights)
+    objects |= dict(_own_weights_of_models(objects))
     return nest_layers(objects, SUBCLASSED_ROOT, "/")
+
+
+def _own_weights_of_models(objects: Mapping[str, LayerJson]) -> Iterator[tuple[str, LayerJson]]:
+    """Yield a layer for the weights that a model, or a block that becomes one, keeps next to its layers."""
+    holders = HolderIndex(objects, "/")
+    around = {holders.nearest_holder(path) for path in objects} - {""}
+    for path, layer in objects.items():
+        if path in around and not _has_keras_class(layer) and layer.get(WEIGHT_SHAPES_KEY):
+            shapes = layer.pop(WEIGHT_SHAPES_KEY)
+            own = {"class_name": ANY_LAYER_CLASS, "config": {"name": OWN_WEIGHTS_NAME}, "inbound_nodes": []}
+            yield f"{path}/{OWN_WEIGHTS_NAME}", {**own, WEIGHT_SHAPES_KEY: shapes}
 
 
 def _nested_layers(config: Mapping[str, Any]) -> Iterator[LayerJson]:

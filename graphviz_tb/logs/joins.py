@@ -106,7 +106,7 @@ def _join_by_name(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str
     for row, name in enumerate(hierarchy.name):
         if name in wanted and row:
             wanted[name].add(nearest_box_row(hierarchy, row))
-    if not hierarchy.graph.is_pytorch:  # there labels are kinds and values
+    if not hierarchy.graph.has_module_scopes:  # there labels are kinds and values
         for row in hierarchy.labels:
             if row and hierarchy.kind[row] not in STACK_KINDS and (path := _labelled_path(hierarchy, row)) in wanted:
                 wanted[path].add(row)
@@ -127,12 +127,13 @@ def _labelled_path(hierarchy: Hierarchy, row: int) -> str:
 # Rule 2: a tag is the name of a variable, and belongs to the ops that use it.
 
 MODULE_SCOPE = re.compile(r"[^\[\]]*\[(.*)\]", re.DOTALL)  # PyTorch scope: class[attribute]
+CALL_NUMBER = re.compile(r"@\d+$")  # of a later call of a module
 
 
 def _join_by_variable(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, RuleMatch]:
     """Return, for tags that are names of variables, the rows of the ops that use the variable."""
     graph = hierarchy.graph
-    if graph.is_pytorch:
+    if graph.is_value_trace:
         return _join_by_parameter(hierarchy, tags)
     users = _variable_users_by_name(graph)
     found: dict[str, RuleMatch] = {}
@@ -244,7 +245,7 @@ class PathTree:
 
 def _join_by_path_end(hierarchy: Hierarchy, tags: Sequence[LookedUpTag], ends: PathEnds) -> dict[str, RuleMatch]:
     """Return the rows of tags whose path ends at the places that `ends` gives."""
-    split = re.compile("[/.]" if hierarchy.graph.is_pytorch else "/")
+    split = re.compile("[/.]" if hierarchy.graph.has_module_scopes else "/")
     parts = {tag.name: split.split(tag.core) for tag in tags}
     paths = _collect_module_paths(hierarchy, frozenset(part for each in parts.values() for part in each))
     found: dict[str, RuleMatch] = {}
@@ -304,7 +305,7 @@ def _collect_module_paths(hierarchy: Hierarchy, wanted: frozenset[str]) -> Modul
     root = PathTree()
     inside: dict[str, list[PathTree]] = {}
     at: dict[int, PathTree] = {0: root}
-    keep, pytorch = _rows_with_model_ops(hierarchy), hierarchy.graph.is_pytorch
+    keep, pytorch = _rows_with_model_ops(hierarchy), hierarchy.graph.has_module_scopes
     for row in range(1, len(hierarchy)):
         above = int(hierarchy.parent[row])
         around = root if above < 0 else at.get(above)
@@ -336,7 +337,7 @@ def _path_parts(hierarchy: Hierarchy, row: int, pytorch: bool) -> list[tuple[str
         of_class = MODULE_SCOPE.fullmatch(written)
         if hierarchy.kind[row] == OP_ROW:
             return []
-        return [tuple(of_class[1].split(".")) if of_class else ()]
+        return [tuple(CALL_NUMBER.sub("", of_class[1]).split(".")) if of_class else ()]
     return [(said,) for said in dict.fromkeys((written, hierarchy.short_label(row)))]
 
 

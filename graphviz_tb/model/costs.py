@@ -77,12 +77,13 @@ class Cost:
         return Cost(self.parameters, *done, *COST_VALUES(self)[4:])
 
     def gap_counts(self, quantity: str) -> dict[str, int]:
-        """Return the counts of missing or guessed parts of a quantity, by name of the count.
+        """Return the counts of missing, guessed or doubly counted parts of a quantity, by name of the count.
 
         >>> Cost(uncounted=2).gap_counts("flops")
-        {'uncounted': 2, 'guessed': 0, 'partial': 0}
+        {'uncounted': 2, 'guessed': 0, 'partial': 0, 'branched': 0}
         """
         counts = {*GAPS_OF_QUANTITY[quantity], *(() if quantity in WEIGHT_QUANTITIES else ("guessed",))}
+        counts |= {"branched"} if quantity in BRANCHED_QUANTITIES else set()
         return {name: getattr(self, name) for name in COST_FIELDS if name in counts}
 
     def lower_bounds(self) -> tuple[str, ...]:
@@ -93,12 +94,21 @@ class Cost:
         """
         return tuple(name for name in COST_QUANTITIES if self.is_lower_bound(name))
 
+    def upper_bounds(self) -> tuple[str, ...]:
+        """Return the quantities that may be larger than what runs."""
+        return tuple(name for name in COST_QUANTITIES if self.is_upper_bound(name))
+
     def is_upper_bound(self, quantity: str) -> bool:
-        """Return whether a quantity counts more than may run: the dearest of several branches."""
+        """Return whether a quantity counts more than may run, as all of several branches, or `trainable` counts weights
+        that may not be trained."""
+        if quantity == TRAINABLE:
+            return self.is_lower_bound("non_trainable")
         return quantity in BRANCHED_QUANTITIES and self.branched > 0
 
     def is_lower_bound(self, quantity: str) -> bool:
-        """Return whether a quantity, or `non_trainable`, is only a lower bound."""
+        """Return whether a quantity, `non_trainable` or `trainable`, is only a lower bound."""
+        if quantity == TRAINABLE:
+            return self.is_lower_bound("parameters")
         return any(getattr(self, count) for count in GAPS_OF_QUANTITY[quantity])
 
     def bound_word(self, quantity: str) -> str:
@@ -108,8 +118,11 @@ class Cost:
         >>> Cost(uncounted=1).bound_word("flops"), Cost(branched=1).bound_word("flops"), Cost().bound_word("flops")
         ('at least ', 'at most ', '')
         """
-        lower, upper = self.is_lower_bound(quantity), self.is_upper_bound(quantity)
-        return "about " if lower and upper else "at least " if lower else "at most " if upper else ""
+        return BOUND_WORDS[self.bound_index(quantity)]
+
+    def bound_index(self, quantity: str) -> int:
+        """Return the index of the word in `BOUND_WORDS`, as the page has it."""
+        return self.is_lower_bound(quantity) + 2 * self.is_upper_bound(quantity)
 
 
 COST_FIELDS = tuple(each.name for each in fields(Cost))
@@ -125,6 +138,8 @@ GAPS_OF_QUANTITY = {
     "weight_bytes": ("unsized", "doubtful"),
     "non_trainable": ("undecided", "unsized", "doubtful"),
 }
+TRAINABLE = "trainable"  # parameters without those that are not trained
+BOUND_WORDS = ("", "at least ", "at most ", "about ")
 BRANCHED_QUANTITIES = ("macs", "flops", "activation_bytes")
 WEIGHT_QUANTITIES = ("parameters", "weight_bytes", "non_trainable")  # the batch is not in them
 
@@ -200,6 +215,6 @@ class Costs:
         bounds = cost.lower_bounds()
         bounds += ("non_trainable",) if cost.non_trainable and cost.is_lower_bound("non_trainable") else ()
         kept = {"non_trainable": cost.non_trainable} if cost.non_trainable else {}
-        most = [name for name in COST_QUANTITIES if cost.is_upper_bound(name)]
+        most = list(cost.upper_bounds())
         words = {**({"at_least": list(bounds)} if bounds else {}), **({"at_most": most} if most else {})}
         return {**cost.as_dict(), **kept, **words}

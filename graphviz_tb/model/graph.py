@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from enum import IntEnum
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +16,7 @@ from graphviz_tb.model.columns import Bools, Bytes, Ints, int32_column
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.interpretation import NO_INTERPRETATION, Interpretation
 from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.signatures import first_captured_input
@@ -149,14 +150,40 @@ class Graph:
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     meaning: Interpretation = field(default=NO_INTERPRETATION, repr=False)
     _scopes: list[NodeScopes] = field(default_factory=list, init=False, repr=False)  # cache of `scopes`
+    _modules: list[bool] = field(default_factory=list, init=False, repr=False)  # cache of `has_module_scopes`
 
     def __len__(self) -> int:
         return len(self.name)
 
     @property
-    def is_pytorch(self) -> bool:
-        """Return whether PyTorch wrote the graph: its op types have a namespace, those of TensorFlow never do."""
-        return any(op.startswith(("aten::", "prim::")) for op in self.op_types)
+    def is_value_trace(self) -> bool:
+        """Return whether every number, list and parameter is a node, named after the value that it gives ("530"), as
+        `SummaryWriter.add_graph` traces a module."""
+        return any(has_role(op, Role.TRACE_VALUE) for op in self.op_types)
+
+    @property
+    def is_exported(self) -> bool:
+        """Return whether the ops are those of another framework, with its name before their types (`aten::conv2d`), as
+        `formats/exported.py` writes them."""
+        return not self.is_value_trace and any("::" in op for op in self.op_types)
+
+    @property
+    def lacks_weight_shapes(self) -> bool:
+        """Return whether the graph has weights and the shape of none of them, as the traces of `add_graph`."""
+        return self.is_value_trace
+
+    @property
+    def has_module_scopes(self) -> bool:
+        """Return whether scopes or ops are modules with their classes: `Linear[fc1]`; found once.
+
+        In a program of TensorFlow, `tower[0]` is only a name.
+        """
+        if not self._modules and not any("::" in op for op in self.op_types):
+            self._modules.append(False)
+        elif not self._modules:
+            named = (name for name in chain(self.node_scopes.names, self.name) if name and name[-1] == "]")
+            self._modules.append(any(is_module(name.rpartition("/")[2]) for name in named))
+        return self._modules[0]
 
     def nodes_of_types(self, wanted: Callable[[str], object]) -> Bools:
         """Return a mask of the nodes whose op type satisfies `wanted`, which is called once per type."""

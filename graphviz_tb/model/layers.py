@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,6 @@ TENSOR_ARGUMENTS = "tensors"  # key in `Layer.arguments`: the arguments that are
 MAX_LAYER_TOOLTIP_CHARS = 800  # characters of a tooltip about a layer
 LayerConfig = Mapping[str, Any]  # a layer's `get_config()`
 KERAS_MODULES = frozenset({"keras", "tf_keras", "tensorflow"})  # the modules of Keras's classes: Keras 3, Keras 2
-MAX_NESTED_LAYERS = 1000  # layers in layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,25 +99,6 @@ def is_custom_class(json: Mapping[str, Any]) -> bool:
         return True
     module = json.get("module", "keras")
     return not isinstance(module, str) or KERAS_MODULES.isdisjoint(module.split(".", 2)[:2])
-
-
-def _nested_layer_configs(config: LayerConfig) -> Iterator[Mapping[str, Any]]:
-    """Yield the layers and cells in a layer's configuration, recursively, as JSON values.
-
-    >>> recurrent = {"class_name": "RNN", "config": {"cell": {"class_name": "Mine"}}}
-    >>> [each["class_name"] for each in _nested_layer_configs({"layer": recurrent})]
-    ['RNN', 'Mine']
-    """
-    todo = [config]
-    for _ in range(MAX_NESTED_LAYERS):
-        if not todo:
-            return
-        held = todo.pop(0)
-        cells = held.get("cells")
-        for each in (held.get("layer"), held.get("cell"), *(cells if isinstance(cells, list) else ())):
-            if isinstance(each, Mapping):
-                yield each
-                todo += [each["config"]] if isinstance(each.get("config"), Mapping) else []
 
 
 def recurrent_cells(config: LayerConfig) -> list[tuple[str, LayerConfig]]:

@@ -136,7 +136,8 @@ class Metaedge(BundledLine):
 
     `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
     and reference edges; their tensors are in bundle `number` of `bundles`. `back`: from the results of a loop's
-    body to its arguments, without a flat edge.
+    body to its arguments, without a flat edge. `training`: one end computes gradients or updates, and not all children
+    of the group do: the line is thin, and on no main path.
     """
 
     source: int
@@ -147,6 +148,7 @@ class Metaedge(BundledLine):
     bundles: EdgeBundles = field(default=EMPTY_BUNDLE, compare=False, repr=False)
     number: int = field(default=0, compare=False, repr=False)
     back: bool = False
+    training: bool = False
 
     @property
     def kind(self) -> EdgeKind:
@@ -161,7 +163,8 @@ class Bridge(BundledLine):
     `child` is a position in `Metagraph.children`, `other` the neighbour's row, `inbound` true when the child is the
     target. `drawable` is false if a stub (an annotation of kind shortcut) replaces it even
     after its child is moved by hand. `members`, in a member that represents its stack: how many of how many members
-    have it; (0, 0) if all do.
+    have it; (0, 0) if all do. `training`: it joins the model with gradients or updates outside; such lines begin and
+    end at the frame of the group, so it is neither drawn nor a stub.
     """
 
     child: int
@@ -174,21 +177,22 @@ class Bridge(BundledLine):
     bundles: EdgeBundles = field(default=EMPTY_BUNDLE, compare=False, repr=False)
     number: int = field(default=0, compare=False, repr=False)
     members: tuple[int, int] = (0, 0)
+    training: bool = False
 
     def with_neighbour_row(self, other: int) -> Bridge:
         """Return the same bridge with a different row for its neighbour."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
-        return Bridge(self.child, other, self.inbound, *counts, self.drawable, *bundle, self.members)
+        return Bridge(self.child, other, self.inbound, *counts, self.drawable, *bundle, self.members, self.training)
 
-    def as_stub(self) -> Bridge:
-        """Return the same bridge as a stub, not drawn as a line."""
+    def as_stub(self, training: bool = False) -> Bridge:
+        """Return the same bridge not drawn as a line: as a stub, or not at all if it is for `training`."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
-        return Bridge(self.child, self.other, self.inbound, *counts, False, *bundle, self.members)
+        return Bridge(self.child, self.other, self.inbound, *counts, False, *bundle, self.members, training)
 
     def with_member_share(self, share: tuple[int, int]) -> Bridge:
         """Return the same bridge with `members` set to `share`."""
         counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
-        return Bridge(self.child, self.other, self.inbound, *counts, self.drawable, *bundle, share)
+        return Bridge(self.child, self.other, self.inbound, *counts, self.drawable, *bundle, share, self.training)
 
     @property
     def kind(self) -> EdgeKind:
@@ -201,7 +205,8 @@ class Annotation:
     """A small stub next to a child that represents an edge not drawn, a constant or a summary.
 
     `child` is a position in `Metagraph.children`, `side` "in" or "out", `other` the row it represents (maybe in another
-    group), `edges` the number of flat edges that it represents, `control` true if all are control edges.
+    group), `edges` the number of flat edges that it represents, `control` true if all are control edges,
+    `training` true if they are lines between the model and gradients or updates elsewhere: these are not drawn.
     """
 
     child: int
@@ -210,10 +215,11 @@ class Annotation:
     kind: StubKind
     edges: int = 1
     control: bool = False
+    training: bool = False
 
     def with_represented_row(self, other: int) -> Annotation:
         """Return the same stub with a different represented row."""
-        return Annotation(self.child, self.side, other, self.kind, self.edges, self.control)
+        return Annotation(self.child, self.side, other, self.kind, self.edges, self.control, self.training)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +300,7 @@ def _least_elements(tenths: int) -> int:
     """Return the least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, computed in
     integers."""
     exponent = 16 * (2 * (tenths - THINNEST_TENTHS) - 1)  # n ** 100 >= 10 ** exponent
-    number = round(10 ** (exponent / 100)) - 1  # or one beside it: whole numbers decide
+    number = round(10 ** (exponent / 100)) - 1  # or its neighbour: whole numbers decide
     while number**100 < 10**exponent:
         number += 1
     return number
@@ -304,7 +310,8 @@ THICKNESS_THRESHOLDS = tuple(_least_elements(tenths) for tenths in range(THINNES
 
 
 def line_thickness(edge: Metaedge | Bridge) -> int:
-    """Return the thickness in tenths of a pixel: by the number of elements, or one for all of unknown size.
+    """Return the thickness in tenths of a pixel: by the number of elements, or one for all of unknown size; that of
+    control edges and of lines to what trains the model is the least.
 
     >>> from graphviz_tb.model.metagraph import bundle_of_tensors
     >>> from graphviz_tb.model.tensors import Tensor
@@ -312,7 +319,7 @@ def line_thickness(edge: Metaedge | Bridge) -> int:
     >>> tuple(line_thickness(Metaedge(0, 1, 1, 0, 0, bundle)) for bundle in bundles)
     (16, 20)
     """
-    if edge.kind == "control":
+    if edge.kind == "control" or edge.training:
         return THINNEST_TENTHS
     if not edge.carried_tensors.has_known_size:
         return UNKNOWN_TENTHS

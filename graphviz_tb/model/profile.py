@@ -34,7 +34,6 @@ class SliceKind(IntEnum):
 
 
 COUNTED_SLICES = (SliceKind.COMPUTE, SliceKind.INPUT)  # their durations add up to the time of the step's ops
-MEASURED_SLICES = (*COUNTED_SLICES, SliceKind.LAUNCH, SliceKind.CALL)  # executions in the trace
 
 
 @dataclass(frozen=True, slots=True)

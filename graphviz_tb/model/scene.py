@@ -95,7 +95,7 @@ class Route:
     `source`, `target` are box numbers (-1 if the end is a port of the frame `frame`); `source_port`, `target_port`
     number the port in `Scene.ports` at which the line crosses a frame, its own group's or an open child's (-1: none);
     `thickness` is in tenths of a pixel; `title` the full account for a tooltip (one line);
-    `main` is true on the main path of its level.
+    `main` is true on the main path of its level; `parting` is where it leaves another line that begins with it.
     """
 
     points: tuple[Point, ...]
@@ -111,6 +111,7 @@ class Route:
     source_port: int = -1
     target_port: int = -1
     main: bool = False
+    parting: Point | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,13 +108,26 @@ class Tensor:
 
     `origin` is "declared" (`_output_shapes`), "stated" (the op's own attributes), "signature" (a function's),
     "inferred" (at least partly, from the ops before it) or "". `branch`, of an op that passes a tensor to one of two
-    branches, is the value of the condition for which it gives this output.
+    branches, is the value of the condition for which it gives this output. `names` are those of unknown sizes, by axis
+    ("" without one; () where no size has one).
     """
 
     shape: Shape = None
     dtype: str = ""
     origin: ShapeOrigin = ""
     branch: TakenBranch = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> Sequence[int | str | None] | None:
+        """The shape with the names of unknown sizes in their places.
+
+        >>> Tensor((None, 8), names=("batch", "")).sizes, Tensor((None, 8)).sizes
+        (('batch', 8), (None, 8))
+        """
+        if self.shape is None or len(self.names) != len(self.shape):
+            return self.shape
+        return tuple(name or size for name, size in zip(self.names, self.shape, strict=True))
 
 
 class CarriedTensors:
@@ -208,7 +221,13 @@ def shape_from_proto(message: Any) -> Shape:
     return tuple([None if size < 0 else size for size in sizes])
 
 
-def has_known_size(shape: Shape) -> bool:
+def size_names(message: Any) -> tuple[str, ...]:
+    """Return the names of the unknown sizes of a shape message, by axis; () where no size has one."""
+    names = tuple(str(dim.name) if dim.size < 0 else "" for dim in message.dim[: MAX_DIMENSIONS + 1])
+    return names if any(names) else ()
+
+
+def has_known_size(shape: Sequence[int | str | None] | None) -> bool:
     """Return whether a shape says anything of the size of its tensor.
 
     >>> has_known_size((None, 28)), has_known_size(()), has_known_size((None, None)), has_known_size(None)
@@ -217,20 +236,24 @@ def has_known_size(shape: Shape) -> bool:
     return shape is not None and (not shape or any(size is not None for size in shape))
 
 
-def shape_text(shape: Iterable[int | None] | None) -> str:
-    """Format a shape for people; an unknown dimension is None or negative.
+def shape_text(shape: Iterable[int | str | None] | None) -> str:
+    """Format a shape for people; an unknown dimension is its name, None or negative.
 
-    >>> shape_text((None, 28, -1)), shape_text(()), shape_text(None)
-    ('?×28×?', 'scalar', 'unknown rank')
+    >>> shape_text((None, 28, -1)), shape_text(("batch", 3)), shape_text(()), shape_text(None)
+    ('?×28×?', 'batch×3', 'scalar', 'unknown rank')
     """
     if shape is None:
         return "unknown rank"
-    return "×".join("?" if size is None or size < 0 else str(size) for size in shape) or "scalar"
+    return "×".join("?" if size is None or (isinstance(size, int) and size < 0) else str(size) for size in shape) or (
+        "scalar"
+    )
 
 
 def shape_proto_text(message: Any, most: int | None = None) -> str:
     """Format a shape message for people, at most its first `most` dimensions."""
-    return "unknown rank" if message.unknown_rank else shape_text([dim.size for dim in message.dim[:most]])
+    if message.unknown_rank:
+        return "unknown rank"
+    return shape_text([dim.name if dim.size < 0 and dim.name else dim.size for dim in message.dim[:most]])
 
 
 def _count_elements(shape: Shape) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.ops.table import OP_LINES, OpRow, op_row
+from graphviz_tb.ops.table import OpRow, read_table
 
 # Attributes that shapes, dtypes and costs never need.
 SKIPPED_ATTRIBUTES = {"container", "shared_name", "config", "config_proto", "executor_type", "use_locking", "metadata"}
@@ -24,7 +24,8 @@ def _write_op_table() -> None:
     from tensorflow.python.client import pywrap_tf_session  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     listed = op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
-    rows = {op: op_row(op) or OpRow() for op in OP_LINES}
+    path = Path(__file__).with_name("ops.tsv")
+    rows = {op: OpRow(*line.split("\t")) for op, line in read_table(path.read_text(encoding="utf-8")).items()}
     for op in filter(_is_public_op, listed.op):
         rows[op.name] = rows.get(op.name, OpRow())._replace(
             outputs=" ".join(_format_outputs(op)), defaults=_format_defaults(op)
@@ -33,7 +34,7 @@ def _write_op_table() -> None:
     order = sorted(rows, key=lambda op: (False,) if "*" in op else (True, op))
     text = "".join("\t".join((op, *rows[op])).rstrip("\t") + "\n" for op in order)
     head = "\t".join(("# op", *OpRow._fields))
-    Path(__file__).with_name("ops.tsv").write_text(f"{head}\n{text}", encoding="utf-8")
+    path.write_text(f"{head}\n{text}", encoding="utf-8")
 
 
 def _is_public_op(op: Any) -> bool:

@@ -13,6 +13,7 @@ class Role(StrEnum):
 
     # State
     VARIABLE = "variable"
+    BUFFER = "buffer"
     TEMPORARY = "temporary"
     HANDLE = "handle"
     TABLE = "table"
@@ -30,6 +31,8 @@ class Role(StrEnum):
     LIST = "list"
     # Inputs and outputs
     CONSTANT = "constant"
+    TRACE_VALUE = "trace-value"
+    TRACE_WEIGHT = "trace-weight"
     INPUT = "input"
     ARGUMENT = "argument"
     RESULT = "result"
@@ -74,6 +77,8 @@ class Role(StrEnum):
     PRODUCT = "product"
     BATCH_PRODUCT = "batch-product"
     NORMALIZATION = "normalization"
+    ATTENTION = "attention"
+    RECURRENT = "recurrent"
     LOOKUP = "lookup"
     GRADIENT = "gradient"
     SIZE = "size"
@@ -118,6 +123,8 @@ OPS_BY_ROLE = _group_ops_by_role()
 
 VARIABLE_OPS = OPS_BY_ROLE[Role.VARIABLE]
 """Store a value between runs, by reference or by handle; not `TemporaryVariable`, which lives for one step."""
+PARAMETER_OP, BUFFER_OP = "Parameter", "Buffer"
+"""The weights of exported programs: what training changes, and what it does not."""
 HANDLE_OPS = OPS_BY_ROLE[Role.HANDLE]
 """Return the handle of a variable, table, queue, iterator, reader or generator."""
 LOOKUP_TABLE_OPS = OPS_BY_ROLE[Role.TABLE]

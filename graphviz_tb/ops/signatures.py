@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from pkgutil import get_data
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -28,7 +29,57 @@ def input_names(op: str) -> Mapping[int, str]:
     """
     line = op_row(op)
     pairs = (text.partition(":") for text in line.inputs.split(",")) if line is not None and line.inputs else ()
-    return MappingProxyType({int(slot): name for slot, _, name in pairs})
+    return MappingProxyType({int(slot): name.partition("[")[0] for slot, _, name in pairs})
+
+
+TENSORFLOW_LAYOUT = "*io"  # the order of the axes of a kernel, where the table says nothing
+
+
+class KernelSizes(NamedTuple):
+    """The sizes of a kernel: output and input channels, and its window (() of a product)."""
+
+    outputs: int | None
+    inputs: int | None
+    window: tuple[int | None, ...]
+
+
+@cache
+def kernel_layout(op: str) -> str:
+    """Return the order of the axes of an op's kernel: `o` outputs, `i` inputs, `*` the window.
+
+    >>> kernel_layout("aten::conv2d"), kernel_layout("Conv2D"), kernel_layout("aten::linear")
+    ('oi*', '*io', 'oi')
+    """
+    line = op_row(op)
+    _, found, layout = line.inputs.partition("[") if line is not None else ("", "", "")
+    return layout.partition("]")[0].partition("^")[0] if found else TENSORFLOW_LAYOUT
+
+
+@cache
+def kernel_turning_attribute(op: str) -> str:
+    """Return the attribute that, if it is set, exchanges the axes of an op's kernel; "" for none.
+
+    >>> kernel_turning_attribute("onnx::Gemm"), kernel_turning_attribute("onnx::Conv")
+    ('transB', '')
+    """
+    line = op_row(op)
+    return line.inputs.partition("^")[2].partition("]")[0] if line is not None else ""
+
+
+def kernel_sizes(op: str, shape: Sequence[int | None], turned: bool = False) -> KernelSizes:
+    """Return the sizes of a kernel by their meaning; `turned`: its outputs and inputs are exchanged. Before: it has two
+    axes at least.
+
+    >>> kernel_sizes("aten::conv2d", (64, 3, 7, 7)), kernel_sizes("Conv2D", (7, 7, 3, 64))[:2]
+    (KernelSizes(outputs=64, inputs=3, window=(7, 7)), (64, 3))
+    """
+    layout = kernel_layout(op)
+    before, _, after = layout.partition("*") if "*" in layout else ("", "", layout)
+    ends = dict(zip(before, shape, strict=False)) | dict(
+        zip(reversed(after), reversed(shape[len(before) :]), strict=False)
+    )
+    outputs, inputs = ("i", "o") if turned else ("o", "i")
+    return KernelSizes(ends.get(outputs), ends.get(inputs), tuple(shape[len(before) : len(shape) - len(after)]))
 
 
 @cache
@@ -189,3 +240,15 @@ def _parse_output(text: str) -> OutputDef:
     if dtype.startswith("$"):
         return OutputDef(name, attr=dtype[1:], counted_by=count)
     return OutputDef(name, dtype, counted_by=count)
+
+
+@cache
+def arities() -> Mapping[str, int]:
+    """Return the number of data inputs by op type, as TensorFlow registers them, without types that take lists.
+
+    >>> arities()["BiasAdd"], "ConcatV2" in arities()
+    (2, False)
+    """
+    lines = (get_data(__name__, "arity.tsv") or b"").decode().split("\n")
+    rows = (line.split("\t") for line in lines if line[:1].isdecimal())
+    return MappingProxyType({op: int(count) for count, ops in rows for op in ops.split(" ")})

@@ -2,12 +2,17 @@
 
 op         the type; a pattern with `*` describes all matching types that have no line, as ops of other libraries
 roles      its roles, in words of `Role`
-inputs     named inputs: `1:kernel,2:bias`; a setting of the op has `=` before its name: `1:=dim`
+inputs     named inputs: `1:kernel,2:bias`; a setting of the op has `=` before its name: `1:=dim`. The order of the axes
+           of a kernel is in brackets, with `o` for outputs, `i` for inputs and `*` for its window: `1:kernel[oi*]`;
+           without brackets it is that of TensorFlow, `[*io]`. `[io^transB]`: exchanged if the attribute is set
 outputs    `name:dtype`, `name:$attribute`; `name:dtype*count` is a list of one dtype, `name:*attribute` of several; `?`
-           if TensorFlow registers no such op, so its outputs are unknown
+           if they are unknown, as those of ops that TensorFlow does not register
 shape      the shapes of the outputs, a signature (annotate/infer/signatures.py)
 flops      the floating point operations, a formula (annotate/costs/formulas.py)
 defaults   the defaults of attributes, as JSON
+
+A type after `=` in the column of roles is the same op of TensorFlow: `tfl::RELU` is `=Relu`. It has the roles of that
+op, and its formula unless the line has one.
 
 `make.py` writes `outputs` and `defaults` from TensorFlow's registry and keeps the other columns, which are written by
 hand. Ops of a second framework have its name as a prefix, `onnx::Conv`, which the reader adds.
@@ -42,7 +47,26 @@ def read_table(text: str) -> dict[str, str]:
     return {op: rest for op, _, rest in lines if op and op[0] != "#"}
 
 
+def _resolve_equal_ops(lines: dict[str, str]) -> dict[str, str]:
+    """Write roles and formulas of equal ops into their lines; return the op that each of them equals."""
+    equal = {op: line[1:].partition("\t")[0] for op, line in lines.items() if line[:1] == "="}
+    for op, other in equal.items():
+        own, known = OpRow(*lines[op].split("\t")), OpRow(*lines[other].split("\t"))
+        lines[op] = "\t".join(own._replace(roles=known.roles, flops=own.flops or known.flops))
+    return equal
+
+
 OP_LINES = read_table((get_data(__name__, "ops.tsv") or b"").decode())
+EQUAL_OPS = _resolve_equal_ops(OP_LINES)
+
+
+def equal_op(op: str) -> str:
+    """Return the op of TensorFlow that does the same as one of another framework, where the table says so; else `op`.
+
+    >>> equal_op("tfl::RELU"), equal_op("Relu"), equal_op("tfl::GELU")
+    ('Relu', 'Relu', 'tfl::GELU')
+    """
+    return EQUAL_OPS.get(op, op)
 
 
 def op_row(op: str) -> OpRow | None:

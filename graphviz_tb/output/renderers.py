@@ -211,7 +211,7 @@ def output_format(target: str | os.PathLike[str], format: str | None = None) -> 
     by_suffix = {row.suffix: word for word, row in RENDERERS.items()}
     suffix = Path(target).suffix.lower()
     if suffix not in by_suffix:
-        from graphviz_tb.output.suffixes import SPELLED_SUFFIXES, nearest_output  # few outputs need it
+        from graphviz_tb.output.default_names import SPELLED_SUFFIXES, nearest_output  # few outputs need it
 
         if suffix in SPELLED_SUFFIXES:
             return SPELLED_SUFFIXES[suffix]

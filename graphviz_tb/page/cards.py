@@ -116,7 +116,7 @@ def edge_block(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBloc
     carried = [facts.tensor(*divmod(output, max(len(keys), 1))) for output in each.tolist()]
     for value in carried:
         if value not in known:
-            known[value] = table(describe_shape(value.shape, value.dtype))
+            known[value] = table(describe_shape(value.sizes, value.dtype))
     said = np.array([known[value] for value in carried], np.int64)[place.ravel()]
     columns = source[kept], target[kept], keys[graph.key[kept]], graph.slot[kept], flags, said
     return ints_block("edges", np.concatenate([column.astype(INT_DTYPE) for column in columns]))

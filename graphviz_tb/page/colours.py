@@ -226,6 +226,8 @@ def _ramp_details(numbers: ColourValues, painters: Sequence[Colouring], table: T
         yield "signed", True
     if numbers.accounts:
         yield "accounts", [table(account) for account in numbers.accounts]
+    if numbers.bounds:
+        yield "bounds", list(numbers.bounds)
     if numbers.batch is not None:
         yield from (("whole", True), ("batch", numbers.batch), ("lacks", dict(numbers.lacks)))
 

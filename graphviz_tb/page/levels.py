@@ -128,7 +128,7 @@ class LineTable:
         members = line.members if isinstance(line, Bridge) else (0, 0)
         counts = line.tensors, line.control, line.reference, line.kind, members
         # two steps: by outputs, which needs no decoding, then by their tensors
-        key = line.carried_tensors.outputs, *counts
+        key = line.carried_tensors.outputs, *counts, line.training
         said = self.known.get(key)
         if said is None:
             said = self.known[key] = self.encode_line(counts, line)
@@ -137,7 +137,7 @@ class LineTable:
     def encode_line(self, counts: tuple[object, ...], line: Metaedge | Bridge) -> tuple[int, int, int]:
         """Return the numbers of a line by its tensors, each of which is decoded once."""
         tensors = tuple(line.carried_tensors)
-        key = *counts, tensors
+        key = *counts, tensors, line.training
         if key not in self.alike:
             self.alike[key] = _encode_line_words(replace(line, bundles=bundle_of_tensors(*tensors)), self.words)
         return self.alike[key]
@@ -145,20 +145,28 @@ class LineTable:
 
 def _encode_edges(metaedges: Iterable[Metaedge], say: LineTable) -> Iterator[tuple[int, ...]]:
     for edge in metaedges:
-        yield edge.source, edge.target, edge.tensors, edge.control, edge.reference, int(edge.back), *say(edge)
+        yield (
+            edge.source,
+            edge.target,
+            edge.tensors,
+            edge.control,
+            edge.reference,
+            edge.back | edge.training << 1,
+            *say(edge),
+        )
 
 
 def _encode_bridges(listed_bridges: Iterable[Bridge], say: LineTable) -> Iterator[tuple[int, ...]]:
     for bridge in listed_bridges:
-        seen = bridge.inbound | bridge.drawable << 1
+        seen = bridge.inbound | bridge.drawable << 1 | bridge.training << 2
         counts = bridge.tensors, bridge.control, bridge.reference
         yield bridge.child, bridge.other, seen, *counts, *bridge.members, *say(bridge)
 
 
 def _encode_stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:
     for note in annotations:
-        # Bits: 0 side, 1 control, 2-3 kind.
-        kind = STUB_SIDES.index(note.side) | note.control << 1 | STUB_KINDS.index(note.kind) << 2
+        # Bits: 0 side, 1 control, 2 training, from 3 on kind.
+        kind = STUB_SIDES.index(note.side) | note.control << 1 | note.training << 2 | STUB_KINDS.index(note.kind) << 3
         yield note.child, note.other, kind, note.edges
 
 

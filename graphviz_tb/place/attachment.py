@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from math import isqrt
 
 from graphviz_tb.model.scene import Direction, Point
@@ -13,6 +13,7 @@ from graphviz_tb.place.orientation import flow_size, is_vertical
 
 CORNER_MARGIN = 8  # px from a corner to the nearest line, if there is room
 MIN_LINES_TO_JOIN = 4  # so many lines of one kind to a box off the main path join
+NO_ENDS: frozenset[int] = frozenset()
 MIN_LINE_DISTANCE = 8  # px between two lines at a side, so that the main path may take its middle
 
 
@@ -27,19 +28,21 @@ def attach_lines(
     sizes: Sequence[tuple[int, int]],
     gaps: LevelGaps,
     buses: Sequence[int] = (),
+    absent: Set[int] = NO_ENDS,
 ) -> list[tuple[int, int]]:
     """Return for each wire how far from the left edge of its upper and its lower item it touches.
 
     `chains` run downward. At each side of a box lines leave in the order of the items they lead to, so that none cross
     needlessly; lines to a shared waypoint leave at one place; the main path has the middle; lines that arrive on one
-    side of it with equal `buses` (by wire; -1: never) join under one arrow.
+    side of it with equal `buses` (by wire; -1: never) join under one arrow. The ends `absent` (twice
+    the wire, and 1 for its lower end) take no room.
     """
     place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
     main = set(skeleton.spine)
     sides: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
     for wire, chain in enumerate(chains):
         for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
-            if item < skeleton.children:
+            if item < skeleton.children and 2 * wire + end not in absent:
                 # Lines to one waypoint leave as one; each line straight to a box or a port leaves alone.
                 trunk = -1 if other >= skeleton.first_waypoint else wire
                 sides.setdefault((item, end), {}).setdefault((place[other], trunk), []).append(wire)
@@ -109,17 +112,19 @@ def line_anchors(
     ports: Mapping[int, Sequence[Point]],
     direction: Direction,
     gaps: LevelGaps,
+    absent: Set[int] = NO_ENDS,
 ) -> dict[tuple[int, int], int]:
     """Return for each wire and end (0 source, 1 target) at a child the distance in pixels from the edge of the child's
     slot.
 
     `ports` are the places of the ports of each open child, from its corner. On each side the order is that of the
-    neighbours; a line that continues inside an open child ends at its port.
+    neighbours; a line that continues inside an open child ends at its port. The ends `absent` (twice
+    the wire, and 1 for its lower end) take no room.
     """
     skeleton, upright = view.skeleton, is_vertical(direction)
     boxes = [flow_size(direction, piece.box) for piece in pieces[: skeleton.children]]
     spread = attach_lines(
-        skeleton, downward_chains(skeleton), boxes, gaps, [_bus_number(view, wire) for wire in skeleton.wires]
+        skeleton, downward_chains(skeleton), boxes, gaps, [_bus_number(view, wire) for wire in skeleton.wires], absent
     )
     fixed: dict[tuple[int, int], int] = {}
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}

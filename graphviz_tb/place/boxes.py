@@ -234,6 +234,7 @@ def move_text(text: Text, x: int, y: int, box: int | None = None) -> Text:
 STUB_ROW = 14  # from one stub to the next
 STUB_LABEL_GAP = 4  # px between a stub and its label
 STUB_LEAD = 18  # the line between a stub and its box
+STUB_JOINT = 10  # px from a box to where the lines of its stubs join
 RAIL_GAP = 10  # from the rail to the first stub, horizontal flow
 STUB_SIZES: dict[str, tuple[int, int]] = {
     "shortcut": (18, 10),
@@ -270,18 +271,18 @@ def _stub_column_width(column: Sequence[StubWords]) -> int:
 def _stub_column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach: int, off: int) -> StubColumn:
     """Lay out a column of stubs around the height `middle`, outwards from `edge` (the x of the box's side) plus `off`.
 
-    The lines meet the side within `reach` of the middle.
+    Each line is straight if all meet the side within `reach` of the middle; else they join in the middle.
     """
     top = middle - STUB_ROW * (len(words) - 1) // 2  # the y of the first stub's middle
     sign = -1 if side == "in" else 1  # outwards: inputs to the left
     stubs, texts = [], []
     for index, stub in enumerate(words):
         y = top + STUB_ROW * index
-        meet = _stub_meeting_point(index, len(words), middle, min(reach, STUB_ROW * (len(words) - 1) // 2))
-        near = edge + sign * (STUB_LEAD + off)
-        stubs.append(
-            _stub_shape(stub, side, near if sign > 0 else near - STUB_SIZES[stub.kind][0], y, ((near, y), (edge, meet)))
-        )
+        near, rail = edge + sign * (STUB_LEAD + off), edge + sign * (STUB_JOINT + off)
+        line: tuple[Point, ...] = ((near, y), (edge, y))
+        if abs(top - middle) > reach and y != middle:
+            line = ((near, y), (rail, y), (rail, middle), (edge, middle))
+        stubs.append(_stub_shape(stub, side, near if sign > 0 else near - STUB_SIZES[stub.kind][0], y, line))
         far = near + sign * (STUB_SIZES[stub.kind][0] + (STUB_LABEL_GAP if stub.kind != "more" else 0))
         texts.append(_stub_text(stub, far, y, "start" if sign > 0 else "end"))
     return StubColumn(tuple(stubs), tuple(texts))
@@ -322,13 +323,6 @@ def _stub_text(stub: StubWords, x: int, middle: int, anchor: Literal["start", "e
     wide = text_width(stub.label, SMALL_FONT_PX)
     y = middle + BASELINE_OFFSET[SMALL_FONT_PX]
     return Text(x, y, stub.label, stub.title, SMALL_FONT_PX, wide, "stub", anchor)
-
-
-def _stub_meeting_point(index: int, count: int, middle: int, reach: int) -> int:
-    """Return where the line of one stub meets the side of the box."""
-    if count < 2:
-        return middle
-    return middle - reach + 2 * reach * index // (count - 1)
 
 
 # A child in its slot: its box, the stubs next to it, and the rectangle around both.

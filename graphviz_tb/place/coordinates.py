@@ -18,7 +18,7 @@ from graphviz_tb.place.bands import Band, item_ranks, rank_bands
 from graphviz_tb.place.columns import Alignment, align_columns
 from graphviz_tb.place.routes import wire_routes
 from graphviz_tb.place.tracks import RankHop
-from graphviz_tb.place.upright import straighten_ends, straighten_passing_lines
+from graphviz_tb.place.upright import reach_tracks, straighten_ends, straighten_passing_lines
 
 # Place a long part in columns next to each other, and the lines that lead from one column to the next.
 #
@@ -212,13 +212,15 @@ def place_level(
     anchors: Mapping[tuple[int, int], int] | None = None,
     strokes: Mapping[int, WireStroke] | None = None,
     sides: Sequence[tuple[int, int]] | None = None,
+    entries: Mapping[int, int] | None = None,
 ) -> LevelLayout:
     """Place one level, its flow running down.
 
     Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
     where a wire touches the child that is its source or target, from the child's left edge (None: at the best place);
     `strokes` say how wires are drawn: a gap with a label is wider; `sides` are where on each child a wire that is not
-    straight may touch it instead, from where to where ((0, 0): nowhere else).
+    straight may touch it instead, from where to where ((0, 0): nowhere else); `entries` end next to their lower
+    item, on its left (-1) or right (1) side.
     After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
@@ -240,7 +242,8 @@ def place_level(
     _flush_parts_left(skeleton, lefts)
     straighten_passing_lines(skeleton, chains, ends, lefts, steps)
     if sides is not None:
-        ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps)
+        ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries or {})
+        ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries or {})
     wires, passing = _find_hops(skeleton, chains, ends, lefts, drawn)
     # Each part begins at (0, 0) until `_shelve_parts` moves it.
     layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps)

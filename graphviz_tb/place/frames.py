@@ -37,6 +37,7 @@ from graphviz_tb.place.level import (
     loose_boxes,
 )
 from graphviz_tb.place.orientation import is_vertical, upper_flow_side
+from graphviz_tb.place.side_entries import find_partings
 
 # List the open groups of a picture, parents before children, each with the labels it has on the level outside.
 
@@ -346,7 +347,7 @@ class GroupLayout:
 
     `slots`: its children with the corner of their slot (None: not shown). `ports`: the place of each port of the
     skeleton on the border; `gates`: the port of each neighbour. `routes`: the polylines of the drawn wires. `labels`:
-    the middle of each label. `lines`: the edges that each wire represents.
+    the middle of each label. `lines`: the edges that each wire represents. `partings`: where wires leave others.
     """
 
     width: int
@@ -359,6 +360,7 @@ class GroupLayout:
     lines: Mapping[int, MetagraphLine] = field(default_factory=dict)
     texts: tuple[Text, ...] = ()
     rules: tuple[Separator, ...] = ()
+    partings: Mapping[int, Point] = field(default_factory=dict)
 
 
 def lay_out_frame(
@@ -390,18 +392,20 @@ def lay_out_frame(
         _border_port(slot.first, _shifted_point(corner, shift), (size[0] - right, size[1]), top, direction)
         for slot, corner in zip(view.skeleton.ports, core.ports, strict=True)
     )
+    routes = {wire: _extend_to_ports(view, wire, points, ports, shift) for wire, points in core.routes.items()}
     return GroupLayout(
         *size,
         _child_slots(view, pieces, core, area, shift),
         ports,
         port_gates(view),
-        {wire: _extend_to_ports(view, wire, points, ports, shift) for wire, points in core.routes.items()},
+        routes,
         {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()},
         lines,
         (*(move_text(text, 0, top) for text in bar.texts), *(move_text(text, *shift) for text in area.texts)),
         tuple(
             Separator(*_shifted_point((r.x1, r.y1), shift), *_shifted_point((r.x2, r.y2), shift)) for r in area.rules
         ),
+        find_partings(view.skeleton, routes),
     )
 
 

@@ -20,6 +20,7 @@ from graphviz_tb.place.boxes import TITLE_BAR_HEIGHT, Piece, box_names, closed_p
 from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
+from graphviz_tb.place.side_entries import SideEntries, find_side_entries, shift_to_boxes, side_point
 
 # Boxes without lines: if they are few, they go into a free corner of their level.
 
@@ -244,9 +245,10 @@ def draw_core(
 
     Labels of the main path that stick out at the sides count in its size.
     """
-    return _draw_level(
-        view, pieces, lines, said, direction, _lay_out_level(view, pieces, lines, said, inner, direction)
-    )
+    turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction))
+    said = {wire: label for wire, label in said.items() if wire not in turns.partings}  # the main path says the same
+    level = _lay_out_level(view, pieces, lines, said, inner, direction, turns)
+    return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns)
 
 
 def _draw_level(
@@ -256,6 +258,7 @@ def _draw_level(
     said: Mapping[int, LineLabel],
     direction: Direction,
     level: LevelLayout,
+    turns: SideEntries,
 ) -> CoreDrawing:
     """Turn a laid-out level to the screen, extend its lines to the boxes, and label them."""
     aside = set(loose_boxes(view.skeleton))
@@ -266,7 +269,7 @@ def _draw_level(
         if position not in aside
     }
     routes = {
-        wire: _extend_to_boxes(view, wire, [turn.to_screen(point) for point in level.routes[wire]], slots, turn)
+        wire: _extend_to_boxes(view, wire, [turn.to_screen(point) for point in level.routes[wire]], slots, turn, turns)
         for wire in lines
     }
     axis = 0 if turn.runs_vertically else 1
@@ -333,6 +336,7 @@ def _lay_out_level(
     said: Mapping[int, LineLabel],
     inner: InnerPorts,
     direction: Direction,
+    turns: SideEntries,
 ) -> LevelLayout:
     """Return the level with coordinates, its flow running down."""
     main = set(view.metagraph.core_children())
@@ -341,7 +345,9 @@ def _lay_out_level(
     sizes = [flow_size(direction, _piece_size(pieces[i])) if i in main else (0, 0) for i in range(count)]
     if view.skeleton.plain:
         return _place_plain_rows(view.skeleton, sizes, LEVEL_GAPS)
-    fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS)
+    fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS, turns.absent_ends())
+    turns.move_anchors(view.skeleton, fixed, [across for across, _ in sizes])
+    sizes = [(turns.widen(box, across), along) for box, (across, along) in enumerate(sizes)]
     strokes = {}
     for wire, line in lines.items():
         size = said[wire].size if wire in said else (0, 0)
@@ -352,15 +358,23 @@ def _lay_out_level(
     labelled, upward = max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM), direction in ("BT", "RL")
     gaps = replace(LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward)
     ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1)
-    sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction) for i in range(count)]
-    return place_level(_drop_loose_parts(ways), sizes, gaps, anchors=fixed, strokes=strokes, sides=sides)
+    sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction, turns.shift(i)) for i in range(count)]
+    return place_level(
+        _drop_loose_parts(ways),
+        sizes,
+        gaps,
+        anchors=fixed,
+        strokes=strokes,
+        sides=sides,
+        entries=turns.entries,
+    )
 
 
-def _flow_side(child: Piece, direction: Direction) -> tuple[int, int]:
-    """Return where the flow side of a closed box begins and ends, from the edge of its slot."""
+def _flow_side(child: Piece, direction: Direction, shift: int) -> tuple[int, int]:
+    """Return where the flow side of a closed box begins and ends, from the edge of its slot, `shift` px before it."""
     upright = is_vertical(direction)
     start, wide = (child.x, child.box[0]) if upright else (child.y, child.box[1])
-    return start, start + wide
+    return shift + start, shift + start + wide
 
 
 def _bar_heights(direction: Direction) -> tuple[int, int]:
@@ -382,14 +396,16 @@ def _arrow_end(view: View, wire: int, line: MetagraphLine, inner: Gates) -> int:
 
 
 def _extend_to_boxes(
-    view: View, wire: int, points: list[Point], slots: Mapping[int, Slot], turn: FlowTurn
+    view: View, wire: int, points: list[Point], slots: Mapping[int, Slot], turn: FlowTurn, turns: SideEntries
 ) -> tuple[Point, ...]:
     """Extend the polyline of a wire from the edge of a slot to the box in it."""
     chain = view.skeleton.wires[wire].chain
     if chain[0] in slots:
         goal = border_point(*slots[chain[0]], points[0], turn.runs_vertically)
         points = points if goal == points[0] else [goal, *points]
-    if chain[-1] in slots:
+    if wire in turns.entries and chain[-1] in slots:
+        points = points[:-1] + side_point(*slots[chain[-1]], points[-1], turn.runs_vertically)
+    elif chain[-1] in slots:
         goal = border_point(*slots[chain[-1]], points[-1], turn.runs_vertically)
         points = points if goal == points[-1] else [*points, goal]
     return tuple(points)

@@ -165,6 +165,7 @@ class SceneSketch:
             source_port=self.port_of_end(number, index, 0),
             target_port=self.port_of_end(number, index, 1),
             main=main,
+            parting=_point_sum(made.partings[index], origin) if index in made.partings else None,
         )
         self.routes.append(route)
         if index in made.labels:

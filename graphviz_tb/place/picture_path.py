@@ -83,7 +83,7 @@ def _data_paths(groups: Sequence[OpenGroup]) -> DataPaths:
     for number, group in enumerate(groups):
         inner = {position: gates[child] for position, child in group.below.items()}
         for index, line in group.view.drawn_lines().items():
-            if line.kind == "data" and not group.view.skeleton.wires[index].turned:
+            if line.kind == "data" and not line.training and not group.view.skeleton.wires[index].turned:
                 source, target = (_end_node(paths, groups, number, index, end, inner) for end in (0, 1))
                 paths.steps[source].append(((number, index), target, main_path_weight(line)))
                 paths.below[source].append(target)

@@ -5,7 +5,7 @@ The order of the lines at each side stays as it is, and so does the place of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from graphviz_tb.model.skeleton import LevelGaps, Skeleton
 from graphviz_tb.place.columns import UNBOUNDED_X, RankNeighbours
@@ -24,11 +24,12 @@ def straighten_ends(
     lefts: Sequence[int],
     sides: Sequence[tuple[int, int]],
     gaps: LevelGaps,
+    entries: Mapping[int, int],
 ) -> list[WireTouch]:
     """Return where each wire touches its items, moved so that more wires are straight.
 
     `sides` are, by child, where the side of its box begins and ends, from the edge of its slot; on a side of no length
-    lines stay where they are.
+    lines stay where they are, and so do the lower ends of `entries`.
     """
     main = set(skeleton.spine)
     touch = [[upper, lower] for upper, lower in ends]
@@ -36,11 +37,13 @@ def straighten_ends(
     groups: dict[tuple[int, int], dict[int, list[int]]] = {}
     for wire, chain in enumerate(chains):
         for end, item in ((1, chain[-1]), (0, chain[0])):
-            if item < skeleton.children and sides[item][0] < sides[item][1]:
+            if item < skeleton.children and sides[item][0] < sides[item][1] and not (end and wire in entries):
                 groups.setdefault((item, end), {}).setdefault(ends[wire][end], []).append(wire)
     for (item, end), found in groups.items():
         places = sorted(found)
-        wishes = [_wanted_x(found[place], end, chains, touch, lefts) - lefts[item] for place in places]
+        wishes = [
+            _wanted_x(_leading_wire(found[place], main), end, chains, touch, lefts) - lefts[item] for place in places
+        ]
         held = [bool(main.intersection(found[place])) for place in places]
         settled = _move_to_wishes(places, wishes, held, sides[item], gaps)
         for place, x in zip(places, settled, strict=True):
@@ -49,15 +52,53 @@ def straighten_ends(
     return [(upper, lower) for upper, lower in touch]
 
 
+def reach_tracks(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    ends: Sequence[WireTouch],
+    lefts: Sequence[int],
+    widths: Sequence[int],
+    steps: Sequence[Sequence[Sequence[int]]],
+    entries: Mapping[int, int],
+) -> list[WireTouch]:
+    """Return where each wire touches its items: those that end on a side of a box (`entries`: -1 left, 1 right) stay on
+    their track if it is further out, and free next to the box.
+
+    `steps` are, by part and rank, the least distances of neighbours.
+    """
+    touch = [*ends]
+    room = RankNeighbours(len(lefts))
+    for part, part_steps in zip(skeleton.parts if entries else (), steps, strict=False):
+        room.add_part(part, part_steps)
+    for wire, side in entries.items():
+        box, other = chains[wire][-1], chains[wire][-2]
+        track = lefts[other]
+        if side > 0:
+            beyond = room.right[box]
+            most = lefts[beyond] - room.after[box] + widths[box] if beyond >= 0 else UNBOUNDED_X
+            reached = lefts[box] + ends[wire][1] < track <= most
+        else:
+            beyond = room.left[box]
+            least = lefts[beyond] + room.before[box] if beyond >= 0 else -UNBOUNDED_X
+            reached = least <= track < lefts[box] + ends[wire][1]
+        if reached:
+            touch[wire] = (touch[wire][0], track - lefts[box])
+    return touch
+
+
+def _leading_wire(wires: Sequence[int], main: Set[int]) -> int:
+    """Return which of some wires that touch a box at one place decides where."""
+    return next((wire for wire in wires if wire in main), wires[0])
+
+
 def _wanted_x(
-    wires: Sequence[int],
+    wire: int,
     end: int,
     chains: Sequence[tuple[int, ...]],
     touch: Sequence[Sequence[int]],
     lefts: Sequence[int],
 ) -> int:
-    """Return the x at the next rank of the first of some wires that touch a box at one place."""
-    wire = wires[0]
+    """Return the x at the next rank of a wire that touches a box."""
     chain = chains[wire]
     other = chain[-2] if end else chain[1]
     return lefts[other] + (touch[wire][1 - end] if len(chain) == 2 else 0)

@@ -192,6 +192,7 @@ def _distances_to(values: Points, row: int, metric: DistanceMetric) -> NDArray[n
 LAYOUT_SEED = 20
 MIN_LAYOUT_POINTS = 4  # points
 TSNE_ROUNDS = 500  # of t-SNE: 250 of early exaggeration and as many after them, so that 2,000 points take seconds
+TSNE_ANGLE_OF_THREE_AXES = 0.8  # coarser than scikit-learn's 0.5: a third less work, neighbours as good
 TSNE_MAX_DIMENSIONS = 50  # dimensions beyond which t-SNE is given so many principal components, as its authors advise
 METHOD_LIBRARIES = {"tsne": "sklearn", "umap": "umap"}
 METHOD_NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
@@ -262,6 +263,8 @@ def _tsne_settings(points: int, axes: int, near: int | None) -> dict[str, Any]:
     """Return the arguments for scikit-learn."""
     perplexity = min(30 if near is None else near, (points - 1) / 3)
     settings = {"n_components": axes, "perplexity": float(perplexity), "init": "pca", "random_state": LAYOUT_SEED}
+    if axes == 3:
+        settings["angle"] = TSNE_ANGLE_OF_THREE_AXES
     return {**settings, "max_iter": TSNE_ROUNDS}
 
 

@@ -1,6 +1,6 @@
 """TensorFlow's messages, compiled into a private pool.
 
-Before: nothing. After: one class per message and enum of ``*.proto`` in this folder, under its own name.
+One class per message and enum of ``*.proto`` in this folder, under its own name.
 
     >>> from graphviz_tb.proto import GraphDef
     >>> GraphDef.FromString(b"\\n\\x03\\n\\x01x").node[0].name
@@ -23,7 +23,7 @@ PACKAGE = "graphviz_tb.tensorflow"
 
 
 def _load() -> dict[str, Any]:
-    """Before: ``messages.bin``. After: {name: message class or enum}."""
+    """Return the message classes and enums of ``messages.bin`` by name."""
     data = get_data(__name__, "messages.bin") or b""
     file_set = descriptor_pb2.FileDescriptorSet.FromString(data)
     pool = descriptor_pool.DescriptorPool()

@@ -32,7 +32,7 @@ SCALARS = {1: "float", 2: "float", 8: "bool", 9: "str", 12: "bytes"}  # every ot
 
 
 def main() -> None:
-    """Before: *.proto. After: messages.bin and __init__.pyi agree with them."""
+    """Write messages.bin and __init__.pyi from *.proto."""
     target = HERE / "messages.bin"
     sources = sorted(path.name for path in HERE.glob("*.proto"))
     command = [

@@ -25,6 +25,7 @@ MAX_TITLE_GROWTH = 480  # px to which a title, or the facts below it, may widen 
 # px: the strip of a title in one line, the gap between name and facts, and the longest such line
 TITLE_LINE_PX, TITLE_GAP_PX, MAX_TITLE_LINE_PX = 32, 14, 560
 SCREEN_RATIO = 12, 7  # a laptop's window
+MAX_LEGEND_PERCENT = 115  # of the width of the scene: a longer legend is broken
 MIN_LEGEND_LINE_PX = 320  # px of the legend that are worth more than another line
 
 
@@ -45,8 +46,11 @@ def _lay_out_sheet(
     """Return the position of everything: the title above the scene, the legend below it in one line, or in more if it
     would be longer than `line`."""
     title = _title_size(caption)
-    # A line may be as long as the screen is wide where it shows all of the scene.
-    limit = line or max(scene.width, title[0], MIN_LEGEND_LINE_PX, SCREEN_RATIO[0] * scene.height // SCREEN_RATIO[1])
+    # A line may be a little longer than the scene if the screen that shows all of the scene is as wide; below a tower
+    # it may be half as long as that is high.
+    screen = SCREEN_RATIO[0] * scene.height // SCREEN_RATIO[1]
+    longest = max(scene.height // 2, min(MAX_LEGEND_PERCENT * scene.width // 100, screen))
+    limit = line or max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest)
     legend = legend_in_lines(blocks, limit) if blocks else None
     top = margin + title[1]
     deep = top + scene.height

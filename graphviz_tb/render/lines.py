@@ -76,6 +76,7 @@ MIN_CHANGED_THICKNESS = 1.8  # px: an added or removed line
 TINT_BAND = 2.5  # px of the band under a line on either side
 WEB_THICKNESS = 0.6  # px: a line of a web, thin because there are so many
 WEB_BUNDLE = 100  # lines of a web in one outline: more slow down SVG renderers
+PARTING_RADIUS = 2.6  # px: the dot where a line leaves another
 BEAD_DISTANCE = 20  # px from the tip of the arrow to the sign of an added or removed line
 
 
@@ -108,6 +109,8 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
     shapes: list[Primitive] = [_tint_band(points, thickness, tint)] if tint and not whole else []
     shapes.append(Curve(rounded_outline(points), pen=Pen(colour, thickness, dashes)))
     shapes += [Curve(mark, colour) for mark in marks]
+    if line.parting:
+        shapes.append(Disc(*line.parting, PARTING_RADIUS, colour))
     if whole and whole.sign and line.arrow:
         shapes += _draw_line_bead(line, whole, theme)
     return Group(tuple(shapes), tooltip=line.title)

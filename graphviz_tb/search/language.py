@@ -1,8 +1,9 @@
 """Queries: words with fields and comparisons, joined by `and` (or nothing), `or`, `not` and parentheses.
 
 conv                     in a name, op type, device, label or attribute
-op:Conv2D  device:GPU    in one field: name op device attr shape dtype
+op:Conv2D  device:GPU    in one field: name op device attr shape dtype source
 attr:padding=SAME        an attribute and its value; attr:padding for any value
+source:model.py:41       a line of the program that made an op, where an exported program says it
 **attn*  op:Conv*        `*` within a segment of a name, `**` across slashes, `?` one letter
 params>1M  time>=2ms     parameters, FLOPs, macs, activations, weights, memory, time
 /conv\\d/  "two words"    a regular expression; a text with spaces
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from graphviz_tb.errors import MalformedAssertion, RequestError, UnknownChoice, nearest_names, suggest_names
 from graphviz_tb.limits import MAX_QUERY_TERMS
 
-QUERY_FIELDS = ("name", "op", "device", "attr", "shape", "dtype")
+QUERY_FIELDS = ("name", "op", "device", "attr", "shape", "dtype", "source")
 QUERY_QUANTITIES = {
     "parameters": "parameters", "params": "parameters", "param": "parameters",
     "flops": "flops", "macs": "macs",
@@ -37,7 +38,9 @@ COMPARISON_TERM = re.compile(rf"([a-z_]+)({SIGN_PATTERN})({NUMBER_PATTERN})([a-z
 SI_UNIT = re.compile(r"([kmgt]?)(i?)b?", re.IGNORECASE)
 REGEX_TERM = re.compile(r"/(.+)/([a-z]*)", re.DOTALL)
 SPACED_FIELD = re.compile(rf"(^|[\s(])({'|'.join(QUERY_FIELDS)}|key):[ \t]+(?=[^\s])", re.IGNORECASE)
-SPACED_SIGN = re.compile(rf"\b({'|'.join(QUERY_QUANTITIES)})\s*({SIGN_PATTERN})\s*(?=[0-9])", re.IGNORECASE)
+SPACED_SIGN = re.compile(rf"\b({'|'.join(QUERY_QUANTITIES)})\s*({SIGN_PATTERN})\s*(?=[0-9]|$)", re.IGNORECASE)
+# A quantity before a sign, but not `size=SAME`: that is an attribute.
+COMPARED_QUANTITY = re.compile(rf"({'|'.join(QUERY_QUANTITIES)})(>=|<=|==|!=|>|<)(.*)", re.IGNORECASE | re.DOTALL)
 QUERY_WORD = re.compile(r'\(|(?:[^\s"]|"[^"]*"?)+')
 QUERY_KEYWORDS = frozenset(("and", "or", "not", "(", ")"))
 
@@ -191,6 +194,10 @@ def _parse_term(word: str) -> Query:
         # Round to 15 digits: 1.001K is 1001, but the product of the two floats is slightly less.
         number = float(f"{float(compared[3]) * _unit_factor(quantity, compared[4]):.15g}")
         return NumberTerm(quantity, "==" if compared[2] == "=" else compared[2], number)
+    if without_number := COMPARED_QUANTITY.fullmatch(word):
+        name, sign, rest = without_number.groups()
+        wrong = f"{rest!r} is no number" if rest else "it is followed by nothing"
+        raise RequestError(f"{name}{sign} compares with a number: {wrong}", hint=f"{name}{sign}1M, {name}{sign}2.5k …")
     found = FIELD_TERM.fullmatch(word)
     if found is None and (misspelt := UNKNOWN_FIELD_TERM.fullmatch(word)):
         raise _unknown_field_error(misspelt[1], word)

@@ -40,7 +40,8 @@ class SearchedRows(Protocol):
         """Return for each row the number of its text, and all texts, for "op" or "device"; "" means no text."""
 
     def field_texts(self, field: str) -> Iterator[tuple[int, str]]:
-        """Yield each row and text of a field: "name" (labels too), "attr" (`name=value`), "shape", "dtype"."""
+        """Yield each row and text of a field: "name" (labels too), "attr" (`name=value`), "shape", "dtype", "source"
+        (`model.py:41 x = f(x)`, and `model.py:41`)."""
 
     def quantity_values(self, quantity: str) -> Floats | None:
         """Return a number for each row, NaN if unknown; None if unknown for all rows."""

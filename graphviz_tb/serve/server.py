@@ -22,7 +22,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphviz_tb.errors import RequestError, TbGraphError, ToolFailed
 from graphviz_tb.serve.answers import RefusedRequest, refusal_response
-from graphviz_tb.serve.display import display
 from graphviz_tb.serve.guard import MAX_TARGET_BYTES, App, RequestGuard
 from graphviz_tb.serve.routes.graphs import GRAPH_ROUTES
 from graphviz_tb.serve.routes.overview import STATE_ROUTES, VIEWER_ROUTES
@@ -31,7 +30,7 @@ from graphviz_tb.serve.routes.profile import PROFILE_ROUTES
 from graphviz_tb.serve.routes.projector import PROJECTOR_ROUTES
 from graphviz_tb.serve.routes.scalars import EXPORT_ROUTES, SCALAR_ROUTES
 from graphviz_tb.serve.session import ServedSource, watch_source
-from graphviz_tb.serve.settings import Settings
+from graphviz_tb.serve.settings import Settings, has_display
 
 # HTTP of uvicorn with limits on slow request heads, silent connections and their number.
 
@@ -225,7 +224,7 @@ def _introduction_lines(settings: Settings, wanted: int) -> list[str]:
     lines = [_server_address(settings)]
     if wanted not in (0, settings.port):
         lines.append(f"port {wanted} is taken: this is the next free one")
-    if settings.is_local and not display():
+    if settings.is_local and not has_display():
         here = socket.gethostname()
         lines.append(f"on your own machine: ssh -L {settings.port}:localhost:{settings.port} {here}")
     return lines

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
 from secrets import token_urlsafe
 
@@ -47,3 +49,10 @@ class Settings:
 def new_token() -> str:
     """Return a random token."""
     return token_urlsafe(TOKEN_BYTES)
+
+
+def has_display() -> bool:
+    """Return whether this machine has a screen with a browser: else somebody is most likely at a different one."""
+    if sys.platform in ("darwin", "win32"):
+        return "SSH_CONNECTION" not in os.environ
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -33,6 +33,7 @@ MESSAGE_TYPES: dict[str, type[Message]] = {
     "run_metadata": RunMetadata,
     "xspace": XSpace,
 }
+TFLITE_MAGIC = b"TFL3"  # behind the offset of the root table
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 RECORD_START_BYTES = 12  # bytes of a length and its checksum, at the start of every record
 CERTAIN_MATCH_RATIO = 16  # matching fields per mismatch that identify a truncated message
@@ -61,8 +62,6 @@ LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 EMPTY_FILE_HINT = "write it again, or give another file"
 WEB_PAGE_HINT = "download the file itself, not the page that shows it"
 REFUSED_FORMATS = (
-    (4, b"TFL3", "a TensorFlow Lite model",
-     "its graph is no GraphDef: give the SavedModel it was converted from"),
     (0, b"\x80\x02", "a pickle (a PyTorch checkpoint?)",
      "write the graph with SummaryWriter.add_graph and give the log folder"),
     (0, b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
@@ -99,6 +98,8 @@ def detect_format(head: bytes, name: str, *, whole: bool, tail: ReadTail | None 
         return "archive"
     if head.startswith(HDF5_MAGIC):
         return "keras_hdf5"
+    if head.startswith(TFLITE_MAGIC, 4):
+        return "tflite"
     if starts_with_event(head):
         return "events"
     if KERAS_METADATA_START.match(head):
@@ -165,7 +166,8 @@ def _has_no_control_characters(body: bytes) -> bool:
 
 
 def _detect_message(head: bytes, name: str, *, whole: bool) -> str:
-    _raise_for_onnx(head, name)
+    if _is_onnx(head):
+        return "onnx"
     if whole and _is_fingerprint(head):
         raise UnknownFormat(f"{name} is the fingerprint of a SavedModel, not a graph", hint=SAVED_MODEL_HINT)
     kind = _best_fitting_message(head, whole=whole) or (_detect_cut_message(head) if whole else None)
@@ -214,8 +216,9 @@ def _fit_score(fitted: MessageFit) -> float:
     return fitted.good - 4 * fitted.bad
 
 
-def _raise_for_onnx(head: bytes, name: str) -> None:
-    """Raise for ONNX: version (1) is a number, then producer strings; the graph is field 7, operator sets field 8."""
+def _is_onnx(head: bytes) -> bool:
+    """Return whether this is a model of ONNX: version (1) is a number, then producer strings; the graph is field 7,
+    operator sets field 8."""
     seen = set()
     try:
         for piece in wire_fields(head):
@@ -224,11 +227,7 @@ def _raise_for_onnx(head: bytes, name: str) -> None:
     except CutError as where:
         if where.offset < len(head):
             seen.add((head[where.offset] >> 3, head[where.offset] & 7))
-    if (1, VARINT_TYPE) in seen and (7, 2) in seen and (3, VARINT_TYPE) not in seen:
-        raise UnknownFormat(
-            f"{name} is an ONNX model, not a TensorFlow graph",
-            hint="convert it with onnx-tf, or open it in Netron",
-        )
+    return (1, VARINT_TYPE) in seen and (7, 2) in seen and (3, VARINT_TYPE) not in seen
 
 
 def _is_fingerprint(head: bytes) -> bool:

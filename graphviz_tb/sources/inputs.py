@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.errors import ReadError, RequestError, TooLarge
-from graphviz_tb.formats.saved_model import SAVED_MODEL_FILES, saved_model_file
 from graphviz_tb.model.sources import URL_SEPARATOR
-from graphviz_tb.sources.walk import list_files_below
+from graphviz_tb.sources.walk import SAVED_MODEL_FILES, list_files_below, saved_model_file
 
 METADATA_FILE_NAME, FINGERPRINT_FILE_NAME = "keras_metadata.pb", "fingerprint.pb"  # next to the file of a SavedModel
 ADDRESS_OF_COPY: dict[str, str] = {}  # path of a local copy → its address

@@ -18,6 +18,13 @@ from graphviz_tb.model.notice import Notice
 
 UNREAD_FOLDER_CODE = "unread-folder"
 FileId = tuple[int, int]  # device and inode
+SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")  # in a SavedModel folder
+
+
+def saved_model_file(folder: Path) -> Path | None:
+    """Return the model file of a SavedModel folder; None if it has none, or cannot be entered."""
+    # Unlike Path.is_file, this does not raise if the folder may not be entered.
+    return next((folder / name for name in SAVED_MODEL_FILES if os.path.isfile(folder / name)), None)  # noqa: PTH113
 
 
 @dataclass(frozen=True, slots=True)

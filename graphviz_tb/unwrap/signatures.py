@@ -62,9 +62,11 @@ UNNAMED_RESULT = re.compile(r"identity(?:_(\d+))?", re.ASCII)  # results without
 def add_function_calls(
     whole: GraphDef, captured: Mapping[str, tuple[CapturedVariable, ...]]
 ) -> tuple[GraphDef, tuple[Signature, ...]]:
-    """Before: a graph, and the functions of its objects, with the variables that these capture. After: a copy of the
-    graph with a call of each, and a signature for each call; the graph itself where there are none, or where their
-    names would fill memory."""
+    """Return a copy of a graph with a call of each function of its objects, and a signature for each call.
+
+    `captured`: the variables that each function captures. The graph itself comes back where there are none, or where
+    their names would fill memory.
+    """
     functions = [each for each in whole.library.function if each.signature.name in captured]
     if (
         not functions

@@ -18,6 +18,7 @@ import { Minimap } from "./minimap.js";
 import { Moves } from "./moves.js";
 import { Outline } from "./outline.js";
 import { PageFrame } from "./page_frame.js";
+import { WILD, groupsNamed } from "./patterns.js";
 import { coordinateText } from "./shapes.js";
 import { Share } from "./share.js";
 import { STRINGS, t } from "./strings.js";
@@ -85,6 +86,10 @@ export class App {
     const wanted = new Map();
     const want = (/** @type {Path} */ path) => [...this.state.graph.ancestors(path), path].forEach((one) => (one.length > 1 || one[0] !== 0) && wanted.set(this.state.graph.key(one), one));
     for (const name of open ?? []) {
+      const { paths, more } = name.search(WILD) < 0 || this.state.graph.find(name) ? { paths: [], more: false } : groupsNamed(this.state.graph, name);
+      paths.forEach(want);
+      if (more) this.frame.toast(t("notAll"));
+      if (paths.length) continue;
       const path = this.state.nearestGroup(name);
       if (name && (!path || this.state.graph.address(path) !== name)) lost.push(name);
       if (path) want(path);

@@ -152,7 +152,7 @@ export class Card {
       const one = await app.view.loadColouring(scheme).catch(() => null); // of the step that is shown
       const [told, lacks] = [one?.figureWord(path), one?.lackingWord(path) ?? []];
       const words = lacks.map(([kind, count]) => el("div", { class: "lacks" }, t(`lacks.${kind}${count === 1 ? "1" : ""}`, { n: count, batch: one?.told.batch })));
-      const value = told && lacks.length ? t("atLeast", { n: told }) : told || (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
+      const value = told ? one?.boundedWord(path) :  (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
       if (value) rows.push([t(`scheme.${scheme}`), el("span", { class: "count" }, value, ...words)]);
     }
     return rows.length ? this.table("statistics", rows) : null;

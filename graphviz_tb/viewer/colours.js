@@ -1,5 +1,7 @@
 // Colourings: what `color/` says of each row, read from columns; a measured one is told as values and a ramp.
 
+import { inBounds } from "./strings.js";
+
 export const ROW_KINDS = ["kind.scope", "kind.op", "kind.series", "kind.fold", "kind.function"];
 const MICROS = [["µs", 1], ["ms", 1e3], ["s", 1e6], ["min", 6e7], ["hr", 3.6e9], ["days", 8.64e10]];
 const COUNTS = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12], ["P", 1e15], ["E", 1e18]];
@@ -215,6 +217,17 @@ export class Colouring {
     if (!this.measured) return this.secondLine(path);
     const value = this.value(this.index(path));
     return value === null || (this.told.whole && !value) ? null : this.valueInWords(value).replace(/ (parameters?|FLOPs)$/, "");
+  }
+
+  /** The number of a path with the word for a bound, which Python decides; null where there is none. @param {Path} path @returns {string | null} */
+  boundedWord(path) {
+    const told = this.figureWord(path);
+    return told && this.measured ? inBounds(this.bound(path), told) : told;
+  }
+
+  /** Whether the number of a path is exact (0), a lower bound (1), an upper one (2), or near (3). @param {Path} path @returns {number} */
+  bound(path) {
+    return this.told.bounds?.[path[path.length - 1]] ?? 0;
   }
 
   /** What is not in the number of a path: the kind of what is missing, and how many. @param {Path} path @returns {[string, number][]} */

@@ -42,7 +42,7 @@ async function comparedFacts(app, one, other) {
   say(t("count"), both.map((path) => (graph.opens(rowOf(path)) ? opsWord(graph.ops[rowOf(path)]) : "")));
   for (const scheme of app.state.head.measured ?? []) {
     const measure = await app.view.loadColouring(scheme).catch(() => null);
-    if (measure) say(t(`scheme.${scheme}`), both.map((path) => measure.figureWord(path) ?? ""));
+    if (measure) say(t(`scheme.${scheme}`), both.map((path) => measure.boundedWord(path) ?? ""));
   }
   const layers = await Promise.all(both.map((path) => facts.layer(rowOf(path)).catch(() => null)));
   comparedPairs(layers.map((layer) => layer?.[1] ?? []), "").forEach((row) => rows.push(row));

@@ -9,7 +9,7 @@ export const OP = 1;
 export const SERIES = 2;
 export const FOLD = 3;
 const FUNCTION = 4;
-const BORDER = /(?<!:)::(?!:)/; // of a call, in an address
+export const BORDER = /(?<!:)::(?!:)/; // of a call, in an address
 const LONE_BACKSLASHES = /^\\*$/; // a name by itself that is guarded: nothing, or all backslashes
 export const SUMMARY = 2; // a mark: 1 is a constant, 3 a weight
 

@@ -78,11 +78,13 @@ function rearrangedLevel(level, source, out, back, met) {
 /** Every stub of a level, once for each child, side and other end. @param {any[]} marks @param {any[]} edges @param {Set<number>} stubbed @param {any[]} bridges @param {number[]} rows */
 function stubsOf(marks, edges, stubbed, bridges, rows) {
   const found = new Map(marks.map((one) => [`${one.child} ${one.side} ${one.other}`, one]));
-  const push = (/** @type {number} */ child, /** @type {string} */ side, /** @type {number} */ other, /** @type {number} */ count, /** @type {boolean} */ control) => {
+  const push = (/** @type {number} */ child, /** @type {string} */ side, /** @type {number} */ other, /** @type {number} */ count, /** @type {boolean} */ control, /** @type {boolean} */ training = false) => {
     const key = `${child} ${side} ${other}`;
     const old = found.get(key);
-    const [kind, more, all] = old ? [old.kind, old.edges, old.control && control] : ["shortcut", 0, control];
-    found.set(key, new layout.Annotation(child, side, other, kind, more + count, all));
+    const [kind, more, all, trains] = old
+      ? [old.kind, old.edges, old.control && control, old.training && training]
+      : ["shortcut", 0, control, training];
+    found.set(key, new layout.Annotation(child, side, other, kind, more + count, all, trains));
   };
   for (const index of [...stubbed].sort((a, b) => a - b)) {
     const edge = edges[index];
@@ -90,14 +92,14 @@ function stubsOf(marks, edges, stubbed, bridges, rows) {
     push(edge.source, "out", rows[edge.target], count, control);
     push(edge.target, "in", rows[edge.source], count, control);
   }
-  for (const one of bridges) if (!one.drawable) push(one.child, one.inbound ? "in" : "out", one.other, one.tensors + one.control, !one.tensors);
+  for (const one of bridges) if (!one.drawable) push(one.child, one.inbound ? "in" : "out", one.other, one.tensors + one.control, !one.tensors, one.training);
   return [...found.values()];
 }
 
 /** How thick a line of data is, below 0 where it carries indices, sizes and masks alone; 0 for one that carries no data,
  * or in part references. @param {any} line */
 function thickOf(line) {
-  if (line.kind !== "data") return 0;
+  if (line.kind !== "data" || line.training) return 0;
   return line.indexing ? -line.thickness : line.thickness;
 }
 

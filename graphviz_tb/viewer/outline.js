@@ -115,7 +115,7 @@ export class Outline {
     const { painter: brush } = this.app.view;
     const tint = el("span", { class: "tint", "aria-hidden": "true" });
     tint.style.background = brush?.fillOfPath(path)?.fill ?? "";
-    const figure = (brush?.measured && brush.figureWord(path)) || (opens ? opsCount(graph.ops[row]) : "");
+    const figure = (brush?.measured && brush.boundedWord(path)) || (opens ? opsCount(graph.ops[row]) : "");
     const found = el(
       "div",
       { id: `o-${key}`, role: "treeitem", "aria-level": level, "aria-label": shortText(name), "aria-selected": String(mine), "aria-expanded": opens ? String(open.has(key)) : null, tabindex: "-1", title: shortText(name) },

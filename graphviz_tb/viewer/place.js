@@ -203,7 +203,7 @@ class BundledLine {
   }
 }
 class Metaedge extends BundledLine {
-  constructor(source, target, tensors, control, reference, bundles = EMPTY_BUNDLE, number = 0, back = false) {
+  constructor(source, target, tensors, control, reference, bundles = EMPTY_BUNDLE, number = 0, back = false, training = false) {
     super();
     this.source = source;
     this.target = target;
@@ -213,13 +213,14 @@ class Metaedge extends BundledLine {
     this.bundles = bundles;
     this.number = number;
     this.back = back;
+    this.training = training;
   }
   get kind() {
     return (this.reference ? "reference" : ((this.tensors || this.back) ? "data" : "control"));
   }
 }
 class Bridge extends BundledLine {
-  constructor(child, other, inbound, tensors, control, reference, drawable = true, bundles = EMPTY_BUNDLE, number = 0, members = [0, 0]) {
+  constructor(child, other, inbound, tensors, control, reference, drawable = true, bundles = EMPTY_BUNDLE, number = 0, members = [0, 0], training = false) {
     super();
     this.child = child;
     this.other = other;
@@ -231,37 +232,39 @@ class Bridge extends BundledLine {
     this.bundles = bundles;
     this.number = number;
     this.members = members;
+    this.training = training;
   }
   with_neighbour_row(other) {
     let counts, bundle;
     [counts, bundle] = [[this.tensors, this.control, this.reference], [this.bundles, this.number]];
-    return new Bridge(this.child, other, this.inbound, ...counts, this.drawable, ...bundle, this.members);
+    return new Bridge(this.child, other, this.inbound, ...counts, this.drawable, ...bundle, this.members, this.training);
   }
-  as_stub() {
+  as_stub(training = false) {
     let counts, bundle;
     [counts, bundle] = [[this.tensors, this.control, this.reference], [this.bundles, this.number]];
-    return new Bridge(this.child, this.other, this.inbound, ...counts, false, ...bundle, this.members);
+    return new Bridge(this.child, this.other, this.inbound, ...counts, false, ...bundle, this.members, training);
   }
   with_member_share(share) {
     let counts, bundle;
     [counts, bundle] = [[this.tensors, this.control, this.reference], [this.bundles, this.number]];
-    return new Bridge(this.child, this.other, this.inbound, ...counts, this.drawable, ...bundle, share);
+    return new Bridge(this.child, this.other, this.inbound, ...counts, this.drawable, ...bundle, share, this.training);
   }
   get kind() {
     return (this.reference ? "reference" : (this.tensors ? "data" : "control"));
   }
 }
 class Annotation {
-  constructor(child, side, other, kind, edges = 1, control = false) {
+  constructor(child, side, other, kind, edges = 1, control = false, training = false) {
     this.child = child;
     this.side = side;
     this.other = other;
     this.kind = kind;
     this.edges = edges;
     this.control = control;
+    this.training = training;
   }
   with_represented_row(other) {
-    return new Annotation(this.child, this.side, other, this.kind, this.edges, this.control);
+    return new Annotation(this.child, this.side, other, this.kind, this.edges, this.control, this.training);
   }
 }
 class DrawingMask {
@@ -388,7 +391,7 @@ class Box {
   }
 }
 class Route {
-  constructor(points, kind, source, target, thickness, back = false, arrow = true, frame = -1, title = "", identity = new LineIdentity(), source_port = -1, target_port = -1, main = false) {
+  constructor(points, kind, source, target, thickness, back = false, arrow = true, frame = -1, title = "", identity = new LineIdentity(), source_port = -1, target_port = -1, main = false, parting = null) {
     this.points = points;
     this.kind = kind;
     this.source = source;
@@ -402,6 +405,7 @@ class Route {
     this.source_port = source_port;
     this.target_port = target_port;
     this.main = main;
+    this.parting = parting;
   }
 }
 class Web {
@@ -1033,6 +1037,7 @@ function move_text(text, x, y, box = null) {
 const STUB_ROW = 14;
 const STUB_LABEL_GAP = 4;
 const STUB_LEAD = 18;
+const STUB_JOINT = 10;
 const RAIL_GAP = 10;
 const STUB_SIZES = new Map([["shortcut", [18, 10]], ["constant", [10, 10]], ["summary", [12, 12]], ["weight", [10, 10]], ["more", [0, 10]]]);
 const STUB_GAP = 4;
@@ -1049,15 +1054,18 @@ function _stub_column_width(column) {
   return (py_max((() => { const out = []; for (const stub of column) { out.push(_stub_width(stub)); } return out; })(), {default: -STUB_LEAD}) + STUB_LEAD);
 }
 function _stub_column(words, side, middle, edge, reach, off) {
-  let top, sign, stubs, texts, index, stub, y, meet, near, far;
+  let top, sign, stubs, texts, index, stub, y, near, rail, line, far;
   top = (middle - Math.floor((STUB_ROW * (words.length - 1)) / 2));
   sign = ((side === "in") ? -1 : 1);
   [stubs, texts] = [[], []];
   for ([index, stub] of py_enumerate(words)) {
     y = (top + (STUB_ROW * index));
-    meet = _stub_meeting_point(index, words.length, middle, Math.min(reach, Math.floor((STUB_ROW * (words.length - 1)) / 2)));
-    near = (edge + (sign * (STUB_LEAD + off)));
-    stubs.push(_stub_shape(stub, side, ((sign > 0) ? near : (near - STUB_SIZES.get(stub.kind)[0])), y, [[near, y], [edge, meet]]));
+    [near, rail] = [(edge + (sign * (STUB_LEAD + off))), (edge + (sign * (STUB_JOINT + off)))];
+    line = [[near, y], [edge, y]];
+    if (((Math.abs((top - middle)) > reach) && (y !== middle))) {
+      line = [[near, y], [rail, y], [rail, middle], [edge, middle]];
+    }
+    stubs.push(_stub_shape(stub, side, ((sign > 0) ? near : (near - STUB_SIZES.get(stub.kind)[0])), y, line));
     far = (near + (sign * (STUB_SIZES.get(stub.kind)[0] + ((stub.kind !== "more") ? STUB_LABEL_GAP : 0))));
     texts.push(_stub_text(stub, far, y, ((sign > 0) ? "start" : "end")));
   }
@@ -1092,12 +1100,6 @@ function _stub_text(stub, x, middle, anchor) {
   wide = hand_text_width(stub.label, SMALL_FONT_PX);
   y = (middle + BASELINE_OFFSET.get(SMALL_FONT_PX));
   return new Text(x, y, stub.label, stub.title, SMALL_FONT_PX, wide, "stub", anchor);
-}
-function _stub_meeting_point(index, count, middle, reach) {
-  if ((count < 2)) {
-    return middle;
-  }
-  return ((middle - reach) + Math.floor(((2 * reach) * index) / (count - 1)));
 }
 const LOOP_ROOM = 16;
 class Piece {
@@ -1222,18 +1224,19 @@ function _title_count(count, x) {
 // place.attachment
 const CORNER_MARGIN_of_attachment = 8;
 const MIN_LINES_TO_JOIN = 4;
+const NO_ENDS = new Set();
 const MIN_LINE_DISTANCE = 8;
 function downward_chains(skeleton) {
   return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
 }
-function attach_lines(skeleton, chains, sizes, gaps, buses = []) {
+function attach_lines(skeleton, chains, sizes, gaps, buses = [], absent = NO_ENDS) {
   let place_, main, sides, wire, chain, end, item, other, trunk, offsets, wires, keys, middle, kinds, slots, places, key, slot;
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
   main = new Set(skeleton.spine);
   sides = new TupleMap();
   for ([wire, chain] of py_enumerate(chains)) {
     for ([end, item, other] of [[0, chain[0], chain[1]], [1, chain.at(-1), chain.at(-2)]]) {
-      if ((item < skeleton.children)) {
+      if (((item < skeleton.children) && !absent.has(((2 * wire) + end)))) {
         trunk = ((other >= skeleton.first_waypoint) ? -1 : wire);
         py_setdefault(py_setdefault(sides, [item, end], new TupleMap()), [place_.get(other), trunk], []).push(wire);
       }
@@ -1280,11 +1283,11 @@ function _side_places(width, count, step, middle = -1) {
   return (() => { const out = []; for (const place_ of py_range(count)) { out.push((start + (place_ * step))); } return out; })();
 }
 const FRAME_CORNER_INSET = 8;
-function line_anchors(view, pieces, gates, ports, direction, gaps) {
+function line_anchors(view, pieces, gates, ports, direction, gaps, absent = NO_ENDS) {
   let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, piece, _, ends, met, across, order, width, number, x;
   [skeleton, upright] = [view.skeleton, is_vertical(direction)];
   boxes = (() => { const out = []; for (const piece of pieces.slice(0, skeleton.children)) { out.push(flow_size(direction, piece.box)); } return out; })();
-  spread = attach_lines(skeleton, downward_chains(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(_bus_number(view, wire)); } return out; })());
+  spread = attach_lines(skeleton, downward_chains(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(_bus_number(view, wire)); } return out; })(), absent);
   fixed = new TupleMap();
   sides = new TupleMap();
   for ([index, wire] of py_enumerate(skeleton.wires)) {
@@ -1987,21 +1990,21 @@ function _weighted_median(wishes) {
 const CORNER_MARGIN_of_upright = 8;
 const MAX_JOG_MOVE = 14;
 const MIN_LINE_GAP = 8;
-function straighten_ends(skeleton, chains, ends, lefts, sides, gaps) {
+function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
   let main, touch, groups, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
   main = new Set(skeleton.spine);
   touch = (() => { const out = []; for (const [upper, lower] of ends) { out.push([upper, lower]); } return out; })();
   groups = new TupleMap();
   for ([wire, chain] of py_enumerate(chains)) {
     for ([end, item] of [[1, chain.at(-1)], [0, chain[0]]]) {
-      if (((item < skeleton.children) && (sides.at(item)[0] < sides.at(item)[1]))) {
+      if (((item < skeleton.children) && (sides.at(item)[0] < sides.at(item)[1]) && !(end && entries.has(wire)))) {
         py_setdefault(py_setdefault(groups, [item, end], new Map()), ends.at(wire).at(end), []).push(wire);
       }
     }
   }
   for ([[item, end], found] of groups.entries()) {
     places = py_sorted(found.keys());
-    wishes = (() => { const out = []; for (const place_ of places) { out.push((_wanted_x(found.get(place_), end, chains, touch, lefts) - lefts.at(item))); } return out; })();
+    wishes = (() => { const out = []; for (const place_ of places) { out.push((_wanted_x(_leading_wire(found.get(place_), main), end, chains, touch, lefts) - lefts.at(item))); } return out; })();
     held = (() => { const out = []; for (const place_ of places) { out.push(!!py_intersection(main, found.get(place_)).size); } return out; })();
     settled = _move_to_wishes(places, wishes, held, sides.at(item), gaps);
     for ([place_, x] of py_zip(places, settled)) {
@@ -2012,9 +2015,37 @@ function straighten_ends(skeleton, chains, ends, lefts, sides, gaps) {
   }
   return (() => { const out = []; for (const [upper, lower] of touch) { out.push([upper, lower]); } return out; })();
 }
-function _wanted_x(wires, end, chains, touch, lefts) {
-  let wire, chain, other;
-  wire = wires[0];
+function reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries) {
+  let touch, room, part, part_steps, wire, side, box, other, track, beyond, most, reached, least;
+  touch = [...ends];
+  room = new RankNeighbours(lefts.length);
+  for ([part, part_steps] of py_zip((entries.size ? skeleton.parts : []), steps)) {
+    room.add_part(part, part_steps);
+  }
+  for ([wire, side] of entries.entries()) {
+    [box, other] = [chains.at(wire).at(-1), chains.at(wire).at(-2)];
+    track = lefts.at(other);
+    if ((side > 0)) {
+      beyond = room.right.at(box);
+      most = ((beyond >= 0) ? ((lefts.at(beyond) - room.after.at(box)) + widths.at(box)) : UNBOUNDED_X);
+      reached = (((lefts.at(box) + ends.at(wire)[1]) < track) && (track <= most));
+    }
+    else {
+      beyond = room.left.at(box);
+      least = ((beyond >= 0) ? (lefts.at(beyond) + room.before.at(box)) : -UNBOUNDED_X);
+      reached = ((least <= track) && (track < (lefts.at(box) + ends.at(wire)[1])));
+    }
+    if (reached) {
+      touch[wire] = [touch.at(wire)[0], (track - lefts.at(box))];
+    }
+  }
+  return touch;
+}
+function _leading_wire(wires, main) {
+  return py_next(py_iter((() => { const out = []; for (const wire of wires) if (main.has(wire)) { out.push(wire); } return out; })()), wires[0]);
+}
+function _wanted_x(wire, end, chains, touch, lefts) {
+  let chain, other;
   chain = chains.at(wire);
   other = (end ? chain.at(-2) : chain[1]);
   return (lefts.at(other) + ((chain.length === 2) ? touch.at(wire).at((1 - end)) : 0));
@@ -2261,7 +2292,7 @@ function _joint_x(joint, end, chains, ends, lefts) {
 }
 const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
-function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null) {
+function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null, entries = null) {
   let drawn, chains, ends, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height, around, band, tops, lines;
   gaps = (gaps || new LevelGaps());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
@@ -2275,7 +2306,8 @@ function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = nul
   _flush_parts_left(skeleton, lefts);
   straighten_passing_lines(skeleton, chains, ends, lefts, steps);
   if ((sides != null)) {
-    ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps);
+    ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, py_or(entries, () => new Map()));
+    ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, py_or(entries, () => new Map()));
   }
   [wires, passing] = _find_hops(skeleton, chains, ends, lefts, drawn);
   layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps);
@@ -2442,6 +2474,178 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
 }
 function _line_clearance(lines, thick, gaps) {
   return (((lines === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
+}
+
+// place.side_entries
+const SIDE_ROOM_PX = 24;
+class SideEntries {
+  constructor(entries, partings, rooms) {
+    this.entries = entries;
+    this.partings = partings;
+    this.rooms = rooms;
+  }
+  absent_ends() {
+    return py_union((() => { const out = new Set(); for (const wire of this.entries.keys()) { out.add(((2 * wire) + 1)); } return out; })(), (() => { const out = new Set(); for (const wire of this.partings.keys()) { out.add((2 * wire)); } return out; })());
+  }
+  move_anchors(skeleton, anchors, widths) {
+    let wire, line, end, box, side, other;
+    for ([wire, line] of py_enumerate(skeleton.wires)) {
+      for ([end, box] of py_enumerate([line.chain[0], line.chain.at(-1)])) {
+        if ((box < skeleton.children)) {
+          anchors.set([wire, end], anchors.get([wire, end]) + this.shift(box));
+        }
+      }
+    }
+    for ([wire, side] of this.entries.entries()) {
+      box = skeleton.wires.at(wire).chain.at(-1);
+      anchors.set([wire, 1], ((side < 0) ? 0 : this.widen(box, widths.at(box))));
+    }
+    for ([wire, other] of this.partings.entries()) {
+      anchors.set([wire, 0], anchors.get([other, 0]));
+    }
+  }
+  widen(box, width) {
+    let left, right;
+    [left, right] = py_get(this.rooms, box, [0, 0]);
+    return ((left + width) + right);
+  }
+  shift(box) {
+    return (this.rooms.has(box) ? this.rooms.get(box)[0] : 0);
+  }
+}
+function find_side_entries(view, pieces, gates, upright) {
+  let skeleton, chains, main, place_, entries, partings, rooms, end, item, keys, middle, spine, side, outermost, wires, left, right, wire;
+  skeleton = view.skeleton;
+  chains = downward_chains(skeleton);
+  main = new Set(skeleton.spine);
+  place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
+  entries = new Map();
+  partings = new Map();
+  rooms = new Map();
+  for ([end, item, keys] of _lines_by_end(skeleton, chains, place_, gates)) {
+    middle = py_next(py_iter((() => { const out = []; for (const [number, wires] of py_enumerate(keys)) if (py_intersection(main, wires).size) { out.push(number); } return out; })()), -1);
+    if ((middle < 0)) {
+      continue;
+    }
+    spine = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
+    for ([side, outermost] of [[-1, 0], [1, (keys.length - 1)]]) {
+      wires = keys.at(outermost);
+      if (((outermost === middle) || !(() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })())) {
+        continue;
+      }
+      if (end) {
+        if (_is_side_free(pieces.at(item), side, upright)) {
+          [left, right] = py_get(rooms, item, [0, 0]);
+          rooms.set(item, ((side < 0) ? [SIDE_ROOM_PX, right] : [left, SIDE_ROOM_PX]));
+          for (wire of wires) {
+            entries.set(wire, side);
+          }
+        }
+      }
+      else {
+        if (((Math.abs((outermost - middle)) === 1) && (() => { for (const wire of wires) { if (!_says_the_same(view, wire, spine)) return false; } return true; })())) {
+          for (wire of wires) {
+            partings.set(wire, spine);
+          }
+        }
+      }
+    }
+  }
+  return new SideEntries(entries, partings, rooms);
+}
+function _lines_by_end(skeleton, chains, place_, gates) {
+  let ends, wire, chain, end, item, other, trunk;
+  ends = new TupleMap();
+  for ([wire, chain] of py_enumerate(chains)) {
+    for ([end, item, other] of [[0, chain[0], chain[1]], [1, chain.at(-1), chain.at(-2)]]) {
+      if (((item < skeleton.children) && !gates.has(item))) {
+        trunk = ((other >= skeleton.first_waypoint) ? -1 : wire);
+        py_setdefault(py_setdefault(ends, [end, item], new TupleMap()), [place_.get(other), trunk], []).push(wire);
+      }
+    }
+  }
+  return (() => { const out = []; for (const [[end, item], found] of ends.entries()) if ((found.size > 1)) { out.push([end, item, (() => { const out = []; for (const key of py_sorted(found.keys())) { out.push(found.get(key)); } return out; })()]); } return out; })();
+}
+function _may_turn(view, wire, chain, end) {
+  let skeleton;
+  skeleton = view.skeleton;
+  if ((skeleton.wires.at(wire).turned || (view.line_of_wire(wire).kind === "reference"))) {
+    return false;
+  }
+  return (end ? (chain.at(-2) >= skeleton.children) : (chain.length > 2));
+}
+function _is_side_free(piece, side, upright) {
+  let start, wide, whole;
+  [start, wide, whole] = (upright ? [piece.x, piece.box[0], piece.width] : [piece.y, piece.box[1], piece.height]);
+  return ((side < 0) ? (start === 0) : ((start + wide) === whole));
+}
+function _says_the_same(view, wire, other) {
+  let lines;
+  lines = view.words.lines;
+  return ((view.line_of_wire(wire).kind === view.line_of_wire(other).kind) && (lines.get(wire).label === lines.get(other).label));
+}
+function shift_to_boxes(level, turns) {
+  return new LevelLayout([...(() => { const out = []; for (const [box, [x, y]] of py_enumerate(level.positions)) { out.push([(x + turns.shift(box)), y]); } return out; })()], level.ports, level.routes, level.width, level.height);
+}
+function side_point(piece, corner, point, upright) {
+  let left, top, right, bottom, middle;
+  [left, top] = [(corner[0] + piece.x), ((corner[1] + piece.y) + piece.behind[1])];
+  [right, bottom] = [((left + piece.box[0]) - piece.behind[0]), ((corner[1] + piece.y) + piece.box[1])];
+  if (upright) {
+    middle = Math.floor((top + bottom) / 2);
+    return [[point[0], middle], [((point[0] < left) ? left : right), middle]];
+  }
+  middle = Math.floor((left + right) / 2);
+  return [[middle, point[1]], [middle, ((point[1] < top) ? top : bottom)]];
+}
+function find_partings(skeleton, routes) {
+  let main, starts, wire, points, partings, wires, leader, point;
+  main = new Set(skeleton.spine);
+  starts = new TupleMap();
+  for ([wire, points] of routes.entries()) {
+    if ((!skeleton.wires.at(wire).turned && (points.length > 1))) {
+      py_setdefault(starts, [skeleton.wires.at(wire).chain[0], points[0]], []).push(wire);
+    }
+  }
+  partings = new Map();
+  for (wires of starts.values()) {
+    leader = py_next(py_iter((() => { const out = []; for (const wire of wires) if (main.has(wire)) { out.push(wire); } return out; })()), wires[0]);
+    for (wire of wires) {
+      point = ((wire !== leader) ? parting_point(routes.get(wire), routes.get(leader)) : null);
+      if ((point != null)) {
+        partings.set(wire, point);
+      }
+    }
+  }
+  return partings;
+}
+function parting_point(line, main) {
+  let start, end, other, goal, first, second;
+  if (!py_equal(line[0], main[0])) {
+    return null;
+  }
+  for ([[start, end], [other, goal]] of py_zip(py_pairwise(line), py_pairwise(main))) {
+    if (!py_equal(start, other)) {
+      return null;
+    }
+    if (py_equal(end, goal)) {
+      continue;
+    }
+    if (!py_equal(_direction(start, end), _direction(start, goal))) {
+      return (py_equal(start, line[0]) ? null : start);
+    }
+    [first, second] = [_length(start, end), _length(start, goal)];
+    return ((first < second) ? end : goal);
+  }
+  return null;
+}
+function _direction(start, end) {
+  let across, along;
+  [across, along] = [(end[0] - start[0]), (end[1] - start[1])];
+  return [((across > 0) - (across < 0)), ((along > 0) - (along < 0))];
+}
+function _length(start, end) {
+  return (Math.abs((end[0] - start[0])) + Math.abs((end[1] - start[1])));
 }
 
 // place.labels
@@ -2889,14 +3093,18 @@ class CoreDrawing {
   }
 }
 function draw_core(view, pieces, lines, said, inner, direction) {
-  return _draw_level(view, pieces, lines, said, direction, _lay_out_level(view, pieces, lines, said, inner, direction));
+  let turns, level;
+  turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction));
+  said = (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (!turns.partings.has(wire)) { out.set(wire, label); } return out; })();
+  level = _lay_out_level(view, pieces, lines, said, inner, direction, turns);
+  return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns);
 }
-function _draw_level(view, pieces, lines, said, direction, level) {
+function _draw_level(view, pieces, lines, said, direction, level, turns) {
   let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels;
   aside = new Set(loose_boxes(view.skeleton));
   turn = new FlowTurn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
-  routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, _extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn)); } return out; })();
+  routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, _extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn, turns)); } return out; })();
   axis = (turn.runs_vertically ? 0 : 1);
   [before, after] = label_overhang(routes, said, turn.screen_size.at(axis), axis);
   [left, top] = (axis ? [0, before] : [before, 0]);
@@ -2943,7 +3151,7 @@ function line_label_sizes(view, lines, outside) {
   }
   return labels;
 }
-function _lay_out_level(view, pieces, lines, said, inner, direction) {
+function _lay_out_level(view, pieces, lines, said, inner, direction, turns) {
   let main, count, sizes, fixed, strokes, wire, line, size, head, is_main, longest, labelled, upward, gaps, ways, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
@@ -2951,7 +3159,9 @@ function _lay_out_level(view, pieces, lines, said, inner, direction) {
   if (view.skeleton.plain) {
     return _place_plain_rows(view.skeleton, sizes, LEVEL_GAPS);
   }
-  fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS);
+  fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS, turns.absent_ends());
+  turns.move_anchors(view.skeleton, fixed, (() => { const out = []; for (const [across, _] of sizes) { out.push(across); } return out; })());
+  sizes = (() => { const out = []; for (const [box, [across, along]] of py_enumerate(sizes)) { out.push([turns.widen(box, across), along]); } return out; })();
   strokes = new Map();
   for ([wire, line] of lines.entries()) {
     size = (said.has(wire) ? said.get(wire).size : [0, 0]);
@@ -2963,14 +3173,14 @@ function _lay_out_level(view, pieces, lines, said, inner, direction) {
   [labelled, upward] = [Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), ["BT", "RL"].includes(direction)];
   gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward});
   ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1));
-  sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction))); } return out; })();
-  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides);
+  sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
+  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries);
 }
-function _flow_side(child, direction) {
+function _flow_side(child, direction, shift) {
   let upright, start, wide;
   upright = is_vertical(direction);
   [start, wide] = (upright ? [child.x, child.box[0]] : [child.y, child.box[1]]);
-  return [start, (start + wide)];
+  return [(shift + start), ((shift + start) + wide)];
 }
 function _bar_heights(direction) {
   let first;
@@ -2983,16 +3193,21 @@ function _arrow_end(view, wire, line, inner) {
   item = view.skeleton.wires.at(wire).chain.at((end ? -1 : 0));
   return (((item >= view.skeleton.children) || (port_at_end(view, wire, end, inner) != null)) ? -1 : end);
 }
-function _extend_to_boxes(view, wire, points, slots, turn) {
+function _extend_to_boxes(view, wire, points, slots, turn, turns) {
   let chain, goal;
   chain = view.skeleton.wires.at(wire).chain;
   if (slots.has(chain[0])) {
     goal = border_point(...slots.get(chain[0]), points[0], turn.runs_vertically);
     points = (py_equal(goal, points[0]) ? points : [goal, ...points]);
   }
-  if (slots.has(chain.at(-1))) {
-    goal = border_point(...slots.get(chain.at(-1)), points.at(-1), turn.runs_vertically);
-    points = (py_equal(goal, points.at(-1)) ? points : [...points, goal]);
+  if ((turns.entries.has(wire) && slots.has(chain.at(-1)))) {
+    points = [...points.slice(0, -1), ...side_point(...slots.get(chain.at(-1)), points.at(-1), turn.runs_vertically)];
+  }
+  else {
+    if (slots.has(chain.at(-1))) {
+      goal = border_point(...slots.get(chain.at(-1)), points.at(-1), turn.runs_vertically);
+      points = (py_equal(goal, points.at(-1)) ? points : [...points, goal]);
+    }
   }
   return [...points];
 }
@@ -3244,7 +3459,7 @@ function _break_column(column, limit) {
 const FRAME_PADDING = 12;
 const NOTE_LINE_HEIGHT = 14;
 class GroupLayout {
-  constructor(width, height, slots, ports = [], gates = new TupleMap(), routes = new Map(), labels = new Map(), lines = new Map(), texts = [], rules = []) {
+  constructor(width, height, slots, ports = [], gates = new TupleMap(), routes = new Map(), labels = new Map(), lines = new Map(), texts = [], rules = [], partings = new Map()) {
     this.width = width;
     this.height = height;
     this.slots = slots;
@@ -3255,10 +3470,11 @@ class GroupLayout {
     this.lines = lines;
     this.texts = texts;
     this.rules = rules;
+    this.partings = partings;
   }
 }
 function lay_out_frame(view, heading, below, outside, direction) {
-  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports;
+  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes;
   sizes = (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, [made.width, made.height]); } return out; })();
   pieces = child_pieces(view, sizes, direction);
   lines = view.drawn_lines();
@@ -3273,7 +3489,8 @@ function lay_out_frame(view, heading, below, outside, direction) {
   shift = [shift[0], (shift[1] + top)];
   size = [(size[0] + right), (size[1] + top)];
   ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_border_port(slot.first, _shifted_point(corner, shift), [(size[0] - right), size[1]], top, direction)); } return out; })()];
-  return new GroupLayout(...size, _child_slots(view, pieces, core, area, shift), ports, port_gates(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, _extend_to_ports(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })(), lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of area.texts) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Separator(..._shifted_point([r.x1, r.y1], shift), ..._shifted_point([r.x2, r.y2], shift))); } return out; })()]);
+  routes = (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, _extend_to_ports(view, wire, points, ports, shift)); } return out; })();
+  return new GroupLayout(...size, _child_slots(view, pieces, core, area, shift), ports, port_gates(view), routes, (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })(), lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of area.texts) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Separator(..._shifted_point([r.x1, r.y1], shift), ..._shifted_point([r.x2, r.y2], shift))); } return out; })()], find_partings(view.skeleton, routes));
 }
 function _auxiliary_area(view, core, said, pieces, direction) {
   let size, things, notes;
@@ -3409,7 +3626,7 @@ function _data_paths(groups) {
   for ([number, group] of py_enumerate(groups)) {
     inner = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, gates.at(child)); } return out; })();
     for ([index, line] of group.view.drawn_lines().entries()) {
-      if (((line.kind === "data") && !group.view.skeleton.wires.at(index).turned)) {
+      if (((line.kind === "data") && !line.training && !group.view.skeleton.wires.at(index).turned)) {
         [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(_end_node(paths, groups, number, index, end, inner)); } return out; })();
         paths.steps.at(source).push([[number, index], target, hand_main_path_weight(line)]);
         paths.below.at(source).push(target);
@@ -3555,7 +3772,7 @@ class SceneSketch {
     [ends, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
     [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
     goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends)) { out.push(((end >= count) || (port_at_end(view, index, end_number, gates) != null))); } return out; })();
-    route = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_point_sum(point, origin)); } return out; })()], line.kind, source, target, hand_line_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, wire_identity(view, index), this.port_of_end(number, index, 0), this.port_of_end(number, index, 1), main);
+    route = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_point_sum(point, origin)); } return out; })()], line.kind, source, target, hand_line_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, wire_identity(view, index), this.port_of_end(number, index, 0), this.port_of_end(number, index, 1), main, (made.partings.has(index) ? _point_sum(made.partings.get(index), origin) : null));
     this.routes.push(route);
     if (made.labels.has(index)) {
       this.texts.push(_edge_label(view.words.lines.get(index), _point_sum(made.labels.get(index), origin), box));
@@ -3716,7 +3933,7 @@ function _shared_notes(view) {
   shared = new TupleMap();
   inside = new Set(core);
   for ([index, stub] of py_enumerate(view.metagraph.annotations)) {
-    if (((stub.kind === "shortcut") && inside.has(stub.child))) {
+    if (((stub.kind === "shortcut") && inside.has(stub.child) && !stub.training)) {
       py_setdefault(shared, [stub.side, stub.other], []).push(index);
     }
   }
@@ -3746,7 +3963,7 @@ function _stubs_by_child(view, noted) {
   let by_child, index, annotation;
   by_child = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
   for ([index, annotation] of py_enumerate(view.metagraph.annotations)) {
-    if ((!noted.has(index) && !view.opened.has(annotation.child))) {
+    if ((!noted.has(index) && !view.opened.has(annotation.child) && !annotation.training)) {
       by_child.at(annotation.child).push([index, annotation]);
     }
   }
@@ -3756,7 +3973,7 @@ function _links_of_open(view) {
   let by_child, annotation;
   by_child = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
   for (annotation of view.metagraph.annotations) {
-    if (view.opened.has(annotation.child)) {
+    if ((view.opened.has(annotation.child) && !annotation.training)) {
       by_child.at(annotation.child).push(py_get(view.names, annotation.other, NO_NAME));
     }
   }
@@ -3847,6 +4064,7 @@ const MIN_CHANGED_THICKNESS = 1.8;
 const TINT_BAND = 2.5;
 const WEB_THICKNESS = 0.6;
 const WEB_BUNDLE = 100;
+const PARTING_RADIUS = 2.6;
 const BEAD_DISTANCE = 20;
 function draw_route(line, theme, chosen, tint = null) {
   let whole, colour, thickness, points, backwards, marks, tip, before, grow, room, dashes, shapes;
@@ -3877,6 +4095,9 @@ function draw_route(line, theme, chosen, tint = null) {
   shapes = ((tint && !whole) ? [_tint_band(points, thickness, tint)] : []);
   shapes.push(new Curve(rounded_outline(points), undefined, new Pen(colour, thickness, dashes)));
   py_extend(shapes, (() => { const out = []; for (const mark of marks) { out.push(new Curve(mark, colour)); } return out; })());
+  if (py_truth(line.parting)) {
+    shapes.push(new Disc(...line.parting, PARTING_RADIUS, colour));
+  }
   if ((whole && whole.sign && line.arrow)) {
     py_extend(shapes, _draw_line_bead(line, whole, theme));
   }
@@ -4428,6 +4649,7 @@ const TITLE_LINE_PX = 32;
 const TITLE_GAP_PX = 14;
 const MAX_TITLE_LINE_PX = 560;
 const SCREEN_RATIO = [12, 7];
+const MAX_LEGEND_PERCENT = 115;
 const MIN_LEGEND_LINE_PX = 320;
 class SheetLayout {
   constructor(width, height, scene, legend = null, at = [0, 0]) {
@@ -4439,9 +4661,11 @@ class SheetLayout {
   }
 }
 function _lay_out_sheet(scene, blocks, caption, margin = PAGE_MARGIN, line = 0) {
-  let title, limit, legend, top, deep, wide, corner, at;
+  let title, screen, longest, limit, legend, top, deep, wide, corner, at;
   title = _title_size(caption);
-  limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, Math.floor((SCREEN_RATIO[0] * scene.height) / SCREEN_RATIO[1])));
+  screen = Math.floor((SCREEN_RATIO[0] * scene.height) / SCREEN_RATIO[1]);
+  longest = Math.max(Math.floor(scene.height / 2), Math.min(Math.floor((MAX_LEGEND_PERCENT * scene.width) / 100), screen));
+  limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest));
   legend = (blocks.length ? legend_in_lines(blocks, limit) : null);
   top = (margin + title[1]);
   deep = (top + scene.height);

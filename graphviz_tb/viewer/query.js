@@ -2,9 +2,10 @@
 
 import { TimeSlices } from "./dom.js";
 import { NODES_A_BLOCK } from "./facts.js";
+import { WILD, patternTest } from "./patterns.js";
 import { t } from "./strings.js";
 
-const QUERY_FIELDS = "name|op|device|attr|key|shape|dtype";
+const QUERY_FIELDS = "name|op|device|attr|key|shape|dtype|source";
 const QUANTITY = new Map(Object.entries({
   parameters: "parameters", params: "parameters", param: "parameters", flops: "flops", activations: "activations",
   activation_bytes: "activations", memory: "memory", time: "compute-time",
@@ -17,11 +18,11 @@ const QUERY_NO_FIELD = /^([a-z_]+):(?!:|[0-9]+$)/i; // `dense:0` and `aten::add`
 const QUERY_NUMBER = /^([a-z_]+)(>=|<=|==|!=|>|<|=)([0-9]+(?:\.[0-9]+)?)([a-zµ]*)$/i;
 const QUERY_UNIT = /^([kmgt]?)(i?)b?$/i;
 const SPACED_FIELD = new RegExp(`(^|[\\s(])(${QUERY_FIELDS}):[ \\t]+(?=\\S)`, "gi");
-const SPACED_SIGN = new RegExp(`\\b(${[...QUANTITY.keys()].join("|")})\\s*(>=|<=|==|!=|>|<|=)\\s*(?=[0-9])`, "gi");
+const SPACED_SIGN = new RegExp(`\\b(${[...QUANTITY.keys()].join("|")})\\s*(>=|<=|==|!=|>|<|=)\\s*(?=[0-9]|$)`, "gi");
+const COMPARED_QUANTITY = new RegExp(`^(${[...QUANTITY.keys()].join("|")})(>=|<=|==|!=|>|<)`, "i"); // but not `size=SAME`: an attribute
 const QUERY_WORD = /\(|(?:[^\s"]|"[^"]*"?)+/g;
 const JOINING = new Set(["and", "or", "not", "(", ")"]);
 const SIZES_BETWEEN = /(?<=[0-9?])[x,](?=[0-9?])|, /g;
-const WILD = /\*\*+|\*|\?/g;
 const MOST_WORDS = 100; // of one query
 const SOME = 256; // rows between two looks at the clock
 
@@ -105,6 +106,8 @@ function queryTerm(word) {
     if (!"==".includes(sign)) throw new QueryError(t("query.quantity", { name }));
     return { text: { field: "", text: word, regex: null } };
   }
+  const sign = COMPARED_QUANTITY.exec(word);
+  if (sign) throw new QueryError(t("query.number", { word: sign[0] }));
   const known = QUERY_FIELD.exec(word);
   const misspelt = known ? null : QUERY_NO_FIELD.exec(word);
   if (misspelt) throw new QueryError(t("query.field", { name: misspelt[1] }));
@@ -171,7 +174,7 @@ export class QueryRows {
     for (const term of termsOf(query)) {
       const marked = /** @type {Uint8Array} */ (this.known.get(term));
       if (!("field" in term)) await this.compare(term, marked);
-      else if (!term.field || term.field === "attr") await this.attributes(term, marked);
+      else if (!term.field || term.field === "attr" || term.field === "source") await this.attributes(term, marked);
       else if (term.field === "shape" || term.field === "dtype") await this.tensors(term, marked);
       if (!(await this.on())) return;
     }
@@ -228,10 +231,15 @@ export class QueryRows {
       if (!(await this.on())) return;
       block.forEach((/** @type {any[][]} */ one, /** @type {number} */ index) => {
         const row = rows.get(at * NODES_A_BLOCK + index);
-        if (row !== undefined) for (const [name, value] of one) pairs.push([row, `${name}=${value}`]);
+        if (row === undefined) return;
+        for (const [name, value] of one) {
+          if (term.field !== "source") pairs.push([row, `${name}=${value}`]);
+          // The place alone too, so that `model.py:4` is not `model.py:41`.
+          else if (name === "source") for (const line of String(value).split(" › ")) pairs.push([row, line], [row, line.split(" ")[0]]);
+        }
       });
     }
-    await this.fit(term, "attr", pairs, marked);
+    await this.fit(term, term.field || "attr", pairs, marked);
   }
 
   /** Shapes and types of the outputs that an edge takes. @param {TextTerm} term @param {Uint8Array} marked */
@@ -285,36 +293,11 @@ function testOf(term, field, texts) {
   if (regex) return (text) => regex.test(text);
   const wanted = field === "shape" ? term.text.toLowerCase().replace(SIZES_BETWEEN, "×") : term.text.toLowerCase();
   if (term.field && texts.some((text) => text.toLowerCase() === wanted)) return (text) => text.toLowerCase() === wanted;
-  if (wanted.search(WILD) >= 0 && field !== "shape") return wildTest(field === "name" ? wanted : wanted.replaceAll("*", "**"));
-  return (text) => text.toLowerCase().includes(wanted);
-}
-
-/** Whether a text is as a pattern: `**` is any text, `*` any within one segment, `?` one letter.
- * @param {string} pattern in small letters @returns {(text: string) => boolean} */
-function wildTest(pattern) {
-  /** @type {string[]} letters and wild cards one by one */
-  const tokens = [];
-  let last = 0;
-  for (const found of pattern.matchAll(WILD)) {
-    tokens.push(...pattern.slice(last, found.index), found[0].slice(0, 2));
-    last = found.index + found[0].length;
+  if (wanted.search(WILD) >= 0 && field !== "shape") {
+    const test = patternTest(field === "name" ? wanted : wanted.replaceAll("*", "**"));
+    return (text) => test(text.toLowerCase());
   }
-  tokens.push(...pattern.slice(last));
-  return (text) => {
-    const letters = [...text.toLowerCase()];
-    let ends = new Uint8Array(letters.length + 1); // 1 where the tokens so far may end: nothing is tried twice
-    ends[0] = 1;
-    for (const token of tokens) {
-      const next = new Uint8Array(letters.length + 1);
-      const star = token === "**" || token === "*";
-      for (let at = 0; at <= letters.length; at++) {
-        if (star) next[at] = ends[at] || (at > 0 && next[at - 1] && (token === "**" || letters[at - 1] !== "/")) ? 1 : 0;
-        else if (at > 0 && ends[at - 1]) next[at] = (token === "?" ? letters[at - 1] !== "/" : letters[at - 1] === token) ? 1 : 0;
-      }
-      ends = next;
-    }
-    return ends[letters.length] === 1;
-  };
+  return (text) => text.toLowerCase().includes(wanted);
 }
 
 /** All rows for which a query holds, in the order of the file. Throws `QueryError`. @param {App} app @param {string} text @param {() => boolean} still */

@@ -69,15 +69,15 @@ export function readLevel(words, from, name) {
   const said = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, told]) =>
     Object.assign(line, { label: word(label), thickness: bits >> 1, indexing: !!(bits & 1), told: word(told) });
   const edges = from.rows(9).map(([source, target, tensors, control, reference, back, ...rest]) =>
-    said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!back }), rest),
+    said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!(back & 1), training: !!(back & 2) }), rest),
   );
   const bridges = from.rows(11).map(([child, other, seen, tensors, control, reference, some, members, ...rest]) =>
-    said(Object.assign(new layout.Bridge(child, name(other), !!(seen & 1), tensors, control, reference, !!(seen & 2)), { members: [some, members] }), rest),
+    said(Object.assign(new layout.Bridge(child, name(other), !!(seen & 1), tensors, control, reference, !!(seen & 2)), { members: [some, members], training: !!(seen & 4) }), rest),
   );
   const masks = [0, 1].map(() => new layout.Mask(from.list(), from.list(), new Set(from.list())));
   const notes = from
     .rows(4)
-    .map(([child, other, flags, count]) => new layout.Annotation(child, SIDES[flags & 1], name(other), STUBS[flags >> 2], count, !!(flags & 2)));
+    .map(([child, other, flags, count]) => new layout.Annotation(child, SIDES[flags & 1], name(other), STUBS[flags >> 3], count, !!(flags & 2), !!(flags & 4)));
   const loops = from.rows(2);
   const metagraph = new layout.Metagraph(row, children, [], edges, bridges, masks[0], masks[1], notes, functions, loops);
   return { metagraph, skeleton: readSkeleton(from, children.length, name), node_labels: nodeLabels };

@@ -11,9 +11,9 @@ export const STRINGS = {
     attributes: "Attributes", inputs: "Inputs", outputs: "Outputs", controlInputs: "Control inputs",
     configuration: "Configuration", content: "Value", "content.type": "Type and shape", "content.least": "Least", "content.most": "Largest", "content.mean": "Mean", "content.zeros": "Zeros", "content.odd": "Not finite", "content.first": "First values", "content.histogram": "How the values are spread from {least} to {most}",
     saveBox: "Save this box as SVG", copyName: "Copy the name", nameCopied: "Name copied", fitNode: "Show large", unfold: "Its tensors", compare: "Side by side", "beside.same": "{n} the same", "beside.oneSame": "1 the same", "beside.alike": "No difference is known.", "beside.none": "none",
-    statistics: "Statistics", opTypes: "Op types", twins: "Twins", atLeast: "at least {n}", unknown: "unknown",
+    statistics: "Statistics", opTypes: "Op types", twins: "Twins", atLeast: "at least {n}", atMost: "at most {n}", about: "about {n}", unknown: "unknown",
     "lacks.uncounted": "{n} ops not counted", "lacks.uncounted1": "1 op not counted", "lacks.guessed": "unknown sizes count as {batch}", "lacks.partial": "{n} ops counted in part", "lacks.partial1": "1 op counted in part", "lacks.unshaped": "{n} ops have no known shape", "lacks.unshaped1": "1 op has no known shape",
-    "lacks.guessed1": "unknown sizes count as {batch}", "lacks.unsized": "{n} weights of unknown size", "lacks.unsized1": "1 weight of unknown size", "lacks.doubtful": "{n} places may hold weights", "lacks.doubtful1": "1 place may hold weights", kind: "Kind", op: "Op", device: "Device",
+    "lacks.guessed1": "unknown sizes count as {batch}", "lacks.unsized": "{n} weights of unknown size", "lacks.unsized1": "1 weight of unknown size", "lacks.doubtful": "{n} places may hold weights", "lacks.doubtful1": "1 place may hold weights", "lacks.branched": "{n} places count more than the branch that runs", "lacks.branched1": "1 place counts more than the branch that runs", kind: "Kind", op: "Op", device: "Device",
     open: "Open", traceInputs: "Trace inputs", traceOutputs: "Trace outputs", traceOff: "End trace",
     openAll: "Open all inside", closeAll: "Close all", memberOf: "{at} of {n}", lastMember: "The member before", nextMember: "The next member", allMembers: "All members", toAux: "To the auxiliary area", toMain: "To the main graph",
     group: "Group", ungroup: "Ungroup", graph: "Graph", run: "Run", tag: "Tag", against: "Compare with", alone: "Compare with …", wholeRun: "(this folder)", wholeGraph: "graph", layers: "layers",
@@ -39,7 +39,7 @@ export const STRINGS = {
     "help.theme": "Theme", "help.views": "Back and forward through views", "help.escape": "Undo one thing", "help.help": "This list", "help.changes": "Next, previous change",
     changes: "Changes", next: "Next change", previous: "Previous change", consequences: "Consequences", reconnected: "Inputs that come from elsewhere now", same: "The two graphs are the same.", before: "Before", after: "After",
     "query.long": "More than {n} words", "query.closes": "A ) closes nothing: put text with parentheses in quotes", "query.open": "A ( is not closed: put text with parentheses in quotes",
-    "query.missing": "A word is missing: look for the words and, or, not in quotes", "query.quantity": "Nothing to compare is called {name}: params, flops, activations, time, memory", "query.unit": "{unit} is no unit here",
+    "query.missing": "A word is missing: look for the words and, or, not in quotes", "query.quantity": "Nothing to compare is called {name}: params, flops, activations, time, memory", "query.unit": "{unit} is no unit here", "query.number": "{word} is followed by no number",
     "query.field": "No field is called {name}: there are name, op, device, attr, shape, dtype; put a text with a colon in quotes", "query.empty": "{name}: is followed by nothing to look for",
     "query.unknown": "Not known in this graph: {quantity}", hitOf: "{at} of {n}", hitBefore: "Previous result", hitNext: "Next result",
     regexError: "Not a valid regular expression", skip: "Skip to the graph", crossing: "{n} tensors", values: "Constants and weights",
@@ -55,9 +55,9 @@ export const STRINGS = {
     attributes: "속성", inputs: "입력", outputs: "출력", controlInputs: "제어 입력",
     configuration: "설정값", content: "값", "content.type": "형식과 모양", "content.least": "최솟값", "content.most": "최댓값", "content.mean": "평균", "content.zeros": "0인 원소", "content.odd": "유한하지 않음", "content.first": "처음 값", "content.histogram": "{least}부터 {most}까지 값의 분포",
     saveBox: "이 상자를 SVG로 저장", copyName: "이름 복사", nameCopied: "이름을 복사했습니다", fitNode: "크게 보기", unfold: "텐서 보기", compare: "나란히 비교", "beside.same": "같은 것 {n}개", "beside.oneSame": "같은 것 1개", "beside.alike": "알려진 차이가 없습니다.", "beside.none": "없음",
-    statistics: "통계", opTypes: "연산 종류", twins: "같은 구조", atLeast: "{n} 이상", unknown: "알 수 없음",
+    statistics: "통계", opTypes: "연산 종류", twins: "같은 구조", atLeast: "{n} 이상", atMost: "{n} 이하", about: "약 {n}", unknown: "알 수 없음",
     "lacks.uncounted": "연산 {n}개는 세지 않음", "lacks.uncounted1": "연산 1개는 세지 않음", "lacks.guessed": "모르는 크기는 {batch}(으)로 셈", "lacks.partial": "연산 {n}개는 일부만 셈", "lacks.partial1": "연산 1개는 일부만 셈", "lacks.unshaped": "연산 {n}개는 모양을 모름", "lacks.unshaped1": "연산 1개는 모양을 모름",
-    "lacks.guessed1": "모르는 크기는 {batch}(으)로 셈", "lacks.unsized": "크기를 모르는 가중치 {n}개", "lacks.unsized1": "크기를 모르는 가중치 1개", "lacks.doubtful": "가중치가 있을 수 있는 곳 {n}개", "lacks.doubtful1": "가중치가 있을 수 있는 곳 1개", kind: "종류", op: "연산", device: "장치",
+    "lacks.guessed1": "모르는 크기는 {batch}(으)로 셈", "lacks.unsized": "크기를 모르는 가중치 {n}개", "lacks.unsized1": "크기를 모르는 가중치 1개", "lacks.doubtful": "가중치가 있을 수 있는 곳 {n}개", "lacks.doubtful1": "가중치가 있을 수 있는 곳 1개", "lacks.branched": "{n}곳은 실행되는 분기보다 많이 셈", "lacks.branched1": "1곳은 실행되는 분기보다 많이 셈", kind: "종류", op: "연산", device: "장치",
     open: "열기", traceInputs: "입력 추적", traceOutputs: "출력 추적", traceOff: "추적 끝내기",
     openAll: "안쪽 모두 열기", closeAll: "모두 닫기", memberOf: "{n}개 중 {at}번째", lastMember: "이전 구성원", nextMember: "다음 구성원", allMembers: "구성원 모두", toAux: "보조 영역으로", toMain: "본 그래프로",
     group: "묶기", ungroup: "풀기", graph: "그래프", run: "실행", tag: "태그", against: "비교 대상", alone: "비교할 실행 …", wholeRun: "(이 폴더)", wholeGraph: "그래프", layers: "레이어",
@@ -92,7 +92,7 @@ export const STRINGS = {
     "legend.new and removed": "새 연결과 없어진 연결", "legend.partly new": "일부 새 연결", "legend.partly removed": "일부 없어짐",
     "legend.partly new, removed": "일부 새 연결·없어짐", "legend.unchanged": "그대로",
     "query.long": "단어가 {n}개보다 많습니다", "query.closes": "여는 괄호가 없습니다: 괄호가 든 글은 따옴표로 묶으세요", "query.open": "닫는 괄호가 없습니다: 괄호가 든 글은 따옴표로 묶으세요",
-    "query.missing": "단어가 빠졌습니다: and, or, not이라는 글을 찾으려면 따옴표로 묶으세요", "query.quantity": "{name}(으)로는 비교할 수 없습니다: params, flops, activations, time, memory", "query.unit": "{unit}은(는) 여기서 쓰는 단위가 아닙니다",
+    "query.missing": "단어가 빠졌습니다: and, or, not이라는 글을 찾으려면 따옴표로 묶으세요", "query.quantity": "{name}(으)로는 비교할 수 없습니다: params, flops, activations, time, memory", "query.unit": "{unit}은(는) 여기서 쓰는 단위가 아닙니다", "query.number": "{word} 뒤에 수가 없습니다",
     "query.field": "{name}(이)라는 항목은 없습니다: name, op, device, attr, shape, dtype 가운데 고르고, 쌍점이 든 글은 따옴표로 묶으세요", "query.empty": "{name}: 뒤에 찾을 글이 없습니다",
     "query.unknown": "이 그래프에서는 알 수 없습니다: {quantity}", hitOf: "{n}개 중 {at}번째", hitBefore: "이전 결과", hitNext: "다음 결과",
     regexError: "올바른 정규식이 아닙니다", skip: "그래프로 건너뛰기", crossing: "텐서 {n}개", values: "상수와 가중치",
@@ -108,6 +108,13 @@ export let language = BROWSER_LANGUAGE;
 export function useLanguage(word) {
   language = word;
 }
+
+/** Words and signs of numbers that are no exact ones, by the index that Python gives (`BOUND_WORDS` of model/costs.py). */
+const BOUND_KEYS = ["", "atLeast", "atMost", "about"];
+export const BOUND_SIGNS = ["", "≥", "≤", "≈"];
+
+/** A number in words with the word for its bound. @param {number} bound @param {string} told */
+export const inBounds = (bound, told) => (bound ? t(BOUND_KEYS[bound], { n: told }) : told);
 
 /** A word in the reader's language. @param {string} key @param {Record<string, string | number>} [values] */
 export function t(key, values = {}) {

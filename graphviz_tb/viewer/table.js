@@ -5,7 +5,7 @@ import { OP } from "./levels.js";
 import { QueryError, QueryRows, parseQuery } from "./query.js";
 import { RowsTable, leafShown, rowsAs, shareBar, shareWord } from "./rows_table.js";
 import { download, fileName } from "./save.js";
-import { language, opsCount, opsWord, t } from "./strings.js";
+import { BOUND_SIGNS, inBounds, language, opsCount, opsWord, t } from "./strings.js";
 
 const LISTS_OF_ROWS = ["ops", "layers", "groups"];
 const QUANTITIES = ["compute-time", "memory", "flops", "parameters", "activations"]; // in the order of the columns
@@ -205,7 +205,8 @@ export class GraphTable {
     const [told, lacks] = [measure.figureWord([row]), measure.lackingWord([row])];
     const lacking = lacks.some(([kind]) => kind !== "guessed");
     if (!told) return lacking ? t("unknown") : "";
-    return lacks.length ? el("span", { title: t("atLeast", { n: told }), "aria-label": t("atLeast", { n: told }) }, `≥ ${told}`) : told;
+    const [bound, whole] = [measure.bound([row]), measure.boundedWord([row])];
+    return bound ? el("span", { title: whole, "aria-label": whole }, `${BOUND_SIGNS[bound]} ${told}`) : told;
   }
 
   /** @returns {TableColumn[]} */
@@ -274,28 +275,28 @@ export class GraphTable {
     const quantity = this.quantity();
     const measure = quantity && this.measures.get(quantity);
     if (!measure) return void (this.said.textContent = rows);
-    const { sum, partial } = this.sumRows(measure);
+    const { sum, bound } = this.sumRows(measure);
     const whole = measure.value(0);
-    const word = (/** @type {number} */ value, /** @type {boolean} */ least) => (least ? t("atLeast", { n: measure.valueInWords(value) }) : measure.valueInWords(value));
-    const all = whole === null ? "" : t("table.of", { all: word(whole, measure.lackingWord([0]).length > 0), share: measure.told.signed ? "" : ` (${shareWord(sum, whole)})` });
-    this.said.textContent = `${rows} · ${t(`scheme.${quantity}`)}: ${word(sum, partial)}${all}`;
+    const word = (/** @type {number} */ value, /** @type {number} */ bound) => inBounds(bound, measure.valueInWords(value));
+    const all = whole === null ? "" : t("table.of", { all: word(whole, measure.bound([0])), share: measure.told.signed ? "" : ` (${shareWord(sum, whole)})` });
+    this.said.textContent = `${rows} · ${t(`scheme.${quantity}`)}: ${word(sum, bound)}${all}`;
   }
 
-  /** The sum of a measure over the rows, and whether more belongs to it that is not known. @param {Colouring} measure */
+  /** The sum of a measure over the rows, and which bound it is. @param {Colouring} measure */
   sumRows(measure) {
     const { graph } = this.app.state;
     const whole = measure.value(0);
-    if (whole !== null && !this.text.trim() && this.by !== "layers") return { sum: whole, partial: measure.lackingWord([0]).length > 0 };
-    let [sum, end, partial] = [0, 0, false];
+    if (whole !== null && !this.text.trim() && this.by !== "layers") return { sum: whole, bound: measure.bound([0]) };
+    let [sum, end, bound] = [0, 0, 0];
     for (const row of this.found) {
-      if (graph.functionOf(row)) partial = true; // it runs as often as it is called
+      if (graph.functionOf(row)) bound |= 1; // it runs as often as it is called
       else if (row >= end) {
         sum += measure.value(row) ?? 0;
-        partial ||= measure.lackingWord([row]).length > 0;
+        bound |= measure.bound([row]);
         end = graph.end[row];
       }
     }
-    return { sum, partial };
+    return { sum, bound };
   }
 
   /** Mark the row of what is chosen. */

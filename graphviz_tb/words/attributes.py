@@ -13,8 +13,10 @@ from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.tensors import dtype_label, shape_proto_text
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import AttrValue, TensorProto
+    from graphviz_tb.proto import AttrValue, NodeDef, TensorProto
 
+SOURCE_ATTR, SOURCE_LABEL = "_source", "source"  # as in the file (formats/exported.py), and as shown
+SOURCE_SEPARATOR = " › "  # between the lines of calls
 MAX_TEXT_LETTERS, MAX_DIMENSIONS_SHOWN = 200, 40  # shown of a text in a constant, and of a shape
 
 
@@ -27,8 +29,19 @@ def attribute_texts(
     if definition is None:
         return []
     attributes = definition.attr
+    if SOURCE_ATTR in attributes and some is None:
+        lines = [SOURCE_LABEL, *_shorten_value(SOURCE_SEPARATOR.join(source_of_definition(definition)))]
+        plain = [name for name in sorted(attributes) if name != SOURCE_ATTR]
+        return [*([name, *_cached_value_text(attributes[name], known)] for name in plain), lines]
     names = sorted(attributes) if some is None else [name for name in some if name in attributes]
     return [[name, *_cached_value_text(attributes[name], known)] for name in names]
+
+
+def source_of_definition(definition: NodeDef) -> list[str]:
+    """Return the lines of the program that made an op, outermost call first; [] where the file does not say."""
+    if SOURCE_ATTR not in definition.attr:
+        return []
+    return [line.decode("utf-8", "replace") for line in definition.attr[SOURCE_ATTR].list.s]
 
 
 def config_texts(config: Mapping[str, Any]) -> list[list[Any]]:

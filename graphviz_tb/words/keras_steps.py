@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphviz_tb.model.layers import Layer, LayerConfig
-from graphviz_tb.words.layer_steps import LayerStep, size_word, step_words
+from graphviz_tb.words.layer_steps import LayerStep, heads_word, size_word, step_words
 
 ACTIVATION_WORDS = {
     "relu": "ReLU",
@@ -117,16 +117,6 @@ def _attention(layer: Layer, padded: bool) -> LayerStep:
     return LayerStep("attention", heads_word(heads, heads, size))
 
 
-def heads_word(heads: int, shared: int, size: int) -> str:
-    """Write the heads of attention, of which keys and values may have fewer.
-
-    >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
-    ('12 heads × 64', '32 heads, 8 kv × 128')
-    """
-    one = "head" if heads == 1 else "heads"
-    return f"{heads} {one} × {size}" if heads == shared else f"{heads} {one}, {shared} kv × {size}"
-
-
 def _recurrent(layer: Layer, padded: bool) -> LayerStep:
     units = _whole_number(layer.config["units"])
     return LayerStep("recurrent", f"{layer.class_name.removeprefix('Simple')} {size_word(units)}", gives=units)
@@ -205,7 +195,7 @@ def _whole_number(value: Any) -> int:
 
 
 def _axes(layer: Layer, value: Any) -> list[int]:
-    """Return a number for each axis of the layer's images: one stands for all."""
+    """Return a number for each axis of the layer's images, repeating a single one."""
     if isinstance(value, list | tuple):
         return [_whole_number(each) for each in value]
     axes = DIMENSIONS.search(layer.class_name.removesuffix("Transpose"))

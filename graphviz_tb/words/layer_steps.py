@@ -429,6 +429,16 @@ def _einsum_step(definition: NodeDef | None, weight: int, kernel: tuple[int | No
     return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
 
 
+def heads_word(heads: int, shared: int, size: int) -> str:
+    """Write the heads of attention, of which keys and values may have fewer.
+
+    >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
+    ('12 heads × 64', '32 heads, 8 kv × 128')
+    """
+    one = "head" if heads == 1 else "heads"
+    return f"{heads} {one} × {size}" if heads == shared else f"{heads} {one}, {shared} kv × {size}"
+
+
 def size_word(size: int | None) -> str:
     """Write a size as a paper does: from five digits on with thin spaces.
 

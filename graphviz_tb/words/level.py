@@ -91,7 +91,7 @@ def _shared_notes(view: View) -> tuple[LevelNote, ...]:
     shared: dict[tuple[Side, int], list[int]] = {}  # by side and neighbour: indices of annotations
     inside = set(core)
     for index, stub in enumerate(view.metagraph.annotations):
-        if stub.kind == "shortcut" and stub.child in inside:
+        if stub.kind == "shortcut" and stub.child in inside and not stub.training:
             shared.setdefault((stub.side, stub.other), []).append(index)
     away = {view.metagraph.children[position] for position in view.metagraph.mask.extracted_children}
     return tuple(
@@ -148,7 +148,7 @@ def _stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotat
     """Return the annotations drawn next to each box, with their indices: none at an open group or in a note."""
     by_child: list[list[tuple[int, Annotation]]] = [[] for _ in (*view.node_labels, *view.functions)]
     for index, annotation in enumerate(view.metagraph.annotations):
-        if index not in noted and annotation.child not in view.opened:
+        if index not in noted and annotation.child not in view.opened and not annotation.training:
             by_child[annotation.child].append((index, annotation))
     return by_child
 
@@ -157,7 +157,7 @@ def _links_of_open(view: View) -> list[list[str]]:
     """Return the names behind the stubs of each open group; empty for a closed one, which shows its stubs."""
     by_child: list[list[str]] = [[] for _ in (*view.node_labels, *view.functions)]
     for annotation in view.metagraph.annotations:
-        if annotation.child in view.opened:
+        if annotation.child in view.opened and not annotation.training:
             by_child[annotation.child].append(view.names.get(annotation.other, NO_NAME))
     return by_child
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 
 from graphviz_tb.model.formatting import plural_noun
@@ -13,7 +14,7 @@ from graphviz_tb.model.measure import (
     truncate_middle,
 )
 from graphviz_tb.model.metagraph import Bridge, MetagraphLine
-from graphviz_tb.model.tensors import Shape, Tensor, has_known_size, shape_text
+from graphviz_tb.model.tensors import Tensor, has_known_size, shape_text
 
 LINE_LABEL_PX = 120  # px: four dimensions and a type; the tooltip has the rest
 TOOLTIP_NAMES = 40  # more names do not fit on a screen
@@ -46,7 +47,7 @@ def _line_label(edge: MetagraphLine) -> str:
         return f"{group_thousands(count)} tensors"
     tensor = edge.carried_tensors[0] if len(edge.carried_tensors) else Tensor()
     # The usual type is not written.
-    dims = _dims_text(tensor.shape) if has_known_size(tensor.shape) else ""
+    dims = _dims_text(tensor.sizes) if has_known_size(tensor.sizes) else ""
     dtype = "" if tensor.dtype == "float32" else tensor.dtype
     said = f"{dims} {dtype}".strip() if dims else ""
     return f"{said} if {tensor.branch}".strip() if tensor.branch else said
@@ -62,7 +63,7 @@ def _member_share(bridge: Bridge) -> str:
     return f"in {group_thousands(few)} of {group_thousands(members)}"
 
 
-def _dims_text(dims: Shape) -> str:
+def _dims_text(dims: Sequence[int | str | None] | None) -> str:
     """Return dimensions joined by a multiplication sign, one alone as `[3]`; "" for a scalar or an unknown shape."""
     return "" if not dims else f"[{shape_text(dims)}]" if len(dims) == 1 else shape_text(dims)
 
@@ -125,12 +126,12 @@ def _describe_tensor(tensor: Tensor) -> str:
     >>> _describe_tensor(Tensor((2, None), "float32", "inferred"))
     '2×? float32, inferred'
     """
-    words = describe_shape(tensor.shape, tensor.dtype)
+    words = describe_shape(tensor.sizes, tensor.dtype)
     words = f"{words}, inferred" if tensor.origin == "inferred" else words
     return f"{words or 'of unknown shape'}, if {tensor.branch}" if tensor.branch else words
 
 
-def describe_shape(dims: Shape, dtype: str) -> str:
+def describe_shape(dims: Sequence[int | str | None] | None, dtype: str) -> str:
     """Describe a shape and a type.
 
     >>> describe_shape((), "int32"), describe_shape(None, "float32"), describe_shape((None,), "float32")

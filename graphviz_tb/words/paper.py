@@ -30,9 +30,7 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.words.block_words import Block, block_words, fits, short_word
-from graphviz_tb.words.keras_steps import keras_steps
 from graphviz_tb.words.layer_steps import WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
-from graphviz_tb.words.pytorch_steps import PyTorchSteps
 
 MOST_NODES = 150  # of a group: a larger one is no layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
@@ -48,13 +46,26 @@ SHARED = "shared weights"
 COUNTS = re.compile(r" layers · | parameters?\b")  # of parameters, which say little of the layers
 
 
+def steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
+    """Return the reader of steps for the form of a graph."""
+    if hierarchy.graph.is_value_trace:
+        from graphviz_tb.words.pytorch_steps import PyTorchSteps
+
+        return PyTorchSteps(hierarchy)
+    if hierarchy.graph.is_exported:
+        from graphviz_tb.words.exported_steps import ExportedSteps
+
+        return ExportedSteps(hierarchy)
+    return TensorFlowSteps(hierarchy)
+
+
 class PaperWords:
     """Words of papers for the groups and layers of a hierarchy."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self.graph = hierarchy.graph
-        self.steps = PyTorchSteps(hierarchy) if self.graph.is_pytorch else TensorFlowSteps(hierarchy)
+        self.steps = steps_of_hierarchy(hierarchy)
         self._known = hierarchy.paper_words  # one first picture is laid out several times
 
     def of(self, row: int) -> str | None:
@@ -113,6 +124,8 @@ class PaperWords:
         layer = layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
         if layer is None or layer.parts:
             return None
+        from graphviz_tb.words.keras_steps import keras_steps
+
         return keras_steps(layer, self._has_padded_input(row)) or None
 
     def _has_padded_input(self, row: int) -> bool:
@@ -209,8 +222,9 @@ class PaperWords:
         graph, origin, meaning = self.graph, self.graph.meaning.origin, self.graph.meaning
         edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
         edges = edges[(self._of_model & ~meaning.stores)[graph.target[edges]]]
-        # The state of a metric or an optimizer is no weight of a layer.
-        state = [variable.node for variable in meaning.variables() if variable.use == VariableUse.STATE]
+        # The state of a metric or an optimizer is no weight of a layer, a buffer no parameter.
+        silent = (VariableUse.STATE, VariableUse.BUFFER)
+        state = [variable.node for variable in meaning.variables() if variable.use in silent]
         edges = edges[~np.isin(origin[graph.source[edges]], state)]
         rows = self.hierarchy.row_of_node[graph.target[edges]].astype(np.int64)
         order = np.argsort(rows, kind="stable")

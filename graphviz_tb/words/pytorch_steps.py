@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from graphviz_tb.model.tensors import MAX_DIMENSIONS
-from graphviz_tb.words.keras_steps import heads_word
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, size_word, step_words
+from graphviz_tb.graphs.tensors import declared_shapes
+from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, heads_word, size_word, step_words
 
 ACTIVATIONS = {
     "relu": "ReLU",
@@ -93,11 +92,9 @@ class PyTorchSteps(TensorFlowSteps):
     def _shape(self, node: int) -> list[int]:
         """Return the recorded shape of a result; raises KeyError where there is none."""
         definition = self.graph.node_def(node)
-        if definition is None or "_output_shapes" not in definition.attr:
-            raise KeyError(node)
-        dims = definition.attr["_output_shapes"].list.shape[0].dim[:MAX_DIMENSIONS]
-        sizes = [int(dim.size) for dim in dims]
-        if min(sizes, default=0) < 1:
+        shapes = declared_shapes(definition) if definition is not None else None
+        sizes = [size or 0 for size in (shapes[0] if shapes else None) or (0,)]
+        if min(sizes) < 1:
             raise KeyError(node)
         return sizes
 
@@ -181,7 +178,7 @@ class PyTorchSteps(TensorFlowSteps):
 
 
 def _for_axes(values: Sequence[int], axes: int) -> list[int]:
-    """Return a number for each axis: one stands for all."""
+    """Return a number for each axis, repeating a single one."""
     return list(values) * axes if len(values) == 1 else list(values)
 
 

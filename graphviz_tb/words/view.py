@@ -132,8 +132,8 @@ class NodeLabels:
         return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
     def usual_second_line(self, row: int) -> str:
-        """Return the second line where the picture has no other: what a paper says of it, what Keras layer it is, the
-        type of an op where names are little else than numbers; else how many ops it holds."""
+        """Return the second line where the picture has no other: the words of a paper, else the Keras layer, else the
+        type of an op whose name is little more than a number, else the count of ops."""
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
             return MISSING_FUNCTION
         words = self.paper.of(row)

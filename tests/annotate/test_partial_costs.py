@@ -332,3 +332,26 @@ def test_what_only_tells_its_shape_costs_nothing() -> None:
     )
     costs = model(*nodes).costs()
     assert [costs[name].macs for name in ("taken", "seen")] == [4 * 16 * 16, 0]
+
+
+def test_branches_of_switch_and_merge_are_added_up_and_say_so() -> None:
+    # x ─▶ Switch ─false▶ · w1 ─▶ Merge ─▶ Relu        and a loop around a product: no branch
+    #         └────true─▶ · w2 ──────▲
+    chosen = {"name": "p", "op": "Placeholder", "attr": {"dtype": {"type": 10}, "shape": {"shape": {}}}}
+    branches = model(
+        *(placeholder("x", 2, 4), chosen, weights("w1", 4, 4), weights("w2", 4, 4), node("s", "Switch", "x", "p")),
+        *(node("y", "MatMul", "s", "w1"), node("z", "MatMul", "s:1", "w2"), node("m", "Merge", "y", "z")),
+        node("r", "Relu", "m"),
+    )
+    whole = branches.cost.under(0)
+    assert whole.parameters == 2 * 16
+    assert whole.macs == 2 * (2 * 4 * 4)
+    assert (whole.is_upper_bound("flops"), whole.is_upper_bound("parameters")) == (True, False)
+    assert whole.bound_word("activation_bytes") == "at most "
+    assert not branches.costs()["r"].branched
+    loop = model(
+        *(placeholder("x", 4, 4), node("e", "Enter", "x", frame_name={"s": b"f"}), node("m", "Merge", "e", "n")),
+        *(node("less", "Less", "m", "m"), node("c", "LoopCond", "less"), node("s", "Switch", "m", "c")),
+        *(node("y", "MatMul", "s:1", "s:1"), node("n", "NextIteration", "y"), node("out", "Exit", "s")),
+    )
+    assert not loop.cost.under(0).branched

@@ -38,11 +38,26 @@ def test_more_columns_are_wider_and_less_long() -> None:
     assert [along for _, along in sizes] == sorted((along for _, along in sizes), reverse=True)
 
 
-def test_a_level_is_cut_where_at_most_two_lines_pass() -> None:
+def test_a_level_is_cut_where_one_line_passes() -> None:
     chain = [*pairwise(range(8))]
     assert column_joints(arrange(level(8, *chain)), 0) == [1, 2, 3, 4, 5, 6, 7]
-    assert column_joints(arrange(level(8, *chain, (0, 7))), 0) == [1, 2, 3, 4, 5, 6, 7]
-    assert column_joints(arrange(level(8, *chain, (0, 7), (1, 6))), 0) == [1, 7]
+    assert column_joints(arrange(level(8, *chain, (0, 7))), 0) == []
+    assert column_joints(arrange(level(8, *chain, (2, 4))), 0) == [1, 2, 5, 6, 7]
+
+
+def test_a_level_is_cut_before_a_stack_that_several_feed() -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 5 ─▶ 6; 3 ─▶ 4 ─▶ 5
+    skeleton = arrange(level(7, (0, 1), (1, 2), (2, 5), (3, 4), (4, 5), (5, 6)))
+    assert column_joints(skeleton, 0) == [1, 4]
+    assert column_joints(skeleton, 0, stacks={5}) == [1, 3, 4]
+
+
+def test_thin_lines_count_for_themselves() -> None:
+    chain = [*pairwise(range(6))]
+    skeleton = arrange(level(6, *chain, (0, 5), (1, 5)))
+    thin = {number for number, wire in enumerate(skeleton.wires) if wire.chain[-1] == 5 and wire.chain[0] < 4}
+    assert column_joints(skeleton, 0) == []
+    assert column_joints(skeleton, 0, thin=thin) == [1, 2, 3, 4, 5]
 
 
 def test_a_level_without_boxes_has_no_part() -> None:

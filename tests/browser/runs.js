@@ -1,5 +1,8 @@
 // Runs compared: groups of seeds, several tags in one chart, values at a step, colours that stay.
 
+const fs = require("node:fs");
+const path = require("node:path");
+
 const figure = (tab, name) => tab.locator(`[data-tag="${name.replaceAll("\\", "\\\\")}"]`);
 const hash = (tab) => tab.evaluate(() => decodeURIComponent(location.hash));
 const lines = (tab, tag) => tab.evaluate(async (name) => (await window.tbgraph.series(name)).map(({ run, steps, values }) => [run, steps.length, values[0]]), tag);
@@ -110,6 +113,25 @@ test("trials count all sessions, and what differs is listed", async ({ page }) =
   await gone(dialog);
 });
 
+test("of a thousand tags those near are cards, and the filter and the way down reach all", async ({ page }) => {
+  const tab = await page("many_tags.html");
+  const count = () => tab.locator(".chart-card").count();
+  await until(async () => (await count()) > 0);
+  await until(async () => (await count()) < 200, "of those far away none is made");
+  const tall = await tab.evaluate(() => document.getElementById("log-page").scrollHeight);
+  ok(tall > 50_000, `${tall} px: there is room for all`);
+  await tab.getByRole("searchbox", { name: /Filter tags/ }).fill("gauge_(7|999)$");
+  await becomes(count, 2);
+  await seen(figure(tab, "gauge_999"));
+  await tab.getByRole("searchbox", { name: /Filter tags/ }).fill("");
+  await until(async () => (await count()) > 2);
+  await eventually(async () => {
+    await tab.evaluate(() => document.getElementById("log-page").scrollTo(0, 1e9));
+    await figure(tab, "gauge_999").waitFor({ timeout: 1000 });
+  });
+  await becomes(() => lines(tab, "gauge_500"), [["run", 3, 500]]);
+});
+
 test("keys act on the page that is shown, wherever the focus is", async ({ page }) => {
   const tab = await page("log.html", "page=scalar");
   await tab.getByRole("checkbox", { name: "Outliers" }).focus();
@@ -191,6 +213,28 @@ test("on a phone a finger meets what it wants", async ({ page }) => {
   await becomes(small, [], "in the table of trials");
 });
 
+test("on a phone at 200 % nothing is cut, and a target has 24 px everywhere", async ({ tab, page }) => {
+  const faults = () =>
+    tab.evaluate(() => {
+      const all = [...document.querySelectorAll("button, select, input, summary, [role=tab]")].filter((one) => one.checkVisibility());
+      const rolls = (one) => one && (/auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth ? true : rolls(one.parentElement));
+      const small = all.filter((one) => {
+        const { width, height } = (one.closest("label") ?? one).getBoundingClientRect();
+        return width > 1 && height > 1 && (width < 24 || height < 24);
+      });
+      const cut = all.filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && one.id !== "log-page" && !rolls(one.parentElement));
+      return [...small, ...cut].map((one) => one.getAttribute("aria-label") || one.textContent.trim());
+    });
+  for (const [width, height] of [[195, 422], [1440, 900]]) {
+    await tab.setViewportSize({ width, height });
+    for (const [name, hash] of [["tabs.html", "page=scalar"], ["tabs.html", "page=hparams"], ["tabs.html", "page=pr_curve"], ["steps.html", "page=profile"], ["mnist.html", "select=conv1"]]) {
+      await tab.goto("about:blank");
+      await page(name, hash);
+      await becomes(faults, [], `${name} ${hash} ${width}`);
+    }
+  }
+});
+
 test("a double click centres what it opened", async ({ page }) => {
   const tab = await page("mnist.html");
   for (const name of ["fc1", "dropout"]) {
@@ -211,4 +255,19 @@ test("a link opens a stack as a picture does, and may list its members", async (
   await all.evaluate(() => window.tbgraph.ready);
   await becomes(() => boxes(all), ["x", "b_[0-5]", "y", ...[0, 1, 2, 3, 4, 5].map((at) => `b_${at}`)]);
   await until(async () => (await hash(all)).includes("members=b_[0-5]"), "the address keeps it");
+});
+
+test("a wild card in a link opens what it opens in a picture", async ({ tab, page, folder }) => {
+  const opened = () => tab.evaluate(async () => (await window.tbgraph.scene()).boxes.filter((one) => one.open).map((one) => one.name));
+  await page("wild.html");
+  await page("mnist.html");
+  for (const [name, pattern, wanted] of JSON.parse(fs.readFileSync(path.join(folder, "wild.json"), "utf8"))) {
+    await tab.goto("about:blank");
+    await page(`${name}.html`, `open=${encodeURIComponent(pattern)}`);
+    await becomes(async () => (await opened()).sort(), wanted, pattern);
+  }
+  await tab.goto("about:blank");
+  await page("mnist.html", "open=conv*,nothing*");
+  await becomes(async () => (await opened()).sort(), ["conv1", "conv2"]);
+  await seen(tab.getByText(/nothing\*/).first(), "what means nothing is said");
 });

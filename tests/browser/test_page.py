@@ -234,6 +234,23 @@ def against(folder: Path) -> None:
     (folder.parent / "against.json").write_text(json.dumps(told), encoding="utf-8")
 
 
+def wild(folder: Path) -> None:
+    """The page of functions that call themselves, and what patterns open there and in the MNIST graph."""
+    cases = {
+        "mnist": ("conv*", "fc?", "*/dropout", "train/*", "**_grad"),
+        "wild": ("*", "*::*", "**", "*::*::*", "legacy*::self*"),
+    }
+    files = {"mnist": MNIST, "wild": FIXTURES / "real" / "func_library_recursive.pbtxt"}
+    told = []
+    for page, patterns in cases.items():
+        model = graphviz_tb.load(files[page], folds=False)
+        for pattern in patterns:
+            boxes = model.picture(depth=0, open=(pattern,)).scene.boxes
+            told.append([page, pattern, sorted(box.address for box in boxes if box.open)])
+    (folder.parent / "wild.json").write_text(json.dumps(told), encoding="utf-8")
+    graphviz_tb.load(files["wild"], folds=False).save(folder / "page.html")
+
+
 def same(folder: Path) -> None:
     """The page of a traced graph, and two pictures of it that render draws."""
     trace = str(FIXTURES / "run_metadata" / "mnist_cnn_step099.pb")
@@ -277,6 +294,14 @@ def seeds(folder: Path) -> None:
                 for tag, more in (("loss/train", 0.0), ("loss/validation", 1.0)):
                     event.summary.value.add(tag=tag, simple_value=10 * model + seed + more)
                 writer.raw(record(event.SerializeToString()))
+    assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
+
+
+def many_tags(folder: Path) -> None:
+    """The page of a run of a thousand tags in one group."""
+    writer = Writer(folder / "logs" / "run")
+    for step in range(3):
+        writer.scalars(step, **{f"gauge_{number}": float(number) for number in range(1000)})
     assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
 
 
@@ -341,6 +366,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "training": training,
     "seeds": seeds,
     "long_names": long_names,
+    "many_tags": many_tags,
     "tabs": tabs,
     "log": log_of(GraphDef(node=[{"name": "a", "op": "Placeholder"}, {"name": "b", "op": "Relu", "input": ["a"]}])),
     "log_alone": log_of(None),
@@ -358,6 +384,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "steps": steps,
     "paces": lambda folder: steps(folder, 30),
     "against": against,
+    "wild": wild,
     "same": same,
     "same_diff": same_diff,
     "diff": compared,
@@ -400,6 +427,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 SUITES = (
     *("page.js", "explore.js", "haste.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js"),
     *("scalars.js", "tabs.js", "joined.js", "table.js", "share.js", "legend.js", "card.js", "states.js", "runs.js"),
+    "daily.js",
 )
 
 

@@ -27,7 +27,7 @@ def test_totals_are_those_of_info(name: str) -> None:
     except TbGraphError:  # several graphs, statistics, values of a log
         return
     cost, changes = model.cost.under(0), diff(model, model)
-    unknown = not cost.parameters and (cost.is_lower_bound("parameters") or model.hierarchy.graph.is_pytorch)
+    unknown = not cost.parameters and (cost.is_lower_bound("parameters") or model.hierarchy.graph.lacks_weight_shapes)
     parameters = None if unknown else cost.parameters
     counted = {"ops": model.hierarchy.op_count(0), "parameters": parameters, "flops": cost.flops}
     assert changes.numbers == {word: (count, count) for word, count in counted.items()}

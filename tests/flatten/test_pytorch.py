@@ -107,8 +107,10 @@ def test_what_nobody_uses_stays_an_op() -> None:
     ],
 )
 def test_labels(op: str, attr: str, label: str) -> None:
-    graph = graph_of(node("530", op, attr=attr), node("531", "aten::cat", "530"))
-    assert graph.labels == {0: label, 1: "cat"}
+    graph = graph_of(
+        node("530", op, attr=attr), node("531", "aten::cat", "530"), node("output/output.1", "IO Node", "531")
+    )
+    assert graph.labels == {0: label, 1: "cat", 2: "output.1"}
 
 
 def test_nested_lists_have_short_labels() -> None:

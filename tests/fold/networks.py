@@ -378,7 +378,18 @@ SEQUENTIAL: dict[str, Block] = {
     "pre_norm": pre_norm, "post_norm": post_norm, "biased": biased,
     "two_streams": two_streams, "gated": gated, "shifted": shifted,
 }  # fmt: skip
-KINDS = (*CONVOLUTIONAL, *SEQUENTIAL, "encoder_decoder", "merging", "same_width", "short", "unscoped", "unet", "tied")
+KINDS = (
+    *CONVOLUTIONAL,
+    *SEQUENTIAL,
+    "encoder_decoder",
+    "merging",
+    "same_width",
+    "short",
+    "unscoped",
+    "unet",
+    "tied",
+    "windows",
+)
 
 
 def network(seed: int, form: str, kind: str = "") -> tuple[GraphDef, list[int]]:
@@ -393,6 +404,8 @@ def network(seed: int, form: str, kind: str = "") -> tuple[GraphDef, list[int]]:
         counts = encoder_decoder(w, chance)
     elif kind == "merging":
         counts = merging(w, chance)
+    elif kind == "windows":
+        counts = merging(w, chance, shifted)
     elif kind == "unet":
         counts = unet(w, chance)
     elif kind == "tied":
@@ -535,9 +548,11 @@ def unet(w: Writer, chance: random.Random) -> list[int]:
     return [count, count]
 
 
-def merging(w: Writer, chance: random.Random) -> list[int]:
-    """Stages of transformer layers, patches merged between them."""
+def merging(w: Writer, chance: random.Random, block: Block = pre_norm) -> list[int]:
+    """Stages of transformer layers, patches merged between them; `shifted` layers are in pairs."""
     counts = [chance.randint(2, 6) for _ in range(chance.randint(3, 4))]
+    if block is shifted:
+        counts = [2, 2 * chance.randint(2, 4), 2, 2][: len(counts)]
     w.width = 3
     x = w.op(
         "Reshape", w.conv(w.op("Placeholder", name="image"), 96, 4, 4, "patches"), w.constant(3, name="shape", dtype=3)
@@ -547,7 +562,7 @@ def merging(w: Writer, chance: random.Random) -> list[int]:
         with w.scope(f"stage{number}"):
             for place in range(count):
                 with w.scope(f"block{place}"):
-                    x = pre_norm(w, x, w.width, 1, place == 0)
+                    x = block(w, x, w.width, 1, place == 0)
             if number + 1 < len(counts):
                 with w.scope("merge"):
                     x = w.op("Reshape", x, w.constant(6, name="shape", dtype=3))

@@ -44,6 +44,12 @@ def test_equal_stages_of_other_widths_stand_side_by_side() -> None:
         assert len(stages) == len(counts) == 3, form
 
 
+def test_a_stage_of_one_pair_of_blocks_in_turn_has_two() -> None:
+    for form in FORMS[1:]:
+        graph, counts = network(3, form, "windows")
+        assert score(load(graph), counts) == (len(counts), len(counts)), form
+
+
 def test_a_stem_of_other_kernels_is_no_block() -> None:
     for form in FORMS:
         graph, counts = network(2000, form, "plain")

@@ -228,11 +228,13 @@ def test_a_first_block_that_was_folded_with_an_embedding_comes_out_of_its_region
 
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
     kit = setting()
-    found = _fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc")): None}, kit)
+    found = _fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc")): 0}, kit)
     assert shown(found) == "x [abc] y a b"
+    halved = _fold_single_units(sequence("xabcd"), {tuple(map(ord, "abcd")): 2}, kit)
+    assert [len(each.box.members) for each in halved] == [0, 2]
     assert shown(_fold_single_units(sequence("xabc"), {}, kit)) == "x a b c"
     cut = [element(letter, ord(letter), cut=number, fork=letter == "a") for number, letter in enumerate("xabcy")]
-    [_, made, _] = _fold_single_units(cut, {tuple(map(ord, "abc")): None}, kit)
+    [_, made, _] = _fold_single_units(cut, {tuple(map(ord, "abc")): 0}, kit)
     assert (made.cut, made.fork) == (3, True)
 
 

@@ -12,7 +12,7 @@ from graphviz_tb.errors import TbGraphError
 from graphviz_tb.formats.reading import READERS, read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-FOLDERS = ("containers", "edits", "logdirs", "models", "read", "real", "run_metadata")
+FOLDERS = ("containers", "edits", "lite", "logdirs", "models", "onnx", "read", "real", "run_metadata")
 
 
 def test_every_reader_has_a_fixture(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from graphviz_tb.api.pipeline import Model
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.proto import GraphDef
 from tests.annotate.test_costs import model, node, placeholder, weights
+from tests.each import each
 
 
 def vector(name: str, *numbers: int) -> dict[str, Any]:
@@ -101,6 +102,7 @@ def stored(name: str, numbers: list[float], *sizes: int) -> dict[str, Any]:
     return {"name": name, "op": "Const", "attr": attr}
 
 
+SCATTERED = [(number * 0.6180339) % 1 - 0.4 for number in range(96)]
 SEVENTHS = [number % 7 / 7 - 0.4 for number in range(24)]
 
 
@@ -123,4 +125,88 @@ def test_a_mask_is_none_and_a_first_factor_is_doubtful() -> None:
         *(stored("near", SEVENTHS[:10], 2, 5), node("z", "MatMul", "near", "y")),
     )
     assert found.cost.under(0).parameters == 24
+    assert found.cost.under(0).is_lower_bound("parameters")
+
+
+def perceptron(first: str, *more: dict[str, Any]) -> Model:
+    """`first` [5, 8] ─▶ · [8, 12] + bias ─▶ · [12, 4] + bias"""
+    return model(
+        *(*more, stored("k1", SCATTERED, 8, 12), stored("b1", SCATTERED[:12], 12), node("p1", "MatMul", first, "k1")),
+        *(node("s1", "AddV2", "p1", "b1"), node("r", "Relu", "s1"), stored("k2", SCATTERED[:48], 12, 4)),
+        *(node("p2", "MatMul", "r", "k2"), stored("b2", SCATTERED[:4], 4), node("s2", "AddV2", "p2", "b2")),
+    )
+
+
+PERCEPTRON = 8 * 12 + 12 + 12 * 4 + 4
+
+
+def test_a_transform_that_a_program_works_out_is_doubtful() -> None:
+    # Its numbers repeat, those of the kernels do not.
+    transform = stored("t", [float(row * column % 4) for row in range(8) for column in range(8)], 8, 8)
+    cost = perceptron("x", placeholder("raw", 5, 8), transform, node("x", "MatMul", "raw", "t")).cost.under(0)
+    assert (cost.parameters, cost.is_lower_bound("parameters")) == (PERCEPTRON, True)
+
+
+def test_a_projection_of_the_input_without_a_bias_is_doubtful() -> None:
+    # raw ─▶ · 2π ─▶ MatMul ◀─ numbers by chance
+    #                  └─▶ Sin ─▶ kernels with biases
+    turns = (stored("turn", [6.2831855]), node("turned", "Mul", "raw", "turn"))
+    projection = (stored("t", SCATTERED[:24], 3, 8), node("p", "MatMul", "turned", "t"), node("x", "Sin", "p"))
+    cost = perceptron("x", placeholder("raw", 5, 3), *turns, *projection).cost.under(0)
+    assert (cost.parameters, cost.is_lower_bound("parameters")) == (PERCEPTRON, True)
+
+
+def test_a_product_without_a_bias_that_is_scaled_has_a_weight() -> None:
+    scaled = (stored("g", SCATTERED[:8], 8), node("y", "Mul", "p", "g"))
+    projection = (stored("t", SCATTERED[:24], 3, 8), node("p", "MatMul", "raw", "t"), *scaled, node("x", "Sin", "y"))
+    cost = perceptron("x", placeholder("raw", 5, 3), *projection).cost.under(0)
+    assert (cost.parameters, cost.is_lower_bound("parameters")) == (PERCEPTRON + 24 + 8, False)
+
+
+@each("case", [(0.07, True), (1.3, True), (0.5, False), (1e-5, False), (6.0, False), (127.5, False)])
+def test_a_single_number_is_doubtful_if_no_formula_has_it(case: tuple[float, bool]) -> None:
+    number, doubtful = case
+    factor = (placeholder("raw", 5, 8), stored("n", [number]), node("x", "Mul", "raw", "n"))
+    cost = perceptron("x", *factor).cost.under(0)
+    assert (cost.parameters, cost.is_lower_bound("parameters")) == (PERCEPTRON, doubtful)
+
+
+def test_a_vector_behind_a_reshaped_product_is_a_weight_of_its_channels() -> None:
+    # a dense layer on sequences joins two dimensions and parts them again
+    found = model(
+        *(placeholder("x", 5, 8), stored("k", SCATTERED[:32], 8, 4), node("p", "MatMul", "x", "k")),
+        *(vector("shape", 1, 5, 4), node("parted", "Reshape", "p", "shape"), stored("b", SCATTERED[:4], 4)),
+        *(node("s", "AddV2", "parted", "b"), weights("gamma", 4), node("z", "Mul", "s", "gamma")),
+    )
+    assert found.cost.under(0).parameters == 32 + 4 + 4
+    assert not found.cost.under(0).is_lower_bound("parameters")
+
+
+def test_a_vector_behind_looked_up_rows_is_a_weight_of_their_width() -> None:
+    found = model(
+        *(placeholder("ids", 5), stored("table", SCATTERED[:40], 10, 4), vector("axis", 0)),
+        *(node("rows", "GatherV2", "ids", "ids"), weights("gamma", 4), node("z", "Mul", "rows", "gamma")),
+    )
+    assert found.cost.under(0).parameters == 0  # rows of data have no width of a table
+    found = model(
+        *(placeholder("ids", 5), stored("table", SCATTERED[:40], 10, 4), vector("axis", 0)),
+        *(node("rows", "GatherV2", "table", "ids", "axis"), weights("gamma", 4), node("z", "Mul", "rows", "gamma")),
+    )
+    assert found.cost.under(0).parameters == 40 + 4
+
+
+def test_what_scales_and_shifts_a_norm_of_the_input_is_a_weight() -> None:
+    # x · Rsqrt(Mean(x²) + ε) · gamma + beta; a table of positions is none
+    found = model(
+        *(placeholder("x", 5, 4), node("squares", "Square", "x"), vector("axes", 1)),
+        *(node("mean", "Mean", "squares", "axes", keep_dims={"b": True}), stored("e", [1e-5])),
+        *(node("more", "AddV2", "mean", "e"), node("root", "Rsqrt", "more"), node("n", "Mul", "x", "root")),
+        *(weights("gamma", 4), node("scaled", "Mul", "n", "gamma"), weights("beta", 4)),
+        *(
+            node("y", "AddV2", "scaled", "beta"),
+            stored("table", SCATTERED[:20], 5, 4),
+            node("z", "AddV2", "y", "table"),
+        ),
+    )
+    assert found.cost.under(0).parameters == 4 + 4
     assert found.cost.under(0).is_lower_bound("parameters")

@@ -201,3 +201,10 @@ def test_the_name_of_a_class_may_be_anything(kind: object, require: Require, tmp
             data = source.read(name)
             made.writestr(name, json.dumps(json.loads(data) | {"class_name": kind}) if name == "config.json" else data)
     assert load(tmp_path / "m.keras").picture().render("svg")
+
+
+def test_weights_of_the_model_and_of_a_block_count_next_to_their_layers(require: Require) -> None:
+    require("h5py")
+    stored = hdf5(block=(), block__dense=(4, 5), head=(5, 2), **{"": (7,)})
+    made = load(archive(wrapped(), stored))
+    assert made.cost.under(0).parameters == 1 + 4 * 5 + 5 * 2 + 7

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from graphviz_tb.model.logs import Metric, Trials, TrialSession
-from graphviz_tb.page.trial_metrics import judged_metrics
+from graphviz_tb.page.log import judged_metrics
 
 
 class LoggedScalar:

@@ -21,8 +21,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.render.viewer_modules import viewer_source
-from graphviz_tb.search import parse_query
-from graphviz_tb.search.language import NumberTerm
+from graphviz_tb.search.language import NumberTerm, parse_query
 from graphviz_tb.search.names import NamePattern
 from tests.each import each
 
@@ -69,12 +68,15 @@ ANSWERS = {
     "name:/LU6/i": ["a/relu6 (1)"],
     "nothing": [],
     "transpose_a=false": ["a/matmul"],
+    "size=SAME": [],  # an attribute, though a quantity is called so too
+    '"params>"': [],
     '"typ:Relu"': [],  # in quotes a text
     "a/matmul:0": [],
     "aten::add": [],
 }
 WRONG = ["", "  ", "(a", "a)", "a or", "not", "and and", "( )", "weight>3", "params>3lbs", "time>3K", "/(/", "x " * 101,
-         "typ:Relu", "a and layer:b", "not Type: x", "op:", 'name:""', "attr: )", "params:1M"]  # fmt: skip
+         "typ:Relu", "a and layer:b", "not Type: x", "op:", 'name:""', "attr: )", "params:1M",
+         "params>", "params >", "params>=", "op:Relu and Time<x", "flops>1e6 or a", "size!=SAME"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -100,11 +102,16 @@ def test_a_query_that_cannot_be_read_is_refused(query: str, model: graphviz_tb.M
 def test_a_field_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(RequestError, match="unknown field 'shap'; nearest: 'shape'") as error:
         parse_query("shap:2x3")
-    assert error.value.hint == "fields: name, op, device, attr, shape, dtype; a text with a colon is put in quotes"
+    fields = "name, op, device, attr, shape, dtype, source"
+    assert error.value.hint == f"fields: {fields}; a text with a colon is put in quotes"
     with pytest.raises(RequestError, match="op: is followed by nothing to look for"):
         parse_query("not op:")
     with pytest.raises(RequestError, match="params is compared, not looked for"):
         parse_query("params:1M")
+    with pytest.raises(RequestError, match="params> compares with a number: it is followed by nothing"):
+        parse_query("params>")
+    with pytest.raises(RequestError, match="params>= compares with a number: '1_000' is no number"):
+        parse_query("op:Conv2D params>=1_000")
 
 
 def test_a_quantity_that_is_not_known_is_said(model: graphviz_tb.Model) -> None:
@@ -191,7 +198,7 @@ def of_the_page(page: Any, model: graphviz_tb.Model, queries: list[str]) -> list
         "edges": dict(zip(edges, unpack_block(page.blocks["edges"]).reshape(len(edges), -1).tolist(), strict=True)),
     }
     done = subprocess.run(
-        ["node", "-e", NODE + viewer_source("query.js") + ASK],
+        ["node", "-e", NODE + viewer_source("patterns.js") + viewer_source("query.js") + ASK],
         input=json.dumps({"graph": graph, "queries": queries}),
         capture_output=True,
         text=True,
@@ -213,8 +220,8 @@ def test_wild_cards_are_those_of_python(require: Callable[..., None]) -> None:
     require("node")
     luck = np.random.default_rng(3)
     pairs = [["".join(luck.choice(list("ab/*?"), 6)), "".join(luck.choice(list("ab/"), 5))] for _ in range(400)]
-    code = f"{NODE}{viewer_source('query.js')}console.log(JSON.stringify(JSON.parse(process.argv[1])"
-    code += ".map(([pattern, text]) => wildTest(pattern)(text))))"
+    code = f"{viewer_source('patterns.js')}console.log(JSON.stringify(JSON.parse(process.argv[1])"
+    code += ".map(([pattern, text]) => patternTest(pattern)(text))))"
     done = subprocess.run(["node", "-e", code, json.dumps(pairs)], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == [NamePattern(pattern).matches_name(text) for pattern, text in pairs]
 

@@ -34,7 +34,7 @@ def test_quiet_prints_the_address_alone(logs: Path, monkeypatch: pytest.MonkeyPa
         say(server._introduction_lines(settings, settings.port - 1))
 
     monkeypatch.setattr(server, "run_server", introduced)
-    monkeypatch.setattr(server, "display", lambda: False)
+    monkeypatch.setattr(server, "has_display", lambda: False)
     loud, quiet = (
         CliRunner().invoke(cli, ["serve", str(logs), "--port", "7007", *more]).stdout for more in ([], ["-q"])
     )

@@ -103,20 +103,22 @@ const chart = Object.assign(Object.create(LineChart.prototype), {
   width: 200 + PLOT.left + PLOT.right, height: 100, right: PLOT.right, x: {}, y: {},
   left: (x) => PLOT.left + x / POINTS * 200, top: (y) => y,
 });
+Object.assign(chart, LOOK);
 const at = [];
+const widths = [];
 const pen = {
-  beginPath() {}, stroke() {}, rect() {}, setLineDash(dashes) { this.dashes = dashes; },
+  beginPath() {}, stroke() { widths.push(this.lineWidth); }, rect() {}, setLineDash(dashes) { this.dashes = dashes; },
   moveTo(x, y) { at.push(["M", x, y]); }, lineTo(x, y) { at.push(["L", x, y]); },
 };
 chart.outline(pen, line, y, () => true, [6, 4]);
-console.log(JSON.stringify({at, dashes: pen.dashes}));
+console.log(JSON.stringify({at, widths, dashes: pen.dashes}));
 """
 
 
-def drawn(points: int, height: float) -> dict[str, Any]:
+def drawn(points: int, height: float, **look: Any) -> dict[str, Any]:
     """What a chart of 200 × 100 pixels draws of a line that goes up and down by some pixels with each point."""
     scripts = viewer_source("logs/plot.js") + viewer_source("logs/chart.js")
-    code = f"const POINTS = {points}, HEIGHT = {height};{scripts}{CHART}"
+    code = f"const POINTS = {points}, HEIGHT = {height}, LOOK = {json.dumps(look)};{scripts}{CHART}"
     done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -140,6 +142,21 @@ def test_a_line_that_is_not_dense_keeps_its_points_and_dashes(require: Callable[
         calm = drawn(points, height)
         assert len(calm["at"]) == points
         assert calm["dashes"] == [6, 4]
+
+
+def test_very_many_points_are_drawn_in_strokes_of_a_pixel_of_the_screen(require: Callable[..., None]) -> None:
+    """A thicker stroke takes twenty times as long: two thin ones, half a pixel apart, look like one of 1.5 px."""
+    require("node")
+    assert drawn(150, 50)["widths"] == [1.5]
+    thin = drawn(150, 50, thinPx=1)
+    assert thin["widths"] == [1, 1]
+    assert {second[1] - first[1] for first, second in zip(thin["at"][:150], thin["at"][150:], strict=True)} == {0.5}
+    sharp = drawn(150, 50, thinPx=0.5)  # two pixels of the screen are a pixel of the page
+    assert sharp["widths"] == [0.5] * 3
+    moving = drawn(1000, 0.1, thinPx=1, isQuick=True)
+    assert moving["widths"] == [1]
+    assert len(moving["at"]) == 200  # a point a pixel
+    assert moving["dashes"] == []
 
 
 def test_outliers_are_those_that_were_logged_so(require: Callable[..., None]) -> None:

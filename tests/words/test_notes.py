@@ -13,7 +13,9 @@ FAR = 99  # the row of a neighbour
 
 def level(boxes: int, linked: int, extracted: bool = False, opened: int = 0) -> Any:
     """`boxes` boxes, of which the first `linked` have a stub to one neighbour and the last `opened` are open."""
-    stubs = [SimpleNamespace(kind="shortcut", side="out", other=FAR, child=child) for child in range(linked)]
+    stubs = [
+        SimpleNamespace(kind="shortcut", side="out", other=FAR, child=child, training=False) for child in range(linked)
+    ]
     metagraph = SimpleNamespace(
         core_children=lambda: range(boxes),
         children=[*range(boxes), FAR],

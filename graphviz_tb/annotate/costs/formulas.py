@@ -105,11 +105,13 @@ def size_product(shape: KnownSizes) -> int:
 def _einsum_cost(op: CountedOp) -> OpCost:
     """Count the product of the sizes of all letters; nothing for a single operand, which is not multiplied."""
     left, _, _ = str(op.op.attr("equation") or "").replace(" ", "").partition("->")
+    terms = left.split(",")
+    first = max(0, len(op.ins) - len(terms))  # the equation may be an input before the operands
     # Letter ─▶ size; the dims of `...` are broadcast together, so their largest product counts.
     letters: dict[str, int] = {}
     dotted = 1
-    for operand, term in enumerate(left.split(",")):
-        shape, (before, dots, after) = op.input_sizes(operand), term.partition("...")
+    for operand, term in enumerate(terms):
+        shape, (before, dots, after) = op.input_sizes(first + operand), term.partition("...")
         if dots:
             # The dims between the letters before the dots and those after.
             dotted = max(dotted, size_product(shape[len(before) : len(shape) - len(after)]))
@@ -121,9 +123,37 @@ def _einsum_cost(op: CountedOp) -> OpCost:
     return OpCost(macs, 2 * macs)
 
 
+# Ops of PyTorch whose weights are in a list, or whose kind an attribute says.
+
+
+def _recurrent_cost(op: CountedOp) -> OpCost:
+    """Count the products of all steps with each matrix of weights; of a cell, with the last two matrices."""
+    shapes = [op.input_sizes(place) for place, given in enumerate(op.ins) if given.shape is not None]
+    matrices = [shape for shape in shapes[1:] if len(shape) == 2]
+    if not matrices or not shapes[0]:
+        raise UnknownShapeError
+    if op.op.definition.op.endswith("_cell"):
+        matrices = matrices[-2:]
+    steps = size_product(shapes[0][:-1])
+    macs = min(steps * sum(map(size_product, matrices)), MAX_ELEMENTS)
+    return OpCost(macs, 2 * macs)
+
+
+def _convolution_cost(op: CountedOp) -> OpCost:
+    """Count a convolution that an attribute may transpose: then each input element meets the whole kernel."""
+    moved = op.input_elements() if op.op.attr("transposed") else op.output_elements()
+    macs = min(moved * size_product(op.input_sizes(1)[1:]), MAX_ELEMENTS)
+    return OpCost(macs, 2 * macs)
+
+
 CostRule = Callable[[CountedOp], OpCost]
 SizeExpression = Callable[[CountedOp], int]
-EINSUM_COST_RULES = {"Einsum": _einsum_cost, "XlaEinsum": _einsum_cost}  # their equation is an attribute
+SPECIAL_COST_RULES: dict[str, CostRule] = {
+    **dict.fromkeys(("Einsum", "XlaEinsum", "aten::einsum"), _einsum_cost),  # their equation is an attribute
+    **dict.fromkeys(("aten::convolution", "aten::_convolution"), _convolution_cost),
+    **dict.fromkeys(("aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu"), _recurrent_cost),
+    **dict.fromkeys(("aten::lstm_cell", "aten::gru_cell", "aten::rnn_tanh_cell"), _recurrent_cost),
+}
 TENSOR_TERM = re.compile(r"(in|out)(\d*)")
 
 
@@ -131,7 +161,7 @@ TENSOR_TERM = re.compile(r"(in|out)(\d*)")
 def cost_rule(op: str) -> CostRule | None:
     """Return the rule that counts the operations of an op; None if there is none."""
     line = op_row(op)
-    return EINSUM_COST_RULES.get(op) or (_compile_formula(line.flops) if line is not None and line.flops else None)
+    return SPECIAL_COST_RULES.get(op) or (_compile_formula(line.flops) if line is not None and line.flops else None)
 
 
 def _op_types_with_costs() -> list[str]:

@@ -34,7 +34,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.table import op_row
+from graphviz_tb.ops.table import equal_op, op_row
 
 NO_FRAME = 0  # the frame of ops outside of any loop
 # Ops with side effects, certain or possible.
@@ -140,6 +140,30 @@ def _is_pure_op(op: str) -> bool:
     """
     known = op_row(op)
     return (known is not None and known.flops not in ("", "0")) or has_role(op, *FORWARDING_ROLES)
+
+
+def branch_nodes(graph: Graph) -> Bools:
+    """Return a mask of the ops in branches of control flow v1: after a `Switch` that no loop has, before its `Merge`.
+
+    >>> from graphviz_tb import load
+    >>> text = '''node { name: "x" op: "Placeholder" } node { name: "s" op: "Switch" input: "x" input: "x" }
+    ... node { name: "y" op: "Relu" input: "s:1" } node { name: "m" op: "Merge" input: "s" input: "y" }
+    ... node { name: "z" op: "Elu" input: "m" }'''
+    >>> graph = load(text.encode()).hierarchy.graph
+    >>> [name for name, inside in zip(graph.name, branch_nodes(graph)) if inside]
+    ['y']
+    """
+    switches, merges = (graph.nodes_of_types(ops.__contains__) for ops in (FRAME_SWITCH_OPS, FRAME_MERGE_OPS))
+    if not (switches.any() and merges.any()):
+        return np.zeros(len(graph), bool)
+    source, target, data = graph.source, graph.target, ~graph.control
+    inner = data & graph.nodes_of_types(FRAME_CONDITION_OPS.__contains__)[source] & switches[target]
+    again = data & graph.nodes_of_types(FRAME_NEXT_OPS.__contains__)[source] & merges[target]
+    switches[target[inner]] = merges[target[again]] = False
+    on = ~merges[target]
+    reached = reachable_mask(switches, source[on], target[on])
+    found: Bools = reached & ~switches
+    return found
 
 
 def loop_conditions(graph: Graph) -> dict[int, tuple[int | None, ...]]:
@@ -274,7 +298,7 @@ class LoopRounds:
         found: list[int] = []
         while waiting and len(found) < MAX_CONDITION_COMPARISONS:
             node = waiting.pop()
-            if node >= 0 and self.inference.op_type(node) == "LogicalAnd":
+            if node >= 0 and equal_op(self.inference.op_type(node)) == "LogicalAnd":
                 waiting += [operand[0] for operand in _source_operands(self.inference, node)]
             else:
                 found.append(node)
@@ -282,9 +306,10 @@ class LoopRounds:
 
     def rounds_until_limit(self, frame: CallFrame, loop: CountableLoop, comparison: int) -> int | None:
         """Return in how many rounds a counter passes the limit of one comparison."""
-        if comparison < 0 or self.inference.op_type(comparison) not in COMPARISON_ORDERS:
+        compares = equal_op(self.inference.op_type(comparison)) if comparison >= 0 else ""
+        if compares not in COMPARISON_ORDERS:
             return None
-        lower_first, equal = COMPARISON_ORDERS[self.inference.op_type(comparison)]
+        lower_first, equal = COMPARISON_ORDERS[compares]
         compared = _source_operands(self.inference, comparison)
         if len(compared) != 2:
             return None

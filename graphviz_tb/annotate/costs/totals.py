@@ -6,13 +6,12 @@ of several, all rounds of a loop, or one round if their number is unknown.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
 
-from graphviz_tb.annotate.costs.batches import stated_batch
 from graphviz_tb.annotate.costs.formulas import (
     CountedOp,
     UnknownShapeError,
@@ -22,11 +21,11 @@ from graphviz_tb.annotate.costs.formulas import (
     sizes_with_batch,
 )
 from graphviz_tb.annotate.costs.layers import is_partly_counted, layer_cost
-from graphviz_tb.annotate.costs.loops import LoopRounds, loop_conditions, unused_nodes
+from graphviz_tb.annotate.costs.loops import LoopRounds, branch_nodes, loop_conditions, unused_nodes
 from graphviz_tb.annotate.infer.engine import ILL_FORMED_OP_ERRORS, Inference
 from graphviz_tb.annotate.infer.frame import CallFrame
 from graphviz_tb.annotate.infer.op import Op
-from graphviz_tb.annotate.infer.symbols import Out, all_sizes_known
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Out, all_sizes_known
 from graphviz_tb.annotate.shapes import keras_layer_nodes, output_count
 from graphviz_tb.graphs.tensors import output_dtype_lookup
 from graphviz_tb.limits import MAX_CACHED_OPS
@@ -36,8 +35,49 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.interpretation import Part, Variable, VariableUse
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import element_size
-from graphviz_tb.ops.roles import ALIAS_OPS, BRANCH_OPS, CONSTANT_OPS, HANDLE_OPS, LOOP_OPS
+from graphviz_tb.ops.roles import ALIAS_OPS, BRANCH_OPS, CONSTANT_OPS, HANDLE_OPS, LOOP_OPS, RESHAPE_OPS, Role, has_role
 from graphviz_tb.ops.signatures import op_def
+
+# The batch of a graph, where its inputs leave it open: sums are of one batch.
+#
+# images [?, 32, 32, 3] ─▶ … [?, 16, 16, 8] ─▶ transposed convolution, sizes [8, 32, 32, 3]        the batch is 8
+
+
+def stated_batch(inference: Inference) -> int | None:
+    """The batch for which ops of the main graph state the size of what they give, where what they take leaves it open;
+    None where nothing does, or where two differ."""
+    graph = inference.graph
+    stating = {op for op in set(graph.op_types) if op in RESHAPE_OPS or has_role(op, Role.TRANSPOSED_CONVOLUTION)}
+    found: set[int] = set()
+    for node in graph.nodes_of_types(stating.__contains__).nonzero()[0].tolist() if stating else ():
+        if graph.function[node] < 0:
+            outs = inference.infer_outputs(inference.main, node)
+            # The data of a transposed convolution is its last input, that of a reshape its first.
+            takes = inference.infer_inputs(inference.main, node)
+            data = takes[0 if inference.op_type(node) in RESHAPE_OPS else -1] if takes else None
+            if data is not None and outs and (batch := _batch_between(inference, data, outs[0])):
+                found.add(batch)
+    return found.pop() if len(found) == 1 else None
+
+
+def _batch_between(inference: Inference, data: Out, out: Out) -> int | None:
+    """The batch at which what an op takes fits what it gives; None where the first leaves no batch open."""
+    taken, given = data.shape, out.shape
+    if (
+        not taken
+        or not given
+        or not all_sizes_known(given)
+        or taken[0] > SYMBOL_LIMIT
+        or not all_sizes_known(taken[1:])
+    ):
+        return None
+    if not follows_batch_only(taken, inference.symbols):
+        return None
+    if len(taken) == len(given) and prod(taken[1:]) != prod(given[1:]):
+        return given[0]  # a convolution changes all sizes but the batch
+    sample = prod(taken[1:])
+    return prod(given) // sample if sample and not prod(given) % sample else None
+
 
 # Costs of weights: parameters and bytes, and the op of the network at which each counts.
 
@@ -59,6 +99,8 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
     for node in graph.meaning.doubtful:
         yield node, Cost(doubtful=1)
     for variable in graph.meaning.variables():
+        if variable.use == VariableUse.BUFFER:
+            continue
         if variable.use == VariableUse.STATE:
             # What an input is standardised with: Keras counts it in some models.
             if graph.op_types[graph.op[variable.node]] in CONSTANT_OPS:
@@ -135,13 +177,38 @@ def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) 
     nodes = bill.costs_of_nodes()
     uncounted = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
     roles = _cost_roles_of_nodes(graph)
+    callers = _callers_in_main_graph(graph)
     for node, cost in _iter_weight_costs(inference):
         nodes[node] += cost
+        # The weights of a function are counted at the call, as its ops are; for further calls they are the same.
+        caller = callers.get(int(graph.function[node]))
+        if caller is not None:
+            nodes[caller] += cost
     # Rows without a node are groups.
     by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
     own = [nodes[node] if node >= 0 else NO_COST for node in hierarchy.node.tolist()]
     counted = _move_weights_to_users(hierarchy, own, _weight_owners(graph, roles))
     return Costs(own, counted, hierarchy.end.tolist(), by_row, uncounted, batch)
+
+
+def _callers_in_main_graph(graph: Graph) -> dict[int, int]:
+    """Return, for each function, the first node of the main graph that calls it, or calls one that does."""
+    inner: dict[int, list[int]] = {}
+    waiting: list[tuple[int, int]] = []
+    for call in graph.calls:
+        function = int(graph.function[call.node])
+        if function < 0:
+            waiting.append((call.function, call.node))
+        else:
+            inner.setdefault(function, []).append(call.function)
+    found: dict[int, int] = {}
+    waiting.reverse()
+    while waiting:
+        function, node = waiting.pop()
+        if function not in found:
+            found[function] = node
+            waiting += [(called, node) for called in inner.get(function, ())]
+    return found
 
 
 def _move_weights_to_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, int]) -> list[Cost]:
@@ -163,12 +230,14 @@ def operation_costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:
 def weight_costs_by_node(inference: Inference) -> dict[int, Cost]:
     """Return the cost of the weights of a graph, at the nodes where sums count them."""
     graph = inference.graph
-    used_by = _weight_owners(graph, _cost_roles_of_nodes(graph))
-    weights: dict[int, Cost] = {}
+    used_by, callers = _weight_owners(graph, _cost_roles_of_nodes(graph)), _callers_in_main_graph(graph)
+    weights: defaultdict[int, Cost] = defaultdict(lambda: NO_COST)
     for node, cost in _iter_weight_costs(inference):
         owner = used_by.get(node, node)
-        at = owner if graph.kept[owner] else node
-        weights[at] = weights.get(at, NO_COST) + cost
+        weights[owner if graph.kept[owner] else node] += cost
+        caller = callers.get(int(graph.function[node]))
+        if caller is not None:
+            weights[caller] += cost
     return weights
 
 
@@ -194,7 +263,11 @@ class CostSummer:
         self._frames: dict[CallFrame, Cost] = {}
         self._rounds = LoopRounds(inference)
         self._around = loop_conditions(self.graph)
-        self._idle: list[bool] = (unused_nodes(self.graph) | (self.graph.definition < 0)).tolist()
+        self._branched: list[bool] = branch_nodes(self.graph).tolist()
+        idle = unused_nodes(self.graph) | (self.graph.definition < 0)
+        if self.graph.is_value_trace:  # sizes and numbers, which the program computes and not the network
+            idle |= self.graph.mark == Mark.CONSTANT
+        self._idle: list[bool] = idle.tolist()
         # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
@@ -246,8 +319,10 @@ class CostSummer:
         return self.inference.calls.opened.get((frame, node), ())
 
     def _cost_of_all_rounds(self, frame: CallFrame, node: int) -> Cost:
-        """Return the cost of a node in all rounds of the enclosing loops of control flow v1."""
+        """Return the cost of a node in all rounds of the enclosing loops of control flow v1; its branches all count."""
         cost = self._cost_of_one_round(frame, node)
+        if self._branched[node] and (cost.flops or cost.activation_bytes) and not cost.branched:
+            cost += Cost(branched=1)
         around = self._around.get(node)
         if around is None:
             return cost

@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from graphviz_tb.annotate.infer.op import ElementFold, Op, normalize_axis
 from graphviz_tb.annotate.infer.rules.arrays import slice_entries
+from graphviz_tb.annotate.infer.rules.onnx import shape_elements
+from graphviz_tb.annotate.infer.rules.onnx_arrays import slice_ranges
 from graphviz_tb.annotate.infer.symbols import (
     SYMBOL_LIMIT,
     Dims,
@@ -71,7 +75,8 @@ def _fold_pairwise(calculate: Callable[[Op, int, int], int]) -> ElementFold:
     """Fold two integer operands, broadcast to one shape."""
 
     def fold(op: Op) -> Elements | None:
-        if op.attr("T") not in INTEGER_DTYPES:
+        # Ops of other frameworks have no attribute T; only whole numbers are followed.
+        if op.attr("T") not in (INTEGER_DTYPES | {None}):
             return None
         a, b = op.value(0), op.value(1)
         shape = broadcast_dims(op.shape(0), op.shape(1), op.symbols)
@@ -299,7 +304,8 @@ def _fold_slice(op: Op) -> Elements | None:
 
 def _fold_gather(op: Op) -> Elements | None:
     """`Gather` of a vector."""
-    value, indices, axis = op.value(0), op.known_elements(1), op.known_number(2) if len(op.ins) > 2 else 0
+    value, indices = op.value(0), op.known_elements(1)
+    axis = op.known_number(2) if len(op.ins) > 2 else int(op.attr("axis") or 0)
     if value is None or indices is None or op.rank(0) != 1 or axis not in (0, -1) or op.attr("batch_dims"):
         return None
     # TensorFlow refuses negative indices.
@@ -368,6 +374,103 @@ def _fold_broadcast_args(op: Op) -> Elements | None:
     return broadcast_dims(op.value(0), op.value(1), op.symbols)
 
 
+# Ops of ONNX: settings are attributes or inputs, indices may be negative.
+
+
+def _fold_onnx_cast(op: Op) -> Elements | None:
+    """`Cast` to whole numbers."""
+    value = op.value(0)
+    if value is None or op.attr("to") not in INTEGER_DTYPES:
+        return None
+    if op.attr("to") != "bool":
+        return value
+    return tuple(int(number != 0) if number > SYMBOL_LIMIT else op.symbols.new_symbol() for number in value)
+
+
+def _fold_onnx_gather(op: Op) -> Elements | None:
+    """`Gather` of a vector."""
+    value, indices = op.value(0), op.known_elements(1)
+    if value is None or indices is None or op.rank(0) != 1 or (op.attr("axis") or 0) not in (0, -1):
+        return None
+    return tuple(value[at] for at in indices) if all(-len(value) <= at < len(value) for at in indices) else None
+
+
+def _fold_onnx_slice(op: Op) -> Elements | None:
+    """`Slice` of a small tensor."""
+    value, dims = op.value(0), op.shape(0)
+    cuts = slice_ranges(op, len(dims)) if value is not None and dims is not None else None
+    if value is None or dims is None or cuts is None:
+        return None
+    ranges: list[Sequence[int]] = []
+    for axis, size in enumerate(dims):
+        begin, end, step = cuts.get(axis, (0, size, 1))
+        if begin is None or end is None or begin <= SYMBOL_LIMIT or end <= SYMBOL_LIMIT:
+            return None
+        ranges.append(range(*slice(begin, None if step < 0 and end < -size else end, step).indices(size)))
+    return _select_elements(value, dims, ranges)
+
+
+def _fold_onnx_transpose(op: Op) -> Elements | None:
+    """`Transpose` of a small tensor."""
+    value, dims = op.value(0), op.shape(0)
+    if value is None or dims is None or len(value) > MAX_FOLDED_ELEMENTS:
+        return None
+    order = op.attr("perm") or list(reversed(range(len(dims))))
+    places = np.arange(len(value)).reshape(dims).transpose(order).ravel()
+    return tuple(value[place] for place in places.tolist())
+
+
+def _fold_onnx_concat(op: Op) -> Elements | None:
+    """`Concat` of vectors."""
+    if any(each.shape is None or len(each.shape) != 1 or not all_sizes_known(each.shape) for each in op.ins):
+        return None
+    elements: list[int] = []
+    for each in op.ins:
+        elements += each.value if each.value is not None else op.symbols.new_symbols((each.shape or (0,))[0])
+    return tuple(elements)
+
+
+def _fold_one_element(op: Op) -> Elements | None:
+    """The elements of the input, which stay as many; an unknown number is one symbol."""
+    value = op.value(0)
+    return (op.symbols.new_symbol(),) if value is None and op.shape(0) in ((), (1,)) else value
+
+
+def _fold_onnx_fill(op: Op) -> Elements | None:
+    """`ConstantOfShape` with one number: 0 without one."""
+    attrs, sizes = op.definition.attr, op.attr("shape") or op.known_elements(0)
+    value: Elements | None = (0,)
+    if "value" in attrs:
+        value = _constant_elements(attrs["value"].tensor)
+    if sizes is None or value is None or len(value) != 1 or not all_sizes_known(sizes):
+        return None
+    count = 1
+    for each in sizes:
+        count *= each
+    return value * count if 0 <= count <= MAX_FOLDED_ELEMENTS else None
+
+
+def _fold_onnx_expand(op: Op) -> Elements | None:
+    """`Expand` of one number."""
+    value, sizes = op.value(0), op.attr("shape") or op.known_elements(1)
+    if value is None or len(value) != 1 or not isinstance(sizes, list) or not all_sizes_known(sizes):
+        return None
+    count = 1
+    for each in sizes:
+        count *= each
+    return value * count if 0 <= count <= MAX_FOLDED_ELEMENTS else None
+
+
+def _fold_onnx_reduction(combine: Callable[[Op, list[int]], int]) -> ElementFold:
+    """Fold a reduction of a vector."""
+
+    def fold(op: Op) -> Elements | None:
+        value = op.value(0)
+        return (combine(op, list(value)),) if value is not None and (op.rank(0) or 0) < 2 else None
+
+    return fold
+
+
 FOLD_ADD = _fold_operation("add")
 ELEMENT_FOLDS: dict[str, ElementFold] = {
     "Const": _fold_constant,
@@ -432,4 +535,43 @@ ELEMENT_FOLDS: dict[str, ElementFold] = {
     "ReverseV2": _fold_reverse,
     "Transpose": _fold_transpose,
     "BroadcastArgs": _fold_broadcast_args,
+    **{
+        f"onnx::{op}": fold
+        for op, fold in (
+            ("Add", FOLD_ADD),
+            ("Sub", _fold_pairwise(lambda op, a, b: op.symbols.difference(a, b))),
+            ("Mul", _fold_pairwise(lambda op, a, b: op.symbols.product([a, b]))),
+            ("Div", _fold_operation("truncate")),
+            ("Mod", _fold_operation("mod")),
+            ("Max", _fold_operation("max")),
+            ("Min", _fold_operation("min")),
+            ("Equal", _fold_pairwise(_comparison_of(True, lambda a, b: a == b))),
+            ("Less", _fold_pairwise(_comparison_of(False, lambda a, b: a < b))),
+            ("LessOrEqual", _fold_pairwise(_comparison_of(True, lambda a, b: a <= b))),
+            ("Greater", _fold_pairwise(_comparison_of(False, lambda a, b: a > b))),
+            ("GreaterOrEqual", _fold_pairwise(_comparison_of(True, lambda a, b: a >= b))),
+            ("Neg", _fold_neg),
+            ("Not", _fold_logical_not),
+            ("Where", _fold_select),
+            ("Cast", _fold_onnx_cast),
+            ("Shape", shape_elements),
+            ("Size", _fold_size),
+            ("Gather", _fold_onnx_gather),
+            ("Slice", _fold_onnx_slice),
+            ("Concat", _fold_onnx_concat),
+            ("Identity", _fold_identity),
+            ("Reshape", _fold_one_element),
+            ("Squeeze", _fold_one_element),
+            ("Unsqueeze", _fold_one_element),
+            ("Flatten", _fold_identity),
+            ("Transpose", _fold_onnx_transpose),
+            ("Range", _fold_range),
+            ("ConstantOfShape", _fold_onnx_fill),
+            ("Expand", _fold_onnx_expand),
+            ("ReduceProd", _fold_onnx_reduction(lambda op, numbers: op.symbols.product(numbers))),
+            ("ReduceSum", _fold_onnx_reduction(_sum_elements)),
+            ("ReduceMax", _fold_onnx_reduction(_extreme_element("max"))),
+            ("ReduceMin", _fold_onnx_reduction(_extreme_element("min"))),
+        )
+    },
 }

@@ -34,7 +34,6 @@ from graphviz_tb.annotate.infer.symbols import (
     Out,
     Symbols,
     all_sizes_known,
-    join_dims,
     join_outputs,
     merge_dims,
     rename_output_symbols,
@@ -52,6 +51,7 @@ from graphviz_tb.ops.roles import (
     OPTIONAL_VALUE_OPS,
     VARIABLE_OPS,
 )
+from graphviz_tb.ops.table import equal_op
 
 
 class Inference:
@@ -270,7 +270,7 @@ class Inference:
 
     def folded_elements(self, op: Op, shape: Dims) -> Elements | None:
         """Return the elements of the first output if it is small and of integers, else None."""
-        fold = ELEMENT_FOLDS.get(op.definition.op)
+        fold = ELEMENT_FOLDS.get(equal_op(op.definition.op))
         if (
             fold is None
             or output_dtype_lookup(op.definition)(0) in NON_INTEGER_DTYPES
@@ -322,10 +322,6 @@ class Inference:
             )
             padded[index] = Out(dims, padded[index].value, padded[index].held)
         return tuple(padded)
-
-    def join_shapes(self, a: Dims, b: Dims) -> Dims:
-        """Return the common part of two shapes: a new symbol for each size that differs."""
-        return join_dims(a, b, self.symbols)
 
 
 def _gives_variable_handle(op: Op) -> bool:

@@ -14,10 +14,10 @@ from graphviz_tb.diff.changes.places import edits_of_changes, other_places, with
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching, common_subsequence
 from graphviz_tb.diff.traced import OWN_PARAMETER, SHARED_PARAMETER, traced_module
-from graphviz_tb.interpret.pytorch import is_pytorch_module
 from graphviz_tb.model.change import SEVERITIES, Change
 from graphviz_tb.model.change_content import InputWire, LayerOrder, Rewiring, Setting, Sides
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import dtype_label
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
@@ -315,7 +315,7 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
 
     St/Blk[1]/Linear[lin] → St/Blk[0]/Linear[lin]/linear_1        St/Blk[1]  weights its own → shared with St/Blk[0]
     """
-    if not (m.a.of_pytorch and m.b.of_pytorch):
+    if not (m.a.has_module_scopes and m.b.has_module_scopes):
         return list(changes)
     pairs = [
         (traced_module(m.a.graph, old), traced_module(m.b.graph, new))
@@ -328,9 +328,7 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
     found = list(changes)
     for joined in (True, False):  # whether several modules became one
         several = {
-            name
-            for name, others in partners[joined].items()
-            if len(others) > 1 and is_pytorch_module(last_segment(name))
+            name for name, others in partners[joined].items() if len(others) > 1 and is_module(last_segment(name))
         }
         taken, places = [], []
         for change in found:

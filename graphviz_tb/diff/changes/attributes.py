@@ -27,10 +27,10 @@ from graphviz_tb.diff.columns.values import (
 )
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import OWN_PARAMETER
-from graphviz_tb.interpret.pytorch import enclosing_module_class
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
+from graphviz_tb.model.modules import enclosing_module_class
 from graphviz_tb.model.tensors import dtype_label, shape_proto_text
 from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS
 from graphviz_tb.ops.signatures import is_size_input
@@ -79,7 +79,9 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     ops = _op_name(m, a.op_types[a.op[old]], True), _op_name(m, b.op_types[b.op[new]], False)
     if ops[0] != ops[1]:
         both = ((m.a, old), (m.b, new))
-        classes = [enclosing_module_class(side.graph.name[node]) if side.of_pytorch else "" for side, node in both]
+        classes = [
+            enclosing_module_class(side.graph.name[node]) if side.has_module_scopes else "" for side, node in both
+        ]
         words = classes if all(classes) and classes[0] != classes[1] else (mine.op, other.op)
         yield Difference("op", "", *words)
     if options.devices and mine.device != other.device:
@@ -100,7 +102,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         if key == SAVED_DTYPES and is_saver(mine.op) and _listed_types(sides[0]) == _listed_types(sides[1]):
             continue
         found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
-        yield from map(_presence, found) if m.a.of_pytorch else found
+        yield from map(_presence, found) if m.a.has_module_scopes else found
     yield from _of_meaning(m, old, new)
 
 

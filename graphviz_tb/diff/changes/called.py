@@ -23,11 +23,11 @@ from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.traced import WIDTH_OPS, result_width
 from graphviz_tb.interpret.layer_classes import find_activation, infer_layer_class, infer_recurrent_units, known_sizes
-from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
 from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import LayerExpression
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.modules import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_text
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
@@ -191,7 +191,7 @@ class LayerCalls:
         """Return the layers that came or went at a change, in the order of flow; none where none of them is known as
         one."""
         whole_scope = change.unit is not None and change.unit.scope
-        if self.layers.side.of_pytorch and whole_scope and (kind := enclosing_module_class(f"/{change.name}")):
+        if self.layers.side.has_module_scopes and whole_scope and (kind := enclosing_module_class(f"/{change.name}")):
             return (LayerExpression(kind),)
         nodes = change.edits.added if change.kind == "added" else change.edits.removed
         graph, forward = self.layers.side.graph, self.layers.forward
@@ -228,8 +228,8 @@ class LayerCalls:
         nodes = side.scopes.nodes(layer).tolist() if exists(layer) else [-1 - layer]
         if not whole.issuperset(nodes):
             return self.part_of_layer([node for node in nodes if node in whole], members)
-        if side.of_pytorch:
-            kind = enclosing_module_class(name) if exists(layer) or is_pytorch_module(last_segment(name)) else ""
+        if side.has_module_scopes:
+            kind = enclosing_module_class(name) if exists(layer) or is_module(last_segment(name)) else ""
             given = tuple(self.traced_arguments(members)) if kind else ()
             return LayerExpression(kind or self.op_types_of(members), given), True
         if exists(layer) and (kind := self.classes.class_of(layer)):
@@ -243,7 +243,7 @@ class LayerCalls:
         several; else the types of its ops."""
         side = self.layers.side
         own = [node for node in part if self.layers.forward[node]]
-        weighty = not side.of_pytorch and any(node in side.graph.meaning.weights for node in own)
+        weighty = not side.has_module_scopes and any(node in side.graph.meaning.weights for node in own)
         kind = infer_layer_class(side.graph, own) if weighty else ""
         if not kind:
             return LayerExpression(self.op_types_of(members)), False

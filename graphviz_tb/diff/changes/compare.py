@@ -175,7 +175,9 @@ def _as_division(layers: Layers, node: int, difference: Difference) -> Differenc
     """Return the heads of an attention in a trace of PyTorch, which has the shape that something is reshaped to as
     text."""
     before, after = parse_traced_list(difference.old), parse_traced_list(difference.new)
-    divided = layer_division(layers, node, before, after) if layers.side.of_pytorch and before and after else None
+    divided = (
+        layer_division(layers, node, before, after) if layers.side.has_module_scopes and before and after else None
+    )
     return replace(difference, key=divided[0], old=divided[1], new=divided[2]) if divided else difference
 
 
@@ -230,7 +232,7 @@ def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
     layer, scope = layers.layer_of_node(node), layers.side.graph.name[node].rpartition("/")[0]
     if around and scope and not exists(layer):
         return scope
-    return layers.name(layer) if exists(layer) and layers.side.of_pytorch else layers.side.graph.name[node]
+    return layers.name(layer) if exists(layer) and layers.side.has_module_scopes else layers.side.graph.name[node]
 
 
 def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity:

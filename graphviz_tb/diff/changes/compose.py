@@ -19,17 +19,10 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.layer_classes import COMPOSED_ACTIVATIONS
-from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
-from graphviz_tb.model.change import (
-    SEVERITIES,
-    Change,
-    ChangeKind,
-    NodeEdits,
-    Severity,
-    sort_by_severity,
-)
+from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, Sides, Unit
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.modules import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, CONVOLUTION_OPS, MATRIX_PRODUCT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
@@ -201,7 +194,7 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
     # Each filter only where it leaves something to name.
     model = [node for node in model if not layers.for_gradients[node]] or model
     loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET_OPS] or model
-    if graph.is_pytorch and (kind := _whole_module_class(side, loud)):
+    if graph.has_module_scopes and (kind := _whole_module_class(side, loud)):
         return kind
     types = frozenset(_op_word(side, node) for node in loud)
     if len(types) == 1:
@@ -215,7 +208,7 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
         and not graph.layers
         and (row := rows.pop()) != int(layers.of_row[row])
         and exists(side.scopes.parent[row])
-        and (not graph.is_pytorch or set(side.scopes.nodes(row).tolist()) <= set(nodes))
+        and (not graph.has_module_scopes or set(side.scopes.nodes(row).tolist()) <= set(nodes))
     ):
         return str(side.scopes.leaf[row])
     return _inner_scope_word(layers, loud) or _main_op_types(layers, loud)
@@ -241,7 +234,7 @@ def _whole_module_class(side: GraphColumns, nodes: Sequence[int]) -> str:
     if len(classes) != 1:
         return ""
     # A module that is one op bears its name; of one of several ops all have to be there.
-    single = all(is_pytorch_module(last_segment(side.graph.name[node])) for node in nodes)
+    single = all(is_module(last_segment(side.graph.name[node])) for node in nodes)
     whole = all(set(side.scopes.nodes(row).tolist()) <= set(nodes) for row in rows)
     return classes.pop() if single or whole else ""
 

@@ -16,10 +16,10 @@ from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.graphs.traversal import node_depths, reachable_mask
 from graphviz_tb.interpret.layer_classes import infer_layer_class
-from graphviz_tb.interpret.pytorch import enclosing_module_class, is_pytorch_module
 from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
 from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
 from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.modules import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
@@ -119,7 +119,7 @@ class Layers:
         # Two children that do a layer's work: a block. One is a layer with a scope inside.
         children = np.bincount(parent[holds & ~inner & exists(parent)], minlength=len(scopes))
         made = children >= 2
-        if side.of_pytorch:
+        if side.has_module_scopes:
             made = _holds_modules(side)
         elif side.graph.layers:  # every op of a conceptual graph is a layer
             made[:] = True
@@ -199,10 +199,10 @@ def _holds_modules(side: GraphColumns) -> Bools:
     """Return the scopes of a PyTorch trace that are not layers: those that hold modules, and those that are not
     modules."""
     scopes = side.scopes
-    module = np.fromiter((is_pytorch_module(last_segment(name)) for name in scopes.name), bool, len(scopes))
+    module = np.fromiter((is_module(last_segment(name)) for name in scopes.name), bool, len(scopes))
     holds = ~module
     holds[scopes.parent[module & exists(scopes.parent)]] = True
-    nodes = np.fromiter((is_pytorch_module(last_segment(name)) for name in side.graph.name), bool, len(side))
+    nodes = np.fromiter((is_module(last_segment(name)) for name in side.graph.name), bool, len(side))
     holds[scopes.of_node[nodes]] = True
     return holds
 
@@ -241,7 +241,7 @@ class LayerClasses:
 
     def _infer_class(self, layer: int) -> str:
         side, name = self.layers.side, self.layers.name(layer)
-        if side.of_pytorch and (module := enclosing_module_class(name)):
+        if side.has_module_scopes and (module := enclosing_module_class(name)):
             return module
         if name in side.graph.layers:
             return side.graph.layers[name].class_name

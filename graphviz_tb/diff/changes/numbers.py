@@ -246,7 +246,7 @@ def _parameter_counts(layers: Layers, weights: Mapping[int, Cost]) -> QuantityCo
     counts[list(weights)] = [cost.parameters for cost in weights.values()]
     unsized = any(cost.is_lower_bound("parameters") for cost in weights.values())
     # The traces of PyTorch have no shapes of weights.
-    return None if layers.side.of_pytorch or (unsized and not counts.any()) else counts
+    return None if layers.side.graph.lacks_weight_shapes or (unsized and not counts.any()) else counts
 
 
 def _lacking_nodes(

@@ -149,7 +149,7 @@ def _result_ops(layers: Layers) -> list[int]:
     # What only control edges leave is still an end.
     is_end[graph.source[~graph.control]] = False
     nodes = np.flatnonzero(is_end).tolist()
-    if graph.is_pytorch:  # whose trace says what is given; what nobody uses is left over
+    if PORT_OP in graph.op_types:  # whose trace says what is given; what nobody uses is left over
         return sorted((node for node in nodes if graph.op_types[graph.op[node]] == PORT_OP), key=graph.name.__getitem__)
     results = [node for node in nodes if is_graph_result(side, [node])]
     return sorted(results or nodes, key=graph.name.__getitem__)

@@ -17,19 +17,14 @@ from graphviz_tb.diff.changes.places import edits_of_changes, other_places, sett
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
-from graphviz_tb.interpret.pytorch import is_pytorch_module
-from graphviz_tb.model.change import (
-    Change,
-    NodeEdits,
-    Severity,
-    sort_by_severity,
-)
+from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Sides
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import EMBEDDING_OPS, SIZE_ARITHMETIC_OPS, VARIABLE_OPS, VARIABLE_READ_OPS, Role, has_role
-from graphviz_tb.ops.signatures import is_size_input
+from graphviz_tb.ops.signatures import TENSORFLOW_LAYOUT, is_size_input, kernel_layout, kernel_sizes
 
 # Shapes of weights: a variable or frozen weight with another shape is a change of the layer that owns it.
 
@@ -98,7 +93,7 @@ def _secondary_settings(
     """
     found = [(key, old, new) for _, key, old, new in _attention_settings(shapes)]
     for old, new in shapes:
-        before, after = old.split("×"), new.split("×")
+        before, after = _kernel_axes(ops, old), _kernel_axes(ops, new)
         _, key, *_ = _weight_words(ops, old, new)
         if key == "kernel" and before[-1] != after[-1]:
             found.append(("filters", before[-1], after[-1]))
@@ -162,12 +157,33 @@ def _recurrent_class(shape: tuple[int, ...]) -> str | None:
 
 
 def _telling_ops(ops: Iterable[str]) -> list[str]:
-    """Of op types as much as `_weight_words` asks for: one of a convolution, one of an embedding."""
+    """Of op types as much as `_weight_words` asks for: one of a convolution, one of an embedding, one with another
+    order of the axes of its kernel."""
     ops = set(ops)
     found = (
-        next((op for op in sorted(ops) if each(op)), None) for each in (_is_convolution, EMBEDDING_OPS.__contains__)
+        next((op for op in sorted(ops) if each(op)), None)
+        for each in (_is_convolution, EMBEDDING_OPS.__contains__, _has_other_layout)
     )
     return [op for op in found if op is not None]
+
+
+def _has_other_layout(op: str) -> bool:
+    """Return whether the axes of the kernel of an op have another order than TensorFlow's."""
+    return kernel_layout(op) != TENSORFLOW_LAYOUT
+
+
+def _kernel_axes(ops: Iterable[str], shape: str) -> list[str]:
+    """Return the sizes of a weight in the order of TensorFlow: window, inputs, outputs.
+
+    >>> _kernel_axes(["aten::conv2d"], "64×3×7×7"), _kernel_axes(["MatMul"], "3×64")
+    (['7', '7', '3', '64'], ['3', '64'])
+    """
+    sizes = shape.split("×")
+    op = next(filter(_has_other_layout, ops), None)
+    if op is None or len(sizes) < 2 or not all(map(str.isdecimal, sizes)):
+        return sizes
+    outputs, inputs, window = kernel_sizes(op, [int(size) for size in sizes])
+    return [str(size) for size in (*window, inputs, outputs)]
 
 
 def _is_convolution(op: str) -> bool:
@@ -186,7 +202,7 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> ValueChange:
     >>> _weight_words(["MatMul"], "64×10", "128×10"), _weight_words(["Mul"], "64", "128")
     ((0, 'weight', '64×10', '128×10'), (0, 'weight', '64', '128'))
     """
-    before, after = old.split("×"), new.split("×")
+    before, after = _kernel_axes(ops, old), _kernel_axes(ops, new)
     if len(before) != len(after):
         return 1, "weight", old, new
     convolution = any(map(_is_convolution, ops)) or (len(before) >= 4 and before[-2:] == after[-2:])
@@ -354,7 +370,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     factors = [
         factor
         for change, factor in widths_of
-        if is_pytorch_module(last_segment(change.name))
+        if is_module(last_segment(change.name))
         for _ in range(change.place_count)
     ]
     common = next(

@@ -245,7 +245,7 @@ def _taken_constants(m: Matching, wires: list[Rewire]) -> tuple[list[Change], li
 
     A trace has one node for all uses of a number in a module: which of them an op takes is the number that it is given.
     """
-    if not (m.a.graph.is_pytorch and m.b.graph.is_pytorch):
+    if not (m.a.graph.has_module_scopes and m.b.graph.has_module_scopes):
         return [], wires
     groups: dict[tuple[str, str, str], list[Rewire]] = defaultdict(list)
     others = []

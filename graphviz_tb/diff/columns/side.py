@@ -24,10 +24,10 @@ from graphviz_tb.diff.columns.values import (
 from graphviz_tb.fold.table import lowest_common_owners
 from graphviz_tb.graphs.rows import Preorder, number_tree
 from graphviz_tb.graphs.traversal import strong_components
-from graphviz_tb.interpret.pytorch import module_attribute
 from graphviz_tb.limits import MAX_COMPARED_CALLERS
 from graphviz_tb.model.columns import Bools, Ints, Longs, int32_column, key_starts
 from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.modules import module_attribute
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
 from graphviz_tb.options import DiffOptions
@@ -162,7 +162,7 @@ def _build_scopes(graph: Graph) -> Scopes:
     names = [tree.name[id] for id in numbered.order.tolist()]
     rows = numbered.row_of[np.array(of_node, np.int64)]
     columns = _columns(numbered, names, int32_column(rows), leaves, [int(numbered.row_of[root]) for root in roots])
-    if not graph.is_pytorch:
+    if not graph.has_module_scopes:
         return columns
     return replace(
         columns,
@@ -345,9 +345,9 @@ class GraphColumns:
         return [(functions[block], name) for block, name in zip(self.block.tolist(), self.graph.name, strict=True)]
 
     @cached_property
-    def of_pytorch(self) -> bool:
-        """Return whether PyTorch wrote the graph; asked once of its op types, as thousands of nodes ask."""
-        return self.graph.is_pytorch
+    def has_module_scopes(self) -> bool:
+        """Return whether scopes are modules with their classes."""
+        return self.graph.has_module_scopes
 
     @cached_property
     def is_drawn_op(self) -> list[bool]:

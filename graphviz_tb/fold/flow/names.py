@@ -182,6 +182,20 @@ def common_words(vocabulary: Vocabulary, boxes: Iterable[FlowBox]) -> NameWords:
     return shared_words or ()
 
 
+NUMBERED_PART = re.compile(r"_(?=[0-9])")
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return the words that some names begin with as a name; the brackets of modules of PyTorch are closed.
+
+    >>> join_words(["cross", "entropy"]), join_words(["Block[stages", "1"])
+    ('cross_entropy', 'Block[stages.1]')
+    """
+    text = "_".join(words)
+    kind, opened, attribute = text.partition("[")
+    return f"{kind}[{NUMBERED_PART.sub('.', attribute)}]" if opened and "]" not in attribute else text
+
+
 # Generated names: Keras and TensorFlow name layers and ops after their types.
 
 DIGITS_AND_UNDERSCORES = re.compile(r"[0-9_]+")

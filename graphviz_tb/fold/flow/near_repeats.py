@@ -48,7 +48,7 @@ class Likeness:
         return 2 * ops.total() >= self.size and all(self.ops[kind] >= count for kind, count in ops.items())
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
-        """Whether a stretch holds all of a repetition, and not much beside it."""
+        """Return whether a stretch holds all of a repetition and little more."""
         return size <= MORE * self.size and all(ops[kind] >= count for kind, count in self.ops.items())
 
 
@@ -76,22 +76,24 @@ def nearly_before(
         if len(turn) == 1 and _is_named_scope(first.box) and _is_named_scope(turn[0].box):
             # Its name says as much: it may hold what leads to the stage.
             ops = setting.types.of(first.box)
-            start = stop - (like.is_extended(ops, 0) or like.count_unlike_ops(ops) >= 0)
-            return stop if start < stop and _in_turn(sequence, start, stop, turn, setting.types) else start
+            plain = like.is_reduced(ops) and not any(map(_has_weights, like.ops - ops))
+            shorter = plain and _are_numbered([first.box, turn[0].box])  # such as one without its shortcut
+            start = stop - (like.is_extended(ops, 0) or like.count_unlike_ops(ops) >= 0 or shorter)
+            return stop if start < stop and _in_turn(sequence, start, stop, turn, setting) else start
         start = _longer_before(sequence, done, like, stop, setting.types)
         # With as many ends as two repetitions it is two smaller ones.
         ends = [sum(element.word == turn[-1].word for element in part) for part in (sequence[start:stop], turn)]
         start = start if ends[0] <= ends[1] else stop
-    if head == stop > start and _in_turn(sequence, start, stop, turn, setting.types):
+    if head == stop > start and _in_turn(sequence, start, stop, turn, setting):
         return stop
     return start if start < stop and _same_stage(_boxes_of(sequence[start:stop]), _boxes_of(turn), setting) else stop
 
 
 def _in_turn(
-    sequence: Sequence[SequenceElement], start: int, stop: int, turn: Sequence[SequenceElement], types: OpTypes
+    sequence: Sequence[SequenceElement], start: int, stop: int, turn: Sequence[SequenceElement], setting: FoldContext
 ) -> bool:
     """Whether a stretch is a block of another kind, which stands after every few others: it occurs again and again, and
-    has the same products and convolutions."""
+    has the same products and convolutions, of the same sizes."""
     words = [element.word for element in sequence[start:stop]]
     length = stop - start
     again = sum(
@@ -100,7 +102,10 @@ def _in_turn(
     )
     if again < AGAIN:
         return False
-    mine, other = (sum((types.of(each.box) for each in part), Counter[str]()) for part in (sequence[start:stop], turn))
+    stretch, whole = _boxes_of(sequence[start:stop]), _boxes_of(turn)
+    if setting.widths.of(stretch) != setting.widths.of(whole):  # it begins a stage
+        return False
+    mine, other = (sum(map(setting.types.of, part), Counter[str]()) for part in (stretch, whole))
     return bool(mine - other or other - mine) and all(
         mine[kind] == other[kind] for kind in {*mine, *other} if _has_weights(kind)
     )

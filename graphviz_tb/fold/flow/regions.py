@@ -38,7 +38,7 @@ from graphviz_tb.fold.flow.invariants import (
     narrow_to_limit,
     total_child_count,
 )
-from graphviz_tb.fold.flow.names import find_name_families
+from graphviz_tb.fold.flow.names import find_name_families, join_words
 from graphviz_tb.fold.flow.order import (
     MAX_TOKEN_DISTANCE,
     FlowOrder,
@@ -500,7 +500,7 @@ def _fold_name_families(dag: Dag, setting: FoldContext, deep: int) -> Dag:
         alone = box_tokens(replace(inner, outside=None), setting.order(inner), setting.symbols)
         fold = fold_dag if len(inner) > SMALL_REGION_BOXES else _fold_flow
         members = fold(inner, setting, setting.soft, deep + 1)
-        box = make_group(GroupOrigin.NAME, members, symbol, "_".join(named.words))
+        box = make_group(GroupOrigin.NAME, members, symbol, join_words(named.words))
         box.inside = setting.symbols.symbol_of("inside", *alone)
         groups.append((named.members, box))
     return contract_groups(dag, groups)

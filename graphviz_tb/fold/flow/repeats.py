@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -42,7 +42,8 @@ MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
 MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops
 MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query, a memory and a mask
 MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
-MIN_STAGE_BLOCKS = 3  # without names: the levels of a U-Net have two, and are one stack
+MIN_STAGE_BLOCKS = 2
+MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
 
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
@@ -58,22 +59,37 @@ def fold_repeats(sequence: Sequence[SequenceElement], setting: FoldContext) -> l
         if made is None:
             break
         folded = made
-    return _stack_numbered_pairs(folded, setting)
+    return _stack_numbered_scopes(folded, setting)
 
 
-def _stack_numbered_pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
-    """Stack two scopes of one class that are numbered in order and nearly equal: a stage of two blocks, the first of
-    which has no shortcut."""
+def _stack_numbered_scopes(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
+    """Stack scopes of one class that are numbered in order and nearly equal: a stage, the first block of which has no
+    shortcut."""
     folded: list[SequenceElement] = []
-    for element in sequence:
-        pair = [*folded[-1:], element]
-        single = all(each.is_single_box and not _holds_stack(each.box) for each in pair)
-        if len(pair) == 2 and single and are_two_blocks(pair, setting):
-            made = make_stack(setting.symbols, [each.box for each in pair], element.symbol)
-            word = ("stack", element.symbol)
-            pair = [SequenceElement(made, made.symbol, word, element.cut, place=covering_stretch(pair))]
-        folded[-1:] = pair
+    run: list[SequenceElement] = []
+    for element in [*sequence, None]:
+        if element is not None and _continues_stage(run, element, setting):
+            run.append(element)
+            continue
+        folded += [_stack_of_stage(run, setting)] if len(run) > 1 else run
+        run = [element] if element is not None else []
     return folded
+
+
+def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, setting: FoldContext) -> bool:
+    """Return whether an element is the next block of the stage that a run of blocks is of."""
+    pair = [*run[-1:], element]
+    if len(pair) < 2 or not all(each.is_single_box and not _holds_stack(each.box) for each in pair):
+        return False
+    given = [setting.widths.of([each.box]) for each in (*run[1:2], element)]
+    return are_two_blocks(pair, setting) and given[0] == given[-1]
+
+
+def _stack_of_stage(run: Sequence[SequenceElement], setting: FoldContext) -> SequenceElement:
+    """Return one stack of some blocks."""
+    last = run[-1]
+    made = make_stack(setting.symbols, [each.box for each in run], last.symbol)
+    return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
 
 
 def _fold_repeats_once(
@@ -239,7 +255,7 @@ def _apply_repeats(
 ) -> tuple[list[SequenceElement], bool]:
     """Replace repeats in the sequence by their folded elements; return whether there was any."""
     folded: list[SequenceElement] = []
-    units: dict[tuple[int, ...], None] = {}
+    units: dict[tuple[int, ...], int] = {}  # where the second half of each begins
     done, hit = 0, False
     for number, repeat in enumerate(repeats):
         if repeat.start < done:  # overlaps the one before
@@ -269,7 +285,7 @@ def _apply_repeats(
             stop = end
         folded += sequence[done:stop] if made is None else [*before, *made]
         if made and len(made) == 1 and repeat.period > 1 and turns[0].fork:  # in plain chains any two ops would match
-            units[tuple(element.symbol for element in turns[: repeat.period])] = None
+            units[tuple(element.symbol for element in turns[: repeat.period])] = half
         hit = hit or made is not None
         done = stop
     return pairs(_fold_single_units(folded + sequence[done:], units, setting), setting), hit
@@ -309,11 +325,11 @@ def pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[Sequenc
 
 
 def _fold_single_units(
-    sequence: list[SequenceElement], units: Collection[tuple[int, ...]], setting: FoldContext
+    sequence: list[SequenceElement], units: Mapping[tuple[int, ...], int], setting: FoldContext
 ) -> list[SequenceElement]:
-    """Fold single stretches that equal one repetition of a new stack to blocks too.
+    """Fold single stretches that equal one repetition of a new stack to blocks too; two blocks in turn are a stack.
 
-    `units` are the symbols of one repetition of each stack, all of the same length.
+    `units` are the symbols of one repetition of each stack, all of the same length, with its second half's beginning.
     """
     if not units:
         return sequence
@@ -322,11 +338,14 @@ def _fold_single_units(
     place = 0
     while place < len(sequence):
         turn = sequence[place : place + period]
-        if tuple(element.symbol for element in turn) in units:
+        half = units.get(tuple(element.symbol for element in turn))
+        if half is not None:
             box = _make_block(setting, turn)
-            turn = [
-                SequenceElement(box, box.symbol, box.symbol, turn[-1].cut, turn[0].fork, place=covering_stretch(turn))
-            ]
+            word: object = box.symbol
+            if half:
+                unit, blocks = box.symbol, [_as_one(part, setting) for part in (turn[:half], turn[half:])]
+                box, word = make_stack(setting.symbols, blocks, unit), ("stack", unit)
+            turn = [SequenceElement(box, box.symbol, word, turn[-1].cut, turn[0].fork, place=covering_stretch(turn))]
             place += period - 1
         folded.append(turn[0])
         place += 1
@@ -392,8 +411,9 @@ def _fold_repetitions(
     # Two groups with counts inside: show both.
     if equal and period == 1 and ((len(turns) == 2 and _is_stage(boxes[0])) or setting.widths.are_stages(boxes)):
         return None
+    crossed = any(turn[-1].cut > 1 for turn in turns)
     staged = period > 1 and (
-        setting.widths.are_stages(boxes, MIN_STAGE_BLOCKS)
+        setting.widths.are_stages(boxes, MIN_CROSSED_STAGE_BLOCKS if crossed else MIN_STAGE_BLOCKS)
         or (len(turns) < MIN_STACKED_STAGES and any(_shows_stack(element.box) for element in once))
     )
     if equal and not staged:

@@ -13,6 +13,7 @@ from graphviz_tb.fold.flow.names import (
     Vocabulary,
     common_words,
     is_generated_name,
+    join_words,
     name_form,
     prefix_lengths,
     shared_prefix_length,
@@ -93,7 +94,7 @@ def _call_alike(members: Sequence[FlowBox], vocabulary: Vocabulary) -> None:
     forms = Counter(name_form(member.name) for member in members)
     usual, count = forms.most_common(1)[0]
     for member in members if 1 < count < len(members) else ():
-        words = "_".join(common_words(vocabulary, member.members)) if member.members else ""
+        words = join_words(common_words(vocabulary, member.members)) if member.members else ""
         if words and name_form(words) == usual:
             member.name = words
 
@@ -152,7 +153,7 @@ def _title_group(box: FlowBox, setting: FoldContext, hierarchy: Hierarchy, human
     rows, last = rows_inside(box), box.last_row()
     words = common_words(setting.vocabulary, box.members)
     if words and setting.vocabulary.count_starting(words) <= len(rows) + MAX_OTHER_BOXES:
-        return "_".join(words)
+        return join_words(words)
     if setting.vocabulary.is_nameless:
         return _title_from_contents(rows, hierarchy) or last.name
     own = _distinctive_words(
@@ -197,7 +198,7 @@ def _distinctive_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
         if many > 1 and 4 * many >= 3 * len(rows) and many == vocabulary.count_starting(words)
     ]
     best = max(own, key=lambda words: (count[words], len(words), words), default=())
-    return "_".join(best[shared_prefix_length(best, vocabulary.model_words) :])
+    return join_words(best[shared_prefix_length(best, vocabulary.model_words) :])
 
 
 def _has_custom_type(row: FlowBox, hierarchy: Hierarchy) -> bool:

@@ -14,15 +14,18 @@ import numpy as np
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes
 from graphviz_tb.fold.flow.names import name_form
-from graphviz_tb.graphs.tensors import attr_value
+from graphviz_tb.graphs.tensors import attr_value, declared_shapes
 from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
+from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS, Role, has_role
+from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_turning_attribute
 
-PYTORCH_PARAMETER = "prim::GetAttr"
 MANY_PARAMETERS = 1000  # of a weight of unknown size
+STRIDE_INPUT = "=stride"
+MIN_BLOCK_SHARE = 0.3  # of the ops of the largest block of a stage
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
 
 
@@ -69,15 +72,21 @@ class ChannelWidths:
         return self._hierarchy
 
     @cached_property
+    def _parameter_counts(self) -> Longs:
+        """How many parameters of a trace each node uses."""
+        graph = self.hierarchy.graph
+        given = graph.target[graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))[graph.source]]
+        counts: Longs = np.bincount(given, minlength=len(graph))
+        return counts
+
+    @cached_property
     def _parameters(self) -> Longs:
         """Numbers in the weights that each node uses; of unknown size those of a norm count as one, others as many."""
         graph = self.hierarchy.graph
         works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
         unknown = np.where(graph.nodes_of_types(lambda op: "norm" in op.lower()), 1, MANY_PARAMETERS)
         used = works.astype(np.int64)
-        if graph.is_pytorch:
-            given = graph.target[graph.nodes_of_types(PYTORCH_PARAMETER.__eq__)[graph.source]]
-            used += np.bincount(given, minlength=len(graph)) * unknown
+        used += self._parameter_counts * unknown
         origin = graph.meaning.origin
         if len(origin):
             edges = np.flatnonzero((graph.mark[graph.target] == 0) & (origin[graph.source] >= 0))
@@ -92,14 +101,18 @@ class ChannelWidths:
         return sum(int(self._parameters[nodes].sum()) for nodes in self._nodes([box]))
 
     @cached_property
-    def _columns(self) -> tuple[Ints, Ints]:
+    def _columns(self) -> tuple[Longs, Ints]:
         """Output channels by node, from its kernel, and a number for the other sizes of the kernel of a convolution;
         0 where it has none or its shape is unknown."""
         graph = self.hierarchy.graph
         works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
         slides = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS)
         spreads = graph.nodes_of_types(lambda op: op in DEPTHWISE_OPS)
-        given, kernel = np.zeros(len(graph), np.int32), np.zeros(len(graph), np.int32)
+        given, kernel = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int32)
+        # A trace records no shapes of weights, but those of results.
+        for node in np.flatnonzero(works & (self._parameter_counts > 0)).tolist():
+            result = self._recorded_shape(node)
+            given[node] = result[1 if slides[node] else -1] or 0 if len(result) > 1 else 0
         origin = graph.meaning.origin
         if not len(origin):
             return given, kernel
@@ -109,11 +122,12 @@ class ChannelWidths:
         for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
             shape = shapes.get(weight)
             if shape and len(shape) > 1:
+                op = graph.op_types[graph.op[node]]
+                outputs, _, window = kernel_sizes(op, shape, _is_kernel_turned(graph, node, op))
                 if not spreads[node]:
-                    given[node] = shape[0 if graph.is_pytorch else -1] or 0
-                if slides[node] and len(shape) > 2:
-                    around = shape[2:] if graph.is_pytorch else shape[:-2]
-                    kernel[node] = sizes.setdefault(around, 1 + len(sizes))
+                    given[node] = outputs or 0
+                if slides[node] and window:
+                    kernel[node] = sizes.setdefault(window, 1 + len(sizes))
         return given, kernel
 
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
@@ -156,7 +170,24 @@ class ChannelWidths:
                 definition = graph.node_def(node)
                 if definition is not None and any(step > 1 for step in attr_value(definition, "strides").list.i):
                     return True
+                if self._shrinks(node):
+                    return True
         return False
+
+    def _shrinks(self, node: int) -> bool:
+        """Return whether a traced node halves a size, by the recorded shapes of its input and its result."""
+        graph, begins = self.hierarchy.graph, self.hierarchy.first_input_edge
+        edge = int(begins[node])
+        if "::" not in graph.op_types[graph.op[node]] or edge == begins[node + 1]:
+            return False
+        pairs = zip(self._recorded_shape(int(graph.source[edge]))[2:], self._recorded_shape(node)[2:], strict=False)
+        return any(before and after and 2 * after <= before + 1 for before, after in pairs)
+
+    def _recorded_shape(self, node: int) -> tuple[int | None, ...]:
+        """Return the recorded shape of the first result of a node; empty if it is unknown."""
+        definition = self.hierarchy.graph.node_def(node)
+        shapes = declared_shapes(definition) if definition is not None else None
+        return (shapes[0] if shapes else None) or ()
 
     def are_stages(self, boxes: Sequence[FlowBox], least: int = 2) -> bool:
         """Whether boxes are the stages of a network: each holds so many blocks at least, and has another resolution or
@@ -183,6 +214,9 @@ class ChannelWidths:
                 if part.ops >= MIN_STACK_OPS:
                     alike[name_form(part.name) or part.symbol].append(part)
             parts = max(alike.values(), key=lambda blocks: sum(block.ops for block in blocks), default=[])
+            # A container is named like what leads to it: both are a Sequential.
+            least = MIN_BLOCK_SHARE * max((block.ops for block in parts), default=0)
+            parts = [block for block in parts if block.ops >= least]
         return parts if sum(block.ops for block in parts) >= MIN_BLOCKS_SHARE * stage.ops else ()
 
     def _parts_of(self, box: FlowBox) -> list[FlowBox]:
@@ -213,10 +247,19 @@ class ChannelWidths:
 
     @cached_property
     def _steps(self) -> Bools:
-        return self.hierarchy.graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op.endswith("Pool"))
+        return self.hierarchy.graph.nodes_of_types(
+            lambda op: op in CONVOLUTION_OPS or op.endswith("Pool") or STRIDE_INPUT in input_names(op).values()
+        )
 
     def _nodes(self, boxes: Iterable[FlowBox]) -> Iterable[Ints]:
         for box in walk_boxes(list(boxes)) if self._hierarchy is not None else ():
             if box.row >= 0:
                 nodes = self.hierarchy.node[box.row : self.hierarchy.end[box.row]]
                 yield nodes[nodes >= 0]
+
+
+def _is_kernel_turned(graph: Graph, node: int, op: str) -> bool:
+    """Return whether a node takes its kernel with its axes exchanged."""
+    name = kernel_turning_attribute(op)
+    definition = graph.node_def(node) if name else None
+    return definition is not None and name in definition.attr and definition.attr[name].i != 0

@@ -46,7 +46,6 @@ export class TagCard {
     const words = about && el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.about"), title: t("log.about") }, iconElement("log.about")), el("div", { class: "pop markdown" }, ...markdown(about.slice(0, LONGEST_ABOUT))));
     const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.runBadge()), words, this.way, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.toggleWide() }, iconElement("log.wide")), this.menu);
     this.root = el("section", { class: "chart-card far", role: "figure", tabindex: "0", "aria-label": this.name(), "data-tag": this.key }, head, this.plot, this.foot, this.note);
-    new ResizeObserver(() => this.fitPlot()).observe(this.plot);
   }
 
   /** Offer the way to where its tag is shown otherwise, where there is one. */
@@ -84,13 +83,12 @@ export class TagCard {
   /** Come into sight, or leave it: what cannot be seen keeps neither data under way nor pixels. @param {boolean} near */
   setNear(near) {
     this.near = near;
-    this.root.classList.toggle("far", !near);
-    if (!near) {
+    if (near) {
+      if (this.stale) this.load();
+    } else {
       this.asking?.abort();
-      return this.onHide();
+      this.onHide();
     }
-    this.fitPlot();
-    if (this.stale) this.load();
   }
 
   /** Ask for what is shown. */
@@ -135,9 +133,9 @@ export class TagCard {
   /** Draw the content. */
   onDrawn() {}
 
-  /** The room for it is another. */
-  fitPlot() {
-    if (!this.table && this.near) this.chart?.resize(this.plot.clientWidth, this.plot.clientHeight);
+  /** The room for it may be another. @param {number} [width] @param {number} [height] */
+  fitPlot(width = this.plot.clientWidth, height = this.plot.clientHeight) {
+    if (!this.table && this.near) this.chart?.resize(width, height);
   }
 
   /** It is out of sight. */

@@ -1,6 +1,6 @@
 // Lines on a canvas, the crosshair, and the gestures that change the range they show.
 
-import { outliersOf, paddedRange, rangeOf, valueAt } from "./curves.js";
+import { oddPlaces, outliersOf, paddedRange, rangeOf, valueAt } from "./curves.js";
 import { PLOT, Plot, TRIANGLE } from "./plot.js";
 
 /**
@@ -11,6 +11,8 @@ import { PLOT, Plot, TRIANGLE } from "./plot.js";
 const FAINT_ALPHA = 0.25;
 const DOT = 2.5; // px: the radius of the sign of a point that smoothing hides
 const ODD_ROWS = 5; // of signs at an edge, one for each line
+const LINE_PX = 1.5; // as thick as a line is
+const MANY_POINTS = 6000; // of all lines: a stroke thicker than a pixel of the screen takes twenty times as long as one of a pixel
 const DENSE_LENGTHS = 12; // times the width of the chart: a line longer than that, with points in each pixel column, is a band of noise
 
 export class LineChart extends Plot {
@@ -31,6 +33,7 @@ export class LineChart extends Plot {
     this.hidden = 0;
     this.oddLines = 0; // how many of those drawn have values that are not finite
     this.isKept = false; // whether what was drawn last was kept
+    this.thinPx = 0; // how thick strokes are where lines have very many points; 0 where they have not
     this.isQuick = false; // whether only the lines that count are drawn: a slider is moving
     /** @type {HTMLCanvasElement | null} what was drawn last, without the crosshair */
     this.base = null;
@@ -61,23 +64,28 @@ export class LineChart extends Plot {
   /** Fit the axes to the lines and to the reader's range. */
   range() {
     const { logX, logY, outliers } = this.look;
-    /** @type {number[]} */
-    const xs = [];
-    /** @type {number[]} */
-    const ys = [];
+    const extra = this.extraValues();
+    const most = this.pointCount();
+    const [xs, ys] = [new Float64Array(most), new Float64Array(most + extra.length)];
+    let [across, up] = [0, 0];
     this.hidden = 0;
-    for (const line of this.lines) {
-      for (let at = 0; at < line.x.length; at++) {
-        if (line.superseded?.[at] && !this.look.restarts) continue;
-        xs.push(line.x[at]);
-        if ((logY && line.raw[at] <= 0) || (logX && line.x[at] <= 0)) this.hidden++;
-        if (!this.zoom || (line.x[at] >= this.zoom.low && line.x[at] <= this.zoom.high)) ys.push(line.y[at]);
+    for (const { x, y, raw, superseded } of this.lines) {
+      for (let at = 0; at < x.length; at++) {
+        if (superseded?.[at] && !this.look.restarts) continue;
+        xs[across++] = x[at];
+        if ((logY && raw[at] <= 0) || (logX && x[at] <= 0)) this.hidden++;
+        if (!this.zoom || (x[at] >= this.zoom.low && x[at] <= this.zoom.high)) ys[up++] = y[at];
       }
     }
-    for (const one of this.extraValues()) ys.push(one);
-    this.whole = rangeOf(xs, logX);
+    ys.set(extra, up);
+    this.whole = rangeOf(xs.subarray(0, across), logX);
     this.x = this.zoom ?? this.whole;
-    this.y = paddedRange(rangeOf(ys, logY, outliers));
+    this.y = paddedRange(rangeOf(ys.subarray(0, up + extra.length), logY, outliers));
+  }
+
+  /** How many points all lines have. */
+  pointCount() {
+    return this.lines.reduce((sum, line) => sum + line.x.length, 0);
   }
 
   /** Values that the axis upwards shows beside those of the lines. @returns {number[]} */
@@ -87,6 +95,7 @@ export class LineChart extends Plot {
 
   /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawInside(g, colours) {
+    this.thinPx = this.pointCount() > MANY_POINTS && g instanceof CanvasRenderingContext2D ? this.width / this.canvas.width : 0;
     if (!this.isQuick) for (const line of this.lines) this.drawFaint(g, line);
     this.oddLines = 0;
     for (const line of this.lines) this.drawClear(g, line);
@@ -174,7 +183,7 @@ export class LineChart extends Plot {
       g.arc(this.left(line.x[at]), y, DOT, 0, 7);
       g.fill();
     }
-    const odd = Array.from(line.raw, (_, at) => at).filter((at) => !Number.isFinite(line.raw[at]) && !line.superseded?.[at]);
+    const odd = oddPlaces(line.raw).filter((at) => !line.superseded?.[at]);
     for (const at of odd) this.triangle(g, line.x[at], line.raw[at] > 0, this.oddLines);
     if (odd.length) this.oddLines++;
   }
@@ -185,21 +194,26 @@ export class LineChart extends Plot {
     const points = parts.reduce((sum, part) => sum + part.length / 2, 0);
     // Strokes of a dense line, its joins and dashes, lie on each other and take hundreds of times as long as the band that they make.
     if (points > this.inner.width && lengthOf(parts) > DENSE_LENGTHS * this.inner.width) return this.band(g, parts);
-    g.lineWidth = 1.5;
-    g.setLineDash(dashes);
-    g.beginPath();
-    for (const part of parts) {
-      if (part.length === 2) g.rect(part[0] - 1, part[1] - 1, 2, 2);
-      for (let at = 0; at < part.length; at += 2) at ? g.lineTo(part[at], part[at + 1]) : g.moveTo(part[0], part[1]);
+    g.setLineDash(this.isQuick ? [] : dashes);
+    const strokes = this.thinPx && !this.isQuick ? Math.round(LINE_PX / this.thinPx) : 1; // thin ones, each a little further, make a thick one
+    g.lineWidth = this.thinPx || LINE_PX;
+    for (let nth = 0; nth < strokes; nth++) {
+      const by = strokes > 1 ? (nth / (strokes - 1) - 0.5) * (LINE_PX - this.thinPx) : 0;
+      g.beginPath();
+      for (const part of parts) {
+        if (part.length === 2) g.rect(part[0] - 1, part[1] - 1, 2, 2);
+        for (let at = 0; at < part.length; at += 2) at ? g.lineTo(part[at] + by, part[at + 1] + by) : g.moveTo(part[0] + by, part[1] + by);
+      }
+      g.stroke();
     }
-    g.stroke();
   }
 
   /** Pixels of the points that count, x and y in turns, without a gap in each part. @param {ChartLine} line @param {ArrayLike<number>} y @param {(at: number) => boolean} counts */
   parts(line, y, counts) {
     const parts = /** @type {number[][]} */ ([]);
     let part = /** @type {number[]} */ ([]);
-    for (let at = 0; at < line.x.length; at++) {
+    const every = this.isQuick ? Math.max(1, Math.floor(line.x.length / this.innerWidth)) : 1; // a point a pixel does while a slider moves
+    for (let at = 0; at < line.x.length; at += every) {
       if (!counts(at)) continue;
       const good = Number.isFinite(y[at]) && Number.isFinite(line.x[at]) && !(this.y.log && y[at] <= 0) && !(this.x.log && line.x[at] <= 0);
       if (!good) part = [];

@@ -15,19 +15,33 @@ const ROUND_TIMES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 72
  * @param {ArrayLike<number>} values @param {number} weight @returns {Float64Array}
  */
 export function smoothSeries(values, weight) {
-  const out = Float64Array.from(values);
+  const out = new Float64Array(values);
   const w = Math.min(Math.max(weight, 0), GREATEST_WEIGHT);
-  const finite = out.filter(Number.isFinite);
-  if (!w || finite.every((value) => value === finite[0])) return out;
-  let last = 0;
-  let power = 1;
+  if (!w) return out;
+  let [last, power, first, varies] = [0, 1, NaN, false];
   for (let at = 0; at < out.length; at++) {
-    if (!Number.isFinite(out[at])) continue;
-    last = last * w + (1 - w) * out[at];
+    const value = out[at];
+    if (!Number.isFinite(value)) continue;
+    if (power === 1) first = value;
+    varies ||= value !== first;
+    last = last * w + (1 - w) * value;
     power *= w;
     out[at] = last / (1 - power);
   }
-  return out;
+  return varies ? out : new Float64Array(values);
+}
+
+/** @type {WeakMap<object, number[]>} by values */
+const ODD_PLACES = new WeakMap();
+
+/** The places of the values that are not finite: looked for once. @param {ArrayLike<number>} values @returns {number[]} */
+export function oddPlaces(values) {
+  let found = ODD_PLACES.get(values);
+  if (found) return found;
+  found = [];
+  for (let at = 0; at < values.length; at++) if (!Number.isFinite(values[at])) found.push(at);
+  ODD_PLACES.set(values, found);
+  return found;
 }
 
 /**
@@ -95,28 +109,34 @@ function thinSeries(x, y, pixels) {
 
 /**
  * The range that shows all finite values; without outliers from the 5th to the 95th percentile.
- * @param {number[]} values @param {boolean} log @param {boolean} [outliers] @returns {Extent}
+ * @param {ArrayLike<number>} values @param {boolean} log @param {boolean} [outliers] @returns {Extent}
  */
 export function rangeOf(values, log, outliers = true) {
-  const finite = Float64Array.from(values.filter((value) => Number.isFinite(value) && (!log || value > 0)));
-  if (!outliers) finite.sort();
-  if (!finite.length) return log ? { low: 0.1, high: 1, log } : { low: 0, high: 1, log };
-  const last = finite.length - 1;
-  const first = Math.ceil(0.05 * last);
-  const [low, high] = outliers ? extremes(finite) : [finite[first], finite[Math.max(first, Math.floor(0.95 * last))]];
+  const [low, high] = outliers ? extremes(values, log) : middleOf(values, log);
+  if (low > high) return log ? { low: 0.1, high: 1, log } : { low: 0, high: 1, log };
   if (low < high) return { low, high, log };
   if (log) return { low: low / 2, high: high * 2, log };
   return { low: low - (Math.abs(low) / 2 || 0.5), high: high + (Math.abs(high) / 2 || 0.5), log };
 }
 
-/** The least and the greatest of some values. @param {ArrayLike<number>} values */
-function extremes(values) {
+/** The least and the greatest of the finite values. @param {ArrayLike<number>} values @param {boolean} log */
+function extremes(values, log) {
   let [low, high] = [Infinity, -Infinity];
   for (let at = 0; at < values.length; at++) {
-    if (values[at] < low) low = values[at];
-    if (values[at] > high) high = values[at];
+    const value = values[at];
+    if (!Number.isFinite(value) || (log && value <= 0)) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
   }
   return [low, high];
+}
+
+/** The 5th and the 95th percentile of the finite values. @param {ArrayLike<number>} values @param {boolean} log */
+function middleOf(values, log) {
+  const finite = new Float64Array(values).filter((value) => Number.isFinite(value) && (!log || value > 0)).sort();
+  const last = finite.length - 1;
+  const first = Math.ceil(0.05 * last);
+  return last < 0 ? [Infinity, -Infinity] : [finite[first], finite[Math.max(first, Math.floor(0.95 * last))]];
 }
 
 /** A range with room beyond its ends. @param {Extent} range @param {number} [share] @returns {Extent} */

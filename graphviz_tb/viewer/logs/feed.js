@@ -31,7 +31,8 @@ export function columnsOf(data) {
 export function pointsOf(blocks, id, head) {
   const of = (/** @type {string} */ name) => blocks.get(`${id}.${name}`);
   const step = of("step") ?? [];
-  return { step, wall: of("wall") ?? [], value: of("value") ?? [], superseded: of("superseded"), smoothed: of("smoothed"), n: head.series?.[id]?.points ?? step.length };
+  const superseded = /** @type {Uint8Array | undefined} */ (of("superseded"));
+  return { step, wall: of("wall") ?? [], value: of("value") ?? [], superseded: superseded?.includes(1) ? superseded : undefined, smoothed: of("smoothed"), n: head.series?.[id]?.points ?? step.length };
 }
 
 /** @param {ArrayBuffer} data @param {number} id @returns {HistogramColumns} */

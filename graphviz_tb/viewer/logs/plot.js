@@ -30,17 +30,25 @@ export class Plot {
   }
 
   get inner() {
-    return { width: Math.max(1, this.width - PLOT.left - this.right), height: Math.max(1, this.height - PLOT.top - PLOT.bottom) };
+    return { width: this.innerWidth, height: this.innerHeight };
+  }
+
+  get innerWidth() {
+    return Math.max(1, this.width - PLOT.left - this.right);
+  }
+
+  get innerHeight() {
+    return Math.max(1, this.height - PLOT.top - PLOT.bottom);
   }
 
   /** @param {number} value */
   left(value) {
-    return PLOT.left + shareOf(this.x, value) * this.inner.width;
+    return PLOT.left + shareOf(this.x, value) * this.innerWidth;
   }
 
   /** @param {number} value */
   top(value) {
-    return PLOT.top + (1 - Math.min(1.02, Math.max(-0.02, shareOf(this.y, value)))) * this.inner.height;
+    return PLOT.top + (1 - Math.min(1.02, Math.max(-0.02, shareOf(this.y, value)))) * this.innerHeight;
   }
 
   /** Give the pixels back. */
@@ -51,12 +59,14 @@ export class Plot {
   draw() {
     if (!this.width || !this.height) return;
     const ratio = Math.min(3, devicePixelRatio || 1);
-    this.canvas.width = Math.round(this.width * ratio);
-    this.canvas.height = Math.round(this.height * ratio);
-    this.canvas.style.width = `${this.width}px`;
-    this.canvas.style.height = `${this.height}px`;
     const g = this.canvas.getContext("2d");
+    const [width, height] = [Math.round(this.width * ratio), Math.round(this.height * ratio)];
+    if (width !== this.canvas.width || height !== this.canvas.height) {
+      Object.assign(this.canvas, { width, height });
+      Object.assign(this.canvas.style, { width: `${this.width}px`, height: `${this.height}px` });
+    }
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.clearRect(0, 0, this.width, this.height);
     this.paint(g);
   }
 

@@ -141,7 +141,7 @@ export class RidgeChart extends Plot {
 const labelledSteps = (when) => Array.from(when, (_, at) => when.length - 1 - at);
 
 /** The range of all values, of some width. @param {ArrayLike<number>} values @returns {Extent} */
-export const wholeRange = (values) => rangeOf(Array.from(values), false);
+export const wholeRange = (values) => rangeOf(values, false);
 
 /** A share of one colour over another, both as #rrggbb or #rgb. @param {string} colour @param {string} ground @param {number} share */
 export function mixedColour(colour, ground, share) {

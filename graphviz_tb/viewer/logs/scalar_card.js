@@ -6,7 +6,7 @@ import { download } from "../save.js";
 import { t } from "../strings.js";
 import { BandedChart } from "./banded_chart.js";
 import { TagCard } from "./card.js";
-import { POINTS_A_PIXEL, isoTime, shortNumber, smoothSeries } from "./curves.js";
+import { POINTS_A_PIXEL, isoTime, oddPlaces, shortNumber, smoothSeries } from "./curves.js";
 import { exactNumber } from "./feed.js";
 import { mergeLines, runGroups } from "./run_groups.js";
 import { RUN_MEASURES } from "./runs.js";
@@ -150,10 +150,11 @@ export class ScalarCard extends TagCard {
   show() {
     const lines = (this.shown = this.lines());
     this.draw(lines);
-    const odd = lines.reduce((sum, line) => sum + Array.from(line.raw).filter((value) => !Number.isFinite(value)).length, 0);
+    const odd = lines.reduce((sum, line) => sum + oddPlaces(line.raw).length, 0);
     const [shown, all] = [lines.reduce((sum, line) => sum + line.x.length, 0), lines.reduce((sum, line) => sum + line.n, 0)];
     const notes = [shown < all && !this.chart.zoom && t("log.thinned", { n: shown, all }), odd && t("log.odd", { n: odd }), this.chart.hidden && t("log.hidden", { n: this.chart.hidden })].filter(Boolean);
-    this.note.textContent = lines.length ? notes.join(" · ") : t("log.nothing");
+    const words = lines.length ? notes.join(" · ") : t("log.nothing");
+    if (this.note.textContent !== words) this.note.textContent = words;
     super.show();
   }
 

@@ -216,12 +216,10 @@ export class ScalarPage extends TagPage {
 
   /** The points that a card draws, for scripts. @param {string} tag */
   async drawn(tag) {
-    const card = /** @type {ScalarCard | undefined} */ (this.cards.get(tag));
-    if (!card) throw new Error(`no tag ${JSON.stringify(tag)}`);
-    if (card.stale || !card.points.size) {
-      card.near = true;
-      await card.load();
-    }
+    const named = this.tags.find((one) => one.name === tag);
+    if (!named) throw new Error(`no tag ${JSON.stringify(tag)}`);
+    const card = /** @type {ScalarCard} */ (this.card(this.entries(named)[0]));
+    if (card.stale || !card.points.size) (await card.fetchData(new AbortController().signal))();
     return card.lines().map((line) => ({ run: line.run.name, steps: Array.from(line.step), values: Array.from(line.raw) }));
   }
 }

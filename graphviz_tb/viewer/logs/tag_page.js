@@ -7,6 +7,9 @@ import { isTyping } from "../page_keys.js";
 import { countWord, language, t } from "../strings.js";
 
 export const TIP_ROWS = 12;
+const CARDS_AT_FIRST = 60; // that are made at once: of a thousand, the others when their place comes near
+const CARDS_A_BLOCK = 60; // that are made together: whole rows, of up to six columns
+const CARD_PX = { width: 352, height: 288 }; // of a card and the gap behind it
 
 export class TagPage {
   /** @param {Logs} logs @param {string} kind of the tags that it shows */
@@ -26,6 +29,8 @@ export class TagPage {
     this.whole = new Set();
     this.most = 60; // cards of a group, until the reader asks for all
     this.tagTest = /(?:)/;
+    /** @type {Map<Element, CardEntry[]>} the cards that are not made yet, by where they will stand */
+    this.unmade = new Map();
     this.filter = el("input", { type: "search", role: "searchbox", class: "filter", "aria-label": t("log.filterTags"), placeholder: t("log.filterTags"), spellcheck: "false", autocomplete: "off", oninput: () => logs.setPattern(this.filter.value) });
     this.said = el("span", { class: "said", role: "status" });
     this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.charts") }, this.filter, this.said);
@@ -37,6 +42,7 @@ export class TagPage {
 
   /** Look at which cards are in sight. @param {HTMLElement} root what they scroll in */
   watch(root) {
+    this.rooms = new ResizeObserver((entries) => entries.forEach(({ target, contentRect: { width, height } }) => this.cardAround(target)?.fitPlot(width, height)));
     this.sight = new IntersectionObserver((entries) => this.onSight(entries), { root, rootMargin: "200px 0px" });
   }
 
@@ -106,13 +112,19 @@ export class TagPage {
     const focused = /** @type {any} */ (document.activeElement)?.dataset?.tag;
     /** @type {Set<string>} */
     const kept = new Set();
+    for (const place of this.unmade.keys()) this.sight.unobserve(place);
+    this.unmade.clear();
+    let made = 0;
     const parts = groups.map(([name, count, entries], at) => {
       const closed = this.closed.has(name);
       const some = closed ? [] : this.whole.has(name) ? entries : entries.slice(0, this.most);
-      const held = el("div", { class: "cards" }, ...some.map((entry) => (kept.add(entry.key), this.card(entry).root)));
+      const blocks = [];
+      for (let from = 0; from < some.length; from += CARDS_A_BLOCK) blocks.push(this.block(some.slice(from, from + CARDS_A_BLOCK), made + from < CARDS_AT_FIRST));
+      made += some.length;
+      for (const entry of some) kept.add(entry.key);
       const more = !closed && entries.length > some.length && el("button", { onclick: () => (this.whole.add(name), this.draw()) }, t("log.showAll", { n: entries.length }));
       const head = el("button", { class: "group-head", "aria-expanded": String(!closed), onclick: () => this.toggleGroup(name) }, el("b", {}, shortText(name, 120)), el("span", { class: "quiet" }, countWord(count)));
-      return el("section", { class: count > 1 || entries.length > 1 ? "log-group" : "log-group single" }, el("h2", {}, head, joins[at] && entries.length > 1 && this.scopeLink(entries)), held, more);
+      return el("section", { class: count > 1 || entries.length > 1 ? "log-group" : "log-group single" }, el("h2", {}, head, joins[at] && entries.length > 1 && this.scopeLink(entries)), ...blocks, more);
     });
     this.groups.replaceChildren(...parts);
     const words = !this.tags.length ? t("log.noneYet") : this.tags.some((tag) => this.tagTest.test(tag.name)) ? t("log.nothing") : t("log.noTags");
@@ -122,6 +134,28 @@ export class TagPage {
     this.dropUnlisted(kept);
     for (const [key, card] of this.cards) card.pin.setAttribute("aria-pressed", String(this.logs.pins.has(key)));
     if (focused) this.cards.get(focused)?.root.focus({ preventScroll: true });
+  }
+
+  /** A place for some cards, with the cards or as large as they will be. @param {CardEntry[]} entries @param {boolean} now */
+  block(entries, now) {
+    const place = el("div", { class: "cards" });
+    if (now) place.append(...entries.map((entry) => this.card(entry).root));
+    else {
+      const columns = Math.max(1, Math.floor(this.logs.body.clientWidth / CARD_PX.width));
+      place.style.minHeight = `${Math.ceil(entries.length / columns) * CARD_PX.height}px`;
+      this.unmade.set(place, entries);
+      this.sight.observe(place);
+    }
+    return place;
+  }
+
+  /** Make the cards whose place came near. @param {Element} place */
+  fillBlock(place) {
+    const entries = this.unmade.get(place) ?? [];
+    this.unmade.delete(place);
+    this.sight.unobserve(place);
+    place.append(...entries.map((entry) => this.card(entry).root));
+    /** @type {HTMLElement} */ (place).style.minHeight = "";
   }
 
   /** The way from a group to the scope that holds the nodes of all its tags. @param {CardEntry[]} entries */
@@ -146,6 +180,7 @@ export class TagPage {
   dropCard(key, card) {
     card.setNear(false);
     this.sight.unobserve(card.root);
+    this.rooms.unobserve(card.plot);
     this.cards.delete(key);
   }
 
@@ -156,6 +191,7 @@ export class TagPage {
       card = this.make(entry);
       this.cards.set(entry.key, card);
       this.sight.observe(card.root);
+      this.rooms.observe(card.plot);
     }
     this.renewCard(entry);
     return card;
@@ -175,10 +211,21 @@ export class TagPage {
 
   /** @param {IntersectionObserverEntry[]} entries */
   onSight(entries) {
-    for (const entry of entries) {
-      const key = /** @type {HTMLElement} */ (entry.target).dataset.tag ?? "";
-      this.cards.get(key)?.setNear(entry.isIntersecting);
-    }
+    for (const { target, isIntersecting } of entries) if (isIntersecting && this.unmade.has(target)) this.fillBlock(target);
+    const seen = entries.map(({ target, isIntersecting }) => /** @type {[TagCard | undefined, boolean]} */ ([this.cardAround(target), isIntersecting])).filter(([card]) => card);
+    for (const [card, near] of seen) card.root.classList.toggle("far", !near);
+    // All are measured before one is drawn: what is drawn in between would have everything laid out again.
+    const rooms = seen.map(([{ plot }]) => [plot.clientWidth, plot.clientHeight]);
+    seen.forEach(([card, near], at) => {
+      card.setNear(near);
+      card.fitPlot(...rooms[at]);
+    });
+  }
+
+  /** The card that an element is in. @param {Element} element @returns {TagCard | undefined} */
+  cardAround(element) {
+    const root = /** @type {HTMLElement | null} */ (element.closest(".chart-card"));
+    return root ? this.cards.get(root.dataset.tag ?? "") : undefined;
   }
 
   /** @param {string} name */

@@ -75,9 +75,16 @@ def _load_state_rules() -> RuleFamilies:
     }
 
 
+def _load_onnx_rules() -> RuleFamilies:
+    from graphviz_tb.annotate.infer.rules.onnx import ONNX_RULES
+
+    return {"onnx": ONNX_RULES}
+
+
 FAMILY_LOADERS: dict[str, Callable[[], RuleFamilies]] = {
     **dict.fromkeys(("arrays", "blocks", "diagonals", "indexing"), _load_array_rules),
     **dict.fromkeys(("convolutions", "gradients", "images", "networks"), _load_network_rules),
     **dict.fromkeys(("elementwise", "matrices", "quantized", "random", "reductions", "sparse"), _load_math_rules),
     **dict.fromkeys(("calls", "lists", "records", "state"), _load_state_rules),
+    "onnx": _load_onnx_rules,
 }

@@ -387,12 +387,13 @@ def _infer_gather(op: Op) -> RuleResult:
 
 
 def _infer_gather_v2(op: Op) -> RuleResult:
-    """`GatherV2`: along the axis in input 2, with the first `batch_dims` shared."""
+    """`GatherV2`: along the axis in input 2, or in an attribute, with the first `batch_dims` shared."""
     shape, indices, shared = op.shape(0), op.shape(1), int(op.attr("batch_dims") or 0)
     if shape is None or indices is None:
         return [None]
     # Negative `batch_dims` count from the end of the indices.
-    axis, shared = normalize_axis(op.known_number(2), len(shape)), shared + len(indices) * (shared < 0)
+    along = op.known_number(2) if len(op.ins) > 2 else int(op.attr("axis") or 0)
+    axis, shared = normalize_axis(along, len(shape)), shared + len(indices) * (shared < 0)
     if axis is None:
         return [op.symbols.new_symbols(len(shape) + len(indices) - 1 - shared) if shared == 0 and shape else None]
     # params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]

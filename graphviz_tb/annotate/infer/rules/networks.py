@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, channel_axis_of_format
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, broadcast_dims
+from graphviz_tb.ops.signatures import TENSORFLOW_LAYOUT, kernel_layout, kernel_sizes
 
 # Convolutions and pooling: sizes of windows, in every data format.
 
@@ -73,10 +74,21 @@ def _convolution_shape_rule(spatial: int, depthwise: bool = False) -> ShapeRule:
         if (shape is not None and len(shape) != rank) or (kernel is not None and len(kernel) != rank):
             return [None]
         shape, kernel = shape or op.symbols.new_symbols(rank), kernel or op.symbols.new_symbols(rank)
+        if kernel_layout(op.definition.op) != TENSORFLOW_LAYOUT:
+            outputs, inputs, window = kernel_sizes(op.definition.op, kernel)
+            kernel = (*(size or 1 for size in window), inputs or 1, outputs or 1)
         channels = op.symbols.product(kernel[-2:]) if depthwise else kernel[-1]
         return [_arrange_in_format(op, shape[0], channels, _windows_along_axes(op, shape, kernel[:-2], spatial))]
 
     return rule
+
+
+def _infer_fully_connected(op: Op) -> RuleResult:
+    """A dense layer of TensorFlow Lite, which keeps the dimensions of its input or joins all but the last."""
+    shape, kernel = op.shape(0), op.shape(1)
+    if shape is None or kernel is None or len(kernel) != 2 or (len(shape) != 2 and not op.attr("keep_num_dims")):
+        return [None]
+    return [(*shape[:-1], kernel[0])]
 
 
 def _infer_dilation(op: Op) -> RuleResult:
@@ -295,6 +307,7 @@ def _infer_candidate_sampler(op: Op) -> RuleResult:
 
 
 NETWORK_RULES: dict[str, ShapeRule] = {
+    "tfl::FULLY_CONNECTED": _infer_fully_connected,
     "SoftmaxCrossEntropyWithLogits": _infer_softmax_loss,
     "LSTMBlockCellGrad": _infer_lstm_cell_gradient,
     "BlockLSTM": _infer_block_lstm,

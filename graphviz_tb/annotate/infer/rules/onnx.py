@@ -1,0 +1,417 @@
+"""Shape rules of ONNX ops that no signature describes: https://onnx.ai/onnx/operators. Here those that compute;
+those that rearrange are in `onnx_arrays`.
+
+Sizes of kernels are out, in, rows, columns; `kernel_shape` is the window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.annotate.infer.op import (
+    Op,
+    RuleResult,
+    ShapeRule,
+    are_known_sizes,
+    normalize_axis,
+    replace_size,
+    unknown_sizes,
+)
+from graphviz_tb.annotate.infer.rules.onnx_arrays import (
+    ONNX_ARRAY_RULES,
+    is_flag_set,
+    is_setting_given,
+    known_setting_numbers,
+    setting_numbers,
+    stated_axis,
+)
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, broadcast_dims
+
+# Convolutions and pooling. Pads are those before each axis, then those after.
+
+
+def _window_counts(op: Op, sizes: Sequence[int], kernel: Sequence[int], *, ceil: bool = False) -> list[int]:
+    """Return the number of windows along each axis."""
+    strides, dilations = _per_axis(op, "strides", len(sizes)), _per_axis(op, "dilations", len(sizes))
+    pads, auto = _pads(op, len(sizes)), op.attr("auto_pad")
+    symbols, counts = op.symbols, []
+    for size, window, stride, dilation, pad in zip(sizes, kernel, strides, dilations, pads, strict=True):
+        if auto in ("SAME_UPPER", "SAME_LOWER"):
+            counts.append(symbols.calculate("ceil", size, stride))
+            continue
+        reach = symbols.calculate("add", symbols.product([symbols.calculate("add", window, -1), dilation]), 1)
+        room = symbols.difference(symbols.calculate("add", size, 0 if auto == "VALID" else sum(pad)), reach)
+        if ceil:
+            count = symbols.calculate("add", symbols.calculate("ceil", room, stride), 1)
+            # The last window begins inside the input or the pad before it.
+            if are_known_sizes(count, size) and (count - 1) * stride >= size + pad[0]:
+                count -= 1
+        else:
+            count = symbols.calculate("add", symbols.calculate("floor", room, stride), 1)
+        counts.append(max(count, 0) if count > SYMBOL_LIMIT else count)
+    return counts
+
+
+def _per_axis(op: Op, name: str, spatial: int) -> list[int]:
+    """Return one number for each axis of the window; 1 where none is given."""
+    given = op.attr(name)
+    return given if isinstance(given, list) and len(given) == spatial and min(given) > 0 else [1] * spatial
+
+
+def _pads(op: Op, spatial: int) -> list[tuple[int, int]]:
+    """Return the pads before and after each axis."""
+    given = op.attr("pads")
+    if not isinstance(given, list) or len(given) != 2 * spatial:
+        return [(0, 0)] * spatial
+    return list(zip(given[:spatial], given[spatial:], strict=True))
+
+
+def _convolution_rule(kernel_slot: int) -> ShapeRule:
+    """Make the rule of `Conv`, whose kernel is at a slot."""
+
+    def rule(op: Op) -> RuleResult:
+        shape, kernel = op.shape(0), op.shape(kernel_slot)
+        rank = len(shape or kernel or ())
+        shape, kernel = shape or op.symbols.new_symbols(rank), kernel or op.symbols.new_symbols(rank)
+        if rank < 2 or len(kernel) != rank:
+            return [None]
+        window = op.attr("kernel_shape")
+        window = window if isinstance(window, list) and len(window) == rank - 2 else kernel[2:]
+        return [(shape[0], kernel[0], *_window_counts(op, shape[2:], window))]
+
+    return rule
+
+
+def _infer_transposed_convolution(op: Op) -> RuleResult:
+    """`ConvTranspose`: the kernel is in, out by groups, rows, columns."""
+    shape, kernel = op.shape(0), op.shape(1)
+    if shape is None or kernel is None or len(shape) < 3 or len(kernel) != len(shape):
+        return [None]
+    symbols, spatial, groups = op.symbols, len(shape) - 2, op.attr("group")
+    channels = symbols.product([kernel[1], groups if isinstance(groups, int) else 1])
+    stated = op.attr("output_shape")
+    if isinstance(stated, list) and len(stated) >= spatial:
+        return [(shape[0], channels, *stated[-spatial:])]
+    strides, dilations = _per_axis(op, "strides", spatial), _per_axis(op, "dilations", spatial)
+    more, auto = op.attr("output_padding"), op.attr("auto_pad")
+    added = more if isinstance(more, list) and len(more) == spatial else [0] * spatial
+    sizes = []
+    for place, (size, pad) in enumerate(zip(shape[2:], _pads(op, spatial), strict=True)):
+        if auto in ("SAME_UPPER", "SAME_LOWER"):
+            sizes.append(symbols.product([size, strides[place]]))
+            continue
+        reach = symbols.product([symbols.calculate("add", kernel[2 + place], -1), dilations[place]])
+        steps = symbols.product([symbols.calculate("add", size, -1), strides[place]])
+        sizes.append(symbols.calculate("add", symbols.calculate("add", steps, reach), 1 + added[place] - sum(pad)))
+    return [(shape[0], channels, *sizes)]
+
+
+def _infer_pooling(op: Op) -> RuleResult:
+    """`MaxPool` and the like; a second output has the places of the largest."""
+    shape, window = op.shape(0), op.attr("kernel_shape")
+    if shape is None or not isinstance(window, list) or len(window) != len(shape) - 2:
+        return [None, None]
+    counts = _window_counts(op, shape[2:], window, ceil=is_flag_set(op, "ceil_mode"))
+    return [(*shape[:2], *counts)] * 2
+
+
+def _infer_global_pooling(op: Op) -> RuleResult:
+    """`GlobalAveragePool`: sizes of 1."""
+    shape = op.shape(0)
+    return [None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))]
+
+
+def _infer_unpooling(op: Op) -> RuleResult:
+    """`MaxUnpool`: what its pooling had."""
+    shape, window, stated = op.shape(0), op.attr("kernel_shape"), op.value(2)
+    if stated is not None:
+        return [stated]
+    if shape is None or not isinstance(window, list) or len(window) != len(shape) - 2 or len(op.ins) > 2:
+        return [unknown_sizes(op, shape)]
+    symbols, spatial = op.symbols, len(window)
+    strides = _per_axis(op, "strides", spatial)
+    sizes = [
+        symbols.calculate(
+            "add", symbols.product([symbols.calculate("add", size, -1), strides[place]]), window[place] - sum(pad)
+        )
+        for place, (size, pad) in enumerate(zip(shape[2:], _pads(op, spatial), strict=True))
+    ]
+    return [(*shape[:2], *sizes)]
+
+
+def _infer_regions(op: Op) -> RuleResult:
+    """`RoiAlign`: one result for each region."""
+    shape, regions = op.shape(0), op.shape(1)
+    sizes = op.attr("pooled_shape") or [op.attr("output_height") or 1, op.attr("output_width") or 1]
+    if shape is None or len(shape) < 2 or regions is None or not regions:
+        return [None]
+    return [(regions[0], shape[1], *sizes)]
+
+
+def _infer_flat_blocks(op: Op) -> RuleResult:
+    """`Col2Im`: columns of blocks, put together to an image."""
+    shape, image, block = op.shape(0), setting_numbers(op, "image_shape", 1), setting_numbers(op, "block_shape", 2)
+    if shape is None or len(shape) != 3 or image is None or block is None:
+        return [None]
+    return [(shape[0], op.symbols.quotient([shape[1]], block), *image)]
+
+
+# Matrices.
+
+
+def matrix_product(op: Op, a: Dims, b: Dims) -> Dims:
+    """Return the shape of a product of stacks of matrices; a vector is a row before and a column after."""
+    if a is None or b is None or not a or not b:
+        return None
+    around = broadcast_dims(a[:-2], b[:-2], op.symbols)
+    if around is None:
+        return None
+    return (*around, *([a[-2]] if len(a) > 1 else []), *([b[-1]] if len(b) > 1 else []))
+
+
+def _product_rule(second: int) -> ShapeRule:
+    """Make the rule of `MatMul`, whose second factor is at a slot."""
+    return lambda op: [matrix_product(op, op.shape(0), op.shape(second))]
+
+
+def _infer_fused_product(op: Op) -> RuleResult:
+    """`FusedMatMul`: factors may be transposed."""
+    factors = []
+    for slot, name in enumerate(("transA", "transB")):
+        shape = op.shape(slot)
+        turned = shape is not None and len(shape) > 1 and is_flag_set(op, name)
+        factors.append((*shape[:-2], shape[-1], shape[-2]) if turned and shape is not None else shape)
+    return [matrix_product(op, *factors)]
+
+
+def _infer_attention(op: Op) -> RuleResult:
+    """`Attention`: queries, keys, values of three axes (heads in the last) or of four (heads second)."""
+    query, key, value = op.shape(0), op.shape(1), op.shape(2)
+    if query is None or key is None or value is None or not len(query) == len(key) == len(value):
+        return [None]
+    past = op.shape(4)
+    if len(query) == 4:
+        keys = op.symbols.calculate("add", key[2], past[2]) if past is not None and len(past) == 4 else key[2]
+        stack = (query[0], query[1], query[2], keys)
+        return [(*query[:3], value[3]), (*key[:2], keys, key[3]), (*value[:2], keys, value[3]), stack]
+    heads, groups = op.attr("q_num_heads"), op.attr("kv_num_heads")
+    if len(query) != 3 or not isinstance(heads, int) or not isinstance(groups, int) or min(heads, groups) < 1:
+        return [None]
+    keys = op.symbols.calculate("add", key[1], past[2]) if past is not None and len(past) == 4 else key[1]
+    width, depth = op.symbols.quotient([value[2]], [groups]), op.symbols.quotient([key[2]], [groups])
+    return [
+        (*query[:2], op.symbols.product([heads, width])),
+        (key[0], groups, keys, depth),
+        (value[0], groups, keys, width),
+        (query[0], heads, query[1], keys),
+    ]
+
+
+def _infer_recurrent(op: Op) -> RuleResult:
+    """`LSTM`, `GRU`, `RNN`: all outputs by step and direction, then the last ones."""
+    shape, weights = op.shape(0), op.shape(2)
+    if shape is None or len(shape) != 3:
+        return [None, None, None]
+    hidden = op.attr("hidden_size")
+    width = hidden if isinstance(hidden, int) else weights[2] if weights and len(weights) == 3 else None
+    if width is None:
+        width = op.symbols.new_symbol()
+    ways = 2 if op.attr("direction") == "bidirectional" else 1
+    steps, batch = shape[0], shape[1]
+    if is_flag_set(op, "layout"):  # the batch is first
+        return [(steps, batch, ways, width), (steps, ways, width), (steps, ways, width)]
+    return [(steps, ways, batch, width), (ways, batch, width), (ways, batch, width)]
+
+
+# Reductions, counts, numbers that are made.
+
+
+def _reduction_rule(slot: int = 1) -> ShapeRule:
+    """Make the rule of `ReduceSum` and the like, whose axes are an attribute or an input."""
+
+    def rule(op: Op) -> RuleResult:
+        shape, axes = op.shape(0), known_setting_numbers(op, "axes", slot)
+        if shape is None:
+            return [None]
+        keeps = is_flag_set(op, "keepdims", 1)
+        if axes is None and is_setting_given(op, "axes", slot):
+            return [unknown_sizes(op, shape) if keeps else None]
+        if not axes:
+            if is_flag_set(op, "noop_with_empty_axes"):
+                return [shape]
+            axes = list(range(len(shape)))
+        gone = {normalize_axis(axis, len(shape)) for axis in axes}
+        if None in gone:
+            return [None]
+        if keeps:
+            return [tuple(1 if place in gone else size for place, size in enumerate(shape))]
+        return [tuple(size for place, size in enumerate(shape) if place not in gone)]
+
+    return rule
+
+
+def _infer_arg_extreme(op: Op) -> RuleResult:
+    """`ArgMax`: one axis is dropped, or of size 1."""
+    shape = op.shape(0)
+    axis = None if shape is None else stated_axis(op, len(shape), 0)
+    if shape is None or axis is None:
+        return [None]
+    return [replace_size(shape, axis, 1) if is_flag_set(op, "keepdims", 1) else (*shape[:axis], *shape[axis + 1 :])]
+
+
+def _infer_top_k(op: Op) -> RuleResult:
+    """`TopK`: values and places."""
+    shape, count = op.shape(0), setting_numbers(op, "k", 1)
+    axis = None if shape is None else stated_axis(op, len(shape), -1)
+    if shape is None or axis is None:
+        return [None, None]
+    known = count[0] if count is not None and len(count) == 1 else op.symbols.new_symbol()
+    return [replace_size(shape, axis, known)] * 2
+
+
+def _infer_one_hot(op: Op) -> RuleResult:
+    """`OneHot`: a new axis."""
+    shape, depth = op.shape(0), setting_numbers(op, "depth", 1)
+    if shape is None:
+        return [None]
+    axis = stated_axis(op, len(shape) + 1, -1)
+    known = depth[0] if depth is not None and len(depth) == 1 else op.symbols.new_symbol()
+    return [None if axis is None else (*shape[:axis], known, *shape[axis:])]
+
+
+def _infer_shape(op: Op) -> RuleResult:
+    """`Shape`: as many numbers as axes, from one to another if stated."""
+    sizes = shape_elements(op)
+    return [(op.symbols.new_symbol(),) if sizes is None else (len(sizes),)]
+
+
+def shape_elements(op: Op) -> Elements | None:
+    """Return the elements of a `Shape`: the sizes of its input from `start` to `end`."""
+    shape, start, end = op.shape(0), op.attr("start"), op.attr("end")
+    if shape is None:
+        return None
+    return shape[start if isinstance(start, int) else 0 : end if isinstance(end, int) else None]
+
+
+def _infer_stated(op: Op) -> RuleResult:
+    """`ConstantOfShape`: the shape in input 0 or an attribute."""
+    stated = setting_numbers(op, "shape", 0)
+    return [op.stated_dims(0) if stated is None else tuple(stated)]
+
+
+def _infer_range(op: Op) -> RuleResult:
+    """`Range`: from start to limit by steps."""
+    numbers = [setting_numbers(op, name, slot) for slot, name in enumerate(("start", "limit", "delta"))]
+    if any(each is None or len(each) != 1 for each in numbers):
+        return [(op.symbols.new_symbol(),)]
+    start, limit, step = [each[0] for each in numbers if each is not None]
+    return [(op.symbols.calculate("span", start, limit, step),)]
+
+
+def _infer_unique(op: Op) -> RuleResult:
+    """`Unique`: how many there are is unknown."""
+    shape, given, found = op.shape(0), op.attr("axis"), op.symbols.new_symbol()
+    if shape is None or not isinstance(given, int):
+        whole = op.symbols.product(shape) if shape is not None else op.symbols.new_symbol()
+        return [(found,), (found,), (whole,), (found,)]
+    axis = normalize_axis(given, len(shape))
+    if axis is None:
+        return [None]
+    return [replace_size(shape, axis, found), (found,), (shape[axis],), (found,)]
+
+
+def _infer_compress(op: Op) -> RuleResult:
+    """`Compress`: an unknown number along an axis, of all elements without one."""
+    shape, given = op.shape(0), op.attr("axis")
+    if not isinstance(given, int):
+        return [(op.symbols.new_symbol(),)]
+    axis = None if shape is None else normalize_axis(given, len(shape))
+    return [None if shape is None or axis is None else replace_size(shape, axis, op.symbols.new_symbol())]
+
+
+def _infer_loss(op: Op) -> RuleResult:
+    """`NegativeLogLikelihoodLoss`: a number, or one for each label; then the logarithms."""
+    whole = op.shape(1) if op.attr("reduction") == "none" else ()
+    return [whole, op.shape(0)]
+
+
+def _infer_training_norm(op: Op) -> RuleResult:
+    """`BatchNormalization`: in training also the new mean and variance."""
+    return [op.shape(0), *[op.shape(3)] * 4]
+
+
+def _infer_layer_norm(op: Op) -> RuleResult:
+    """`LayerNormalization`: also mean and deviation, with sizes of 1."""
+    shape = op.shape(0)
+    axis = None if shape is None else stated_axis(op, len(shape), -1)
+    if shape is None or axis is None:
+        return [shape]
+    return [shape, *[(*shape[:axis], *[1] * (len(shape) - axis))] * 2]
+
+
+def _infer_classes(op: Op) -> RuleResult:
+    """`LinearClassifier`: labels, then a score for each class."""
+    shape = op.shape(0)
+    names = op.attr("classlabels_ints") or op.attr("classlabels_strings") or op.attr("classlabels_int64s")
+    rows = shape[0] if shape and len(shape) == 2 else 1 if shape else op.symbols.new_symbol()
+    return [(rows,), (rows, len(names) if names else op.symbols.new_symbol())]
+
+
+def _infer_targets(op: Op) -> RuleResult:
+    """`LinearRegressor`: a column for each target."""
+    shape, count = op.shape(0), op.attr("targets") or op.attr("n_targets")
+    rows = shape[0] if shape and len(shape) == 2 else 1 if shape else op.symbols.new_symbol()
+    return [(rows, count if isinstance(count, int) else 1)]
+
+
+RULES_BY_NAME: dict[str, ShapeRule] = {
+    "Conv": _convolution_rule(1),
+    "ConvInteger": _convolution_rule(1),
+    "DeformConv": _convolution_rule(1),
+    "FusedConv": _convolution_rule(1),
+    "QLinearConv": _convolution_rule(3),
+    "ConvTranspose": _infer_transposed_convolution,
+    **dict.fromkeys(("AveragePool", "LpPool", "MaxPool", "QLinearAveragePool"), _infer_pooling),
+    **dict.fromkeys(
+        ("GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "QLinearGlobalAveragePool"), _infer_global_pooling
+    ),
+    "MaxUnpool": _infer_unpooling,
+    "MaxRoiPool": _infer_regions,
+    "RoiAlign": _infer_regions,
+    "Col2Im": _infer_flat_blocks,
+    "MatMul": _product_rule(1),
+    "MatMulInteger": _product_rule(1),
+    "DynamicQuantizeMatMul": _product_rule(1),
+    "MatMulIntegerToFloat": _product_rule(1),
+    "QLinearMatMul": _product_rule(3),
+    "FusedMatMul": _infer_fused_product,
+    "Attention": _infer_attention,
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), _infer_recurrent),
+    **dict.fromkeys(
+        (
+            *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin"),
+            *("ReduceProd", "ReduceSum", "ReduceSumSquare"),
+        ),
+        _reduction_rule(),
+    ),
+    "ArgMax": _infer_arg_extreme,
+    "ArgMin": _infer_arg_extreme,
+    "TopK": _infer_top_k,
+    "OneHot": _infer_one_hot,
+    "Shape": _infer_shape,
+    "ConstantOfShape": _infer_stated,
+    "Range": _infer_range,
+    "Unique": _infer_unique,
+    "Compress": _infer_compress,
+    "NegativeLogLikelihoodLoss": _infer_loss,
+    "SoftmaxCrossEntropyLoss": _infer_loss,
+    "BatchNormalization": _infer_training_norm,
+    "LayerNormalization": _infer_layer_norm,
+    "LinearClassifier": _infer_classes,
+    "SVMClassifier": _infer_classes,
+    "TreeEnsembleClassifier": _infer_classes,
+    "LinearRegressor": _infer_targets,
+    "SVMRegressor": _infer_targets,
+    "TreeEnsembleRegressor": _infer_targets,
+}
+ONNX_RULES = {f"onnx::{op}": rule for op, rule in (RULES_BY_NAME | ONNX_ARRAY_RULES).items()}

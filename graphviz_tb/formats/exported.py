@@ -1,0 +1,524 @@
+"""Build the graph of an exported program: one way for the readers of `torch.export`, ONNX and TensorFlow Lite.
+
+A reader describes inputs, weights, constants, ops and outputs by the names of the values that they give, in any order;
+`ProgramBuilder.build` makes a GraphDef of them in which
+
+op type        has its framework before it: `aten::conv2d`, `onnx::Conv`, `tfl::CONV_2D`; its line is in `ops/ops.tsv`.
+               An op inside a module is named `Net/Block[blocks.0]/Conv2d[conv]/conv2d`: the class of each module around
+               it, and its path in the module before. Later calls of a module have a number: `ReLU[act@2]`
+inputs         are at the positions of the op's definition (the column `inputs` of the table); an argument that is no
+               tensor leaves its place empty (`""`), and is an attribute by its own name
+weights        are nodes `Parameter` or `Buffer` in the scope of their module, with `dtype`, `shape`, `_trainable`, the
+               name in the program (`_variable`, `shared_name`), and `_aliases`, further names of the same numbers
+constants      are nodes `Const`; `value` has the type, the shape, and the elements of a small one
+`_output_shapes`, `_output_types`
+               shapes and types of all outputs; a size with a name ("batch", "s0") has it in `dim.name`, and the
+               number -1
+`_source`      the lines of the program that made an op, outermost call first: `model.py:41 x = self.attn(x)`
+functions      are bodies of control flow, in the library; the attributes `then_branch` and `else_branch`, `cond` and
+               `body`, `f` of an op name them. A weight that a body uses is a node in the body, with the
+               `shared_name` of the weight outside
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphviz_tb.formats.contents import GraphContent
+from graphviz_tb.limits import MAX_SCOPE_LETTERS_OF_PROGRAM, MAX_SOURCE_LINE_LETTERS
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import Signature, TensorSpec
+from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
+from graphviz_tb.ops.roles import BUFFER_OP, PARAMETER_OP
+from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, TensorShapeProto
+
+DTYPE_NUMBERS = {dtype.name: number for number, dtype in DTYPE_TABLE.items()}
+INPUT_OP, OUTPUT_OP, CONSTANT_OP = "Placeholder", "_Retval", "Const"
+# A slash would end the segment, a colon begins the number of an output.
+NOT_IN_SEGMENTS = str.maketrans({"/": "∕", ":": "_", "\n": " ", "\0": " "})
+SCOPE_BRACKETS = re.compile(r"[\[\]]")
+TensorSize = int | str | None  # a number, the name of an unknown number, unknown
+Sizes = Sequence[TensorSize] | None  # None: the rank is unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A tensor of a program: its shape and type."""
+
+    sizes: Sizes = None
+    dtype: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCall:
+    """One module around an op: its path in the program ("enc.0.conv"), its class, and a key that differs from call to
+    call; without a key a new call begins where ops of another module came between."""
+
+    path: str
+    class_name: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWeight:
+    """A weight: its name in the program, shape and type, whether training changes it; a buffer is no parameter. `place`
+    is its scope and its name there, where the name in the program does not say it."""
+
+    name: str
+    value: Value
+    trainable: bool | None = None
+    buffer: bool = False
+    aliases: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    place: tuple[str, str] | None = None
+
+
+@dataclass(slots=True)
+class _Block:
+    """The main graph or a body: nodes in order, the inputs of each by value, and the node that gives each value."""
+
+    nodes: list[NodeDef] = field(default_factory=list)
+    inputs: list[Sequence[str | None]] = field(default_factory=list)
+    given: dict[str, str] = field(default_factory=dict)
+    names: dict[str, int] = field(default_factory=dict)
+    weights: dict[str, StoredWeight] = field(default_factory=dict)
+    arguments: list[tuple[str, str, Value]] = field(default_factory=list)  # value, name, shape and type
+    results: list[tuple[str, str]] = field(default_factory=list)  # name, value
+    values: dict[str, Value] = field(default_factory=dict)
+    around: str = ""  # the scope of the call of a body, which its names leave out
+
+    def scope_inside(self, scope: str) -> str:
+        """Return a scope as it is named in the block."""
+        inside = not self.around or scope == self.around or scope.startswith(f"{self.around}/")
+        return scope[len(self.around) :].lstrip("/") if inside else scope
+
+    def unique_name(self, scope: str, name: str) -> str:
+        """Return a name that no other node has: with a number from the second on."""
+        scope = self.scope_inside(scope)
+        whole = f"{scope}/{clean_segment(name)}" if scope else clean_segment(name)
+        number = self.names.get(whole)
+        if number is None:
+            self.names[whole] = 0
+            return whole
+        unique = whole
+        while unique in self.names:
+            number += 1
+            unique = f"{whole}_{number}"
+        self.names[whole], self.names[unique] = number, 0
+        return unique
+
+    def taken_values(self) -> set[str | None]:
+        """Return the values that its ops or its results take."""
+        return {value for inputs in self.inputs for value in inputs} | {value for _, value in self.results}
+
+
+class ProgramBuilder:
+    """Collects what a program consists of. `body` names the function that the next calls describe; "" is the main
+    graph."""
+
+    def __init__(self, title: str = "") -> None:
+        self.title = title
+        self.blocks: dict[str, _Block] = {"": _Block()}
+        self.body = ""
+        self.notices: list[Notice] = []
+        self.left_out = 0
+        self._calls = ScopeNames()
+        self._unused: list[StoredWeight] = []
+
+    @property
+    def _block(self) -> _Block:
+        return self.blocks[self.body]
+
+    def begin_body(self, name: str, around: str = "") -> str:
+        """Begin a function that is called in the scope `around`, and return its unique name; its description ends when
+        `body` is set again."""
+        unique, number = name, 1
+        while unique in self.blocks or not unique:
+            number += 1
+            unique = f"{name}_{number}"
+        self.blocks[unique] = _Block(around=around)
+        self.body = unique
+        return unique
+
+    def add_input(self, value: str, name: str, shape: Value) -> None:
+        """Add an input of the program, or an argument of the body."""
+        if self.body:
+            name = self._block.unique_name("", name)
+            self._block.arguments.append((value, name, shape))
+            self._block.given[value], self._block.values[value] = name, shape
+            return
+        node = self._add_node(INPUT_OP, "", name, (), {}, [(value, shape)])
+        _set_dtype(node.attr["dtype"], shape.dtype)
+        _set_shape(node.attr["shape"].shape, shape.sizes)
+
+    def add_weight(self, value: str, weight: StoredWeight) -> None:
+        """Add a weight under the name of the value that brings it."""
+        self._block.weights[value] = weight
+
+    def add_unused_weight(self, weight: StoredWeight) -> None:
+        """Add a weight that the file has and no op takes."""
+        self._unused.append(weight)
+
+    def add_constant(self, value: str, scope: str, name: str, shape: Value, content: bytes | None = None) -> None:
+        """Add a constant; `content` are its elements, little-endian, of a small one."""
+        node = self._add_node(CONSTANT_OP, scope, name, (), {}, [(value, shape)])
+        _set_dtype(node.attr["dtype"], shape.dtype)
+        tensor = node.attr["value"].tensor
+        tensor.dtype = DTYPE_NUMBERS.get(shape.dtype, 0)
+        _set_shape(tensor.tensor_shape, shape.sizes)
+        if content is not None:
+            tensor.tensor_content = content
+
+    def add_op(
+        self,
+        op: str,
+        scope: str,
+        inputs: Sequence[str | None],
+        outputs: Sequence[tuple[str, Value]],
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        name: str = "",
+        source: Sequence[str] = (),
+        functions: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add an op: the values that it takes by position (None: a place without a tensor), those that it gives, and
+        its attributes: numbers, texts, lists of one kind, an `AttrValue`. Its own name is by default that of its type;
+        `functions` are the bodies that it calls, by attribute."""
+        node = self._add_node(op, scope, name or _plain_type(op), inputs, attributes or {}, outputs)
+        if source:
+            lines = (line[:MAX_SOURCE_LINE_LETTERS].encode("utf-8", "replace") for line in source)
+            node.attr["_source"].list.s.extend(lines)
+        for attribute, function in (functions or {}).items():
+            node.attr[attribute].func.name = function
+
+    def plain_scope(self, parts: Sequence[str]) -> str:
+        """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
+        return self._calls.plain_scope(parts)
+
+    def add_output(self, name: str, value: str) -> None:
+        """Add a result of the program, or of the body."""
+        self._block.results.append((name, value))
+
+    def scope_name(self, modules: Iterable[ModuleCall]) -> str:
+        """Return the scope of an op in modules, outermost first."""
+        return self._calls.scope_name([*modules])
+
+    def give_same(self, value: str, other: str) -> None:
+        """Let `value` be another name of the value `other`."""
+        block = self._block
+        if other in block.weights:
+            block.weights[value] = block.weights[other]
+        else:
+            block.given[value] = block.given.get(other, other)
+
+    # The message
+
+    def build(self) -> GraphContent:
+        """Return the graph of all that was added, with a signature of its inputs and outputs."""
+        graph = GraphDef()
+        main = self.blocks[""]
+        self._write_results(main)
+        used = self._used_weights()
+        graph.node.extend(self._weight_nodes(main, used))
+        graph.node.extend(self._finished_nodes(main))
+        graph.node.extend(self._unused_nodes(main))
+        for name, block in self.blocks.items():
+            if name:
+                graph.library.function.append(self._function(name, block, used))
+        return GraphContent(
+            graph, (*self.notices, *self._calls.notices()), (self._signature(main),), left_out=self.left_out
+        )
+
+    def _add_node(
+        self,
+        op: str,
+        scope: str,
+        name: str,
+        inputs: Sequence[str | None],
+        attributes: Mapping[str, Any],
+        outputs: Sequence[tuple[str, Value]],
+    ) -> NodeDef:
+        block = self._block
+        node = NodeDef(name=block.unique_name(scope, name), op=op)
+        for key, content in attributes.items():
+            set_attribute(node.attr[key], content)
+        shapes, types = node.attr["_output_shapes"].list, node.attr["_output_types"].list
+        for place, (value, shape) in enumerate(outputs):
+            if value:
+                block.given[value] = f"{node.name}:{place}" if place else node.name
+                block.values[value] = shape
+            _set_shape(shapes.shape.add(), shape.sizes)
+            types.type.append(DTYPE_NUMBERS.get(shape.dtype, 0))
+        if not outputs:
+            node.attr.pop("_output_shapes")
+            node.attr.pop("_output_types")
+        block.nodes.append(node)
+        block.inputs.append(inputs)
+        return node
+
+    def _finished_nodes(self, block: _Block, *, in_body: bool = False) -> list[NodeDef]:
+        """Return the nodes of a block with their inputs by node: of a body in the form of functions, `node:out:1`."""
+        arguments = {name for _, name, _ in block.arguments}
+        for node, inputs in zip(block.nodes, block.inputs, strict=True):
+            names = [block.given.get(value, value) if value is not None else "" for value in inputs]
+            while names and not names[-1]:
+                names.pop()
+            node.input.extend(_body_input(name, arguments) if in_body and name else name for name in names)
+        return block.nodes
+
+    def _weight_nodes(self, block: _Block, used: Set[str]) -> list[NodeDef]:
+        """Return a node for each weight that an op of the block takes: one for all names of the same numbers. A weight
+        that is not `used` in another block either is filed as unused."""
+        taken = block.taken_values()
+        nodes: dict[str, NodeDef] = {}
+        for value, weight in block.weights.items():
+            if value not in taken:
+                if weight.name not in used:
+                    self._unused.append(weight)
+                continue
+            if weight.name not in nodes:
+                nodes[weight.name] = self._weight_node(block, weight)
+            block.given[value] = nodes[weight.name].name
+        return list(nodes.values())
+
+    def _used_weights(self) -> set[str]:
+        """Return the names of the weights that an op takes anywhere."""
+        used: set[str] = set()
+        for block in self.blocks.values():
+            taken = block.taken_values()
+            used.update(weight.name for value, weight in block.weights.items() if value in taken)
+        return used
+
+    def _weight_node(self, block: _Block, weight: StoredWeight) -> NodeDef:
+        scope, own = weight.place or self._calls.scope_of_weight(weight.name)
+        node = NodeDef(name=block.unique_name(scope, own or "weight"), op=BUFFER_OP if weight.buffer else PARAMETER_OP)
+        _set_dtype(node.attr["dtype"], weight.value.dtype)
+        _set_shape(node.attr["shape"].shape, weight.value.sizes)
+        _set_shape(node.attr["_output_shapes"].list.shape.add(), weight.value.sizes)
+        node.attr["_variable"].s = node.attr["shared_name"].s = weight.name.encode("utf-8", "replace")
+        if weight.trainable is not None:
+            node.attr["_trainable"].b = weight.trainable
+        if weight.aliases:
+            node.attr["_aliases"].list.s.extend(name.encode("utf-8", "replace") for name in weight.aliases)
+        for key, content in weight.attributes.items():
+            set_attribute(node.attr[key], content)
+        return node
+
+    def _unused_nodes(self, main: _Block) -> list[NodeDef]:
+        """Return nodes of the parameters that nothing uses; buffers that nothing uses are in a notice."""
+        unused = list({each.name: each for each in self._unused}.values())
+        buffers = [each for each in unused if each.buffer]
+        if buffers:
+            text = f"the program uses no {buffers[0].name!r}: buffers that nothing uses are not drawn"
+            self.notices.append(Notice("unused-buffer", text, buffers[0].name, len(buffers), strict=False))
+        return [self._weight_node(main, each) for each in unused if not each.buffer]
+
+    def _write_results(self, main: _Block) -> None:
+        """Make a node of each output of the program."""
+        self.body = ""
+        for name, value in main.results:
+            shape = main.values.get(value, Value())
+            node = self._add_node(OUTPUT_OP, "", name, [value], {}, [])
+            _set_dtype(node.attr["T"], shape.dtype)
+
+    def _function(self, name: str, block: _Block, used: Set[str]) -> FunctionDef:
+        function = FunctionDef()
+        function.signature.name = name
+        for place, (_, argument, shape) in enumerate(block.arguments):
+            given = function.signature.input_arg.add(name=argument)
+            given.type = DTYPE_NUMBERS.get(shape.dtype, 0)
+            _set_shape(function.arg_attr[place].attr["_output_shapes"].list.shape.add(), shape.sizes)
+        weights = self._weight_nodes(block, used)
+        function.node_def.extend(weights)
+        function.node_def.extend(self._finished_nodes(block, in_body=True))
+        arguments = {argument for _, argument, _ in block.arguments}
+        for place, (_, value) in enumerate(block.results):
+            result = function.signature.output_arg.add(name=f"result_{place}")
+            source = block.given.get(value, value)
+            function.ret[result.name] = _body_input(source, arguments)
+            result.type = DTYPE_NUMBERS.get(block.values.get(value, Value()).dtype, 0)
+        return function
+
+    def _signature(self, main: _Block) -> Signature:
+        inputs = [
+            TensorSpec(node.name, f"{node.name}:0", _dtype_text(node.attr["dtype"].type), _spec_shape(node))
+            for node in main.nodes
+            if node.op == INPUT_OP
+        ]
+        outputs = [
+            TensorSpec(name, main.given.get(value, value), shape.dtype, _plain_sizes(shape.sizes))
+            for name, value in main.results
+            if (shape := main.values.get(value, Value())) is not None
+        ]
+        return Signature("forward", self.title, tuple(inputs), tuple(outputs))
+
+
+class ScopeNames:
+    """Names of scopes: each call of a module is one, below the call of the module around it."""
+
+    def __init__(self) -> None:
+        self._scope_by_call: dict[tuple[str, str], str] = {}  # scope around, key of the call ─▶ scope
+        self._count: Counter[tuple[str, str]] = Counter()  # scope around, path ─▶ calls
+        self._last: list[tuple[str, str]] = []  # the calls around the op before
+        self._first_by_path: dict[str, str] = {}
+        self._letters, self._cut = 0, 0
+
+    def scope_name(self, modules: Sequence[ModuleCall]) -> str:
+        """Return the scope of an op in modules, outermost first."""
+        around, path, now = "", "", []
+        same = True  # as long as the calls around the op before are those around this one
+        for depth, module in enumerate(modules):
+            key = module.key if module.key is not None else module.path
+            call = (around, key)
+            same = same and depth < len(self._last) and self._last[depth][1] == key
+            if module.key is None:
+                # In file order, a call ends where its module is left.
+                scope = self._scope_by_call.get(call) if same else None
+            else:
+                scope = self._scope_by_call.get(call)
+            if scope is None:
+                scope = self._new_call(around, path, module)
+                self._scope_by_call[call] = scope
+            now.append((around, key))
+            around, path = scope, module.path
+        self._last = now
+        return around
+
+    def plain_scope(self, parts: Sequence[str]) -> str:
+        """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
+        scope = "/".join(map(clean_segment, parts))
+        path = ".".join(parts)
+        if scope and path not in self._first_by_path:
+            self._letters += len(scope)
+            if self._letters > MAX_SCOPE_LETTERS_OF_PROGRAM:
+                self._cut += 1
+                return ""
+            self._first_by_path[path] = scope
+        return scope
+
+    def _new_call(self, around: str, path: str, module: ModuleCall) -> str:
+        self._count[around, module.path] += 1
+        number = self._count[around, module.path]
+        own = module.path.removeprefix(f"{path}.") if path else module.path
+        attribute = f"{own}@{number}" if number > 1 else own
+        kind = clean_segment(SCOPE_BRACKETS.sub("", module.class_name)) or "module"
+        segment = f"{kind}[{clean_segment(attribute)}]" if attribute else kind
+        scope = f"{around}/{segment}" if around else segment
+        self._letters += len(scope)
+        if self._letters > MAX_SCOPE_LETTERS_OF_PROGRAM:
+            self._cut += 1
+            return around
+        self._first_by_path.setdefault(module.path, scope)
+        return scope
+
+    def scope_of_weight(self, name: str) -> tuple[str, str]:
+        """Return the scope of the module that has a weight, and the name of the weight in it."""
+        parts = name.split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            if (scope := self._first_by_path.get(".".join(parts[:cut]))) is not None:
+                return scope, ".".join(parts[cut:])
+        return self._first_by_path.get("", ""), name
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return a notice if names were so long that modules have no scope."""
+        if not self._cut:
+            return ()
+        text = "names of modules are so long that the last of them have no scope"
+        return (Notice("deep-names", text, count=self._cut),)
+
+
+def clean_segment(text: str) -> str:
+    """Return a text as one segment of a name.
+
+    >>> clean_segment("a/b"), clean_segment("")
+    ('a∕b', '_')
+    """
+    return text.translate(NOT_IN_SEGMENTS).lstrip("^") or "_"
+
+
+def set_attribute(message: AttrValue, content: Any) -> None:
+    """Write a plain value into an attribute: a number, a text, a truth value, a list of one of these."""
+    if isinstance(content, AttrValue):
+        message.CopyFrom(content)
+    elif isinstance(content, bool):
+        message.b = content
+    elif isinstance(content, int):
+        message.i = max(-(2**63), min(content, 2**63 - 1))
+    elif isinstance(content, float):
+        message.f = content
+    elif isinstance(content, str):
+        message.s = content.encode("utf-8", "replace")
+    elif isinstance(content, bytes):
+        message.s = content
+    elif isinstance(content, Sequence):
+        _set_list(message, content)
+
+
+def _set_list(message: AttrValue, content: Sequence[Any]) -> None:
+    """Write a list of one kind; of several kinds it is one of texts."""
+    kinds = {type(each) for each in content}
+    message.list.SetInParent()
+    if kinds <= {bool} and content:
+        message.list.b.extend(content)
+    elif kinds <= {int}:
+        message.list.i.extend(max(-(2**63), min(each, 2**63 - 1)) for each in content)
+    elif kinds <= {int, float}:
+        message.list.f.extend(map(float, content))
+    else:
+        message.list.s.extend(str(each).encode("utf-8", "replace") for each in content)
+
+
+def dtype_attribute(name: str) -> AttrValue:
+    """Return an attribute that is a type."""
+    made = AttrValue()
+    _set_dtype(made, name)
+    return made
+
+
+def _set_dtype(message: AttrValue, name: str) -> None:
+    message.type = DTYPE_NUMBERS.get(name, 0)
+
+
+def _set_shape(message: TensorShapeProto, sizes: Sizes) -> None:
+    if sizes is None or len(sizes) > MAX_DIMENSIONS:
+        message.unknown_rank = True
+        return
+    for size in sizes:
+        if isinstance(size, int):
+            message.dim.add(size=max(-1, min(size, 2**63 - 1)))
+        else:
+            message.dim.add(size=-1, name=size or "")
+
+
+def _plain_type(op: str) -> str:
+    """Return the name of an op: its type without the framework.
+
+    >>> _plain_type("aten::add_"), _plain_type("onnx::Conv")
+    ('add', 'Conv')
+    """
+    return op.rpartition("::")[2].strip("_") or op
+
+
+def _body_input(name: str, arguments: Iterable[str]) -> str:
+    """Return an input as functions write it: an argument by its name, an output as `node:output:0`."""
+    node, colon, place = name.rpartition(":")
+    if not colon or not place.isdecimal():
+        node, place = name, "0"
+    return node if node in arguments else f"{node}:output:{place}"
+
+
+def _dtype_text(number: int) -> str:
+    return DTYPE_TABLE[number].name if number in DTYPE_TABLE else ""
+
+
+def _spec_shape(node: NodeDef) -> tuple[int, ...] | None:
+    shape = node.attr["shape"].shape
+    return None if shape.unknown_rank else tuple(dim.size for dim in shape.dim)
+
+
+def _plain_sizes(sizes: Sizes) -> tuple[int, ...] | None:
+    return None if sizes is None else tuple(size if isinstance(size, int) else -1 for size in sizes)

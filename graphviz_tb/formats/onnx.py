@@ -1,0 +1,529 @@
+"""Read an ONNX model (`.onnx`): describe its graph, bodies and functions to the builder of exported programs.
+
+ops            keep their types, `onnx::Conv`; settings that newer versions of ONNX take as inputs are attributes again
+               where they are constants, and settings that say what holds anyway are left out: the same network of two
+               versions is the same graph
+stored tensors weights and constants (onnx_weights.py), small ones with their elements
+QDQ pairs      an activation that is quantised and dequantised at once is that activation, a dequantised weight is that
+               weight; the op says `quantized`, the weight has its stored type
+If, Loop, Scan call functions; values that a body takes from outside are further arguments
+functions      of the file are functions of the library, called by type
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+from graphviz_tb.errors import NoGraph
+from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
+from graphviz_tb.formats.exported import DTYPE_NUMBERS, ProgramBuilder, StoredWeight, Value, dtype_attribute
+from graphviz_tb.formats.onnx_messages import (
+    DTYPE_BY_NUMBER,
+    FORM_BY_DTYPE,
+    Attribute,
+    FunctionValue,
+    GraphValue,
+    ModelValue,
+    NamedValue,
+    NodeValue,
+    TensorValue,
+    decode_model,
+)
+from graphviz_tb.formats.onnx_scopes import (
+    MADE_NAME,
+    NodePlace,
+    name_in_call,
+    name_of_weight,
+    names_in_calls,
+    other_name_in_call,
+    place_of_node,
+    stack_trace,
+    with_module_of_kernel,
+)
+from graphviz_tb.formats.onnx_weights import (
+    BlockKey,
+    FunctionKey,
+    StoredTensorUses,
+    WeightUse,
+    captured_values,
+    constant_of_node,
+    function_key,
+    graphs_of_node,
+    op_type,
+    stored_tensors,
+)
+from graphviz_tb.formats.torch_metadata import source_lines
+from graphviz_tb.limits import MAX_SHOWN_NUMBERS
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import SourceEntry
+from graphviz_tb.ops.roles import Role, has_role
+from graphviz_tb.ops.signatures import is_size_input, op_def, setting_input_name, weight_input_names
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.proto import AttrValue
+from graphviz_tb.sources.bounds import check_empty_messages
+from graphviz_tb.sources.streams import OpenedSource
+
+NEWEST_IR_VERSION = 14
+AXIS_WAS_FIRST = frozenset(("Softmax", "LogSoftmax", "Hardmax"))  # axis 1 by default before version 13
+ALWAYS_NEUTRAL = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}  # settings that change nothing
+TYPE_SETTINGS = frozenset(("to", "dtype", "output_dtype"))
+LIST_SETTINGS = frozenset(
+    ("axes", "pads", "split", "starts", "ends", "steps", "repeats", "roi", "scales", "sizes", "shape", "image_shape")
+)
+SIZE_SETTING = "shape"  # the setting that a size input is
+# The input that decides the type of the output, where it is not the first.
+TYPING_INPUT = {
+    "Where": 1,
+    "OneHot": 2,
+    "DequantizeLinear": 1,
+    "CastLike": 1,
+    "QuantizeLinear": 2,
+    "QLinearConv": 7,
+    "QLinearMatMul": 7,
+    "MatMulIntegerToFloat": 2,
+    "DynamicQuantizeMatMul": 0,
+}
+COUNTED_OUTPUTS = "num_outputs"
+PASSING_OPS = frozenset(("Identity", "QuantizeLinear", "DequantizeLinear"))
+EMPTY_LIST_TYPES = frozenset((6, 7, 8))  # types of attributes: lists of floats, whole numbers, texts
+# Whole numbers of more than 8 bits in place of a weight's floats: counts have the same types, and are no weights.
+QUANTIZED_TYPES = {"int32": "qint32", "int16": "qint16", "uint16": "quint16"}
+BUFFER_SLOTS = frozenset(("mean", "variance", "buffer"))
+
+
+def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Read the graph of an ONNX model. Raises `ReadError`."""
+    data = opened.data()
+    if opened.bounded:
+        check_empty_messages(data, opened.name)
+    model = decode_model(data, opened.name)
+    if model.graph is None:
+        raise NoGraph(f"{opened.name}: the ONNX model has no graph")
+    content = ModelReader(model).content()
+    entry = SourceEntry("op", bytes=len(data), format="ONNX")
+    return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
+
+
+class ModelReader:
+    """Describes one model."""
+
+    def __init__(self, model: ModelValue) -> None:
+        self.model = model
+        self.builder = ProgramBuilder(model.graph.name if model.graph is not None else "")
+        self.uses = StoredTensorUses(model)
+        self.functions: dict[FunctionKey, str] = {}
+        self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
+        self.named_weights: dict[str, int] = {}
+
+    def content(self) -> GraphContent:
+        """Return the graph of the model."""
+        graph = self.model.graph
+        assert graph is not None, "read_onnx refuses a model without"
+        if self.model.ir_version > NEWEST_IR_VERSION:
+            text = (
+                f"version {self.model.ir_version} of the format is newer than this program: some of it may be missing"
+            )
+            self.builder.notices.append(Notice("newer-version", text, strict=False))
+        for function in self.model.functions:  # names first: they call each other
+            name = self.builder.begin_body(function.name or "function")
+            self.functions[function.domain, function.name, function.overload] = name
+        for function in self.model.functions:
+            key = (function.domain, function.name, function.overload)
+            self.builder.body = self.functions[key]
+            BlockReader(self, key, function, None).read_function(function)
+        self.builder.body = ""
+        BlockReader(self, None, graph, None).read_main(graph)
+        return self.builder.build()
+
+    def weight_name(self, stored: str, use: WeightUse) -> str:
+        """Return the name of a weight, with a number if another has it already."""
+        name = name_of_weight(stored, place_of_node(use.node), use.slot)
+        self.named_weights[name] = self.named_weights.get(name, 0) + 1
+        return name if self.named_weights[name] == 1 else f"{name}_{self.named_weights[name]}"
+
+
+class BlockReader:
+    """Describes a graph, a body or a function; `around` is the reader of the graph that a body is in."""
+
+    def __init__(
+        self, model: ModelReader, key: BlockKey, graph: GraphValue | FunctionValue, around: BlockReader | None
+    ) -> None:
+        self.model, self.builder, self.key, self.around = model, model.builder, key, around
+        self.nodes = graph.nodes
+        self.stored: dict[str, TensorValue] = {**(around.stored if around else {}), **stored_tensors(graph)}
+        self.same: dict[str, str] = dict(around.same) if around else {}  # another name of a value
+        self.kinds: dict[str, Value] = dict(around.kinds) if around else {}
+        self.weights: dict[str, StoredWeight] = around.weights if around else {}
+        self.used: dict[str, WeightUse | None] = around.used if around else {}
+        self.quantized: dict[str, str] = {}  # type by value that was quantised and dequantised
+        self.added: set[str] = set()
+        named: Sequence[NamedValue] = graph.values
+        if isinstance(graph, GraphValue):
+            named = [*graph.values, *graph.inputs, *graph.outputs]
+        else:
+            self.kinds |= dict.fromkeys(graph.inputs, Value())
+        self.kinds |= {value.name: Value(value.dims, value.dtype) for value in named}
+        self.makers = {value: node for node in graph.nodes for value in node.outputs if value}
+        takers = Counter(chain.from_iterable(node.inputs for node in graph.nodes))
+        restored = Counter(node.inputs[0] for node in graph.nodes if node.op_type == "DequantizeLinear" and node.inputs)
+        # Values that only dequantisations take: no other op, body or result.
+        self.only_dequantized = {value for value, count in restored.items() if takers[value] == count}
+        opsets = graph.opsets if isinstance(graph, FunctionValue) else model.model.opsets
+        self.version = next((each.version for each in opsets if each.domain in ("", "ai.onnx")), 0)
+
+    # The three kinds of blocks
+
+    def read_main(self, graph: GraphValue) -> None:
+        """Add the main graph."""
+        for value in graph.inputs:
+            if value.name not in self.stored:
+                self.builder.add_input(value.name, value.name, self.kinds[value.name])
+        self._read_nodes()
+        for output in graph.outputs:
+            self.builder.add_output(output.name, self._taken(output.name, NodePlace()) or "")
+
+    def read_body(self, graph: GraphValue, captured: Sequence[str], last: int) -> None:
+        """Add a body: its inputs, then the values from outside; its first `last` results are given last."""
+        for value in graph.inputs:
+            self.builder.add_input(value.name, value.name, self.kinds[value.name])
+        for name in captured:
+            self.builder.add_input(name, name, self.kinds.get(name, Value()))
+        self._read_nodes()
+        outputs = [*graph.outputs[last:], *graph.outputs[:last]]
+        for output in outputs:
+            self.builder.add_output(output.name, self._taken(output.name, NodePlace()) or "")
+
+    def read_function(self, function: FunctionValue) -> None:
+        """Add a function of the file."""
+        for name in function.inputs:
+            self.builder.add_input(name, name, self.kinds.get(name, Value()))
+        self._read_nodes()
+        for name in function.outputs:
+            self.builder.add_output(name, self._taken(name, NodePlace()) or "")
+
+    # Nodes
+
+    def _read_nodes(self) -> None:
+        for node in self.nodes:
+            self._infer_types(node)
+        for node in self.nodes:
+            if constant_of_node(node) is None and not self._passes_same(node):
+                self._read_node(node)
+
+    def _read_node(self, node: NodeValue) -> None:
+        place = self._place_of(node)
+        scope = self.builder.scope_name(place.modules) if place.modules else self.builder.plain_scope(place.parts)
+        attributes = self._attributes(node)
+        inputs: list[str | None] = []
+        function = self.model.functions.get(function_key(node))
+        op = function or op_type(node)
+        for slot, value in enumerate(node.inputs):
+            setting = None if function else self._setting(op, slot, value)
+            if setting is not None:
+                attributes[setting[0]] = setting[1]
+                inputs.append(None)
+            else:
+                inputs.append(self._taken(value, place, scope, node, slot))
+        self._normalize(node, attributes)
+        bodies = list(graphs_of_node(node))
+        functions, captured = self._add_bodies(node, bodies) if bodies else ({}, [])
+        inputs += [self._taken(value, place, scope) for value in captured]
+        kinds = {self.quantized[value] for value in node.inputs if value in self.quantized}
+        if kinds:
+            attributes["quantized"] = ", ".join(sorted(kinds))
+        outputs = [(value, self.kinds.get(value, Value())) for value in node.outputs]
+        self.builder.add_op(
+            op,
+            scope,
+            inputs,
+            outputs,
+            attributes,
+            name=place.name or node.op_type or "op",
+            source=source_lines(stack_trace(node)),
+            functions=functions,
+        )
+
+    def _place_of(self, node: NodeValue) -> NodePlace:
+        """Return where a node is, a folded convolution in the module of its kernel."""
+        place = place_of_node(node)
+        for slot, name in weight_input_names(op_type(node)).items():
+            if name == "kernel" and slot < len(node.inputs):
+                value = self._resolve(node.inputs[slot])
+                if value in self.stored:
+                    return with_module_of_kernel(place, node.op_type, value, len(self.stored[value].dims))
+        return place
+
+    def _resolve(self, value: str) -> str:
+        """Return the first name of a value."""
+        return self.same.get(value, value)
+
+    def _passes_same(self, node: NodeValue) -> bool:
+        """Return whether a node gives only what it takes: equal tensors that are stored once, QDQ pairs."""
+        if not node.inputs or not node.outputs or not node.outputs[0] or node.op_type not in PASSING_OPS:
+            return False
+        given, value = node.outputs[0], node.inputs[0]
+        taken = self._resolve(value)
+        if node.op_type == "Identity":
+            if taken in self.stored:
+                self._share_stored(given, taken)
+            return taken in self.stored
+        if node.op_type == "QuantizeLinear":
+            return given in self.only_dequantized
+        maker = self.makers.get(value)
+        if maker is not None and maker.op_type == "QuantizeLinear" and maker.inputs and value in self.only_dequantized:
+            self.same[given] = self._resolve(maker.inputs[0])
+            self.quantized[given] = self.kinds.get(value, Value()).dtype or "uint8"
+            self.builder.left_out += 2
+            return True
+        if taken in self.stored and self._use(taken) is not None:
+            self.same[given] = taken
+            self.builder.left_out += 1
+            return True
+        return False
+
+    def _share_stored(self, given: str, taken: str) -> None:
+        """Let a value be a stored one. A tensor with a name of its own in the program is a weight of its own, whose
+        equal numbers are stored once."""
+        if (
+            not MADE_NAME.fullmatch(given)
+            and self.model.uses.weight_use(self.key, given, self.stored[taken]) is not None
+        ):
+            self.stored[given] = self.stored[taken]
+        else:
+            self.same[given] = taken
+        self.builder.left_out += 1
+
+    # Values
+
+    def _taken(
+        self, value: str, place: NodePlace, scope: str = "", node: NodeValue | None = None, slot: int = 0
+    ) -> str | None:
+        """Return the value that an op takes by the name that the builder knows; None for a place that is left out, or a
+        value that nothing gives. A stored tensor is added when it is first taken."""
+        value = self._resolve(value)
+        if not value:
+            return None
+        if value in self.stored:
+            name = self._name_for_user(value, place, node, slot)
+            key = f"{value} {name}" if name else value
+            if key not in self.added:
+                self.added.add(key)
+                self._add_stored(value, place, scope, key, name)
+            return key
+        if value not in self.makers and value not in self.kinds:
+            return None
+        return value
+
+    def _use(self, value: str) -> WeightUse | None:
+        """Return how a stored tensor is used as a weight."""
+        if value not in self.used:
+            self.used[value] = self.model.uses.weight_use(self.key, value, self.stored[value])
+        return self.used[value]
+
+    def _name_for_user(self, value: str, place: NodePlace, node: NodeValue | None, slot: int) -> str:
+        """Return the name that the weight of one user has in the program, if the file stores it under another."""
+        use = self._use(value)
+        if node is None or use is None or has_role(op_type(node), Role.RECURRENT):
+            return ""
+        known = weight_input_names(op_type(node)).get(slot, use.slot)
+        name = name_in_call(node, place, known, value)
+        if not name and MADE_NAME.fullmatch(value):
+            name = other_name_in_call(node, known, self.model.names_in_calls)
+        return name
+
+    def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
+        tensor, use = self.stored[value], self._use(value)
+        kind = Value(tensor.dims, tensor.dtype if use is None else QUANTIZED_TYPES.get(tensor.dtype, tensor.dtype))
+        if use is None:
+            self.builder.add_constant(value, scope, place_name(value), kind, tensor.content())
+            return
+        if key not in self.weights:
+            buffer = use.slot in BUFFER_SLOTS
+            attributes = {"external": True} if tensor.is_external else {}
+            name = name or self.model.weight_name(value, use)
+            self.weights[key] = StoredWeight(name, kind, None, buffer, attributes=attributes)
+        self.builder.add_weight(key, self.weights[key])
+
+    def _infer_types(self, node: NodeValue) -> None:
+        """State the types of the outputs of a node that the file leaves open."""
+        if all(value in self.kinds and self.kinds[value].dtype for value in node.outputs if value):
+            return
+        for value, kind in zip(node.outputs, _results_of_bodies(node), strict=False):
+            self.kinds.setdefault(value, kind)
+        known = op_def(op_type(node))
+        at = TYPING_INPUT.get(node.op_type, 0)
+        usual = self._type_of(node.inputs[at]) if at < len(node.inputs) else ""
+        if node.op_type == "QuantizeLinear":
+            usual = usual or "uint8"
+        if node.op_type == "ConstantOfShape":
+            usual = next((each.t.dtype for each in node.attributes if each.t is not None), "float32")
+        for number, value in enumerate(node.outputs):
+            outputs = known.outputs if known is not None else ()
+            output = outputs[min(number, len(outputs) - 1)] if outputs else None
+            dtype = output.dtype if output is not None and output.dtype else usual
+            if output is not None and output.attr:
+                dtype = next(
+                    (DTYPE_BY_NUMBER.get(each.i or 0, "") for each in node.attributes if each.name == output.attr),
+                    usual,
+                )
+            before = self.kinds.get(value, Value())
+            self.kinds[value] = Value(before.sizes, before.dtype or dtype)
+
+    def _type_of(self, value: str) -> str:
+        if value in self.stored:
+            return self.stored[value].dtype
+        return self.kinds.get(value, Value()).dtype
+
+    # Settings
+
+    def _attributes(self, node: NodeValue) -> dict[str, Any]:
+        """Return the attributes of a node as plain values, but for graphs."""
+        found: dict[str, Any] = {}
+        for attribute in node.attributes:
+            name = attribute.name
+            if not name or name.startswith("_"):
+                continue
+            value = _attribute_value(attribute)
+            if name in TYPE_SETTINGS and isinstance(value, int):
+                value = dtype_attribute(DTYPE_BY_NUMBER.get(value, ""))
+            if value is not None:
+                found[name] = value
+        return found
+
+    def _normalize(self, node: NodeValue, attributes: dict[str, Any]) -> None:
+        """Leave out settings that say what holds anyway, and state those whose default has changed."""
+        if node.op_type in AXIS_WAS_FIRST and 0 < self.version < 13:
+            attributes.setdefault("axis", 1)
+        if node.op_type == "Split" and "split" not in attributes:
+            attributes.setdefault(COUNTED_OUTPUTS, len(node.outputs))
+        if 0 not in (attributes.get(SIZE_SETTING) or (0,)):
+            attributes.pop("allowzero", None)
+        known = op_def(op_type(node))
+        for name, usual in (known.defaults if known is not None else {}).items():
+            if name in attributes and _is_equal_setting(attributes[name], usual):
+                del attributes[name]
+        for name, neutral in ALWAYS_NEUTRAL.items():
+            value = attributes.get(name)
+            if isinstance(value, tuple | list) and value and all(number == neutral for number in value):
+                del attributes[name]
+
+    def _setting(self, op: str, slot: int, value: str) -> tuple[str, Any] | None:
+        """Return the setting that an input is: its name and value; None if it is a tensor, or computed."""
+        name = setting_input_name(op, slot) or (SIZE_SETTING if is_size_input(op, slot) else "")
+        stored = self._resolve(value)
+        if not name or stored not in self.stored:
+            return None
+        numbers = tensor_numbers(self.stored[stored])
+        if numbers is None or len(numbers) > MAX_SHOWN_NUMBERS:
+            return None
+        if name in LIST_SETTINGS:
+            return name, numbers
+        return (name, numbers[0] if len(numbers) == 1 else numbers) if numbers else None
+
+    # Bodies
+
+    def _add_bodies(
+        self, node: NodeValue, bodies: Sequence[tuple[str, GraphValue]]
+    ) -> tuple[dict[str, str], list[str]]:
+        """Add the graphs of a node as functions; return them by attribute, and the values that they capture."""
+        captured: dict[str, None] = {}
+        for _, graph in bodies:
+            names = captured_values(graph, self.stored)
+            captured.update(dict.fromkeys(self._resolve(name) for name in names if self._is_known(name)))
+        outer = self.builder.body
+        functions: dict[str, str] = {}
+        for attribute, graph in bodies:
+            functions[attribute] = self.builder.begin_body(graph.name or f"{node.name or node.op_type}_{attribute}")
+            # The condition of a loop is the first result of its body, and none of the node.
+            last = 1 if node.op_type == "Loop" else 0
+            BlockReader(self.model, self.key, graph, self).read_body(graph, list(captured), last)
+            self.builder.body = outer
+        return functions, list(captured)
+
+    def _is_known(self, value: str) -> bool:
+        """Return whether a value is given here, and not stored."""
+        resolved = self._resolve(value)
+        return resolved not in self.stored and (resolved in self.makers or resolved in self.kinds)
+
+
+def _results_of_bodies(node: NodeValue) -> list[Value]:
+    """Return the outputs of an op with bodies as the body states them; what a loop collects has one more axis."""
+    body = next((graph for _, graph in graphs_of_node(node)), None)
+    if body is None:
+        return []
+    kinds = [Value(value.dims, value.dtype) for value in body.outputs]
+    if node.op_type == "If":
+        return kinds
+    condition = 1 if node.op_type == "Loop" else 0
+    carried = max(0, len(body.inputs) - 2 if condition else len(node.inputs) - _scanned_inputs(node))
+    collected = [Value(None if kind.sizes is None else (None, *kind.sizes), kind.dtype) for kind in kinds]
+    return [*kinds[condition : condition + carried], *collected[condition + carried :]]
+
+
+def _scanned_inputs(node: NodeValue) -> int:
+    """Return the number of inputs that a `Scan` goes through, slice by slice."""
+    return next((each.i or 0 for each in node.attributes if each.name == "num_scan_inputs"), len(node.inputs))
+
+
+def place_name(value: str) -> str:
+    """Return the name of a constant: its own, or that of any constant."""
+    return "Const" if MADE_NAME.fullmatch(value) else value.rpartition("/")[2] or "Const"
+
+
+def _attribute_value(attribute: Attribute) -> Any:
+    """Return the value of an attribute; None for a graph, and for one of the function around."""
+    if attribute.ref_name or attribute.g is not None or attribute.graphs:
+        return None
+    for single in (attribute.i, attribute.f):
+        if single is not None:
+            return single
+    if attribute.s is not None:
+        return attribute.s.decode("utf-8", "replace")
+    if attribute.t is not None:
+        return tensor_attribute(attribute.t)
+    for several in (attribute.ints, attribute.floats, attribute.strings):
+        if several:
+            return (
+                [each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in several]
+                if len(several) <= MAX_SHOWN_NUMBERS
+                else f"{len(several):,} values"
+            )
+    return [] if attribute.type in EMPTY_LIST_TYPES else None
+
+
+def tensor_attribute(tensor: TensorValue) -> AttrValue:
+    """Return an attribute that is a tensor, with its elements if they are few."""
+    made = AttrValue()
+    made.tensor.dtype = DTYPE_NUMBERS.get(tensor.dtype, 0)
+    for size in tensor.dims:
+        made.tensor.tensor_shape.dim.add(size=max(-1, size))
+    content = tensor.content()
+    if content is not None:
+        made.tensor.tensor_content = content
+    return made
+
+
+def tensor_numbers(tensor: TensorValue) -> list[Any] | None:
+    """Return the numbers of a small tensor: whole ones, floats or truth values.
+
+    >>> tensor_numbers(TensorValue(dims=(2,), data_type=7, int64_data=(3, -1)))
+    [3, -1]
+    """
+    content, form = tensor.content(), FORM_BY_DTYPE.get(tensor.dtype)
+    if content is None or form is None or tensor.dtype in ("float16", "bfloat16"):
+        return None
+    numbers = [each for (each,) in struct.iter_unpack(form, content)]
+    return [bool(each) for each in numbers] if tensor.dtype == "bool" else numbers
+
+
+def _is_equal_setting(value: Any, usual: Any) -> bool:
+    """Return whether a setting is the usual one; floats are those of 32 bits."""
+    if isinstance(value, float) and isinstance(usual, int | float):
+        return abs(value - usual) <= 1e-6 * max(abs(value), abs(usual))
+    if isinstance(value, AttrValue) or type(value) is not type(usual):
+        return False
+    return bool(value == usual)

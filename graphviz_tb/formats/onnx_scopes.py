@@ -1,0 +1,210 @@
+"""Where the ops of an ONNX model are in its program: modules that an exporter wrote, or names with slashes.
+
+PyTorch's newer exporter lists the modules around each node, with classes; its older one and those of other frameworks
+name nodes after the scope, `/encoder/layers.0/self_attn/MatMul`. Calls have no number: a run of nodes of one module is
+one call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from graphviz_tb.formats.exported import ModuleCall, clean_segment
+from graphviz_tb.formats.onnx_messages import NodeValue
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.ops.roles import Role, has_role
+
+SCOPES_KEY, CLASSES_KEY, TRACE_KEY, CALL_KEY = (
+    f"pkg.torch.onnx.{what}" for what in ("name_scopes", "class_hierarchy", "stack_trace", "fx_node")
+)
+NAMESPACE_KEY = "namespace"  # of releases before 2.6: `: models.Net/fc: torch.nn.Linear/linear: aten.linear.default`
+LISTED_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""")
+WEIGHT_IN_CALL, NOT_IN_CALLS = re.compile(r"%([pb])_(\w+)"), re.compile(r"\W")
+ESCAPED = re.compile(r"\\(.)")
+NAMESPACE_ENTRY = re.compile(r"([^/:]*): ([\w.]+)(?:/|$)")
+MAX_LISTED_LETTERS = 20_000
+# Names that an exporter makes up for values without one in the program.
+MADE_NAME = re.compile(
+    r"(?:onnx::\w+|_?val_\d+|\d+|_v_\d+|node_\w+|const\w*|expand(?:_\d+)?|scalar_tensor\w*|.*_output_\d+)?",
+    re.IGNORECASE,
+)
+QUANTIZED_END = re.compile(r"(?:_quantized|_DequantizeLinear(?:_Output)?|_dequantized)$")
+WEIGHT_ATTRIBUTES = {"kernel": "weight", "embeddings": "weight", "scale": "weight", "slope": "weight", "offset": "bias"}
+DIMENSIONAL = {"Conv": "Conv{}d", "ConvTranspose": "ConvTranspose{}d"}
+PLAIN_CLASSES = {"Gemm": "Linear", "MatMul": "Linear"}
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlace:
+    """Where a node is: the modules around it, outermost first; or the parts of its name, without modules."""
+
+    modules: tuple[ModuleCall, ...] = ()
+    parts: tuple[str, ...] = ()
+    name: str = ""
+
+    @property
+    def path(self) -> str | None:
+        """The path of the innermost module in the program; None if it is not known."""
+        if self.modules:
+            return self.modules[-1].path
+        return ".".join(self.parts) if self.parts else None
+
+    @property
+    def scope(self) -> str:
+        """The scope that the parts of the name are."""
+        return "/".join(map(clean_segment, self.parts))
+
+
+def place_of_node(node: NodeValue) -> NodePlace:
+    """Return where a node is.
+
+    >>> place_of_node(NodeValue(name="/encoder/layers.0/MatMul", op_type="MatMul")).path
+    'encoder.layers.0'
+    """
+    metadata = {entry.key: entry.value for entry in node.metadata}
+    modules = _modules_of(metadata)
+    if modules:
+        return NodePlace(modules, name=node.op_type)
+    parts = tuple(part for part in node.name.split("/") if part)
+    if len(parts) > 1 or (parts and node.name.startswith("/")):
+        return NodePlace((), parts[:-1], parts[-1])
+    return NodePlace(name=node.op_type if MADE_NAME.fullmatch(node.name) else node.name)
+
+
+def stack_trace(node: NodeValue) -> str:
+    """Return the lines of the program that made a node, as Python prints them; "" if the exporter wrote none."""
+    return next((entry.value for entry in node.metadata if entry.key == TRACE_KEY), "")
+
+
+def stored_kind(node: NodeValue, value: str) -> str:
+    """Return whether a stored value that a node takes is a parameter ("p") or a buffer ("b") of the program, as the
+    exporter says in the call that the node was made from; "" if it says neither.
+
+    >>> from graphviz_tb.formats.onnx_messages import Entry
+    >>> call = Entry("pkg.torch.onnx.fx_node", "%add : call_function(args = (%x, %p_pos_embed))")
+    >>> stored_kind(NodeValue(metadata=(call,)), "pos.embed"), stored_kind(NodeValue(), "pos")
+    ('p', '')
+    """
+    mangled = _mangle(value)
+    return next((kind for kind, name in _weights_of_call(node) if name == mangled), "")
+
+
+def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> str:
+    """Return the name of a weight by the call that its user was made from; "" if that says nothing. The exporter stores
+    equal weights once, and those that it turned under a new name, but the call has the parameter.
+
+    >>> from graphviz_tb.formats.onnx_messages import Entry
+    >>> call = Entry("pkg.torch.onnx.fx_node", "%linear : call_function(args = (%x, %p_mlp_0_weight, %p_mlp_0_bias))")
+    >>> place = NodePlace((ModuleCall("", "Net"), ModuleCall("mlp.0", "Linear")))
+    >>> name_in_call(NodeValue(metadata=(call,)), place, "kernel", "val_3")
+    'mlp.0.weight'
+    """
+    if not place.path or stored.rpartition(".")[0] == place.path:
+        return ""
+    own, made = f"{_mangle(place.path)}_", MADE_NAME.fullmatch(stored) is not None
+    attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
+    last = stored.rpartition(".")[2]
+    for _, name in _weights_of_call(node):
+        if name.startswith(own) and (name.endswith(attribute) if made else name == f"{own}{_mangle(last)}"):
+            return f"{place.path}.{name.removeprefix(own)}"
+    return ""
+
+
+def other_name_in_call(node: NodeValue, slot: str, names: Mapping[str, str]) -> str:
+    """Return the name of a weight of another module by the call that its user was made from; `names` are those of
+    stored weights by the form that calls give them."""
+    attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
+    return next((names[name] for _, name in _weights_of_call(node) if name.endswith(attribute) and name in names), "")
+
+
+def names_in_calls(stored: Iterable[str]) -> dict[str, str]:
+    """Return the names of stored weights by the form that calls give them."""
+    return {_mangle(name): name for name in stored if not MADE_NAME.fullmatch(name)}
+
+
+def _weights_of_call(node: NodeValue) -> list[tuple[str, str]]:
+    """Return the weights in the call that a node was made from: "p" or "b", and the name in small letters."""
+    call = next((entry.value for entry in node.metadata if entry.key == CALL_KEY), "")
+    return WEIGHT_IN_CALL.findall(call.lower()) if len(call) < MAX_LISTED_LETTERS else []
+
+
+def _mangle(name: str) -> str:
+    """Return the form of a name in calls."""
+    return NOT_IN_CALLS.sub("_", name).lower()
+
+
+def has_call_record(node: NodeValue) -> bool:
+    """Return whether the exporter wrote the call that a node was made from."""
+    return any(entry.key == CALL_KEY for entry in node.metadata)
+
+
+def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:
+    """Return the modules in the metadata of a node."""
+    paths, classes = metadata.get(SCOPES_KEY, ""), metadata.get(CLASSES_KEY, "")
+    return _listed_modules(paths, classes, "" if paths else metadata.get(NAMESPACE_KEY, ""))
+
+
+@lru_cache(maxsize=1024)  # the nodes of a module follow each other
+def _listed_modules(path_list: str, class_list: str, namespace: str) -> tuple[ModuleCall, ...]:
+    """Return the modules that texts list: all but the last entry, which is the op."""
+    paths, classes = _listed_texts(path_list), _listed_texts(class_list)
+    if namespace and len(namespace) < MAX_LISTED_LETTERS:
+        found = NAMESPACE_ENTRY.findall(namespace)
+        paths, classes = [path for path, _ in found], [kind for _, kind in found]
+    if len(paths) != len(classes):
+        return ()
+    calls: list[ModuleCall] = []
+    for path, kind in zip(paths[:-1], classes[:-1], strict=True):
+        name = kind.rpartition(".")[2]
+        if name and (not calls or calls[-1].path != path):
+            calls.append(ModuleCall(path, name))
+    return tuple(calls)
+
+
+def _listed_texts(text: str) -> list[str]:
+    """Return the texts of a list as Python prints it.
+
+    >>> _listed_texts("['', 'enc.0', \\"it's\\"]")
+    ['', 'enc.0', "it's"]
+    """
+    if len(text) > MAX_LISTED_LETTERS:
+        return []
+    texts = (single or double for single, double in LISTED_TEXT.findall(text))
+    return [ESCAPED.sub(r"\1", each) if "\\" in each else each for each in texts]
+
+
+def with_module_of_kernel(place: NodePlace, op: str, kernel: str, rank: int) -> NodePlace:
+    """Return the place of a convolution or a product by the name of its kernel: where a batch norm is folded into it,
+    the exporter gives it the module of the norm.
+
+    >>> net, norm = ModuleCall("", "Net"), ModuleCall("bn1", "BatchNorm2d")
+    >>> with_module_of_kernel(NodePlace((net, norm)), "Conv", "conv1.weight", 4).modules[-1]
+    ModuleCall(path='conv1', class_name='Conv2d', key=None)
+    """
+    path = kernel.rpartition(".")[0]
+    if not path or len(place.modules) < 2 or not has_role(f"onnx::{op}", Role.CONVOLUTION, Role.PRODUCT):
+        return place
+    around, inner = place.modules[-2].path, place.modules[-1]
+    own = path.removeprefix(f"{around}.") if around else path
+    if path == inner.path or path.startswith(f"{inner.path}.") or "." in own or (around and own == path):
+        return place
+    if "Norm" not in inner.class_name:  # any other module that takes the weight of a neighbour shares it
+        return place
+    kind = DIMENSIONAL[op].format(rank - 2) if op in DIMENSIONAL else PLAIN_CLASSES.get(op, op)
+    return NodePlace((*place.modules[:-1], ModuleCall(path, kind)), name=place.name)
+
+
+def name_of_weight(stored: str, place: NodePlace | None, slot: str) -> str:
+    """Return the name of a weight in the program. One without a name is called after the module that takes it.
+
+    >>> name_of_weight("conv1.weight_quantized", None, "kernel"), name_of_weight("onnx::MatMul_12", None, "kernel")
+    ('conv1.weight', 'onnx::MatMul_12')
+    >>> name_of_weight("val_3", NodePlace((ModuleCall("mlp.0", "Linear"),)), "kernel")
+    'mlp.0.weight'
+    """
+    name = QUANTIZED_END.sub("", stored)
+    if not MADE_NAME.fullmatch(name) or place is None or not place.path:
+        return name
+    return f"{place.path}.{WEIGHT_ATTRIBUTES.get(slot, slot or 'weight')}"

@@ -1,0 +1,230 @@
+"""Which stored tensors of an ONNX model are weights: those that arrive at a weight input of an op.
+
+    kernel (int8) ─▶ DequantizeLinear ─▶ Conv          the table of ops says that input 1 is the kernel
+    bias ─▶ Add ◀─ MatMul ◀─ kernel                    what is added to a product with a weight is its bias
+    conv.bias ─▶ Identity ─▶ norm.bias                 equal tensors are stored once
+
+Initialisers and `Constant` nodes are alike. What else has a name in the program ("encoder.pos_embedding") is a weight
+too; other numbers are constants.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from math import prod
+
+from graphviz_tb.formats.onnx_messages import FunctionValue, GraphValue, ModelValue, NodeValue, TensorValue
+from graphviz_tb.formats.onnx_scopes import MADE_NAME, has_call_record, stored_kind
+from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.ops.roles import Role, has_role
+from graphviz_tb.ops.signatures import weight_input_names
+
+CARRIERS = frozenset(
+    (
+        *("Cast", "CastLike", "DequantizeLinear", "Identity", "QuantizeLinear"),
+        *("Reshape", "Squeeze", "Transpose", "Unsqueeze"),
+    )
+)
+JOINING_OPS = frozenset(("Add", "Mul", "Sub", "Div"))
+OWN_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
+NEUTRAL_FORMS = {"scale": struct.pack("<f", 1), "offset": struct.pack("<f", 0)}  # one element of float32
+
+FunctionKey = tuple[str, str, str]  # domain, name, overload
+BlockKey = FunctionKey | None  # None: the main graph and the graphs inside of it, whose names differ
+
+
+@dataclass(frozen=True, slots=True)
+class WeightUse:
+    """An op that takes a stored tensor as a weight: the name of that input in the table, and the node."""
+
+    slot: str
+    node: NodeValue
+
+
+def op_type(node: NodeValue) -> str:
+    """Return the type of an op with its framework, or with the domain of another one.
+
+    >>> op_type(NodeValue(op_type="Conv")), op_type(NodeValue(op_type="Gelu", domain="com.microsoft"))
+    ('onnx::Conv', 'onnx::Gelu')
+    """
+    return f"onnx::{node.op_type}"
+
+
+def function_key(node: NodeValue) -> FunctionKey:
+    """Return the key of the function that a node calls if the model defines it."""
+    return node.domain, node.op_type, node.overload
+
+
+def graphs_of_node(node: NodeValue) -> Iterator[tuple[str, GraphValue]]:
+    """Yield the graphs in the attributes of a node, by attribute."""
+    for attribute in node.attributes:
+        if attribute.g is not None:
+            yield attribute.name, attribute.g
+        for number, graph in enumerate(attribute.graphs):
+            yield f"{attribute.name}_{number}", graph
+
+
+def constant_of_node(node: NodeValue) -> TensorValue | None:
+    """Return the tensor that a `Constant` node gives; None for any other node."""
+    if node.op_type != "Constant" or node.domain not in OWN_DOMAINS:
+        return None
+    for attribute in node.attributes:
+        if attribute.name == "value" and attribute.t is not None:
+            return attribute.t
+        if attribute.name == "sparse_value" and attribute.sparse is not None:
+            values = attribute.sparse.values
+            return TensorValue(dims=attribute.sparse.dims, data_type=values.data_type, skipped=True)
+        if attribute.name == "value_float":
+            return TensorValue(data_type=1, float_data=(attribute.f or 0.0,))
+        if attribute.name == "value_int":
+            return TensorValue(data_type=7, int64_data=(attribute.i or 0,))
+        if attribute.name == "value_floats":
+            return TensorValue(dims=(len(attribute.floats),), data_type=1, float_data=attribute.floats)
+        if attribute.name == "value_ints":
+            return TensorValue(dims=(len(attribute.ints),), data_type=7, int64_data=attribute.ints)
+        if attribute.name in ("value_string", "value_strings"):
+            return TensorValue(dims=(len(attribute.strings),) if attribute.strings else (), data_type=8)
+    return TensorValue()
+
+
+def stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
+    """Return the stored tensors of a graph by the values that they give, not those of graphs inside."""
+    found: dict[str, TensorValue] = {}
+    if isinstance(graph, GraphValue):
+        found |= {tensor.name: tensor for tensor in graph.initializers}
+        for sparse in graph.sparse_initializers:
+            values = sparse.values
+            found[values.name] = TensorValue(values.name, sparse.dims, values.data_type, skipped=True)
+    for node in graph.nodes:
+        tensor = constant_of_node(node)
+        if tensor is not None and node.outputs:
+            found[node.outputs[0]] = tensor
+    return found
+
+
+class StoredTensorUses:
+    """What takes the stored tensors of a model, through carriers and into functions."""
+
+    def __init__(self, model: ModelValue) -> None:
+        self.from_pytorch = model.producer == "pytorch"
+        self.functions = {(each.domain, each.name, each.overload): each for each in model.functions}
+        self._users: dict[tuple[BlockKey, str], list[tuple[NodeValue, int]]] = {}
+        self._makers: dict[tuple[BlockKey, str], NodeValue] = {}
+        self.stored: dict[tuple[BlockKey, str], TensorValue] = {}
+        if model.graph is not None:
+            self._collect(None, model.graph)
+        for key, function in self.functions.items():
+            self._collect(key, function)
+
+    def _collect(self, block: BlockKey, first: GraphValue | FunctionValue) -> None:
+        waiting: list[GraphValue | FunctionValue] = [first]
+        while waiting:
+            graph = waiting.pop()
+            self.stored |= {(block, name): tensor for name, tensor in stored_tensors(graph).items()}
+            for node in graph.nodes:
+                for slot, value in enumerate(node.inputs):
+                    if value:
+                        self._users.setdefault((block, value), []).append((node, slot))
+                self._makers.update({(block, value): node for value in node.outputs})
+                waiting += [inner for _, inner in graphs_of_node(node)]
+
+    def weight_use(self, block: BlockKey, value: str, tensor: TensorValue) -> WeightUse | None:
+        """Return the first use of a stored tensor as a weight; None if it is a constant."""
+        if not _may_be_weight(tensor):
+            return None
+        quantized = "float" not in tensor.dtype
+        waiting, seen = [(block, value, False)], {(block, value)}
+        while waiting and len(seen) < MAX_FOLLOWED_CARRIERS:
+            here, name, dequantized = waiting.pop(0)
+            for node, slot in self._users.get((here, name), ())[:MAX_FOLLOWED_CARRIERS]:
+                function = self.functions.get(function_key(node))
+                if function is not None:
+                    if slot < len(function.inputs):
+                        self._follow(waiting, seen, (function_key(node), function.inputs[slot], dequantized))
+                    continue
+                names = weight_input_names(op_type(node))
+                integer = dequantized or not quantized or "Integer" in node.op_type or "QLinear" in node.op_type
+                if slot in names and integer and not _is_neutral(value, names[slot], tensor):
+                    return WeightUse(names[slot], node)
+                if slot == 0 and node.op_type in CARRIERS and node.outputs:
+                    more = dequantized or node.op_type == "DequantizeLinear"
+                    self._follow(waiting, seen, (here, node.outputs[0], more))
+                elif node.op_type in JOINING_OPS and not quantized and self._joins(here, node, slot, tensor):
+                    return WeightUse("bias" if node.op_type in ("Add", "Sub") else "scale", node)
+        return self._use_by_name(value) if block is None and not quantized else None
+
+    @staticmethod
+    def _follow(
+        waiting: list[tuple[BlockKey, str, bool]], seen: set[tuple[BlockKey, str]], step: tuple[BlockKey, str, bool]
+    ) -> None:
+        if step[:2] not in seen:
+            seen.add(step[:2])
+            waiting.append(step)
+
+    def _use_by_name(self, value: str) -> WeightUse | None:
+        """Return the use of a tensor that has a name in the program: the exporter says so, or did not make it up."""
+        users = [node for node, _ in self._users.get((None, value), ())[:MAX_FOLLOWED_CARRIERS]]
+        if not users or MADE_NAME.fullmatch(value):
+            return None
+        kind = next(filter(None, (stored_kind(node, value) for node in users)), "")
+        named = "." in value or (self.from_pytorch and "/" not in value and not any(map(has_call_record, users)))
+        return WeightUse("buffer" if kind == "b" else "", users[0]) if kind or named else None
+
+    def _joins(self, block: BlockKey, node: NodeValue, slot: int, tensor: TensorValue) -> bool:
+        """Return whether an op joins a vector to the result of a product or a norm that has weights."""
+        if sum(size > 1 for size in tensor.dims) > 1 or not tensor.dims or len(node.inputs) != 2:
+            return False
+        if prod(tensor.dims) < 2 and node.op_type not in ("Add", "Sub"):
+            return False
+        value = node.inputs[1 - slot]
+        for _ in range(MAX_FOLLOWED_CARRIERS):
+            maker = self._makers.get((block, value))
+            if maker is None or not maker.inputs:
+                return False
+            if has_role(op_type(maker), Role.CONVOLUTION, Role.PRODUCT, Role.NORMALIZATION):
+                slots = weight_input_names(op_type(maker))
+                return any(self._may_be_stored(block, maker.inputs[at]) for at in slots if at < len(maker.inputs))
+            if maker.op_type not in CARRIERS and maker.op_type not in JOINING_OPS:
+                return False
+            value = maker.inputs[0]
+        return False
+
+    def _may_be_stored(self, block: BlockKey, value: str) -> bool:
+        """Return whether a value is a stored one, dequantized or turned, or an argument of a function."""
+        for _ in range(MAX_FOLLOWED_CARRIERS):
+            maker = self._makers.get((block, value))
+            if maker is None or maker.op_type not in CARRIERS or not maker.inputs:
+                break
+            value = maker.inputs[0]
+        return (block, value) in self.stored or (block is not None and value in self.functions[block].inputs)
+
+
+def _may_be_weight(tensor: TensorValue) -> bool:
+    """Return whether the type of a tensor is one that weights have."""
+    return bool(tensor.dtype) and tensor.dtype not in ("string", "bool", "int64", "uint64")
+
+
+def _is_neutral(value: str, slot: str, tensor: TensorValue) -> bool:
+    """Return whether a vector without a name leaves a normalised value as it is: ones times it, or zeros added."""
+    form = NEUTRAL_FORMS.get(slot)
+    content = tensor.content() if form is not None and MADE_NAME.fullmatch(value) else None
+    return content is not None and form is not None and content == form * (len(content) // len(form))
+
+
+def captured_values(graph: GraphValue, stored: Mapping[str, object]) -> list[str]:
+    """Return the values from outside that a graph and those inside of it take, but for stored tensors; in the order of
+    their use."""
+    given: set[str] = set()
+    taken: dict[str, None] = {}
+    waiting: list[GraphValue] = [graph]
+    while waiting:
+        inner = waiting.pop()
+        given |= {value.name for value in inner.inputs} | stored_tensors(inner).keys()
+        taken.update(dict.fromkeys(output.name for output in inner.outputs))
+        for node in inner.nodes:
+            given.update(node.outputs)
+            taken.update(dict.fromkeys(filter(None, node.inputs)))
+            waiting += [more for _, more in graphs_of_node(node)]
+    return [value for value in taken if value not in given and value not in stored]

@@ -1,0 +1,402 @@
+"""Read TensorFlow Lite: the graph of one signature, with the subgraphs that it calls as functions.
+
+A tensor has a name, an operator has none: it is named by what it gives. The converter fuses ops, and lists the names of
+all of them: `relu/Relu;bn/add_1;conv/convolution`. The op is drawn where its kernel is from, or else by the part that
+names its own kind; the card has the whole name. Its weights are drawn next to it, as `kernel` and `bias`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from math import prod
+
+from graphviz_tb.errors import MalformedProto, NoGraph, RequestError, UnknownChoice
+from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
+from graphviz_tb.formats.exported import ProgramBuilder, StoredWeight, Value, clean_segment
+from graphviz_tb.formats.tflite_file import (
+    ABSENT,
+    DAMAGED_HINT,
+    LiteModel,
+    LiteOperator,
+    LiteSignature,
+    LiteSubgraph,
+    LiteTensor,
+    decode_tflite,
+)
+from graphviz_tb.limits import MAX_PROGRAM_CONSTANT_BYTES, MAX_SCOPE_LETTERS_OF_PROGRAM, Meter
+from graphviz_tb.model.sources import Signature, SourceEntry, TensorSpec
+from graphviz_tb.model.tensors import NON_INTEGER_DTYPES
+from graphviz_tb.ops.roles import Role, has_role
+from graphviz_tb.ops.signatures import weight_input_names
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.sources.streams import OpenedSource
+
+PREFIX = "tfl::"
+FLEX = "Flex"  # before the type of an op that TensorFlow itself runs
+FORMAT_NAME = "TensorFlow Lite"
+DEFAULT_SIGNATURE = "serving_default"
+HANDLE_OP, READ_OP, ASSIGN_OP = "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"
+KERNEL_WORDS = ("kernel", "embeddings")
+# The last segments of the names of an op, where they are not its type.
+NAMES_OF_OPS = {
+    "FULLY_CONNECTED": ("matmul", "einsum", "tensordot", "dense"),
+    "BATCH_MATMUL": ("matmul", "einsum", "batchmatmul"),
+    "TRANSPOSE_CONV": ("conv",),
+    "LOGISTIC": ("sigmoid", "logistic"),
+}
+NAME_OF_RESULT = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?(?::\d+)?|Identity(?:_\d+)?|tfl\.\w+|arith\.\w+")
+READ_SEGMENT = "ReadVariableOp"  # of a weight, never of an op
+BODY_ATTRIBUTES = {  # fields of options ─▶ the attributes of TensorFlow
+    "cond_subgraph_index": "cond",
+    "body_subgraph_index": "body",
+    "then_subgraph_index": "then_branch",
+    "else_subgraph_index": "else_branch",
+    "subgraph": "f",
+    "init_subgraph_index": "f",
+    "decomposition_subgraph_index": "f",
+}
+Use = tuple[LiteOperator, int]  # an operator and the position of an input
+
+
+def read_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
+    """Return the graph of a file."""
+    data = opened.data()
+    model = decode_tflite(data, opened.name, opened.bounded)
+    if not model.subgraphs:
+        raise NoGraph(f"{opened.name}: a TensorFlow Lite model without a subgraph")
+    signatures = tuple(_signature(model, each) for each in model.signatures if each.subgraph < len(model.subgraphs))
+    entry = SourceEntry("op", bytes=len(data), format=FORMAT_NAME, signatures=signatures)
+    item = SourceItem(entry, partial(_content, model, signatures, opened.name, options.signature))
+    return SourceContents((item,), what=opened.name)
+
+
+def _content(model: LiteModel, signatures: tuple[Signature, ...], name: str, asked: str | None) -> GraphContent:
+    """Return the graph of the signature that was asked for, else of the default one, else of the first subgraph."""
+    keys = [each.key for each in model.signatures]
+    if asked is not None and not signatures:
+        raise RequestError("no signature can be chosen here: the source has none")
+    if asked is not None and asked not in keys:
+        raise UnknownChoice.among("signature", asked, keys)
+    wanted = asked or (DEFAULT_SIGNATURE if DEFAULT_SIGNATURE in keys else next(iter(keys), None))
+    chosen = next((each for each in model.signatures if each.key == wanted), None)
+    content = _ProgramReader(model, name, chosen).read()
+    return replace(content, signatures=signatures, signature=wanted)
+
+
+def _signature(model: LiteModel, signature: LiteSignature) -> Signature:
+    tensors = model.subgraphs[signature.subgraph].tensors
+    inputs, outputs = (
+        tuple(
+            TensorSpec(key, tensors[number].name, tensors[number].dtype, tensors[number].shape)
+            for key, number in listed
+            if number < len(tensors)
+        )
+        for listed in (signature.inputs, signature.outputs)
+    )
+    return Signature(signature.key, "", inputs, outputs)
+
+
+class _ProgramReader:
+    """Describes a subgraph, and those that it calls, to the builder."""
+
+    def __init__(self, model: LiteModel, name: str, signature: LiteSignature | None) -> None:
+        self.model, self.name, self.signature = model, name, signature
+        self.builder = ProgramBuilder()
+        self.variables = _variables(model)
+        self.letters = Meter(MAX_SCOPE_LETTERS_OF_PROGRAM)
+        self.bodies: dict[int, str] = {}  # subgraph ─▶ name of its function
+        self.weights: dict[tuple[int, int], StoredWeight] = {}  # bytes in the file ─▶ the first weight that has them
+
+    def read(self) -> GraphContent:
+        """Return the graph."""
+        first = self.signature.subgraph if self.signature else 0
+        if first >= len(self.model.subgraphs):
+            raise self._damaged(f"the signature {self.signature.key!r} has no subgraph" if self.signature else "")
+        self._add_subgraph(self.model.subgraphs[first])
+        waiting = list(self.bodies)
+        while waiting:
+            number = waiting.pop(0)
+            self.builder.body = self.bodies[number]
+            known = set(self.bodies)
+            self._add_subgraph(self.model.subgraphs[number], in_body=True)
+            waiting += [each for each in self.bodies if each not in known]
+        self.builder.body = ""
+        return self.builder.build()
+
+    def _damaged(self, what: str) -> MalformedProto:
+        return MalformedProto(f"{self.name}: a damaged TensorFlow Lite file: {what}", hint=DAMAGED_HINT)
+
+    def _add_subgraph(self, graph: LiteSubgraph, in_body: bool = False) -> None:
+        for number in (*graph.inputs, *graph.outputs, *_tensors_of_operators(graph)):
+            if number >= len(graph.tensors) or number < ABSENT:
+                raise self._damaged(f"tensor {number} of {len(graph.tensors)} in the subgraph {graph.name!r}")
+        keys = {} if in_body or not self.signature else {number: key for key, number in self.signature.inputs}
+        for number in graph.inputs:
+            tensor = graph.tensors[number]
+            name = keys.get(number) or tensor.name.partition(":")[0].rpartition("/")[2] or "input"
+            self.builder.add_input(str(number), name, _value(tensor))
+        subgraph = _SubgraphNames(graph, self.letters)
+        given = {number for operator in graph.operators for number in operator.outputs} | set(graph.inputs)
+        for number in sorted(subgraph.uses.keys() | set(graph.outputs)):
+            if number not in given and number != ABSENT:
+                self._add_stored(subgraph, number)
+        for place, operator in enumerate(graph.operators):
+            self._add_operator(subgraph, place, operator)
+        keys = {number: key for key, number in self.signature.outputs} if self.signature and not in_body else {}
+        for place, number in enumerate(graph.outputs):
+            self.builder.add_output(keys.get(number, f"output_{place}"), str(number))
+
+    def _add_stored(self, subgraph: _SubgraphNames, number: int) -> None:
+        """Add a tensor that no op gives: a weight, a constant or a state."""
+        tensor = subgraph.graph.tensors[number]
+        scope, own = subgraph.place_of_stored(number)
+        if not tensor.variable and not self._is_weight(subgraph, number):
+            small = tensor.data is not None and tensor.data[1] - tensor.data[0] <= MAX_PROGRAM_CONSTANT_BYTES
+            content = self.model.read_bytes(tensor) if small else None
+            self.builder.add_constant(str(number), scope, own, _value(tensor), content)
+            return
+        weight = StoredWeight(
+            tensor.name or f"tensor {number}",
+            _value(tensor),
+            buffer=tensor.variable,
+            attributes=_storage_attributes(tensor),
+            place=(scope, own),
+        )
+        if tensor.data is not None:  # equal numbers are stored once
+            weight = self.weights.setdefault(tensor.data, weight)
+        self.builder.add_weight(str(number), weight)
+
+    def _is_weight(self, subgraph: _SubgraphNames, number: int) -> bool:
+        """Return whether a constant is a weight: real numbers, several of them or where an op takes a weight. What a
+        loop or a variable begins with is none."""
+        tensor = subgraph.graph.tensors[number]
+        if tensor.dtype not in NON_INTEGER_DTYPES and tensor.quantization is None:
+            return False
+        uses = [use for use in subgraph.uses.get(number, ()) if use[0].op != ASSIGN_OP and not self._begins_loop(use)]
+        several = tensor.shape is not None and prod(tensor.shape) > 1
+        return bool(uses) and (several or any(_weight_word(operator, slot) for operator, slot in uses))
+
+    def _begins_loop(self, use: Use) -> bool:
+        """Return whether a value goes into a loop that replaces it."""
+        operator, slot = use
+        number = operator.bodies.get("body_subgraph_index", -1)
+        if not has_role(PREFIX + operator.op, Role.LOOP) or not 0 <= number < len(self.model.subgraphs):
+            return False
+        body = self.model.subgraphs[number]
+        return slot < min(len(body.inputs), len(body.outputs)) and body.inputs[slot] != body.outputs[slot]
+
+    def _add_operator(self, subgraph: _SubgraphNames, place: int, operator: LiteOperator) -> None:
+        tensors = subgraph.graph.tensors
+        if operator.op == HANDLE_OP and operator.outputs:
+            name = str(operator.options.get("shared_name") or tensors[operator.outputs[0]].name)
+            buffer = not subgraph.is_read_as_weight(operator.outputs[0])
+            state = StoredWeight(name, self.variables.get(name, Value()), buffer=buffer, place=("", name))
+            self.builder.add_weight(str(operator.outputs[0]), state)
+            return
+        scope, own = subgraph.place_of_operator(place)
+        attributes = {key: value for key, value in operator.options.items() if value != ""}
+        named = tensors[operator.outputs[0]].name if operator.outputs and operator.outputs[0] != ABSENT else ""
+        if ";" in named:
+            attributes["fused"] = named
+        quantised = [
+            text for number in operator.outputs if number != ABSENT and (text := _storage_text(tensors[number]))
+        ]
+        if quantised:
+            attributes["quantization"] = quantised if len(quantised) > 1 else quantised[0]
+        kind = PREFIX + operator.op
+        if operator.custom:
+            attributes["custom"] = True
+            if operator.op.startswith(FLEX):  # an op of TensorFlow
+                kind = operator.op.removeprefix(FLEX) or kind
+        self.builder.add_op(
+            kind,
+            scope,
+            [None if number == ABSENT else str(number) for number in operator.inputs],
+            [("" if number == ABSENT else str(number), _value(tensors[number])) for number in operator.outputs],
+            attributes,
+            name=own,
+            functions={BODY_ATTRIBUTES.get(key, key): self._body(number) for key, number in operator.bodies.items()},
+        )
+
+    def _body(self, number: int) -> str:
+        """Return the name of the function of a subgraph."""
+        if not 0 <= number < len(self.model.subgraphs):
+            raise self._damaged(f"subgraph {number} of {len(self.model.subgraphs)}")
+        if number not in self.bodies:
+            around = self.builder.body
+            self.bodies[number] = self.builder.begin_body(
+                clean_segment(self.model.subgraphs[number].name or "subgraph")
+            )
+            self.builder.body = around
+        return self.bodies[number]
+
+
+class _SubgraphNames:
+    """Where the ops and the constants of a subgraph are drawn: their scopes and their names in them."""
+
+    def __init__(self, graph: LiteSubgraph, letters: Meter) -> None:
+        self.graph, self._letters = graph, letters
+        self.uses: dict[int, list[Use]] = {}  # tensor ─▶ the operators that take it
+        self._maker: dict[int, int] = {}  # tensor ─▶ position of the operator that gives it
+        for place, operator in enumerate(graph.operators):
+            for slot, number in enumerate(operator.inputs):
+                if number != ABSENT:
+                    self.uses.setdefault(number, []).append((operator, slot))
+            for number in operator.outputs:
+                self._maker.setdefault(number, place)
+        self._place_by_operator = {id(operator): place for place, operator in enumerate(graph.operators)}
+        self._known: dict[int, tuple[str, str]] = {}
+
+    def place_of_operator(self, place: int) -> tuple[str, str]:
+        """Return the scope and the name of an operator."""
+        if place not in self._known:
+            scope, own = self._find_place(place)
+            self._known[place] = (scope, own) if self._letters.take(len(scope) + len(own)) else ("", "")
+        return self._known[place]
+
+    def _find_place(self, place: int) -> tuple[str, str]:
+        operator = self.graph.operators[place]
+        first = operator.outputs[0] if operator.outputs else ABSENT
+        mine = first != ABSENT and self._maker[first] == place
+        parts = _name_parts(self.graph.tensors[first].name) if mine else []
+        if operator.op in ("DEQUANTIZE", "DENSIFY") and operator.inputs and operator.inputs[0] not in self._maker:
+            used = self._final_use(first)
+            return (self.place_of_operator(used[0])[0] if used else "", operator.op.lower())
+        around = self._scope_of_kernel(operator)
+        if around is not None:
+            inside = [part for part in parts if part.rpartition("/")[0] == around]
+            return (
+                _split_name(_best_part(inside, operator.op)) if inside else (_clean_scope(around), operator.op.lower())
+            )
+        if parts:
+            return _split_name(_best_part(parts, operator.op))
+        # A result has no name of its own: it is drawn where its input is from.
+        before = self._maker.get(next(iter(operator.inputs), ABSENT), place)
+        return (self._known[before][0] if before in self._known else "", operator.op.lower())
+
+    def _scope_of_kernel(self, operator: LiteOperator) -> str | None:
+        """Return the scope in the name of the kernel of an operator; None without one."""
+        for slot, word in weight_input_names(PREFIX + operator.op).items():
+            if word not in KERNEL_WORDS or slot >= len(operator.inputs):
+                continue
+            number = operator.inputs[slot]
+            maker = self._maker.get(number)
+            if maker is not None and self.graph.operators[maker].op in ("DEQUANTIZE", "DENSIFY"):
+                number = next(iter(self.graph.operators[maker].inputs), ABSENT)
+                maker = self._maker.get(number)
+            if number == ABSENT or maker is not None or number in self.graph.inputs:
+                continue
+            part = _best_part(_name_parts(self.graph.tensors[number].name), operator.op)
+            if "/" in part:
+                return part.rpartition("/")[0]
+        return None
+
+    def place_of_stored(self, number: int) -> tuple[str, str]:
+        """Return the scope and the name of a constant: next to the op that takes it, named by what it is there."""
+        used = self._final_use(number)
+        parts = _name_parts(self.graph.tensors[number].name)
+        leaf = _best_part(parts, "").rpartition("/")[2] if parts else "constant"
+        if used is None:
+            return "", leaf
+        place, slot = used
+        return self.place_of_operator(place)[0], _weight_word(self.graph.operators[place], slot) or leaf
+
+    def is_read_as_weight(self, handle: int) -> bool:
+        """Return whether an op takes the value of a variable where it takes a weight."""
+        read = [operator.outputs for operator, _ in self.uses.get(handle, ()) if operator.op == READ_OP]
+        uses = (use for outputs in read for number in outputs for use in self.uses.get(number, ()))
+        return any(_weight_word(operator, slot) for operator, slot in uses)
+
+    def _final_use(self, number: int) -> tuple[int, int] | None:
+        """Return the first operator that takes a value, behind what only makes it real numbers, and the position."""
+        for _ in range(4):
+            if number not in self.uses:
+                return None
+            operator, slot = self.uses[number][0]
+            if operator.op not in ("DEQUANTIZE", "DENSIFY") or not operator.outputs:
+                return self._place_by_operator[id(operator)], slot
+            number = operator.outputs[0]
+        return None
+
+
+def _name_parts(name: str) -> list[str]:
+    """Return the names of the ops that a tensor is from; none for the name of a result. A number at the end makes a
+    name unique.
+
+    >>> _name_parts("relu/Relu;conv/convolution;1"), _name_parts("StatefulPartitionedCall:0")
+    (['relu/Relu', 'conv/convolution'], [])
+    """
+    parts = [part for part in name.split(";") if part.rpartition("/")[2] not in ("", READ_SEGMENT)]
+    return [part for part in parts if not part.isdecimal() and not NAME_OF_RESULT.fullmatch(part)]
+
+
+def _best_part(parts: Sequence[str], op: str) -> str:
+    """Return the part that names an op of this type, else the last: the op that the others were fused into.
+
+    >>> _best_part(["bn/batchnorm/add", "conv/convolution", "bn/batchnorm/sub"], "CONV_2D")
+    'conv/convolution'
+    """
+    words = NAMES_OF_OPS.get(op, (op.partition("_")[0].lower(),)) if op else ()
+    fitting = [part for part in parts if words and part.rpartition("/")[2].lower().startswith(words)]
+    return (fitting or list(parts) or [""])[-1]
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    scope, _, own = name.rpartition("/")
+    return _clean_scope(scope), own
+
+
+def _clean_scope(scope: str) -> str:
+    return "/".join(clean_segment(segment) for segment in scope.split("/") if segment)
+
+
+def _weight_word(operator: LiteOperator, slot: int) -> str:
+    """Return the name of a weight at an input of an operator; "" if it takes none there."""
+    return weight_input_names(PREFIX + operator.op).get(slot, "")
+
+
+def _value(tensor: LiteTensor) -> Value:
+    sizes = None if tensor.shape is None else [None if size < 0 else size for size in tensor.shape]
+    return Value(sizes, tensor.dtype)
+
+
+def _tensors_of_operators(graph: LiteSubgraph) -> Iterator[int]:
+    for operator in graph.operators:
+        yield from operator.inputs
+        yield from operator.outputs
+
+
+def _storage_text(tensor: LiteTensor) -> str:
+    """Return how a tensor is quantised: "int8, scale 0.0039, zero point -128"; "" if it is not."""
+    if tensor.quantization is None:
+        return ""
+    scales, zeros, axis = tensor.quantization
+    if len(scales) > 1:
+        between = f"{len(scales)} scales from {min(scales):.3g} to {max(scales):.3g}"
+        return f"{tensor.dtype}, {between}, one for each of axis {axis}"
+    zero = f", zero point {zeros[0]}" if zeros and zeros[0] else ""
+    return f"{tensor.dtype}, scale {scales[0]:.3g}{zero}"
+
+
+def _storage_attributes(tensor: LiteTensor) -> dict[str, str | bool]:
+    text = _storage_text(tensor)
+    return {**({"quantization": text} if text else {}), **({"sparse": True} if tensor.sparse else {})}
+
+
+def _variables(model: LiteModel) -> dict[str, Value]:
+    """Return shape and type of each variable: those of a value that is read from it or written into it."""
+    found: dict[str, Value] = {}
+    for graph in model.subgraphs:
+        handles = {
+            operator.outputs[0]: str(operator.options.get("shared_name", ""))
+            for operator in graph.operators
+            if operator.op == HANDLE_OP and operator.outputs
+        }
+        for operator in graph.operators:
+            taken = operator.inputs if operator.op == ASSIGN_OP else (*operator.inputs, *operator.outputs)
+            if operator.op in (READ_OP, ASSIGN_OP) and len(taken) == 2 and 0 <= taken[1] < len(graph.tensors):
+                found.setdefault(handles.get(taken[0], ""), _value(graph.tensors[taken[1]]))
+    return found

@@ -1,0 +1,351 @@
+"""The parts of a TensorFlow Lite file: subgraphs, tensors, operators, signatures. Read without any package.
+
+A file is a flatbuffer: a table points back to its list of slots, which says where each field is; vectors, texts and
+tables within tables are pointed to, always forwards. Parts may be shared, so a small file may claim a long list again
+and again: a meter counts whatever is taken. `tflite.tsv` has the numbers of ops and the fields of their options.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pkgutil import get_data
+from typing import Any, NamedTuple
+
+from graphviz_tb.errors import MalformedProto, TooLarge, UnknownFormat
+from graphviz_tb.limits import FREE_FLATBUFFER_VALUES, Meter
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.ops.table import read_table
+from graphviz_tb.sources.bounds import MAX_BYTES_HINT
+
+TFLITE_MAGIC = b"TFL3"  # at byte 4
+SCHEMA_VERSION = 3
+DAMAGED_HINT = "it may be cut short: copy or convert it again"
+TOO_NEW_HINT = "convert it with a release of TensorFlow up to 2.21"
+VALUES_PER_BYTE = 4  # values and letters that may be taken for each byte, as equal lists are stored once
+ABSENT = -1  # the number of an input that is not given
+NO_VECTOR: tuple[Any, ...] = ()
+DTYPES = (
+    *("float32", "float16", "int32", "uint8", "int64", "string", "bool", "int16", "complex64", "int8", "float64"),
+    *("complex128", "uint64", "resource", "variant", "uint32", "uint16", "int4", "bfloat16", "int2", "uint4"),
+)
+WORDS: dict[str, Sequence[str]] = {
+    "padding": ("SAME", "VALID"),
+    "activation": ("", "Relu", "ReluN1To1", "Relu6", "Tanh", "SignBit"),
+    "weights": ("", "SHUFFLED4x16INT8"),
+    "mirror": ("REFLECT", "SYMMETRIC"),
+    "combiner": ("sum", "mean", "sqrtn"),
+    "dtype": DTYPES,
+}
+SUBGRAPH = "subgraph"  # the kind of a field that is the number of a subgraph
+PLACEHOLDER_CODE = 127  # in the old field of one byte: the code is in the newer field
+
+
+class Quantization(NamedTuple):
+    """How whole numbers stand for others: `scale × (number - zero point)`, one for all or one for each channel."""
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int
+
+
+class LiteTensor(NamedTuple):
+    """A tensor of a subgraph. -1 is a dynamic size, a shape of None an unknown rank; `data` (first byte, end) is a
+    constant; `sparse` if its zeros are left out."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...] | None
+    data: tuple[int, int] | None
+    quantization: Quantization | None
+    variable: bool
+    sparse: bool
+
+
+class LiteOperator(NamedTuple):
+    """An operator; `inputs` and `outputs` are numbers of tensors, `bodies` subgraphs by the field that names them."""
+
+    op: str
+    custom: bool
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options: Mapping[str, Any]
+    bodies: Mapping[str, int]
+
+
+class LiteSubgraph(NamedTuple):
+    """A subgraph; the first is the model."""
+
+    name: str
+    tensors: tuple[LiteTensor, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    operators: tuple[LiteOperator, ...]
+
+
+class LiteSignature(NamedTuple):
+    """A signature: names of inputs and outputs with the number of their tensor."""
+
+    key: str
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[str, int], ...]
+    subgraph: int
+
+
+@dataclass(frozen=True, slots=True)
+class LiteModel:
+    """The content of a file; `read_bytes` returns the values of a constant."""
+
+    description: str
+    subgraphs: tuple[LiteSubgraph, ...]
+    signatures: tuple[LiteSignature, ...]
+    data: bytes
+
+    def read_bytes(self, tensor: LiteTensor) -> bytes:
+        """Return the stored values of a constant."""
+        return self.data[slice(*tensor.data)] if tensor.data else b""
+
+
+class _Option(NamedTuple):
+    slot: int
+    kind: str
+    name: str
+    default: float
+
+
+@cache
+def _tflite_table() -> tuple[dict[int, str], dict[str, tuple[_Option, ...]]]:
+    """Return the names of ops by number, and the fields of their options by "union.number"."""
+    ops: dict[int, str] = {}
+    options: dict[str, tuple[_Option, ...]] = {}
+    for key, line in read_table((get_data(__name__, "tflite.tsv") or b"").decode()).items():
+        if "." not in key:
+            ops[int(key)] = line
+            continue
+        fields = (text.split(":") for text in line.split())
+        options[key] = tuple(_Option(int(slot), kind, *_name_and_default(rest)) for slot, kind, rest in fields)
+    return ops, options
+
+
+def _name_and_default(text: str) -> tuple[str, float]:
+    name, _, default = text.partition("=")
+    return name, float(default or 0)
+
+
+class _Flatbuffer:
+    """Bytes that are read at checked places only."""
+
+    def __init__(self, data: bytes, name: str, bounded: bool) -> None:
+        self.data, self.name = data, name
+        self._meter = Meter(FREE_FLATBUFFER_VALUES + VALUES_PER_BYTE * len(data)) if bounded else None
+
+    def damaged(self, at: int) -> MalformedProto:
+        """Return the error of a file that points outside of itself."""
+        return MalformedProto(f"{self.name}: a damaged TensorFlow Lite file", offset=max(0, at), hint=DAMAGED_HINT)
+
+    def take(self, count: int) -> None:
+        """Count values. Raises `TooLarge`."""
+        if self._meter is not None and not self._meter.take(count):
+            raise TooLarge(
+                f"{self.name}: lists that are stored once are used so often that it looks like a bomb",
+                hint=MAX_BYTES_HINT,
+            )
+
+    def unpack(self, kind: str, at: int) -> Any:
+        """Return the value at a place, by a letter of `struct`."""
+        if at < 0:
+            raise self.damaged(at)
+        try:
+            return struct.unpack_from("<" + kind, self.data, at)[0]
+        except (struct.error, OverflowError):
+            raise self.damaged(min(at, len(self.data))) from None
+
+    def root(self) -> _Table:
+        """Return the table that holds all others."""
+        return _Table(self, self.unpack("I", 0))
+
+
+class _Table:
+    """A table: its fields by the number of their slot."""
+
+    __slots__ = ("_at", "_file", "_slots", "_slots_end")
+
+    def __init__(self, file: _Flatbuffer, at: int) -> None:
+        file.take(1)
+        self._file, self._at = file, at
+        self._slots = at - file.unpack("i", at)
+        self._slots_end = file.unpack("H", self._slots)
+
+    def _place(self, slot: int) -> int | None:
+        """Return where a field is, None for one that has its default."""
+        entry = 4 + 2 * slot
+        offset = self._file.unpack("H", self._slots + entry) if entry + 2 <= self._slots_end else 0
+        return self._at + offset if offset else None
+
+    def has(self, slot: int) -> bool:
+        """Return whether a field is given."""
+        return self._place(slot) is not None
+
+    def number(self, slot: int, kind: str, default: float = 0) -> Any:
+        """Return a number, by a letter of `struct`."""
+        place = self._place(slot)
+        return (
+            (bool(default) if kind == "?" else type(_ZERO[kind])(default))
+            if place is None
+            else self._file.unpack(kind, place)
+        )
+
+    def table(self, slot: int) -> _Table | None:
+        """Return a table in a field."""
+        place = self._place(slot)
+        return None if place is None else _Table(self._file, place + self._file.unpack("I", place))
+
+    def text(self, slot: int) -> str:
+        """Return a text; "" if there is none."""
+        start, length = self.vector(slot, 1)
+        self._file.take(length)
+        return self._file.data[start : start + length].decode("utf-8", "replace")
+
+    def numbers(self, slot: int, kind: str) -> tuple[Any, ...]:
+        """Return a vector of numbers."""
+        start, length = self.vector(slot, struct.calcsize("<" + kind))
+        self._file.take(length)
+        return struct.unpack_from(f"<{length}{kind}", self._file.data, start) if length else NO_VECTOR
+
+    def tables(self, slot: int) -> Iterator[_Table]:
+        """Yield the tables of a vector."""
+        start, length = self.vector(slot, 4)
+        for place in range(start, start + 4 * length, 4):
+            yield _Table(self._file, place + self._file.unpack("I", place))
+
+    def vector(self, slot: int, size: int) -> tuple[int, int]:
+        """Return the first byte of a vector and its length, which is checked; 0, 0 if there is none."""
+        place = self._place(slot)
+        if place is None:
+            return 0, 0
+        start = place + self._file.unpack("I", place)
+        length: int = self._file.unpack("I", start)
+        if start + 4 + length * size > len(self._file.data):
+            raise self._file.damaged(start)
+        return start + 4, length
+
+
+_ZERO: dict[str, Any] = {**dict.fromkeys("bBHiIqQ", 0), "f": 0.0}
+
+
+def decode_tflite(data: bytes, name: str, bounded: bool) -> LiteModel:
+    """Decode a file. Raises `MalformedProto`, `TooLarge`, `UnknownFormat`."""
+    file = _Flatbuffer(data, name, bounded)
+    model = file.root()
+    version = model.number(0, "I")
+    if version > SCHEMA_VERSION:
+        raise UnknownFormat(
+            f"{name} is a TensorFlow Lite model of schema {version}, which is too new", hint=TOO_NEW_HINT
+        )
+    codes = [_op_name(table, name) for table in model.tables(1)]
+    buffers = [_buffer_place(table, file) for table in model.tables(4)]
+    subgraphs = tuple(_subgraph(table, codes, buffers, file) for table in model.tables(2))
+    signatures = tuple(_signature(table) for table in model.tables(7))
+    return LiteModel(model.text(3), subgraphs, signatures, data)
+
+
+def _op_name(table: _Table, name: str) -> tuple[str, bool]:
+    """Return the name of an op and whether it is a custom one."""
+    ops, _ = _tflite_table()
+    # Files of before 2021 have the field of one byte only; later ones have the larger of both.
+    code = max(table.number(0, "b"), table.number(3, "i"))
+    known = ops.get(code)
+    if known is None:
+        raise UnknownFormat(f"{name}: op number {code} of TensorFlow Lite is not known here", hint=TOO_NEW_HINT)
+    return (table.text(1) or known, True) if known == "CUSTOM" else (known, False)
+
+
+def _buffer_place(table: _Table, file: _Flatbuffer) -> tuple[int, int] | None:
+    """Return where a buffer is; None for the empty one, which variables and values share."""
+    start, length = table.vector(0, 1)
+    if not length and table.number(1, "Q") > 1:  # of a large file, behind the tables; 1 stands for none
+        start, length = table.number(1, "Q"), table.number(2, "Q")
+        if start + length > len(file.data):
+            raise file.damaged(min(start, len(file.data)))
+    return (start, start + length) if length else None
+
+
+def _subgraph(
+    table: _Table, codes: Sequence[tuple[str, bool]], buffers: Sequence[tuple[int, int] | None], file: _Flatbuffer
+) -> LiteSubgraph:
+    return LiteSubgraph(
+        table.text(4),
+        tuple(_tensor(each, buffers, file) for each in table.tables(0)),
+        table.numbers(1, "i"),
+        table.numbers(2, "i"),
+        tuple(_operator(each, codes, file) for each in table.tables(3)),
+    )
+
+
+def _tensor(table: _Table, buffers: Sequence[tuple[int, int] | None], file: _Flatbuffer) -> LiteTensor:
+    code, buffer = table.number(1, "b"), table.number(2, "I")
+    sizes: tuple[int, ...] = table.numbers(7, "i") or table.numbers(0, "i")
+    data = buffers[buffer] if buffer < len(buffers) else None
+    # Without sizes it is a scalar if the file says so; in files of before 2022 any rank unless its value is there.
+    known = bool(sizes) or bool(table.number(8, "?")) or data is not None
+    scales = table.table(4)
+    return LiteTensor(
+        name=table.text(3),
+        dtype=DTYPES[code] if 0 <= code < len(DTYPES) else "",
+        shape=sizes if known else None,
+        data=data,
+        quantization=_quantization(scales) if scales is not None else None,
+        variable=bool(table.number(5, "?")),
+        sparse=table.has(6),
+    )
+
+
+def _quantization(table: _Table) -> Quantization | None:
+    scales = table.numbers(2, "f")
+    return Quantization(scales, table.numbers(3, "q"), table.number(6, "i")) if scales else None
+
+
+def _operator(table: _Table, codes: Sequence[tuple[str, bool]], file: _Flatbuffer) -> LiteOperator:
+    number = table.number(0, "I")
+    if number >= len(codes):
+        raise MalformedProto(f"{file.name}: operator code {number} of {len(codes)}", hint=DAMAGED_HINT)
+    op, custom = codes[number]
+    options: dict[str, Any] = {}
+    bodies: dict[str, int] = {}
+    _, known = _tflite_table()
+    for union, kind, place in ((1, 3, 4), (2, 11, 12)):
+        fields = known.get(f"{union}.{table.number(kind, 'B')}", ())
+        given = table.table(place) if fields else None
+        if given is not None:
+            _add_options(given, fields, options, bodies)
+    return LiteOperator(op, custom, table.numbers(1, "i"), table.numbers(2, "i"), options, bodies)
+
+
+def _add_options(table: _Table, fields: Sequence[_Option], options: dict[str, Any], bodies: dict[str, int]) -> None:
+    """Add the fields of the options of an op, all of them: a default is not written."""
+    for slot, kind, name, default in fields:
+        if kind == SUBGRAPH:
+            bodies[name] = table.number(slot, "i")
+        elif kind == "*" + SUBGRAPH:
+            bodies |= {f"{name}.{place}": number for place, number in enumerate(table.numbers(slot, "i"))}
+        elif kind == "text":
+            options[name] = table.text(slot)
+        elif kind[0] == "*":
+            options[name] = list(table.numbers(slot, kind[1:]))
+        else:
+            words = WORDS.get(kind)
+            value = table.number(slot, kind if words is None else "b", default)
+            value = value if words is None else words[value] if 0 <= value < len(words) else str(value)
+            shared, _, place = name.partition(".")
+            if place:  # as the attributes of TensorFlow, one size for each dimension
+                sizes = options.setdefault(shared, [1, 1])
+                sizes.extend([1] * (int(place) + 2 - len(sizes)))
+                sizes[int(place)] = value
+            else:
+                options[name] = value
+
+
+def _signature(table: _Table) -> LiteSignature:
+    inputs, outputs = (tuple((each.text(0), each.number(1, "I")) for each in table.tables(slot)) for slot in (0, 1))
+    return LiteSignature(table.text(2), inputs, outputs, table.number(4, "I"))

@@ -1,0 +1,134 @@
+"""Read the programs of `torch.export.save`: a zip archive, whose JSON alone is read. No pickle is opened.
+
+from 2.8    NAME/archive_format "pt2", NAME/models/PROGRAM.json, NAME/data/weights/PROGRAM_weights_config.json
+up to 2.7   serialized_exported_program.json, version
+
+Each program is one graph of the source.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.errors import UnknownFormat
+from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
+from graphviz_tb.formats.torch_program import ProgramReader
+from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
+from graphviz_tb.model.sources import SourceEntry
+from graphviz_tb.sources.bounds import check_json_memory
+from graphviz_tb.sources.json_text import parse_json
+from graphviz_tb.sources.streams import OpenedSource
+from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, member_blocks
+
+OLD_PROGRAM_NAME = "serialized_exported_program.json"
+PROGRAM_NAME = re.compile(r"(?:(?P<root>.*)/)?models/(?P<name>[^/]+)\.json", re.DOTALL)
+COMPILED_NAME = re.compile(r"(?:.*/)?data/aotinductor/.*", re.DOTALL)
+FORMAT_NAME = "PyTorch export"
+NEWEST_SCHEMA = 8  # the major version of the newest layout that this reader knows
+EXPORT_HINT = "save the program itself: torch.export.save(torch.export.export(model, inputs), 'model.pt2')"
+
+
+def is_export_archive(names: Sequence[str]) -> bool:
+    """Return whether the members of a zip archive are those of an exported program.
+
+    >>> is_export_archive(["m/archive_format", "m/models/model.json"]), is_export_archive(["config.json"])
+    (True, False)
+    """
+    ends = {name.rpartition("/")[2] for name in names}
+    return OLD_PROGRAM_NAME in ends or ("archive_format" in ends and bool(_programs(names) or _is_compiled(names)))
+
+
+def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> SourceContents:
+    """Return the programs of an archive. Raises UnknownFormat for one that holds compiled programs only."""
+    names = archive.namelist()
+    programs = _programs(names)
+    if not programs:
+        raise UnknownFormat(
+            f"{opened.name} is a compiled program (AOTInductor), which holds no graph", hint=EXPORT_HINT
+        )
+    several = len(programs) > 1
+    items = []
+    for name, member in programs.items():
+        content = _load_program(opened, archive, member, name, title=name if several else "")
+        size = archive.getinfo(member).file_size
+        entry = SourceEntry("op", tag=name if several else None, bytes=size, format=FORMAT_NAME)
+        items.append(SourceItem(entry, partial(_keep, content)))
+    return SourceContents(tuple(items), what=opened.name)
+
+
+def _keep(content: GraphContent) -> GraphContent:
+    return content
+
+
+def _programs(names: Sequence[str]) -> dict[str, str]:
+    """Return the member of each program by its name."""
+    found = {match["name"]: name for name in names if (match := PROGRAM_NAME.fullmatch(name))}
+    old = next((name for name in names if name.rpartition("/")[2] == OLD_PROGRAM_NAME), None)
+    return found or ({"model": old} if old is not None else {})
+
+
+def _is_compiled(names: Sequence[str]) -> bool:
+    return any(COMPILED_NAME.fullmatch(name) for name in names)
+
+
+def _load_program(opened: OpenedSource, archive: zipfile.ZipFile, member: str, name: str, title: str) -> GraphContent:
+    parsed = _member_json(opened, archive, member)
+    root = member.removesuffix(f"models/{name}.json")
+    stored = {}
+    for kind in ("weights", "constants"):
+        config = f"{root}data/{kind}/{name}_{kind}_config.json"
+        if config in archive.NameToInfo:
+            held = _member_json(opened, archive, config)
+            stored[kind] = held.get("config", {}) if isinstance(held, dict) else {}
+    constants = partial(_stored_bytes, opened, archive, f"{root}data/constants/")
+    return program_content(parsed, opened.name, title or Path(opened.name).stem, stored, constants)
+
+
+def program_content(
+    parsed: Any,
+    name: str,
+    title: str,
+    stored: Mapping[str, Any],
+    constants: Callable[[str, int], bytes | None] = lambda path, most: None,
+) -> GraphContent:
+    """Return the graph of the JSON of a program; `stored` are the lists of its weights and constants. Raises
+    UnknownFormat."""
+    module = parsed.get("graph_module") if isinstance(parsed, dict) else None
+    if not isinstance(module, dict) or not isinstance(module.get("graph"), dict):
+        raise UnknownFormat(f"{name} holds no program of torch.export", hint=EXPORT_HINT)
+    version = parsed.get("schema_version")
+    major = version.get("major") if isinstance(version, dict) else None
+    if isinstance(major, int) and major > NEWEST_SCHEMA:
+        account = (
+            f"{name} is a program of a newer torch.export (its layout is {major}, this release reads {NEWEST_SCHEMA})"
+        )
+        raise UnknownFormat(account, hint="update graphviz-tb, or export with an older torch")
+    return ProgramReader(parsed, title, stored, constants).content()
+
+
+def _member_json(opened: OpenedSource, archive: zipfile.ZipFile, member: str) -> Any:
+    """Parse a member of the archive. Raises UnknownFormat, MalformedText, TooLarge."""
+    try:
+        most = MAX_CONFIG_BYTES if opened.bounded else MAX_GRAPH_BYTES
+        data = b"".join(member_blocks(archive, member, opened, most))
+    except ARCHIVE_ERRORS as error:
+        raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
+    if opened.bounded:
+        check_json_memory(data, archive.getinfo(member).compress_size, f"{opened.name}: {member}")
+    return parse_json(data, f"{opened.name}: {member}")
+
+
+def _stored_bytes(opened: OpenedSource, archive: zipfile.ZipFile, folder: str, path: str, most: int) -> bytes | None:
+    """Return the bytes of a small stored tensor; None for a large or a missing one."""
+    info = archive.NameToInfo.get(folder + path)
+    if info is None or info.file_size > most:
+        return None
+    try:
+        return b"".join(member_blocks(archive, info.filename, opened, most))
+    except ARCHIVE_ERRORS:
+        return None

@@ -1,0 +1,141 @@
+"""Texts in the metadata of exported programs: the modules around a node, its lines of source, sizes with a name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Set
+from typing import Any
+
+from graphviz_tb.formats.exported import ModuleCall, TensorSize
+from graphviz_tb.limits import MAX_SOURCE_LINES
+
+# Modules: `key,path,class;key,path,class;…`, outermost first. Paths may have the separators in them; the key ends in
+# the path, and then the path is what stands twice.
+
+MAX_STACK_LETTERS = 20_000
+PLAIN_ENTRY = re.compile(r"([^,;]*),([^,;]*),([^,;]*)")
+CLASS_NAME = r"[A-Za-z_][\w.<>]*"
+REPEATED_PATH = re.compile(rf"(L__self__(.*?)(?:@\d+)?),\2,({CLASS_NAME})(?:;|$)", re.DOTALL)
+OLD_PATH = re.compile(r"L\['self'\]\.?|^L__self__\.?")
+CALL_SUFFIX = re.compile(r"@\d+$")
+HOOK_END = "_hook"
+
+
+def module_calls(stack: str, paths: Set[str]) -> tuple[ModuleCall, ...]:
+    """Return the modules of a stack, outermost first; `paths` are those of all modules.
+
+    >>> stack = "L__self__,,m.Net;L__self__act@1,act,torch.nn.modules.activation.ReLU"
+    >>> [(call.path, call.class_name, call.key) for call in module_calls(stack, frozenset({"", "act"}))]
+    [('', 'Net', 'L__self__'), ('act', 'ReLU', 'L__self__act@1')]
+    """
+    if not stack or len(stack) > MAX_STACK_LETTERS:
+        return ()
+    entries = stack.split(";")
+    plain = [PLAIN_ENTRY.fullmatch(entry) for entry in entries]
+    if all(plain):
+        found = [match.groups() for match in plain if match]
+    else:
+        found = [match.groups() for match in REPEATED_PATH.finditer(stack)]
+    calls: list[ModuleCall] = []
+    for key, path, kind in found:
+        name = kind.rpartition(".")[2]
+        path = OLD_PATH.sub("", path)
+        if not name or name.endswith(HOOK_END) or (calls and calls[-1].path == path):
+            continue
+        # Keys of strict exports do not differ from call to call.
+        calls.append(ModuleCall(path, name, key if key.startswith("L__self__") else None))
+    return tuple(calls)
+
+
+# Source: the stack of calls, outermost first, as Python prints it.
+
+FRAME = re.compile(r'File "([^"\n]*)", line (\d+), in [^\n]*(?:\n(?!\s*File ")\s*([^\n]*))?')
+FOLDER_END = re.compile(r"[/\\]")
+LIBRARY_FRAME = re.compile(
+    r"[/\\]torch[/\\](?:nn[/\\](?:modules|functional|utils)|_\w+|fx|export|utils|autograd|functional)|<eval_with_key>"
+)
+
+
+def source_lines(trace: str) -> list[str]:
+    r"""Return the lines of the program in a stack trace, outermost first: `model.py:41 x = self.attn(x)`; no folders.
+    Those of PyTorch itself are left out.
+
+    >>> source_lines('File "/home/me/model.py", line 41, in forward\n    x = self.attn(x)')
+    ['model.py:41 x = self.attn(x)']
+    """
+    frames = [(match[1], match[2], match[3] or "") for match in FRAME.finditer(trace)]
+    own = [frame for frame in frames if not LIBRARY_FRAME.search(frame[0])] or frames[-1:]
+    lines = [f"{FOLDER_END.split(path)[-1]}:{line} {code.strip()}".strip() for path, line, code in own]
+    return lines[-MAX_SOURCE_LINES:]
+
+
+# Sizes: a number, or an expression of sympy in which each unknown number has a name.
+
+SYMBOL = re.compile(r"Symbol\('([^'\\]*)'[^()]*\)")
+INTEGER = re.compile(r"Integer\((-?\d+)\)")
+MAX_EXPRESSION_LETTERS = 400
+SIGNS = {"Mul": "·", "Add": "+", "FloorDiv": "//", "Mod": "%", "CleanDiv": "//", "PythonMod": "%", "Pow": "^"}
+BATCH = "batch"
+
+
+class SizeNames:
+    """Names of unknown sizes, in the order of their appearance: `batch`, `s0`, `s1`, …; the names of a program are
+    another set of numbers in each export."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._known: dict[str, TensorSize] = {}
+
+    def name_input_size(self, size: Mapping[str, Any], place: int) -> None:
+        """Name an unknown size of an input: the first at place 0 is the batch."""
+        expression = self._expression(size)
+        found = SYMBOL.fullmatch(expression)
+        if found and found[1] not in self._names:
+            self._name(found[1], BATCH if not place and BATCH not in self._names.values() else "")
+
+    def size_of(self, size: Mapping[str, Any]) -> TensorSize:
+        """Return a size: a number, a name or an expression of names; None for anything else."""
+        number = size.get("as_int")
+        if isinstance(number, int):
+            return number
+        expression = self._expression(size)
+        if not expression:
+            return None
+        if expression not in self._known:
+            self._known[expression] = self._size_in_words(expression)
+        return self._known[expression]
+
+    @staticmethod
+    def _expression(size: Mapping[str, Any]) -> str:
+        held = size.get("as_expr")
+        text = held.get("expr_str") if isinstance(held, dict) else ""
+        return text if isinstance(text, str) and len(text) < MAX_EXPRESSION_LETTERS else ""
+
+    def _name(self, symbol: str, name: str = "") -> str:
+        if symbol not in self._names:
+            numbered = len(self._names) - (BATCH in self._names.values())
+            self._names[symbol] = name or f"s{numbered}"
+        return self._names[symbol]
+
+    def _size_in_words(self, expression: str) -> TensorSize:
+        plain = INTEGER.sub(r"\1", SYMBOL.sub(lambda found: self._name(found[1]), expression))
+        try:
+            words = _in_words(ast.parse(plain, mode="eval").body)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None
+        return int(words) if words.lstrip("-").isdecimal() else words
+
+
+def _in_words(node: ast.expr) -> str:
+    """Return an expression of sympy as it is written in a program."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        words = [_in_words(argument) for argument in node.args]
+        sign = SIGNS.get(node.func.id)
+        if sign is None:
+            return f"{node.func.id}({', '.join(words)})"
+        if sign == "+":
+            return "+".join(words).replace("+-", "-")
+        return sign.join(f"({word})" if (re.search(r".[+\-%/·]", word) and sign != "·") or "+" in word else word
+                         for word in words)  # fmt: skip
+    return ast.unparse(node)

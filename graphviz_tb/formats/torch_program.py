@@ -1,0 +1,464 @@
+"""Describe the JSON of one exported program to the builder: inputs, weights, ops, bodies of control flow.
+
+A program has a flat list of nodes; its modules are in the metadata of each. Left out are the numbers that it works with
+beside its tensors: sizes, which shapes and attributes say by name, and assertions about them. Blocks that only set a
+mode (`no_grad`, `autocast`) are opened in place.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from graphviz_tb.errors import UnknownFormat
+from graphviz_tb.formats.contents import GraphContent
+from graphviz_tb.formats.exported import (
+    ModuleCall,
+    ProgramBuilder,
+    Sizes,
+    StoredWeight,
+    Value,
+    dtype_attribute,
+)
+from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_lines
+from graphviz_tb.limits import MAX_PROGRAM_DEPTH
+from graphviz_tb.model.tensors import element_size
+
+DTYPES = {
+    1: "uint8",
+    2: "int8",
+    3: "int16",
+    4: "int32",
+    5: "int64",
+    6: "float16",
+    7: "float32",
+    8: "float64",
+    10: "complex64",
+    11: "complex128",
+    12: "bool",
+    13: "bfloat16",
+    28: "uint16",
+    29: "float8_e4m3fn",
+    30: "float8_e5m2",
+    34: "uint32",
+    35: "uint64",
+}
+MAX_CONSTANT_BYTES = 256  # of a constant whose elements are shown
+OP_TARGET = re.compile(r"torch\.ops\.(?P<library>[^.]+)\.(?P<op>[^.]+)(?:\..*)?", re.DOTALL)
+CHECK_OPS = re.compile(r"aten::(_assert\w*|sym_constrain_range\w*|_check\w*)")
+SIZE_OPS = re.compile(r"(aten::sym_\w+|operator::\w+|math::\w+|torch::sym_\w+)")
+MODE_OPS = frozenset(
+    ("wrap_with_set_grad_enabled", "wrap_with_autocast", "wrap", "strict_mode", "hints_wrapper", "invoke_subgraph")
+)
+BODY_ATTRIBUTES = {"cond": ("then_branch", "else_branch"), "while_loop": ("cond", "body")}
+SILENT_ARGUMENTS = frozenset({"as_none", "as_layout", "as_device", "as_memory_format"})
+PLAIN_ARGUMENTS = ("as_int", "as_float", "as_bool", "as_string", "as_operator")
+LIST_ARGUMENTS = ("as_ints", "as_floats", "as_bools", "as_strings")
+SYMBOL_ARGUMENTS = ("as_sym_int", "as_sym_bool", "as_sym_float")
+Json = Mapping[str, Any]
+
+
+def as_dict(value: Any) -> Json:
+    """Return a JSON object; an empty one in place of anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a JSON array; an empty one in place of anything else."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: Any) -> str:
+    """Return a JSON string; "" in place of anything else."""
+    return value if isinstance(value, str) else ""
+
+
+class ProgramReader:
+    """Reads one program: `stored` lists its weights and constants by name, `constants` gives the bytes of one."""
+
+    def __init__(
+        self, parsed: Json, title: str, stored: Mapping[str, Any], constants: Callable[[str, int], bytes | None]
+    ) -> None:
+        self.module = as_dict(parsed.get("graph_module"))
+        self.stored = {name: as_dict(held) for name, held in stored.items()}
+        self.constants = constants
+        self.builder = ProgramBuilder(title)
+        self.sizes = SizeNames()
+        self.weights: dict[str, StoredWeight] = {}  # by value
+        self.root: tuple[ModuleCall, ...] = ()
+        self.modules: dict[str, tuple[ModuleCall, ...]] = {}
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """The paths of all modules."""
+        return frozenset(as_text(as_dict(each).get("fqn")) for each in as_list(self.module.get("module_call_graph")))
+
+    def content(self) -> GraphContent:
+        """Return the graph of the program."""
+        graph = as_dict(self.module.get("graph"))
+        signature = as_dict(self.module.get("signature"))
+        main = GraphReader(self, graph, 0)
+        self._name_sizes(signature, main)
+        specs = [as_dict(spec) for spec in as_list(signature.get("input_specs"))]
+        self._read_weights(specs, main)
+        self.weights |= self._tied_by_use(main, as_list(graph.get("nodes")))
+        for value, weight in self.weights.items():
+            self.builder.add_weight(value, weight)
+        for spec in specs:
+            argument = as_dict(as_dict(spec.get("user_input")).get("arg"))
+            name = _argument_name(argument)
+            if name:
+                self.builder.add_input(name, name, main.value(name))
+        main.read_nodes()
+        specs = [as_dict(spec) for spec in as_list(signature.get("output_specs"))]
+        results = [as_dict(as_dict(spec.get("user_output")).get("arg")) for spec in specs]
+        given = [name for argument in results if (name := _argument_name(argument))]
+        for name, value in zip(self._output_names(len(given)), given, strict=True):
+            self.builder.add_output(name, main.local.get(value, value))
+        return self.builder.build()
+
+    def _name_sizes(self, signature: Json, main: GraphReader) -> None:
+        """Name the unknown sizes in the order of the inputs: the first of the first input is the batch."""
+        for spec in as_list(signature.get("input_specs")):
+            name = _argument_name(as_dict(as_dict(as_dict(spec).get("user_input")).get("arg")))
+            for place, size in enumerate(as_list(main.tensors.get(name, {}).get("sizes"))):
+                self.sizes.name_input_size(as_dict(size), place)
+
+    def _read_weights(self, specs: Sequence[Json], main: GraphReader) -> None:
+        """Add parameters, buffers and constants; several names of the same numbers are one weight."""
+        first: dict[Any, str] = {}
+        names: dict[str, list[str]] = {}
+        found: list[tuple[str, str, bool, Value, bool]] = []
+        for spec in specs:
+            for kind in ("parameter", "buffer", "tensor_constant"):
+                held = as_dict(spec.get(kind))
+                value, name = _spec_value(held), as_text(held.get(f"{kind}_name"))
+                if not value:
+                    continue
+                if kind == "tensor_constant" and self._add_small_constant(value, name, main):
+                    continue
+                where = self._storage(name)
+                same = first.setdefault(where, name) if where is not None else name
+                names.setdefault(same, []).append(name)
+                meta = main.tensors.get(value, {})
+                found.append((value, same, kind != "parameter", main.value(value), meta.get("requires_grad") is True))
+        for value, name, buffer, shape, trainable in found:
+            aliases = tuple(each for each in names[name] if each != name)
+            self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases)
+
+    def _storage(self, name: str) -> Any:
+        """Return where the numbers of a weight are stored, equal for equal ones; None where the file does not say."""
+        held = as_dict(self.stored.get("weights", {}).get(name))
+        if not as_text(held.get("path_name")):
+            return None
+        meta = as_dict(held.get("tensor_meta"))
+        places = json.dumps([meta.get(key) for key in ("sizes", "strides", "storage_offset", "dtype")], sort_keys=True)
+        return held["path_name"], places
+
+    def _add_small_constant(self, value: str, name: str, main: GraphReader) -> bool:
+        """Add a constant with its elements if it is small and stored as plain bytes."""
+        shape = main.value(value)
+        sizes = [size for size in shape.sizes or () if isinstance(size, int)]
+        held = as_dict(self.stored.get("constants", {}).get(name))
+        if shape.sizes is None or len(sizes) < len(shape.sizes) or held.get("use_pickle") is not False:
+            return False
+        count = element_size(shape.dtype)
+        for size in sizes:
+            count = min(count * max(size, 0), MAX_CONSTANT_BYTES + 1)
+        content = self.constants(as_text(held.get("path_name")), MAX_CONSTANT_BYTES) if count else None
+        if content is None or len(content) != count:
+            return False
+        self.builder.add_constant(value, "", name.replace(".", "_"), shape, content)
+        return True
+
+    def _tied_by_use(self, main: GraphReader, nodes: Sequence[Any]) -> dict[str, StoredWeight]:
+        """Return the weights that the file does not say to be tied, but whose use does: an op in a module takes the
+        weight of another, and the module has one of the same shape that nothing takes."""
+        if self.stored.get("weights"):
+            return {}
+        users: dict[str, list[str]] = {}
+        for node in nodes:
+            calls = self.module_calls(as_dict(node))
+            for argument in as_list(as_dict(node).get("inputs")):
+                for value in filter(None, _tensor_names(as_dict(as_dict(argument).get("arg")))):
+                    users.setdefault(value, []).append(calls[-1].path if calls else "")
+        idle: dict[tuple[str, str], list[str]] = {}
+        for value, weight in self.weights.items():
+            if value not in users:
+                idle.setdefault((weight.name.rpartition(".")[0], repr(weight.value)), []).append(value)
+        made: dict[str, StoredWeight] = {}
+        for value, weight in self.weights.items():
+            for path in users.get(value, ()):
+                for other in idle.pop((path, repr(weight.value)), [])[:1]:
+                    # The first name in the order of the program counts.
+                    names = [each.name for key, each in self.weights.items() if key in (value, other)]
+                    tied = StoredWeight(names[0], weight.value, weight.trainable, weight.buffer, tuple(names[1:]))
+                    made[value] = made[other] = tied
+        return made
+
+    def _output_names(self, count: int) -> list[str]:
+        """Return the names of the results: the keys of a dictionary, else numbers."""
+        entry = next((each for each in as_list(self.module.get("module_call_graph"))), None)
+        text = as_text(as_dict(as_dict(entry).get("signature")).get("out_spec"))
+        keys: list[Any] = []
+        try:
+            spec = as_list(json.loads(text))[-1] if len(text) < 10_000 else {}
+            is_dict = "dict" in as_text(as_dict(spec).get("type"))
+            keys = as_list(json.loads(as_text(as_dict(spec).get("context")))) if is_dict else []
+        except (ValueError, IndexError, RecursionError):
+            keys = []
+        if len(keys) == count and all(isinstance(key, str) and key for key in keys):
+            return keys
+        return [f"output_{place}" if place else "output" for place in range(count)]
+
+    def module_calls(self, node: Json) -> tuple[ModuleCall, ...]:
+        """Return the modules around a node; those of the program itself if it does not say."""
+        stack = as_text(as_dict(node.get("metadata")).get("nn_module_stack"))
+        if stack not in self.modules:
+            self.modules[stack] = module_calls(stack, self.paths)
+        calls = self.modules[stack]
+        self.root = self.root or calls[:1]
+        return calls or self.root
+
+
+class GraphReader:
+    """Reads the nodes of one graph of a program: the main one, a body, or a block that is opened in place, whose values
+    have other names outside (`local`)."""
+
+    def __init__(self, program: ProgramReader, graph: Json, depth: int, prefix: str = "") -> None:
+        if depth > MAX_PROGRAM_DEPTH:
+            raise UnknownFormat(f"the program has more than {MAX_PROGRAM_DEPTH} levels of bodies within bodies")
+        self.program, self.graph, self.depth, self.prefix = program, graph, depth, prefix
+        self.builder = program.builder
+        self.tensors = {name: as_dict(meta) for name, meta in as_dict(graph.get("tensor_values")).items()}
+        self.numbers = {
+            name: as_dict(value)
+            for kind in ("sym_int_values", "sym_bool_values", "sym_float_values")
+            for name, value in as_dict(graph.get(kind)).items()
+        }
+        self.local: dict[str, str] = {}
+        self.weights: dict[str, StoredWeight] = program.weights if not depth else {}
+        self.made_numbers: set[str] = set()  # numbers that a drawn op gives
+
+    def value(self, name: str) -> Value:
+        """Return shape and type of a value."""
+        meta = self.tensors.get(name)
+        if meta is None:
+            return Value((), "int64") if name in self.numbers else Value()
+        number = meta.get("dtype")
+        return Value(self._sizes(meta), DTYPES.get(number, "") if isinstance(number, int) else "")
+
+    def _sizes(self, meta: Json) -> Sizes:
+        listed = meta.get("sizes")
+        return None if not isinstance(listed, list) else [self.program.sizes.size_of(as_dict(size)) for size in listed]
+
+    def read_nodes(self) -> None:
+        """Add all nodes."""
+        for node in map(as_dict, as_list(self.graph.get("nodes"))):
+            self._read_node(node)
+
+    def _read_node(self, node: Json) -> None:
+        op = op_type(as_text(node.get("target")))
+        if CHECK_OPS.fullmatch(op) or (SIZE_OPS.fullmatch(op) and not self._gives_tensor(node)):
+            self.builder.left_out += 1
+            return
+        listed = map(as_dict, as_list(node.get("inputs")))
+        arguments = [(as_text(each.get("name")), as_dict(each.get("arg"))) for each in listed]
+        graphs = [as_dict(argument["as_graph"]) for _, argument in arguments if "as_graph" in argument]
+        plain = op.rpartition("::")[2]
+        if len(graphs) == 1 and plain in MODE_OPS:
+            self._open_in_place(arguments, graphs[0], node)
+            return
+        scope = self.builder.scope_name(self.program.module_calls(node))
+        outputs = [self._output(name) for name in _output_names(node)]
+        self.made_numbers.update(name for name in _output_names(node) if name in self.numbers)
+        source = source_lines(as_text(as_dict(node.get("metadata")).get("stack_trace")))
+        if graphs:
+            self._add_call(op, scope, arguments, graphs, outputs, source)
+            return
+        inputs, attributes = self._split_arguments(arguments)
+        if op.endswith("_") and not op.endswith("__"):
+            op = op.rstrip("_")
+            attributes["in_place"] = True
+        self.builder.add_op(op, scope, inputs, outputs, attributes, source=source)
+
+    def _gives_tensor(self, node: Json) -> bool:
+        return any(name in self.tensors for name in _output_names(node))
+
+    def _output(self, name: str) -> tuple[str, Value]:
+        outer = f"{self.prefix}{name}"
+        self.local[name] = outer
+        return outer, self.value(name)
+
+    def _split_arguments(self, arguments: Sequence[tuple[str, Json]]) -> tuple[list[str | None], dict[str, Any]]:
+        """Return the values that an op takes, each at its place in the definition of the op, and the attributes."""
+        inputs: list[str | None] = []
+        attributes: dict[str, Any] = {}
+        for name, argument in arguments:
+            tensors = _tensor_names(argument)
+            if tensors or "as_tensors" in argument:
+                inputs += [self.local.get(each, each) if each else None for each in tensors]
+                continue
+            inputs.append(None)
+            for kind, value in argument.items():
+                number = as_text(as_dict(value).get("as_name")) if kind in SYMBOL_ARGUMENTS else ""
+                if number in self.made_numbers:  # an op gives it, such as `item`
+                    inputs[-1] = self.local[number]
+                elif kind not in SILENT_ARGUMENTS and (held := self._attribute(kind, value)) is not None:
+                    attributes[name or "argument"] = held
+        return inputs, attributes
+
+    def _attribute(self, kind: str, value: Any) -> Any:
+        """Return the value of an argument that is no tensor; None for one that says nothing."""
+        if kind == "as_scalar_type":
+            return dtype_attribute(DTYPES.get(value, "") if isinstance(value, int) else "")
+        if kind in PLAIN_ARGUMENTS:
+            if kind == "as_float" and isinstance(value, str):
+                return value  # "Infinity"
+            return value if isinstance(value, int | float | str) else None
+        if kind in LIST_ARGUMENTS:
+            return [each for each in as_list(value) if isinstance(each, int | float | str)]
+        if kind in SYMBOL_ARGUMENTS:
+            return self._number(as_dict(value))
+        if kind in ("as_sym_ints", "as_sym_bools", "as_sym_floats"):
+            return [self._number(as_dict(each)) for each in as_list(value)]
+        if kind in ("as_int_lists", "as_float_lists", "as_complex", "as_custom_obj"):
+            return json.dumps(value)[:200]
+        return None
+
+    def _number(self, argument: Json) -> Any:
+        """Return a number, or the name of an unknown one."""
+        for kind in ("as_int", "as_bool", "as_float"):
+            if isinstance(argument.get(kind), int | float):
+                return argument[kind]
+        name = as_text(argument.get("as_name"))
+        size = self.program.sizes.size_of(self.numbers.get(name, {}))
+        return name if size is None else size
+
+    # Bodies
+
+    def _operands(self, arguments: Sequence[tuple[str, Json]], *, after_graph: bool) -> list[str]:
+        """Return the names of the values that a call passes: tensors and numbers, those after its graphs if asked."""
+        found: list[str] = []
+        for _, argument in arguments:
+            if "as_graph" in argument:
+                found = [] if after_graph else found
+                continue
+            found += [each or "" for each in _tensor_names(argument)]
+            for kind, value in argument.items():
+                if kind in SYMBOL_ARGUMENTS:
+                    found.append(as_text(as_dict(value).get("as_name")))
+                elif kind in ("as_sym_ints", "as_sym_bools"):
+                    found += [as_text(as_dict(each).get("as_name")) for each in as_list(value)]
+        return found
+
+    def _open_in_place(self, arguments: Sequence[tuple[str, Json]], held: Json, node: Json) -> None:
+        """Add the nodes of a block that only sets a mode as if they were outside of it."""
+        graph = as_dict(held.get("graph"))
+        inner = GraphReader(self.program, graph, self.depth + 1, f"{self.prefix}{as_text(held.get('name'))}/")
+        inner.made_numbers = self.made_numbers
+        operands = self._operands(arguments, after_graph=True)
+        for given, operand in zip(_value_names(graph.get("inputs")), operands, strict=False):
+            inner.local[given] = self.local.get(operand, operand)
+            if operand in self.weights:
+                inner.weights[given] = self.weights[operand]
+        inner.read_nodes()
+        for name, result in zip(_output_names(node), _value_names(graph.get("outputs")), strict=False):
+            self.local[name] = inner.local.get(result, result)
+
+    def _add_call(
+        self,
+        op: str,
+        scope: str,
+        arguments: Sequence[tuple[str, Json]],
+        graphs: Sequence[Json],
+        outputs: Sequence[tuple[str, Value]],
+        source: Sequence[str],
+    ) -> None:
+        """Add an op with bodies. Weights are in the bodies that use them, and are not passed to them."""
+        plain = op.rpartition("::")[2]
+        operands = self._operands(arguments, after_graph=plain == "cond")
+        chooser = self._operands(arguments[:1], after_graph=False) if plain == "cond" else []
+        passed = [place for place, name in enumerate(operands) if name and name not in self.weights]
+        attributes = BODY_ATTRIBUTES.get(plain, ())
+        functions: dict[str, str] = {}
+        for place, held in enumerate(graphs):
+            attribute = attributes[place] if place < len(attributes) else f"f_{place}" if place else "f"
+            functions[attribute] = self._add_body(held, scope, operands, frozenset(passed))
+        inputs = [*chooser, *(operands[place] for place in passed)]
+        self.builder.add_op(
+            op, scope, [self.local.get(name, name) for name in inputs], outputs, source=source, functions=functions
+        )
+
+    def _add_body(self, held: Json, scope: str, operands: Sequence[str], passed: frozenset[int]) -> str:
+        """Add a body as a function, and return its name."""
+        graph = as_dict(held.get("graph"))
+        around = self.builder.body
+        name = self.builder.begin_body(as_text(held.get("name")) or "body", scope)
+        body = GraphReader(self.program, graph, self.depth + 1)
+        for place, value in enumerate(_value_names(graph.get("inputs"))):
+            if place in passed or place >= len(operands):
+                self.builder.add_input(value, value, body.value(value))
+            elif operands[place] in self.weights:
+                weight = body.weights[value] = self.weights[operands[place]]
+                self.builder.add_weight(value, weight)
+        body.read_nodes()
+        for place, value in enumerate(_value_names(graph.get("outputs"))):
+            self.builder.add_output(f"result_{place}", body.local.get(value, value))
+        self.builder.body = around
+        return name
+
+
+def op_type(target: str) -> str:
+    """Return the type of an op with its library before it.
+
+    >>> op_type("torch.ops.aten.add.Tensor"), op_type("_operator.mul"), op_type("torch.ops.higher_order.cond")
+    ('aten::add', 'operator::mul', 'higher_order::cond')
+    """
+    if found := OP_TARGET.fullmatch(target):
+        return f"{found['library']}::{found['op']}"
+    library, _, op = target.strip("_").rpartition(".")
+    return f"{library or 'torch'}::{op or 'op'}"
+
+
+def _argument_name(argument: Json) -> str:
+    """Return the name of the value that an argument is; "" for a plain one."""
+    for kind in ("as_tensor", "as_custom_obj"):
+        if name := as_text(as_dict(argument.get(kind)).get("name")):
+            return name
+    return next(
+        (as_text(as_dict(argument.get(kind)).get("as_name")) for kind in SYMBOL_ARGUMENTS if kind in argument), ""
+    )
+
+
+def _tensor_names(argument: Json) -> list[str | None]:
+    """Return the names of the tensors of an argument; None for one that is missing in a list."""
+    if "as_tensor" in argument:
+        return [as_text(as_dict(argument["as_tensor"]).get("name")) or None]
+    if "as_optional_tensor" in argument:
+        return _tensor_names(as_dict(argument["as_optional_tensor"]))
+    listed = next((as_list(argument[kind]) for kind in ("as_tensors", "as_optional_tensors") if kind in argument), [])
+    found: list[str | None] = []
+    for each in listed:
+        held = as_dict(each)
+        found.append(as_text(as_dict(held.get("as_tensor", held)).get("name")) or None)
+    for each in as_list(argument.get("as_nested_tensors")):
+        found += [as_text(as_dict(inner).get("name")) or None for inner in as_list(each)]
+    return found
+
+
+def _value_names(arguments: Any) -> list[str]:
+    """Return the names of the values that a list of arguments is; "" for a plain one."""
+    listed = (_tensor_names(each) or [_argument_name(each)] for each in map(as_dict, as_list(arguments)))
+    return [name for names in listed for name in names if name is not None]
+
+
+def _output_names(node: Json) -> list[str]:
+    return _value_names(node.get("outputs"))
+
+
+def _spec_value(held: Json) -> str:
+    return as_text(as_dict(held.get("arg")).get("name"))

@@ -1,0 +1,206 @@
+"""Lines that end on the side of a box that faces their track, and lines that part from the main path.
+
+  ▲              ▲
+┌─┴──┐         ┌─┴──┐
+│    │◀─┐  not │    │
+└─▲──┘  │      └▲──▲┘
+  ●─────┘       │╭╯╰──╮
+┌─┴──┐         ┌┴┴──┐ │
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.scene import Point
+from graphviz_tb.model.skeleton import LevelLayout, Skeleton
+from graphviz_tb.model.view import View
+from graphviz_tb.place.attachment import Gates, downward_chains
+from graphviz_tb.place.boxes import Piece
+
+SIDE_ROOM_PX = 24  # from the side of a box to a line that turns to it: a bend, and the longest arrow head
+
+ItemSide = tuple[int, int]  # item, and -1 for its left or 1 for its right side
+
+
+@dataclass(frozen=True, slots=True)
+class SideEntries:
+    """Where lines turn to the side of a box, with the flow running down.
+
+    `entries` are, by wire, the side of its lower item (-1: left, 1: right) on which it ends, `partings` by wire the
+    wire of the main path with which it leaves its upper item; `rooms` are by box the pixels to keep free on both sides.
+    """
+
+    entries: Mapping[int, int]
+    partings: Mapping[int, int]
+    rooms: Mapping[int, tuple[int, int]]
+
+    def absent_ends(self) -> set[int]:
+        """Return the ends that take no room at a flow side of their box: twice the wire, and 1 for its lower end."""
+        return {2 * wire + 1 for wire in self.entries} | {2 * wire for wire in self.partings}
+
+    def move_anchors(self, skeleton: Skeleton, anchors: dict[tuple[int, int], int], widths: Sequence[int]) -> None:
+        """Move places on boxes to places on their slots, and set those of the lines that turn; `widths` are those of
+        the boxes."""
+        for wire, line in enumerate(skeleton.wires):
+            for end, box in enumerate((line.chain[0], line.chain[-1])):
+                if box < skeleton.children:
+                    anchors[wire, end] += self.shift(box)
+        for wire, side in self.entries.items():
+            box = skeleton.wires[wire].chain[-1]
+            anchors[wire, 1] = 0 if side < 0 else self.widen(box, widths[box])
+        for wire, other in self.partings.items():
+            anchors[wire, 0] = anchors[other, 0]
+
+    def widen(self, box: int, width: int) -> int:
+        """Return the width of the slot of a box with the room on its sides."""
+        left, right = self.rooms.get(box, (0, 0))
+        return left + width + right
+
+    def shift(self, box: int) -> int:
+        """Return how far the box is from the edge of its slot."""
+        return self.rooms[box][0] if box in self.rooms else 0
+
+
+def find_side_entries(view: View, pieces: Sequence[Piece], gates: Gates, upright: bool) -> SideEntries:
+    """Return the lines of a level that end on the side of a box, or part from the main path.
+
+    A line ends on a side if it passes a rank before, or comes from a port, and is the outermost one on that side of a
+    closed box that the main path enters; it parts from the main path where no line leaves between them. So neither
+    crosses a line that it would not cross otherwise.
+    """
+    skeleton = view.skeleton
+    chains = downward_chains(skeleton)
+    main = set(skeleton.spine)
+    place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
+    entries: dict[int, int] = {}
+    partings: dict[int, int] = {}
+    rooms: dict[int, tuple[int, int]] = {}
+    for end, item, keys in _lines_by_end(skeleton, chains, place, gates):
+        middle = next((number for number, wires in enumerate(keys) if main.intersection(wires)), -1)
+        if middle < 0:
+            continue
+        spine = next(wire for wire in keys[middle] if wire in main)
+        for side, outermost in ((-1, 0), (1, len(keys) - 1)):
+            wires = keys[outermost]
+            if outermost == middle or not all(_may_turn(view, wire, chains[wire], end) for wire in wires):
+                continue
+            if end:
+                if _is_side_free(pieces[item], side, upright):
+                    left, right = rooms.get(item, (0, 0))
+                    rooms[item] = (SIDE_ROOM_PX, right) if side < 0 else (left, SIDE_ROOM_PX)
+                    for wire in wires:
+                        entries[wire] = side
+            elif abs(outermost - middle) == 1 and all(_says_the_same(view, wire, spine) for wire in wires):
+                for wire in wires:
+                    partings[wire] = spine
+    return SideEntries(entries, partings, rooms)
+
+
+def _lines_by_end(
+    skeleton: Skeleton, chains: Sequence[Sequence[int]], place: Mapping[int, int], gates: Gates
+) -> list[tuple[int, int, list[list[int]]]]:
+    """Return the end (0: lines leave, 1: lines arrive) of each closed box with two lines or more, and these lines from
+    left to right, those that run as one together."""
+    ends: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
+    for wire, chain in enumerate(chains):
+        for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
+            if item < skeleton.children and item not in gates:
+                trunk = -1 if other >= skeleton.first_waypoint else wire
+                ends.setdefault((end, item), {}).setdefault((place[other], trunk), []).append(wire)
+    return [(end, item, [found[key] for key in sorted(found)]) for (end, item), found in ends.items() if len(found) > 1]
+
+
+def _may_turn(view: View, wire: int, chain: Sequence[int], end: int) -> bool:
+    """Return whether a line may end on a side, or part from the main path: it runs with the flow, and passes a rank or
+    comes from a port."""
+    skeleton = view.skeleton
+    if skeleton.wires[wire].turned or view.line_of_wire(wire).kind == "reference":
+        return False
+    return chain[-2] >= skeleton.children if end else len(chain) > 2
+
+
+def _is_side_free(piece: Piece, side: int, upright: bool) -> bool:
+    """Return whether nothing is drawn next to a side of a box."""
+    start, wide, whole = (piece.x, piece.box[0], piece.width) if upright else (piece.y, piece.box[1], piece.height)
+    return start == 0 if side < 0 else start + wide == whole
+
+
+def _says_the_same(view: View, wire: int, other: int) -> bool:
+    """Return whether two lines from one box carry the same, as far as their words say."""
+    lines = view.words.lines
+    return view.line_of_wire(wire).kind == view.line_of_wire(other).kind and lines[wire].label == lines[other].label
+
+
+def shift_to_boxes(level: LevelLayout, turns: SideEntries) -> LevelLayout:
+    """Return a level whose positions are those of the boxes in their widened slots."""
+    return LevelLayout(
+        tuple([(x + turns.shift(box), y) for box, (x, y) in enumerate(level.positions)]),
+        level.ports,
+        level.routes,
+        level.width,
+        level.height,
+    )
+
+
+def side_point(piece: Piece, corner: Point, point: Point, upright: bool) -> list[Point]:
+    """Return the last two points of a line that passes the box in a slot at `point`: next to the middle of its side,
+    and on it."""
+    left, top = corner[0] + piece.x, corner[1] + piece.y + piece.behind[1]
+    right, bottom = left + piece.box[0] - piece.behind[0], corner[1] + piece.y + piece.box[1]
+    if upright:
+        middle = (top + bottom) // 2
+        return [(point[0], middle), (left if point[0] < left else right, middle)]
+    middle = (left + right) // 2
+    return [(middle, point[1]), (middle, top if point[1] < top else bottom)]
+
+
+def find_partings(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> dict[int, Point]:
+    """Return the points where wires leave another one that begins with them: the main path, or the first."""
+    main = set(skeleton.spine)
+    starts: dict[tuple[int, Point], list[int]] = {}
+    for wire, points in routes.items():
+        if not skeleton.wires[wire].turned and len(points) > 1:
+            starts.setdefault((skeleton.wires[wire].chain[0], points[0]), []).append(wire)
+    partings: dict[int, Point] = {}
+    for wires in starts.values():
+        leader = next((wire for wire in wires if wire in main), wires[0])
+        for wire in wires:
+            point = parting_point(routes[wire], routes[leader]) if wire != leader else None
+            if point is not None:
+                partings[wire] = point
+    return partings
+
+
+def parting_point(line: Sequence[Point], main: Sequence[Point]) -> Point | None:
+    """Return where a line leaves another one that begins with it; None if they have only their start in common.
+
+    >>> parting_point([(5, 90), (5, 70), (40, 70), (40, 20)], [(5, 90), (5, 20)])
+    (5, 70)
+    >>> parting_point([(5, 90), (40, 90)], [(5, 90), (5, 20)]) is None
+    True
+    """
+    if line[0] != main[0]:
+        return None
+    for (start, end), (other, goal) in zip(pairwise(line), pairwise(main), strict=False):
+        if start != other:
+            return None
+        if end == goal:
+            continue
+        if _direction(start, end) != _direction(start, goal):
+            return None if start == line[0] else start
+        first, second = _length(start, end), _length(start, goal)
+        return end if first < second else goal
+    return None
+
+
+def _direction(start: Point, end: Point) -> tuple[int, int]:
+    """Return the direction of a run along an axis."""
+    across, along = end[0] - start[0], end[1] - start[1]
+    return (across > 0) - (across < 0), (along > 0) - (along < 0)
+
+
+def _length(start: Point, end: Point) -> int:
+    return abs(end[0] - start[0]) + abs(end[1] - start[1])

@@ -1,0 +1,84 @@
+// Names with wild cards, and the groups that one means: as `--open` of the command reads it.
+
+import { BORDER } from "./levels.js";
+
+export const WILD = /\*\*+|\*|\?/g;
+const MOST_CALLED_PLACES = 50_000; // in calls that are looked at
+const MOST_OPENED = 5000; // boxes in the groups that one pattern means
+
+/**
+ * Whether a text is as a pattern: `**` is any text, `*` any within one segment, `?` one letter.
+ * @param {string} pattern @returns {(text: string) => boolean}
+ */
+export function patternTest(pattern) {
+  /** @type {string[]} letters and wild cards one by one */
+  const tokens = [];
+  let last = 0;
+  for (const found of pattern.matchAll(WILD)) {
+    tokens.push(...pattern.slice(last, found.index), found[0].slice(0, 2));
+    last = found.index + found[0].length;
+  }
+  tokens.push(...pattern.slice(last));
+  return (text) => {
+    const letters = [...text];
+    let ends = new Uint8Array(letters.length + 1); // 1 where the tokens so far may end: nothing is tried twice
+    ends[0] = 1;
+    for (const token of tokens) {
+      const next = new Uint8Array(letters.length + 1);
+      const star = token === "**" || token === "*";
+      for (let at = 0; at <= letters.length; at++) {
+        if (star) next[at] = ends[at] || (at > 0 && next[at - 1] && (token === "**" || letters[at - 1] !== "/")) ? 1 : 0;
+        else if (at > 0 && ends[at - 1]) next[at] = (token === "?" ? letters[at - 1] !== "/" : letters[at - 1] === token) ? 1 : 0;
+      }
+      ends = next;
+    }
+    return ends[letters.length] === 1;
+  };
+}
+
+/** The groups that a pattern means, those of the main graph first, and whether there are more than are opened.
+ * @param {Graph} graph @param {string} pattern @returns {{paths: Path[], more: boolean}} */
+export function groupsNamed(graph, pattern) {
+  const found = pattern.includes("**") ? groupsAnywhere(graph, patternTest(pattern)) : groupsByParts(graph, pattern.split(BORDER));
+  let room = MOST_OPENED;
+  const end = found.findIndex((path) => (room -= childCount(graph, path)) < 0);
+  const paths = end < 0 ? found : found.slice(0, Math.max(1, end));
+  return { paths, more: paths.length < found.length };
+}
+
+/** The groups whose whole address is as a pattern, call by call. @param {Graph} graph @param {(text: string) => boolean} test */
+function groupsAnywhere(graph, test) {
+  const places = groupsInside(graph, null);
+  for (const path of places) if (graph.calls.has(path[path.length - 1]) && places.length < MOST_CALLED_PLACES) places.push(...groupsInside(graph, path, true));
+  return places.filter((path) => test(graph.address(path)));
+}
+
+/** The groups that a pattern means part by part: in the main graph, then in the calls found there, and so on. @param {Graph} graph @param {string[]} parts */
+function groupsByParts(graph, parts) {
+  const inside = (/** @type {Path | null} */ around, /** @type {string} */ part) => {
+    const test = patternTest(part);
+    return groupsInside(graph, around).filter((path) => test(graph.address(path).split(BORDER).pop() ?? ""));
+  };
+  return parts.slice(1).reduce((paths, part) => paths.flatMap((path) => (graph.calls.has(path[path.length - 1]) ? inside(path, part) : [])), inside(null, parts[0]));
+}
+
+/** The groups of the main graph, or of the functions of a call; `once` leaves out a function that is around the call already.
+ * @param {Graph} graph @param {Path | null} call @param {boolean} [once] @returns {Path[]} */
+function groupsInside(graph, call, once = false) {
+  const bodies = call ? (graph.calls.get(call[call.length - 1]) ?? []).map(([, body]) => body) : [0];
+  const around = new Set(once ? (call ?? []).map((row) => graph.functionOf(row)) : []);
+  const out = [];
+  for (const body of bodies.filter((one) => !call || !around.has(one))) {
+    for (let row = body + Number(bodies.length < 2); row < graph.end[body]; row++) if (graph.opens(row)) out.push([...(call ?? []), row]);
+  }
+  return out;
+}
+
+/** How many boxes an open group shows at least. @param {Graph} graph @param {Path} path */
+function childCount(graph, path) {
+  const own = path[path.length - 1];
+  const bodies = (graph.calls.get(own) ?? []).map(([, body]) => body);
+  let count = 0;
+  for (const row of bodies.length ? bodies : [own]) for (let at = row + 1; at < graph.end[row]; at = graph.end[at]) count++;
+  return count;
+}

@@ -1,0 +1,248 @@
+"""Steps of an exported program: from the shapes of its weights and results, and from the attributes of its ops.
+
+The frameworks name the same ops and attributes in their own ways; an op is known here by its name without the framework
+and without underscores, in small letters: `maxpool2d`, `layernorm`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from graphviz_tb.graphs.tensors import attr_value
+from graphviz_tb.model.tensors import MAX_DIMENSIONS
+from graphviz_tb.ops.roles import (
+    BATCH_PRODUCT_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
+    EMBEDDING_LOOKUP_OPS,
+    MATRIX_PRODUCT_OPS,
+    Role,
+    has_role,
+)
+from graphviz_tb.ops.signatures import kernel_sizes, kernel_turning_attribute
+from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, heads_word, size_word, step_words
+
+ACTIVATIONS = {
+    "relu": "ReLU",
+    "relu6": "ReLU6",
+    "elu": "ELU",
+    "selu": "SELU",
+    "prelu": "PReLU",
+    "gelu": "GELU",
+    "silu": "SiLU",
+    "swish": "SiLU",
+    "mish": "Mish",
+    "hardswish": "hard swish",
+    "hardsigmoid": "hard sigmoid",
+    "sigmoid": "sigmoid",
+    "logistic": "sigmoid",
+    "tanh": "tanh",
+    "softplus": "softplus",
+    "softmax": "softmax",
+    "logsoftmax": "log softmax",
+    "leakyrelu": "leaky ReLU",
+}
+NORMS = (("batchnorm", "BN"), ("layernorm", "LN"), ("rmsnorm", "RMS"), ("groupnorm", "g"), ("norm", "norm"))
+FUSED_ACTIVATION = "activation"
+SLOPES = ("negative_slope", "alpha")
+WINDOWS, STRIDES = ("kernel_size", "kernel_shape", "ksize"), ("stride", "strides")
+DILATIONS, GROUPS = ("dilation", "dilations"), ("groups", "group")
+NORM_GROUPS = ("num_groups", "group")
+RECURRENT = ("lstm", "gru", "rnn")
+AXES = ("dim", "axes", "axis")
+
+
+class ExportedSteps(TensorFlowSteps):
+    """Finds the steps of nodes of an exported program."""
+
+    def steps_of(self, node: int) -> tuple[LayerStep, ...]:
+        """Return what a paper writes down of one node."""
+        if node not in self._found:
+            steps = [self._step(self.op_of(node), node), self._fused_activation(node)]
+            self._found[node] = tuple(step for step in steps if step is not None)
+        return self._found[node]
+
+    def _step(self, op: str, node: int) -> LayerStep | None:
+        name = plain_op_name(op)
+        if name in ACTIVATIONS:
+            return LayerStep("activation", self._activation(name, node))
+        if has_role(op, Role.NORMALIZATION):
+            return LayerStep("norm", self._norm(name, node))
+        if has_role(op, Role.RECURRENT):
+            return self._recurrent(name, node)
+        if has_role(op, Role.ATTENTION):
+            return self._attention(node)
+        if has_role(op, Role.TRANSPOSED_CONVOLUTION) or op in CONVOLUTION_OPS or op in DEPTHWISE_OPS:
+            return self._convolve(op, node)
+        if op in EMBEDDING_LOOKUP_OPS:
+            return self._embedding(node)
+        if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
+            return self._multiply(op, node)
+        return self._pooled(name, node)
+
+    # ---- what a node states ----
+
+    def _numbers(self, node: int, names: Sequence[str]) -> list[int]:
+        """Return the whole numbers of the first attribute that a node has."""
+        definition = self.graph.node_def(node)
+        for name in names:
+            if definition is not None and name in definition.attr:
+                value = attr_value(definition, name)
+                return list(value.list.i) if value.HasField("list") else [int(value.i)]
+        return []
+
+    def _along_image(self, node: int, names: Sequence[str]) -> list[int]:
+        """Return the numbers of an attribute for the window of an op, without those for batch and channels."""
+        numbers = self._numbers(node, names)
+        return numbers[1:-1] if len(numbers) > 3 else numbers
+
+    def _number(self, node: int, names: Sequence[str]) -> float | None:
+        definition = self.graph.node_def(node)
+        for name in names:
+            if definition is not None and name in definition.attr:
+                value = attr_value(definition, name)
+                return float(value.f if value.HasField("f") else value.i)
+        return None
+
+    def _is_set(self, node: int, name: str) -> bool:
+        definition = self.graph.node_def(node)
+        if definition is None or name not in definition.attr:
+            return False
+        value = attr_value(definition, name)
+        return value.b or value.i != 0
+
+    def _sizes(self, node: int, output: int = 0) -> list[int]:
+        """Return the stated shape of a result, -1 for an unknown size; [] where nothing is stated."""
+        definition = self.graph.node_def(node)
+        if definition is None or "_output_shapes" not in definition.attr:
+            return []
+        shapes = definition.attr["_output_shapes"].list.shape
+        if output >= len(shapes) or shapes[output].unknown_rank:
+            return []
+        return [int(dim.size) for dim in shapes[output].dim[:MAX_DIMENSIONS]]
+
+    def _input_sizes(self, node: int, slot: int) -> list[int]:
+        """Return the stated shape of what a node takes."""
+        for place, (source, key) in self.inputs_of(node):
+            if place == slot:
+                text = self.graph.keys[key].rpartition(":")[2]
+                return self._sizes(source, int(text) if text.isdecimal() and len(text) < 6 else 0)
+        return []
+
+    # ---- steps ----
+
+    def _activation(self, name: str, node: int) -> str:
+        slope = self._number(node, SLOPES) if name == "leakyrelu" else None
+        return f"{ACTIVATIONS[name]} α {slope:.3g}" if slope else ACTIVATIONS[name]
+
+    def _fused_activation(self, node: int) -> LayerStep | None:
+        """Return the activation that an op applies to its result."""
+        definition = self.graph.node_def(node)
+        if definition is None or FUSED_ACTIVATION not in definition.attr:
+            return None
+        word = ACTIVATIONS.get(attr_value(definition, FUSED_ACTIVATION).s.decode("utf-8", "replace").lower())
+        return None if word is None else LayerStep("activation", word)
+
+    def _norm(self, name: str, node: int) -> str:
+        word = next((word for part, word in NORMS if part in name), "norm")
+        groups = self._numbers(node, NORM_GROUPS) if word == "g" else []
+        return f"g {groups[0]}" if groups else "norm" if word == "g" else word
+
+    def _kernels(self, node: int) -> Iterator[tuple[int, tuple[int | None, ...]]]:
+        for _, origin, shape in self.weights_of(node):
+            if len(shape) > 1:
+                yield origin, shape
+
+    def _convolve(self, op: str, node: int) -> LayerStep:
+        weight, shape = next(self._kernels(node), (-1, ()))
+        if len(shape) < 3:
+            return UNKNOWN_STEP
+        transposed = self._is_set(node, "transposed") or has_role(op, Role.TRANSPOSED_CONVOLUTION)
+        outputs, inputs, window = kernel_sizes(op, shape)
+        if self._is_set(node, "transposed"):
+            outputs, inputs = inputs, outputs
+        groups = next(iter(self._numbers(node, GROUPS)), 1)
+        takes, gives = inputs or 0, outputs or 0
+        depthwise = op in DEPTHWISE_OPS or (groups > 1 and inputs == 1 and not transposed)
+        takes, gives = (takes, gives * groups) if transposed else (takes * groups, gives)
+        sizes = "×".join(map(size_word, window))
+        parts = [f"dw {sizes}"] if depthwise else [sizes, size_word(gives)]
+        parts += step_words(self._along_image(node, STRIDES), "↑" if transposed else "/")
+        parts += step_words(self._along_image(node, DILATIONS), "d")
+        parts += [f"g{groups}"] if groups > 1 and not depthwise else []
+        kind = "depthwise" if depthwise else "convolution"
+        return LayerStep(kind, ", ".join(parts), takes, gives, weight=weight)
+
+    def _embedding(self, node: int) -> LayerStep | None:
+        weight, shape = next(self._kernels(node), (-1, ()))
+        word = " × ".join(map(size_word, shape))
+        return LayerStep("embedding", word, weight=weight) if len(shape) == 2 else None
+
+    def _multiply(self, op: str, node: int) -> LayerStep | None:
+        kernels = list(self._kernels(node))
+        if not kernels:
+            return LayerStep("product", "", heads=self._product_heads(node))
+        weight, shape = kernels[0]
+        if len(shape) > 2:
+            experts = shape[0] or 0
+            return LayerStep("experts", f"{experts} experts", weight=weight) if len(shape) == 3 and experts else None
+        outputs, _, _ = kernel_sizes(op, shape, self._is_set(node, kernel_turning_attribute(op)))
+        # A kernel may be turned on its way; the result says which of its axes is the last.
+        last = next(iter(self._sizes(node)[-1:]), -1)
+        gives = last if last in shape else outputs or 0
+        takes = prod(size or 0 for size in shape) // gives if gives else 0
+        return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else UNKNOWN_STEP
+
+    def _product_heads(self, node: int) -> tuple[int, int]:
+        """Return the heads of a product of two tensors with four axes, as of queries and keys."""
+        before = self._input_sizes(node, 0)
+        return (before[1], before[3]) if len(before) == 4 and before[1] > 0 and before[3] > 0 else (0, 0)
+
+    def _attention(self, node: int) -> LayerStep:
+        query, key = self._input_sizes(node, 0), self._input_sizes(node, 1)
+        known = len(query) == 4 and len(key) == 4 and min(query[1], key[1], query[3]) > 0
+        if not known or query[1] % key[1]:
+            return LayerStep("scores", "")
+        return LayerStep("scores", heads_word(query[1], key[1], query[3]))
+
+    def _recurrent(self, name: str, node: int) -> LayerStep | None:
+        kernels = list(self._kernels(node))
+        cell = next((cell.upper() for cell in RECURRENT if cell in name), "")
+        if len(kernels) < 2 or not cell:
+            return UNKNOWN_STEP
+        units = kernels[1][1][-1] or 0
+        both = self._is_set(node, "bidirectional")
+        layers = next(iter(self._numbers(node, ("num_layers",))), 1)
+        known = f"{'bi ' if both else ''}{cell} {'2 × ' if both else ''}{size_word(units)}"
+        said = known if layers == 1 else f"{known}, {layers} layers"
+        return LayerStep("recurrent", said, gives=units * (1 + both), weight=kernels[0][0])
+
+    def _pooled(self, name: str, node: int) -> LayerStep | None:
+        if "pool" in name:
+            word = "max" if "max" in name else "avg"
+            if name.startswith("global"):
+                return LayerStep("global", f"global {word}")
+            if name.startswith("adaptive"):
+                sizes = set(self._numbers(node, ("output_size",)))
+                return LayerStep("global", f"global {word}") if sizes == {1} else None
+            window = self._along_image(node, WINDOWS)
+            strides = step_words(self._along_image(node, STRIDES) or window, "/")
+            return LayerStep("pool", ", ".join([f"{word} {'×'.join(map(str, window))}".strip(), *strides]))
+        if name == "mean":
+            before = self._input_sizes(node, 0)
+            axes = sorted(axis % 4 for axis in self._numbers(node, AXES) or self.constant_input(node, 1))
+            return LayerStep("global", "global avg") if len(before) == 4 and axes in ([1, 2], [2, 3]) else None
+        if "dropout" in name:
+            rate = self._number(node, ("p", "ratio"))
+            return LayerStep("dropout", f"p {rate:.3g}") if rate else None
+        return LayerStep("top", f"top {top[0]}") if name == "topk" and (top := self._numbers(node, ("k",))) else None
+
+
+def plain_op_name(op: str) -> str:
+    """Return the name of an op in small letters, without the framework and without underscores.
+
+    >>> plain_op_name("aten::max_pool2d"), plain_op_name("onnx::LeakyRelu"), plain_op_name("aten::_softmax")
+    ('maxpool2d', 'leakyrelu', 'softmax')
+    """
+    return op.rpartition("::")[2].replace("_", "").lower()

@@ -1,0 +1,114 @@
+"""Stages of networks that PyTorch traced: a trace says no shape of a weight, but those of all results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.model.hierarchy import SERIES_ROW
+from graphviz_tb.proto import GraphDef
+from tests.fold.stage_reader import score
+
+
+class Trace:
+    """A traced network: each module is a scope `Class[attribute]`, sizes are those of results."""
+
+    def __init__(self) -> None:
+        self.graph = GraphDef()
+        self.sizes: dict[str, tuple[int, ...]] = {}
+        self.image = self._write("input/x", "IO Node", [], (1, 3, 64, 64))
+
+    def _write(self, name: str, op: str, inputs: Sequence[str], sizes: tuple[int, ...] = ()) -> str:
+        node = self.graph.node.add(name=name, op=op, input=inputs)
+        if sizes:
+            shape = node.attr["_output_shapes"].list.shape.add()
+            for size in sizes:
+                shape.dim.add(size=size)
+            self.sizes[name] = sizes
+        return name
+
+    def op(self, scope: str, kind: str, *inputs: str, sizes: tuple[int, ...] = ()) -> str:
+        """Write an op with a result of the size of its first input, or of another."""
+        return self._write(f"{scope}/{len(self.graph.node)}", f"aten::{kind}", inputs, sizes or self.sizes[inputs[0]])
+
+    def conv(self, scope: str, x: str, width: int, stride: int = 1) -> str:
+        """Write a convolution, its weight and a norm."""
+        inner = f"{scope}/Conv2d[conv{len(self.graph.node)}]"
+        weight = self._write(f"{inner}/weight/w{len(self.graph.node)}", "prim::GetAttr", [])
+        batch, _, height, across = self.sizes[x]
+        x = self.op(inner, "_convolution", x, weight, sizes=(batch, width, height // stride, across // stride))
+        inner = f"{scope}/BatchNorm2d[bn{len(self.graph.node)}]"
+        weight = self._write(f"{inner}/weight/w{len(self.graph.node)}", "prim::GetAttr", [])
+        return self.op(inner, "batch_norm", x, weight)
+
+
+def test_equal_stages_of_other_widths_are_no_stack_of_pairs() -> None:
+    trace = Trace()
+    x = trace.conv("Net/Stem[stem]", trace.image, 16, 2)
+    for stage, width in enumerate((16, 32, 64, 128)):
+        for place in range(3):
+            scope = f"Net/Sequential[features]/Sequential[{2 * stage}]/Block[{place}]"
+            y = trace.op(scope, "relu", trace.conv(scope, x, 2 * width))
+            x = trace.op(scope, "add", x, trace.conv(scope, y, width))
+        if stage < 3:
+            x = trace.conv(f"Net/Sequential[features]/Sequential[{2 * stage + 1}]", x, 2 * width, 2)
+    trace.op("Net/Linear[head]", "linear", x)
+    hierarchy = load(trace.graph).hierarchy
+    stages = [row for row in range(len(hierarchy)) if re.fullmatch(r".*/Sequential\[[0246]\]", hierarchy.name[row])]
+    assert len(stages) == 4
+    assert not any(hierarchy.kind[hierarchy.parent[row]] == SERIES_ROW for row in stages)
+    assert not any(hierarchy.kind[hierarchy.parent[hierarchy.parent[row]]] == SERIES_ROW for row in stages)
+
+
+@pytest.mark.parametrize("count", [5, 9, 14])
+def test_layers_that_each_take_all_before_are_one_stack(count: int) -> None:
+    trace = Trace()
+    x = [trace.conv("Net/Stem[stem]", trace.image, 16, 2)]
+    for number in range(1, count + 1):
+        scope = f"Net/Dense[dense]/Layer[layer{number}]"
+        y = trace.op(scope, "cat", *x)
+        y = trace.op(scope, "relu", trace.conv(scope, y, 64))
+        x = [*x, trace.conv(scope, y, 16)]
+    trace.op("Net/Linear[head]", "linear", trace.op("Net/Dense[dense]", "cat", *x))
+    assert score(load(trace.graph), [count]) == (1, 1)
+
+
+def test_a_first_block_without_its_shortcut_is_of_its_stage() -> None:
+    counts = [3, 4, 2, 5]
+    trace = Trace()
+    x, number = trace.conv("Net/Stem[stem]", trace.image, 16, 2), 0
+    for width, count in zip((24, 48, 64, 80), counts, strict=True):
+        for place in range(count):
+            number += 1
+            scope = f"Net/Sequential[parts]/Inverted[{number}]"
+            before = trace.sizes[x][1]
+            y = trace.op(scope, "relu", trace.conv(scope, x, 4 * before))
+            y = trace.conv(scope, trace.op(scope, "relu", trace.conv(scope, y, 4 * before, 1 + (not place))), width)
+            x = trace.op(scope, "add", x, y) if place else y
+    trace.op("Net/Linear[head]", "linear", x)
+    hierarchy = load(trace.graph).hierarchy
+    stacks = [name for row, name in enumerate(hierarchy.name) if hierarchy.kind[row] == SERIES_ROW]
+    names = [name.rpartition("/")[2] for name in stacks if name.count("/") == 2]
+    assert names == ["Inverted[1-3]", "Inverted[4-7]", "Inverted[8-9]", "Inverted[10-14]"]
+
+
+def test_modules_of_one_list_have_its_name_also_where_only_one_has_their_number() -> None:
+    trace = Trace()
+    x = trace.conv("Net/Stem[stem]", trace.image, 16, 2)
+    for stage, count in enumerate((2, 5, 3)):
+        for place in range(count):
+            y = trace.op(f"Net/Block[{place}]", "relu", trace.conv(f"Net/Block[{place}]", x, 16 << stage))
+            x = trace.conv(f"Net/Block[{place}]", y, 16 << stage, 1 + (place == count - 1))
+            for node in trace.graph.node[-8:]:  # parameters have the whole path
+                old = node.name
+                if node.op == "prim::GetAttr":
+                    node.name = old.replace("Net/", f"Net/ModuleList[stages]/ModuleList[{stage}]/")
+                    for user in trace.graph.node[-8:]:
+                        user.input[:] = [node.name if source == old else source for source in user.input]
+    trace.op("Net/Linear[head]", "linear", x)
+    hierarchy = load(trace.graph).hierarchy
+    blocks = {name for name in hierarchy.name if "Block[" in name and name.count("/") == 1}
+    assert {f"Net/Block[stages.{stage}.{place}]" for stage, n in enumerate((2, 5, 3)) for place in range(n)} <= blocks

@@ -1,0 +1,264 @@
+"""ONNX models: what is read of them, and what damaged and hostile ones give."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+import tbgraph
+from graphviz_tb.errors import MalformedProto, NoGraph, ReadError
+from graphviz_tb.formats.onnx import read_onnx
+from graphviz_tb.formats.onnx_messages import (
+    Attribute,
+    Dimension,
+    Entry,
+    FunctionValue,
+    GraphValue,
+    ModelValue,
+    NamedValue,
+    NodeValue,
+    Opset,
+    ShapeOfType,
+    TensorType,
+    TensorValue,
+    ValueType,
+    decode_model,
+)
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.sources.streams import open_bytes
+from tests.each import each
+from tests.formats.onnx_bytes import encode_message
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "onnx"
+MODELS = sorted(FIXTURES.glob("*.onnx"))
+
+
+def value(name: str, *sizes: int | str, dtype: int = 1) -> NamedValue:
+    """Make an input or an output."""
+    dims = tuple(Dimension(size) if isinstance(size, int) else Dimension(param=size) for size in sizes)
+    return NamedValue(name, ValueType(TensorType(dtype, ShapeOfType(dims))))
+
+
+def floats(name: str, *sizes: int) -> TensorValue:
+    """Make an initialiser whose numbers differ."""
+    count = 1
+    for size in sizes:
+        count *= size
+    return TensorValue(name, sizes, 1, struct.pack(f"<{count}f", *(number + 1 for number in range(count))))
+
+
+def bytes_of(graph: GraphValue, **fields: object) -> bytes:
+    """Encode a model of a graph."""
+    usual: dict[str, object] = {"ir_version": 8, "opsets": (Opset("", 17),), "graph": graph}
+    return encode_message(ModelValue(**{**usual, **fields}))  # type: ignore[arg-type]
+
+
+def node(op: str, inputs: str, outputs: str, name: str = "", **attributes: object) -> NodeValue:
+    """Make a node; its values are separated by blanks, "-" is one that is left out."""
+    made = [_attribute(key, content) for key, content in attributes.items()]
+    taken = tuple("" if each == "-" else each for each in inputs.split())
+    return NodeValue(name, op, inputs=taken, outputs=tuple(outputs.split()), attributes=tuple(made))
+
+
+def _attribute(name: str, content: object) -> Attribute:
+    if isinstance(content, GraphValue):
+        return Attribute(name, 5, g=content)
+    if isinstance(content, tuple):
+        return Attribute(name, 7, ints=content)
+    return Attribute(name, 2, i=content) if isinstance(content, int) else Attribute(name, 3, s=str(content).encode())
+
+
+def load(graph: GraphValue, **fields: object) -> tbgraph.Model:
+    """Load a model of a graph."""
+    return tbgraph.load(bytes_of(graph, **fields))
+
+
+@each("path", MODELS)
+def test_all_fixtures_open_whole(path: Path) -> None:
+    model = tbgraph.load(path)
+    assert not model.notices
+    assert len(model.render("svg")) > 1000
+
+
+def test_parameters_and_multiply_adds() -> None:
+    """c1 8·3·3·3 + 8, bn 2·8 and two buffers, dw 8·3·3, fc 10·8 + 10; each times its windows."""
+    model = tbgraph.load(FIXTURES / "opset21.onnx")
+    assert model.parameters == 216 + 8 + 16 + 72 + 90
+    assert model.cost.under(0).macs == 16 * 16 * 216 + 16 * 16 * 72 + 80
+
+
+def test_two_versions_of_the_operators_are_one_network() -> None:
+    """Axes and limits are attributes in the old version, inputs in the new one."""
+    assert not tbgraph.load(FIXTURES / "opset9.onnx").diff(FIXTURES / "opset21.onnx")
+
+
+def test_shapes_are_inferred() -> None:
+    shapes = tbgraph.load(FIXTURES / "opset21.onnx").shapes()
+    assert shapes["c1", 0] == (None, 8, 16, 16)
+    assert shapes["ReduceMean", 0] == (None, 8, 1, 1)
+    assert shapes["Squeeze", 0] == (None, 8)
+
+
+def test_pairs_of_quantisation_are_no_boxes() -> None:
+    model = tbgraph.load(FIXTURES / "quantised.onnx")
+    assert not [op for op in model.op_types if "Quantize" in op]
+    assert model.parameters == tbgraph.load(FIXTURES / "opset21.onnx").parameters
+    graph = model.hierarchy.graph
+    kernel = graph.graph_def.node[graph.index[0]["c1.w"]]
+    assert kernel.attr["dtype"].type == 6  # int8
+    assert graph.graph_def.node[graph.index[0]["c1"]].attr["quantized"].s == b"int8"
+
+
+def test_bodies_and_functions_open() -> None:
+    """Values from outside are arguments of a body, weights are in it."""
+    model = tbgraph.load(FIXTURES / "control_flow.onnx")
+    assert sorted(each.name for each in model.functions) == ["body", "else", "step", "then"]
+    body = model.hierarchy.graph.graph_def.library.function[0]
+    assert [arg.name for arg in body.signature.input_arg] == ["i", "go", "state", "x"]
+    assert [each.op for each in body.node_def if each.op == "Parameter"] == ["Parameter"]
+    assert model.shapes()["rnn/loop", 0] == (None, 8)
+    functions = tbgraph.load(FIXTURES / "functions.onnx")
+    assert functions.parameters == 16 * 32 + 32 + 32 * 16 + 16 + 16 * 4 + 4
+    assert functions.shapes()["head", 0] == (None, 4)
+
+
+def test_external_data_is_never_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name of the file is one that everyone can read."""
+    opened: list[str] = []
+    real = Path.open
+    monkeypatch.setattr(Path, "open", lambda self, *a, **k: opened.append(str(self)) or real(self, *a, **k))
+    model = tbgraph.load(FIXTURES / "sparse_external.onnx")
+    assert model.parameters == 4 * 6 + 6 * 5
+    assert not [each for each in opened if "passwd" in each]
+
+
+# Scopes
+
+
+def test_names_with_slashes_are_scopes() -> None:
+    graph = GraphValue(
+        nodes=(
+            node("MatMul", "x onnx::MatMul_7", "/enc/fc/MatMul_output_0", "/enc/fc/MatMul"),
+            node("Add", "enc.fc.bias /enc/fc/MatMul_output_0", "y", "/enc/fc/Add"),
+        ),
+        initializers=(floats("onnx::MatMul_7", 4, 6), floats("enc.fc.bias", 6)),
+        inputs=(value("x", "N", 4),),
+        outputs=(value("y", "N", 6),),
+    )
+    model = load(graph, producer="pytorch")
+    names = {each.name for each in model.hierarchy.graph.graph_def.node}
+    assert {"enc/fc/MatMul", "enc/fc/Add", "enc/fc/weight", "enc/fc/bias"} <= names
+    assert model.parameters == 30
+
+
+def _in_module(made: NodeValue, paths: str, classes: str, call: str = "") -> NodeValue:
+    entries = (
+        Entry("pkg.torch.onnx.name_scopes", repr(["", *paths.split(), "op"])),
+        Entry("pkg.torch.onnx.class_hierarchy", repr([f"m.{kind}" for kind in ["Net", *classes.split(), "aten"]])),
+        Entry("pkg.torch.onnx.fx_node", call),
+        Entry("pkg.torch.onnx.stack_trace", 'File "/home/me/model.py", line 7, in forward\n    x = self.fc(x)'),
+    )
+    return NodeValue(made.name, made.op_type, "", "", made.inputs, made.outputs, made.attributes, entries)
+
+
+def test_modules_of_the_exporter_are_scopes() -> None:
+    """A run of nodes of a module is a call; equal weights are stored once; a folded norm leaves its convolution."""
+    relu = "act", "ReLU"
+    graph = GraphValue(
+        nodes=(
+            _in_module(node("Conv", "x conv.weight", "a"), "bn", "BatchNorm2d", "batch_norm(%conv, %p_bn_weight)"),
+            _in_module(node("Relu", "a", "b"), *relu),
+            _in_module(node("Mul", "b one.gain", "c"), "one", "Gain", "mul(%b, %p_one_gain)"),
+            _in_module(node("Mul", "c one.gain", "d"), "two", "Gain", "mul(%c, %p_two_gain)"),
+            _in_module(node("Relu", "d", "y"), *relu),
+        ),
+        initializers=(floats("conv.weight", 8, 3, 1, 1), floats("one.gain", 8, 1, 1)),
+        inputs=(value("x", 1, 3, 5, 5),),
+        outputs=(value("y", 1, 8, 5, 5),),
+    )
+    model = load(graph, producer="pytorch")
+    names = {each.name for each in model.hierarchy.graph.graph_def.node}
+    assert {
+        *("Net/Conv2d[conv]/Conv", "Net/Conv2d[conv]/weight", "Net/ReLU[act]/Relu", "Net/ReLU[act@2]/Relu"),
+        *("Net/Gain[one]/gain", "Net/Gain[two]/gain"),
+    } <= names
+    assert model.parameters == 24 + 8 + 8
+    conv = model.hierarchy.graph.graph_def.node[model.hierarchy.graph.index[0]["Net/Conv2d[conv]/Conv"]]
+    assert list(conv.attr["_source"].list.s) == [b"model.py:7 x = self.fc(x)"]
+
+
+# Files that are no good
+
+
+def test_truncated_model_says_where() -> None:
+    data = (FIXTURES / "opset21.onnx").read_bytes()
+    for stop in range(40, len(data), 97):
+        with pytest.raises(ReadError):
+            tbgraph.load(data[:stop])
+    with pytest.raises(MalformedProto, match="not a whole ONNX model: it is cut short or damaged"):
+        decode_model(data[:-1], "m.onnx")
+
+
+def test_damaged_model_is_read_or_refused() -> None:
+    data = (FIXTURES / "control_flow.onnx").read_bytes()
+    for place in range(0, len(data), 13):
+        damaged = bytearray(data)
+        damaged[place] ^= 0x55
+        try:
+            tbgraph.load(bytes(damaged)).render("json")
+        except tbgraph.TbGraphError:
+            continue
+
+
+def test_nested_graphs_end() -> None:
+    graph = GraphValue(nodes=(node("Relu", "x", "y"),))
+    for _ in range(40):
+        graph = GraphValue(nodes=(node("If", "c", "y", then_branch=graph),))
+    with pytest.raises(MalformedProto, match="nested too deep"):
+        load(graph)
+
+
+def test_model_without_graph_is_refused() -> None:
+    opened = open_bytes(encode_message(ModelValue(8)), ReadOptions())
+    with pytest.raises(NoGraph, match="has no graph"):
+        read_onnx(opened, ReadOptions())
+
+
+def test_odd_graphs_are_drawn() -> None:
+    """Cycles, values that nothing gives, names given twice, lying sizes, names of a megabyte."""
+    long = "n" * 1_000_000
+    graph = GraphValue(
+        nodes=(
+            node("Add", "b x", "a"),
+            node("Relu", "a", "b", long),
+            node("Conv", "nothing -", "b", kernel_shape=(-3, 0), pads=(1,)),
+            node("Reshape", "b sizes", "c"),
+            node("Concat", "", "d", axis=9),
+            node("Slice", "c sizes sizes sizes sizes", "e"),
+            node("", "", ""),
+            node("Split", "c", "f g", axis=-9),
+        ),
+        initializers=(
+            TensorValue("sizes", (2,), 7, struct.pack("<2q", -(2**62), 2**62)),
+            TensorValue("w", (-4, 2**62), 1, b"1234"),
+            TensorValue("", (1,), 99, b""),
+        ),
+        inputs=(value("x", -5, 2**62, "N"), value("x")),
+        outputs=(value("y"), value("a")),
+    )
+    model = load(graph)
+    assert model.render("svg")
+    assert model.parameters == 0
+
+
+def test_functions_that_call_themselves_end() -> None:
+    function = FunctionValue("f", "d", "", ("x",), ("y",), (NodeValue("", "f", "d", "", ("x",), ("y",)),))
+    graph = GraphValue(nodes=(NodeValue("", "f", "d", "", ("x",), ("y",)),), inputs=(value("x", 1),))
+    assert load(graph, functions=(function,)).render("svg")
+
+
+def test_newer_version_has_a_notice() -> None:
+    graph = GraphValue(nodes=(node("Relu", "x", "y"),), inputs=(value("x", 1),), outputs=(value("y", 1),))
+    assert [each.code for each in load(graph, ir_version=99).notices] == ["newer-version"]
