@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.picture.merge import merge_graphs
 from graphviz_tb.proto import GraphDef
 
 FLOAT = 1
@@ -77,3 +78,9 @@ def test_a_removed_layer_is_whole_beside_new_averages(turned: bool) -> None:
     assert [change.detail.get("training") for change in changes if change.kind == "added"] == [
         "moving averages of weights"
     ]
+
+
+def test_a_picture_opens_the_way_to_what_the_text_names() -> None:
+    changes = diff(trained(False), trained(True))
+    ((((_, name),),),) = merge_graphs(changes).shown
+    assert f"{name}/".startswith(f"{changes[0].new}/")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from graphviz_tb.place.boxes import BADGE_ROOM, MAX_OP_WIDTH
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
+    from graphviz_tb.model.graph import Graph
     from graphviz_tb.proto import GraphDef, NodeDef
 
 # A sentence about names on two lines, so that no word is cut that is the answer.
@@ -316,7 +317,7 @@ def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int
         return
     edits: NodeEdits = change.edits
     if primary:
-        nodes = _first_places(source, edits, names)
+        nodes = _first_places(source, change, names)
         changed = change.kind == "changed"
         merged.shown.append(_mark_layers(merged, change, nodes) if changed else [(where,) for where in nodes])
     for node in edits.added:
@@ -385,17 +386,24 @@ def _mark_moved(merged: Merged, source: MatchedGraphs, edits: NodeEdits) -> None
             merged.signs.setdefault(_new_place(source, node), "→")
 
 
-def _first_places(source: MatchedGraphs, edits: NodeEdits, names: dict[int, Where]) -> list[Where]:
-    """Nodes that represent a change in the picture."""
+def _first_places(source: MatchedGraphs, change: Change, names: dict[int, Where]) -> list[Where]:
+    """Nodes that represent a change in the picture: of those that came or went one that the text names."""
+    edits = change.edits
     if edits.removed:
-        return [names[edits.removed[0]]]
+        return [names[_named_node(source.old, edits.removed, change.old)]]
     if edits.added:
-        return [_new_place(source, edits.added[0])]
+        return [_new_place(source, _named_node(source.new, edits.added, change.new))]
     if edits.scopes:
         inside = source.new_side.scopes.nodes(edits.scopes[0][1])
         return [_new_place(source, int(inside[0]))] if len(inside) else []
     pairs = [*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.nodes, *edits.inputs]
     return [_new_place(source, new) for _, new in pairs[:MAX_OPENED_PLACES]]
+
+
+def _named_node(graph: Graph, nodes: Sequence[int], name: str | None) -> int:
+    """Return the first of some nodes that has a name, or is in a scope of that name; else the first of all."""
+    within = f"{name}/"
+    return next((node for node in nodes if f"{graph.name[node]}/".startswith(within)), nodes[0])
 
 
 def _add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where]) -> None:
