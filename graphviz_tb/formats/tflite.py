@@ -58,7 +58,7 @@ BODY_ATTRIBUTES = {  # fields of options ─▶ the attributes of TensorFlow
     "init_subgraph_index": "f",
     "decomposition_subgraph_index": "f",
 }
-Use = tuple[LiteOperator, int]  # an operator and the position of an input
+OperatorInput = tuple[LiteOperator, int]  # an operator and the position of an input
 
 
 def read_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
@@ -179,7 +179,7 @@ class _ProgramReader:
         several = tensor.shape is not None and prod(tensor.shape) > 1
         return bool(uses) and (several or any(_weight_word(operator, slot) for operator, slot in uses))
 
-    def _begins_loop(self, use: Use) -> bool:
+    def _begins_loop(self, use: OperatorInput) -> bool:
         """Return whether a value goes into a loop that replaces it."""
         operator, slot = use
         number = operator.bodies.get("body_subgraph_index", -1)
@@ -239,7 +239,7 @@ class _SubgraphNames:
 
     def __init__(self, graph: LiteSubgraph, letters: Meter) -> None:
         self.graph, self._letters = graph, letters
-        self.uses: dict[int, list[Use]] = {}  # tensor ─▶ the operators that take it
+        self.uses: dict[int, list[OperatorInput]] = {}  # tensor ─▶ the operators that take it
         self._maker: dict[int, int] = {}  # tensor ─▶ position of the operator that gives it
         for place, operator in enumerate(graph.operators):
             for slot, number in enumerate(operator.inputs):

