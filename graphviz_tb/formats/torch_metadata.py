@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Set
+from functools import lru_cache
 from typing import Any
 
 from graphviz_tb.formats.exported import ModuleCall, TensorSize
@@ -57,17 +58,18 @@ LIBRARY_FRAME = re.compile(
 )
 
 
-def source_lines(trace: str) -> list[str]:
+@lru_cache(maxsize=1024)  # blocks of one class have the same lines
+def source_lines(trace: str) -> tuple[str, ...]:
     r"""Return the lines of the program in a stack trace, outermost first: `model.py:41 x = self.attn(x)`; no folders.
     Those of PyTorch itself are left out.
 
     >>> source_lines('File "/home/me/model.py", line 41, in forward\n    x = self.attn(x)')
-    ['model.py:41 x = self.attn(x)']
+    ('model.py:41 x = self.attn(x)',)
     """
     frames = [(match[1], match[2], match[3] or "") for match in FRAME.finditer(trace)]
     own = [frame for frame in frames if not LIBRARY_FRAME.search(frame[0])] or frames[-1:]
     lines = [f"{FOLDER_END.split(path)[-1]}:{line} {code.strip()}".strip() for path, line, code in own]
-    return lines[-MAX_SOURCE_LINES:]
+    return tuple(lines[-MAX_SOURCE_LINES:])
 
 
 # Sizes: a number, or an expression of sympy in which each unknown number has a name.

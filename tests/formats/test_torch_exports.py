@@ -180,7 +180,7 @@ def test_stacks_of_modules() -> None:
 
 def test_lines_of_libraries_are_left_out() -> None:
     trace = 'File "/home/me/m.py", line 4, in forward\n    x = self.a(x)\n  File "/lib/torch/nn/modules/linear.py", line 9, in forward\n    return F'  # noqa: E501
-    assert source_lines(trace) == ["m.py:4 x = self.a(x)"]
+    assert source_lines(trace) == ("m.py:4 x = self.a(x)",)
 
 
 def test_expressions_of_sizes() -> None:
