@@ -86,10 +86,10 @@ def _load_program(opened: OpenedSource, archive: zipfile.ZipFile, member: str, n
             held = _member_json(opened, archive, config)
             stored[kind] = held.get("config", {}) if isinstance(held, dict) else {}
     constants = partial(_stored_bytes, opened, archive, f"{root}data/constants/")
-    return program_content(parsed, opened.name, title or Path(opened.name).stem, stored, constants)
+    return _program_content(parsed, opened.name, title or Path(opened.name).stem, stored, constants)
 
 
-def program_content(
+def _program_content(
     parsed: Any,
     name: str,
     title: str,

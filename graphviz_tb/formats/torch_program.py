@@ -61,17 +61,17 @@ SYMBOL_ARGUMENTS = ("as_sym_int", "as_sym_bool", "as_sym_float")
 Json = Mapping[str, Any]
 
 
-def as_dict(value: Any) -> Json:
+def _as_dict(value: Any) -> Json:
     """Return a JSON object; an empty one in place of anything else."""
     return value if isinstance(value, dict) else {}
 
 
-def as_list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     """Return a JSON array; an empty one in place of anything else."""
     return value if isinstance(value, list) else []
 
 
-def as_text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """Return a JSON string; "" in place of anything else."""
     return value if isinstance(value, str) else ""
 
@@ -82,8 +82,8 @@ class ProgramReader:
     def __init__(
         self, parsed: Json, title: str, stored: Mapping[str, Any], constants: Callable[[str, int], bytes | None]
     ) -> None:
-        self.module = as_dict(parsed.get("graph_module"))
-        self.stored = {name: as_dict(held) for name, held in stored.items()}
+        self.module = _as_dict(parsed.get("graph_module"))
+        self.stored = {name: _as_dict(held) for name, held in stored.items()}
         self.constants = constants
         self.builder = ProgramBuilder(title)
         self.sizes = SizeNames()
@@ -94,27 +94,27 @@ class ProgramReader:
     @cached_property
     def paths(self) -> frozenset[str]:
         """The paths of all modules."""
-        return frozenset(as_text(as_dict(each).get("fqn")) for each in as_list(self.module.get("module_call_graph")))
+        return frozenset(_as_text(_as_dict(each).get("fqn")) for each in _as_list(self.module.get("module_call_graph")))
 
     def content(self) -> GraphContent:
         """Return the graph of the program."""
-        graph = as_dict(self.module.get("graph"))
-        signature = as_dict(self.module.get("signature"))
+        graph = _as_dict(self.module.get("graph"))
+        signature = _as_dict(self.module.get("signature"))
         main = GraphReader(self, graph, 0)
         self._name_sizes(signature, main)
-        specs = [as_dict(spec) for spec in as_list(signature.get("input_specs"))]
+        specs = [_as_dict(spec) for spec in _as_list(signature.get("input_specs"))]
         self._read_weights(specs, main)
-        self.weights |= self._tied_by_use(main, as_list(graph.get("nodes")))
+        self.weights |= self._tied_by_use(main, _as_list(graph.get("nodes")))
         for value, weight in self.weights.items():
             self.builder.add_weight(value, weight)
         for spec in specs:
-            argument = as_dict(as_dict(spec.get("user_input")).get("arg"))
+            argument = _as_dict(_as_dict(spec.get("user_input")).get("arg"))
             name = _argument_name(argument)
             if name:
                 self.builder.add_input(name, name, main.value(name))
         main.read_nodes()
-        specs = [as_dict(spec) for spec in as_list(signature.get("output_specs"))]
-        results = [as_dict(as_dict(spec.get("user_output")).get("arg")) for spec in specs]
+        specs = [_as_dict(spec) for spec in _as_list(signature.get("output_specs"))]
+        results = [_as_dict(_as_dict(spec.get("user_output")).get("arg")) for spec in specs]
         given = [name for argument in results if (name := _argument_name(argument))]
         for name, value in zip(self._output_names(len(given)), given, strict=True):
             self.builder.add_output(name, main.local.get(value, value))
@@ -122,10 +122,10 @@ class ProgramReader:
 
     def _name_sizes(self, signature: Json, main: GraphReader) -> None:
         """Name the unknown sizes in the order of the inputs: the first of the first input is the batch."""
-        for spec in as_list(signature.get("input_specs")):
-            name = _argument_name(as_dict(as_dict(as_dict(spec).get("user_input")).get("arg")))
-            for place, size in enumerate(as_list(main.tensors.get(name, {}).get("sizes"))):
-                self.sizes.name_input_size(as_dict(size), place)
+        for spec in _as_list(signature.get("input_specs")):
+            name = _argument_name(_as_dict(_as_dict(_as_dict(spec).get("user_input")).get("arg")))
+            for place, size in enumerate(_as_list(main.tensors.get(name, {}).get("sizes"))):
+                self.sizes.name_input_size(_as_dict(size), place)
 
     def _read_weights(self, specs: Sequence[Json], main: GraphReader) -> None:
         """Add parameters, buffers and constants; several names of the same numbers are one weight."""
@@ -134,8 +134,8 @@ class ProgramReader:
         found: list[tuple[str, str, bool, Value, bool]] = []
         for spec in specs:
             for kind in ("parameter", "buffer", "tensor_constant"):
-                held = as_dict(spec.get(kind))
-                value, name = _spec_value(held), as_text(held.get(f"{kind}_name"))
+                held = _as_dict(spec.get(kind))
+                value, name = _spec_value(held), _as_text(held.get(f"{kind}_name"))
                 if not value:
                     continue
                 if kind == "tensor_constant" and self._add_small_constant(value, name, main):
@@ -151,10 +151,10 @@ class ProgramReader:
 
     def _storage(self, name: str) -> Any:
         """Return where the numbers of a weight are stored, equal for equal ones; None where the file does not say."""
-        held = as_dict(self.stored.get("weights", {}).get(name))
-        if not as_text(held.get("path_name")):
+        held = _as_dict(self.stored.get("weights", {}).get(name))
+        if not _as_text(held.get("path_name")):
             return None
-        meta = as_dict(held.get("tensor_meta"))
+        meta = _as_dict(held.get("tensor_meta"))
         places = json.dumps([meta.get(key) for key in ("sizes", "strides", "storage_offset", "dtype")], sort_keys=True)
         return held["path_name"], places
 
@@ -162,13 +162,13 @@ class ProgramReader:
         """Add a constant with its elements if it is small and stored as plain bytes."""
         shape = main.value(value)
         sizes = [size for size in shape.sizes or () if isinstance(size, int)]
-        held = as_dict(self.stored.get("constants", {}).get(name))
+        held = _as_dict(self.stored.get("constants", {}).get(name))
         if shape.sizes is None or len(sizes) < len(shape.sizes) or held.get("use_pickle") is not False:
             return False
         count = element_size(shape.dtype)
         for size in sizes:
             count = min(count * max(size, 0), MAX_CONSTANT_BYTES + 1)
-        content = self.constants(as_text(held.get("path_name")), MAX_CONSTANT_BYTES) if count else None
+        content = self.constants(_as_text(held.get("path_name")), MAX_CONSTANT_BYTES) if count else None
         if content is None or len(content) != count:
             return False
         self.builder.add_constant(value, "", name.replace(".", "_"), shape, content)
@@ -181,9 +181,9 @@ class ProgramReader:
             return {}
         users: dict[str, list[str]] = {}
         for node in nodes:
-            calls = self.module_calls(as_dict(node))
-            for argument in as_list(as_dict(node).get("inputs")):
-                for value in filter(None, _tensor_names(as_dict(as_dict(argument).get("arg")))):
+            calls = self.module_calls(_as_dict(node))
+            for argument in _as_list(_as_dict(node).get("inputs")):
+                for value in filter(None, _tensor_names(_as_dict(_as_dict(argument).get("arg")))):
                     users.setdefault(value, []).append(calls[-1].path if calls else "")
         idle: dict[tuple[str, str], list[str]] = {}
         for value, weight in self.weights.items():
@@ -201,13 +201,13 @@ class ProgramReader:
 
     def _output_names(self, count: int) -> list[str]:
         """Return the names of the results: the keys of a dictionary, else numbers."""
-        entry = next((each for each in as_list(self.module.get("module_call_graph"))), None)
-        text = as_text(as_dict(as_dict(entry).get("signature")).get("out_spec"))
+        entry = next((each for each in _as_list(self.module.get("module_call_graph"))), None)
+        text = _as_text(_as_dict(_as_dict(entry).get("signature")).get("out_spec"))
         keys: list[Any] = []
         try:
-            spec = as_list(json.loads(text))[-1] if len(text) < 10_000 else {}
-            is_dict = "dict" in as_text(as_dict(spec).get("type"))
-            keys = as_list(json.loads(as_text(as_dict(spec).get("context")))) if is_dict else []
+            spec = _as_list(json.loads(text))[-1] if len(text) < 10_000 else {}
+            is_dict = "dict" in _as_text(_as_dict(spec).get("type"))
+            keys = _as_list(json.loads(_as_text(_as_dict(spec).get("context")))) if is_dict else []
         except (ValueError, IndexError, RecursionError):
             keys = []
         if len(keys) == count and all(isinstance(key, str) and key for key in keys):
@@ -216,7 +216,7 @@ class ProgramReader:
 
     def module_calls(self, node: Json) -> tuple[ModuleCall, ...]:
         """Return the modules around a node; those of the program itself if it does not say."""
-        stack = as_text(as_dict(node.get("metadata")).get("nn_module_stack"))
+        stack = _as_text(_as_dict(node.get("metadata")).get("nn_module_stack"))
         if stack not in self.modules:
             self.modules[stack] = module_calls(stack, self.paths)
         calls = self.modules[stack]
@@ -233,11 +233,11 @@ class GraphReader:
             raise UnknownFormat(f"the program has more than {MAX_PROGRAM_DEPTH} levels of bodies within bodies")
         self.program, self.graph, self.depth, self.prefix = program, graph, depth, prefix
         self.builder = program.builder
-        self.tensors = {name: as_dict(meta) for name, meta in as_dict(graph.get("tensor_values")).items()}
+        self.tensors = {name: _as_dict(meta) for name, meta in _as_dict(graph.get("tensor_values")).items()}
         self.numbers = {
-            name: as_dict(value)
+            name: _as_dict(value)
             for kind in ("sym_int_values", "sym_bool_values", "sym_float_values")
-            for name, value in as_dict(graph.get(kind)).items()
+            for name, value in _as_dict(graph.get(kind)).items()
         }
         self.local: dict[str, str] = {}
         self.weights: dict[str, StoredWeight] = program.weights if not depth else {}
@@ -253,21 +253,21 @@ class GraphReader:
 
     def _sizes(self, meta: Json) -> Sizes:
         listed = meta.get("sizes")
-        return None if not isinstance(listed, list) else [self.program.sizes.size_of(as_dict(size)) for size in listed]
+        return None if not isinstance(listed, list) else [self.program.sizes.size_of(_as_dict(size)) for size in listed]
 
     def read_nodes(self) -> None:
         """Add all nodes."""
-        for node in map(as_dict, as_list(self.graph.get("nodes"))):
+        for node in map(_as_dict, _as_list(self.graph.get("nodes"))):
             self._read_node(node)
 
     def _read_node(self, node: Json) -> None:
-        op = op_type(as_text(node.get("target")))
+        op = op_type(_as_text(node.get("target")))
         if CHECK_OPS.fullmatch(op) or (SIZE_OPS.fullmatch(op) and not self._gives_tensor(node)):
             self.builder.left_out += 1
             return
-        listed = map(as_dict, as_list(node.get("inputs")))
-        arguments = [(as_text(each.get("name")), as_dict(each.get("arg"))) for each in listed]
-        graphs = [as_dict(argument["as_graph"]) for _, argument in arguments if "as_graph" in argument]
+        listed = map(_as_dict, _as_list(node.get("inputs")))
+        arguments = [(_as_text(each.get("name")), _as_dict(each.get("arg"))) for each in listed]
+        graphs = [_as_dict(argument["as_graph"]) for _, argument in arguments if "as_graph" in argument]
         plain = op.rpartition("::")[2]
         if len(graphs) == 1 and plain in MODE_OPS:
             self._open_in_place(arguments, graphs[0], node)
@@ -275,7 +275,7 @@ class GraphReader:
         scope = self.builder.scope_name(self.program.module_calls(node))
         outputs = [self._output(name) for name in _output_names(node)]
         self.made_numbers.update(name for name in _output_names(node) if name in self.numbers)
-        source = source_lines(as_text(as_dict(node.get("metadata")).get("stack_trace")))
+        source = source_lines(_as_text(_as_dict(node.get("metadata")).get("stack_trace")))
         if graphs:
             self._add_call(op, scope, arguments, graphs, outputs, source)
             return
@@ -304,7 +304,7 @@ class GraphReader:
                 continue
             inputs.append(None)
             for kind, value in argument.items():
-                number = as_text(as_dict(value).get("as_name")) if kind in SYMBOL_ARGUMENTS else ""
+                number = _as_text(_as_dict(value).get("as_name")) if kind in SYMBOL_ARGUMENTS else ""
                 if number in self.made_numbers:  # an op gives it, such as `item`
                     inputs[-1] = self.local[number]
                 elif kind not in SILENT_ARGUMENTS and (held := self._attribute(kind, value)) is not None:
@@ -320,11 +320,11 @@ class GraphReader:
                 return value  # "Infinity"
             return value if isinstance(value, int | float | str) else None
         if kind in LIST_ARGUMENTS:
-            return [each for each in as_list(value) if isinstance(each, int | float | str)]
+            return [each for each in _as_list(value) if isinstance(each, int | float | str)]
         if kind in SYMBOL_ARGUMENTS:
-            return self._number(as_dict(value))
+            return self._number(_as_dict(value))
         if kind in ("as_sym_ints", "as_sym_bools", "as_sym_floats"):
-            return [self._number(as_dict(each)) for each in as_list(value)]
+            return [self._number(_as_dict(each)) for each in _as_list(value)]
         if kind in ("as_int_lists", "as_float_lists", "as_complex", "as_custom_obj"):
             return json.dumps(value)[:200]
         return None
@@ -334,7 +334,7 @@ class GraphReader:
         for kind in ("as_int", "as_bool", "as_float"):
             if isinstance(argument.get(kind), int | float):
                 return argument[kind]
-        name = as_text(argument.get("as_name"))
+        name = _as_text(argument.get("as_name"))
         size = self.program.sizes.size_of(self.numbers.get(name, {}))
         return name if size is None else size
 
@@ -350,15 +350,15 @@ class GraphReader:
             found += [each or "" for each in _tensor_names(argument)]
             for kind, value in argument.items():
                 if kind in SYMBOL_ARGUMENTS:
-                    found.append(as_text(as_dict(value).get("as_name")))
+                    found.append(_as_text(_as_dict(value).get("as_name")))
                 elif kind in ("as_sym_ints", "as_sym_bools"):
-                    found += [as_text(as_dict(each).get("as_name")) for each in as_list(value)]
+                    found += [_as_text(_as_dict(each).get("as_name")) for each in _as_list(value)]
         return found
 
     def _open_in_place(self, arguments: Sequence[tuple[str, Json]], held: Json, node: Json) -> None:
         """Add the nodes of a block that only sets a mode as if they were outside of it."""
-        graph = as_dict(held.get("graph"))
-        inner = GraphReader(self.program, graph, self.depth + 1, f"{self.prefix}{as_text(held.get('name'))}/")
+        graph = _as_dict(held.get("graph"))
+        inner = GraphReader(self.program, graph, self.depth + 1, f"{self.prefix}{_as_text(held.get('name'))}/")
         inner.made_numbers = self.made_numbers
         operands = self._operands(arguments, after_graph=True)
         for given, operand in zip(_value_names(graph.get("inputs")), operands, strict=False):
@@ -395,9 +395,9 @@ class GraphReader:
 
     def _add_body(self, held: Json, scope: str, operands: Sequence[str], passed: frozenset[int]) -> str:
         """Add a body as a function, and return its name."""
-        graph = as_dict(held.get("graph"))
+        graph = _as_dict(held.get("graph"))
         around = self.builder.body
-        name = self.builder.begin_body(as_text(held.get("name")) or "body", scope)
+        name = self.builder.begin_body(_as_text(held.get("name")) or "body", scope)
         body = GraphReader(self.program, graph, self.depth + 1)
         for place, value in enumerate(_value_names(graph.get("inputs"))):
             if place in passed or place >= len(operands):
@@ -427,32 +427,32 @@ def op_type(target: str) -> str:
 def _argument_name(argument: Json) -> str:
     """Return the name of the value that an argument is; "" for a plain one."""
     for kind in ("as_tensor", "as_custom_obj"):
-        if name := as_text(as_dict(argument.get(kind)).get("name")):
+        if name := _as_text(_as_dict(argument.get(kind)).get("name")):
             return name
     return next(
-        (as_text(as_dict(argument.get(kind)).get("as_name")) for kind in SYMBOL_ARGUMENTS if kind in argument), ""
+        (_as_text(_as_dict(argument.get(kind)).get("as_name")) for kind in SYMBOL_ARGUMENTS if kind in argument), ""
     )
 
 
 def _tensor_names(argument: Json) -> list[str | None]:
     """Return the names of the tensors of an argument; None for one that is missing in a list."""
     if "as_tensor" in argument:
-        return [as_text(as_dict(argument["as_tensor"]).get("name")) or None]
+        return [_as_text(_as_dict(argument["as_tensor"]).get("name")) or None]
     if "as_optional_tensor" in argument:
-        return _tensor_names(as_dict(argument["as_optional_tensor"]))
-    listed = next((as_list(argument[kind]) for kind in ("as_tensors", "as_optional_tensors") if kind in argument), [])
+        return _tensor_names(_as_dict(argument["as_optional_tensor"]))
+    listed = next((_as_list(argument[kind]) for kind in ("as_tensors", "as_optional_tensors") if kind in argument), [])
     found: list[str | None] = []
     for each in listed:
-        held = as_dict(each)
-        found.append(as_text(as_dict(held.get("as_tensor", held)).get("name")) or None)
-    for each in as_list(argument.get("as_nested_tensors")):
-        found += [as_text(as_dict(inner).get("name")) or None for inner in as_list(each)]
+        held = _as_dict(each)
+        found.append(_as_text(_as_dict(held.get("as_tensor", held)).get("name")) or None)
+    for each in _as_list(argument.get("as_nested_tensors")):
+        found += [_as_text(_as_dict(inner).get("name")) or None for inner in _as_list(each)]
     return found
 
 
 def _value_names(arguments: Any) -> list[str]:
     """Return the names of the values that a list of arguments is; "" for a plain one."""
-    listed = (_tensor_names(each) or [_argument_name(each)] for each in map(as_dict, as_list(arguments)))
+    listed = (_tensor_names(each) or [_argument_name(each)] for each in map(_as_dict, _as_list(arguments)))
     return [name for names in listed for name in names if name is not None]
 
 
@@ -461,4 +461,4 @@ def _output_names(node: Json) -> list[str]:
 
 
 def _spec_value(held: Json) -> str:
-    return as_text(as_dict(held.get("arg")).get("name"))
+    return _as_text(_as_dict(held.get("arg")).get("name"))

@@ -64,7 +64,7 @@ class ExportedSteps(TensorFlowSteps):
         return self._found[node]
 
     def _step(self, op: str, node: int) -> LayerStep | None:
-        name = plain_op_name(op)
+        name = _plain_op_name(op)
         if name in ACTIVATIONS:
             return LayerStep("activation", self._activation(name, node))
         if has_role(op, Role.NORMALIZATION):
@@ -79,7 +79,7 @@ class ExportedSteps(TensorFlowSteps):
             return self._embedding(node)
         if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
             return self._multiply(op, node)
-        return self._pooled(name, node)
+        return self._pool_step(name, node)
 
     # ---- what a node states ----
 
@@ -218,7 +218,7 @@ class ExportedSteps(TensorFlowSteps):
         said = known if layers == 1 else f"{known}, {layers} layers"
         return LayerStep("recurrent", said, gives=units * (1 + both), weight=kernels[0][0])
 
-    def _pooled(self, name: str, node: int) -> LayerStep | None:
+    def _pool_step(self, name: str, node: int) -> LayerStep | None:
         if "pool" in name:
             word = "max" if "max" in name else "avg"
             if name.startswith("global"):
@@ -239,10 +239,10 @@ class ExportedSteps(TensorFlowSteps):
         return LayerStep("top", f"top {top[0]}") if name == "topk" and (top := self._numbers(node, ("k",))) else None
 
 
-def plain_op_name(op: str) -> str:
+def _plain_op_name(op: str) -> str:
     """Return the name of an op in small letters, without the framework and without underscores.
 
-    >>> plain_op_name("aten::max_pool2d"), plain_op_name("onnx::LeakyRelu"), plain_op_name("aten::_softmax")
+    >>> _plain_op_name("aten::max_pool2d"), _plain_op_name("onnx::LeakyRelu"), _plain_op_name("aten::_softmax")
     ('maxpool2d', 'leakyrelu', 'softmax')
     """
     return op.rpartition("::")[2].replace("_", "").lower()
