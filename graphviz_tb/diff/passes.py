@@ -1,4 +1,4 @@
-"""The rules that fold differences to changes: what each claims or explains, by which witness, and a test that needs it.
+"""Rules of folding differences to changes, each with its claim, its witness and a test that needs it.
 
 A test switches off each rule and runs its example, which fails then. Other rules are not in the table yet.
 """

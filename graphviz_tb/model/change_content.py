@@ -52,7 +52,7 @@ class InputWire:
 
     @property
     def taker(self) -> str:
-        """The node that takes it, by its new name; "" for the change's own."""
+        """Taker of the input, by its new name; "" for the change's own node."""
         return (self.node.new or self.node.old or "") if self.node else ""
 
     def source(self, new: bool) -> str:
@@ -120,8 +120,8 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class LayerExpression:
-    """A layer as a program makes it: its class, or what else it is called, and its arguments; how many equal ones, None
-    where a block is described, which always says so."""
+    """A layer as a program makes it: its class, or what else it is called, its arguments, and how many equal ones there
+    are; a block says that of one too."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -180,7 +180,7 @@ class WholeSignature:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """The part of names that was exchanged (`old`, `new`), or the `series` of which only numbers are others."""
+    """Exchanged part of names (`old`, `new`), or a `series` with other numbers alone."""
 
     old: str = ""
     new: str = ""

@@ -77,7 +77,7 @@ def merge_at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
     groups = group_by_wording(sort_by_severity(apart))
     merged = []
     for members in _join_alike_layers(m, groups):
-        apart_still = len(members) < MIN_ALIKE_PLACES and _are_numbered(members) and not layer_calls(members[0])
+        apart_still = len(members) < MIN_ALIKE_PLACES and _are_numbered(members) and not _layer_calls(members[0])
         merged += members if apart_still else [merge_changes(members)]
     return merged
 
@@ -139,7 +139,7 @@ def _join_alike_layers(m: Matching, groups: Sequence[list[Change]]) -> list[list
     found: list[list[Change]] = []
     for several in alike.values():
         together = [change for members in several for change in members]
-        enough = len(together) >= MIN_ALIKE_PLACES or all(map(layer_calls, together))
+        enough = len(together) >= MIN_ALIKE_PLACES or all(map(_layer_calls, together))
         found += [together] if enough else several
     return found
 
@@ -167,7 +167,7 @@ def _are_numbered(members: Sequence[Change]) -> bool:
     return members[0].unit is not None and len({last_segment(change.name) for change in members}) > 1
 
 
-def layer_calls(change: Change) -> tuple[LayerExpression, ...]:
+def _layer_calls(change: Change) -> tuple[LayerExpression, ...]:
     """Return the layers that came or went at a change, where they are known."""
     return change.unit.layers if change.unit else ()
 
@@ -202,7 +202,7 @@ def merge_changes(members: Sequence[Change]) -> Change:
     content = first.content
     if isinstance(content, Unit):
         types = {op: count * len(members) for op, count in content.op_types.items()}
-        calls = _shared_calls(list(map(layer_calls, members)))
+        calls = _shared_calls(list(map(_layer_calls, members)))
         content = replace(content, op_types=types, layers=calls)
     elif isinstance(content, Rewiring) and content.order and len(members) > 1:
         orders = [member.rewiring.order for member in members if member.rewiring]
