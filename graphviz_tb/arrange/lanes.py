@@ -12,7 +12,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.skeleton import Skeleton
 
 MAX_JOINT_LINES = 3  # from column to column: more are hard to follow
-MAX_JOINT_RAILS = 2  # thin lines beside them
+MAX_JOINT_RAILS = 1  # a thin line beside them: two would meet other boxes
 GUTTER_PX = 40  # between two columns, besides the lines there
 TURN_PX, LINE_STEP_PX = 26, 12  # for a line to turn below a column and above the next; from line to line
 

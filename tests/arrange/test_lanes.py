@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 from random import Random
 
+import pytest
+
 from graphviz_tb.arrange.lanes import RankExtent, column_joints, cut_into_columns, extent_in_columns, longest_part
 from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
@@ -52,12 +54,12 @@ def test_a_level_is_cut_before_a_stack_that_several_feed() -> None:
     assert column_joints(skeleton, 0, stacks={5}) == [1, 3, 4]
 
 
-def test_thin_lines_count_for_themselves() -> None:
-    chain = [*pairwise(range(6))]
-    skeleton = arrange(level(6, *chain, (0, 5), (1, 5)))
+@pytest.mark.parametrize(("bypasses", "joints"), [([(0, 5)], [1, 2, 3, 4, 5]), ([(0, 5), (1, 5)], [1, 3, 4])])
+def test_a_thin_line_counts_for_itself(bypasses: list[tuple[int, int]], joints: list[int]) -> None:
+    skeleton = arrange(level(6, *pairwise(range(6)), *bypasses))
     thin = {number for number, wire in enumerate(skeleton.wires) if wire.chain[-1] == 5 and wire.chain[0] < 4}
     assert column_joints(skeleton, 0) == []
-    assert column_joints(skeleton, 0, thin=thin) == [1, 2, 3, 4, 5]
+    assert column_joints(skeleton, 0, thin=thin) == joints
 
 
 def test_a_level_without_boxes_has_no_part() -> None:
