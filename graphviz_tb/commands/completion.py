@@ -30,10 +30,10 @@ class NamesFromSource(click.types.StringParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the names that begin with the letters typed so far."""
-        return completion_items(ctx, incomplete, self.names)
+        return _completion_items(ctx, incomplete, self.names)
 
 
-def completion_items(
+def _completion_items(
     context: click.Context, incomplete: str, names: Callable[[str, Mapping[str, Any], str], Iterable[str]]
 ) -> list[CompletionItem]:
     """Return the names of the source in `context` that begin with `incomplete`; none where it cannot be read."""
@@ -51,12 +51,12 @@ def completion_items(
 
 def complete_runs(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the runs of a log for an option whose values are patterns."""
-    return completion_items(context, incomplete, _logged_runs)
+    return _completion_items(context, incomplete, _logged_runs)
 
 
 def complete_tags(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the tags of scalars for an option whose values are patterns."""
-    return completion_items(context, incomplete, _logged_tags)
+    return _completion_items(context, incomplete, _logged_tags)
 
 
 def _source_of_line(params: Mapping[str, Any]) -> str | None:

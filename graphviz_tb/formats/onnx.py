@@ -184,7 +184,7 @@ class BlockReader:
                 self.builder.add_input(value.name, value.name, self.kinds[value.name])
         self._read_nodes()
         for output in graph.outputs:
-            self.builder.add_output(output.name, self._taken(output.name, NodePlace()) or "")
+            self.builder.add_output(output.name, self._taken_value(output.name, NodePlace()) or "")
 
     def read_body(self, graph: GraphValue, captured: Sequence[str], last: int) -> None:
         """Add a body: its inputs, then the values from outside; its first `last` results are given last."""
@@ -195,7 +195,7 @@ class BlockReader:
         self._read_nodes()
         outputs = [*graph.outputs[last:], *graph.outputs[:last]]
         for output in outputs:
-            self.builder.add_output(output.name, self._taken(output.name, NodePlace()) or "")
+            self.builder.add_output(output.name, self._taken_value(output.name, NodePlace()) or "")
 
     def read_function(self, function: FunctionValue) -> None:
         """Add a function of the file."""
@@ -203,7 +203,7 @@ class BlockReader:
             self.builder.add_input(name, name, self.kinds.get(name, Value()))
         self._read_nodes()
         for name in function.outputs:
-            self.builder.add_output(name, self._taken(name, NodePlace()) or "")
+            self.builder.add_output(name, self._taken_value(name, NodePlace()) or "")
 
     # Nodes
 
@@ -227,11 +227,11 @@ class BlockReader:
                 attributes[setting[0]] = setting[1]
                 inputs.append(None)
             else:
-                inputs.append(self._taken(value, place, scope, node, slot))
+                inputs.append(self._taken_value(value, place, scope, node, slot))
         self._normalize(node, attributes)
         bodies = list(graphs_of_node(node))
         functions, captured = self._add_bodies(node, bodies) if bodies else ({}, [])
-        inputs += [self._taken(value, place, scope) for value in captured]
+        inputs += [self._taken_value(value, place, scope) for value in captured]
         kinds = {self.quantized[value] for value in node.inputs if value in self.quantized}
         if kinds:
             attributes["quantized"] = ", ".join(sorted(kinds))
@@ -299,7 +299,7 @@ class BlockReader:
 
     # Values
 
-    def _taken(
+    def _taken_value(
         self, value: str, place: NodePlace, scope: str = "", node: NodeValue | None = None, slot: int = 0
     ) -> str | None:
         """Return the value that an op takes by the name that the builder knows; None for a place that is left out, or a
@@ -339,7 +339,7 @@ class BlockReader:
         tensor, use = self.stored[value], self._use(value)
         kind = Value(tensor.dims, tensor.dtype if use is None else QUANTIZED_TYPES.get(tensor.dtype, tensor.dtype))
         if use is None:
-            self.builder.add_constant(value, scope, place_name(value), kind, tensor.content())
+            self.builder.add_constant(value, scope, _place_name(value), kind, tensor.content())
             return
         if key not in self.weights:
             buffer = use.slot in BUFFER_SLOTS
@@ -469,7 +469,7 @@ def _scanned_inputs(node: NodeValue) -> int:
     return next((each.i or 0 for each in node.attributes if each.name == "num_scan_inputs"), len(node.inputs))
 
 
-def place_name(value: str) -> str:
+def _place_name(value: str) -> str:
     """Return the name of a constant: its own, or that of any constant."""
     return "Const" if MADE_NAME.fullmatch(value) else value.rpartition("/")[2] or "Const"
 
@@ -484,7 +484,7 @@ def _attribute_value(attribute: Attribute) -> Any:
     if attribute.s is not None:
         return attribute.s.decode("utf-8", "replace")
     if attribute.t is not None:
-        return tensor_attribute(attribute.t)
+        return _tensor_attribute(attribute.t)
     for several in (attribute.ints, attribute.floats, attribute.strings):
         if several:
             return (
@@ -495,7 +495,7 @@ def _attribute_value(attribute: Attribute) -> Any:
     return [] if attribute.type in EMPTY_LIST_TYPES else None
 
 
-def tensor_attribute(tensor: TensorValue) -> AttrValue:
+def _tensor_attribute(tensor: TensorValue) -> AttrValue:
     """Return an attribute that is a tensor, with its elements if they are few."""
     made = AttrValue()
     made.tensor.dtype = DTYPE_NUMBERS.get(tensor.dtype, 0)

@@ -258,7 +258,7 @@ class ModelValue:
 
 
 class Scalar(Enum):
-    """How a field that holds no message is decoded."""
+    """Decoding of a field without a message."""
 
     TEXT = "text"
     BYTES = "bytes"
@@ -268,7 +268,7 @@ class Scalar(Enum):
 
 
 class FieldRule(NamedTuple):
-    """The attribute that a field fills, and how; `many` values make a tuple."""
+    """The attribute to fill from a field, and its decoding; `many` values make a tuple."""
 
     name: str
     kind: Scalar | type

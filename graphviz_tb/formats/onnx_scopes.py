@@ -53,7 +53,7 @@ class NodePlace:
 
     @property
     def scope(self) -> str:
-        """The scope that the parts of the name are."""
+        """The scope, joined from the parts of the name."""
         return "/".join(map(clean_segment, self.parts))
 
 

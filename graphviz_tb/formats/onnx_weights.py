@@ -1,4 +1,4 @@
-"""Which stored tensors of an ONNX model are weights: those that arrive at a weight input of an op.
+"""Find the weights of an ONNX model: the stored tensors that arrive at a weight input of an op.
 
     kernel (int8) ─▶ DequantizeLinear ─▶ Conv          the table of ops says that input 1 is the kernel
     bias ─▶ Add ◀─ MatMul ◀─ kernel                    what is added to a product with a weight is its bias
@@ -105,7 +105,7 @@ def stored_tensors(graph: GraphValue | FunctionValue) -> dict[str, TensorValue]:
 
 
 class StoredTensorUses:
-    """What takes the stored tensors of a model, through carriers and into functions."""
+    """Users of the stored tensors of a model, through carriers and into functions."""
 
     def __init__(self, model: ModelValue) -> None:
         self.from_pytorch = model.producer == "pytorch"

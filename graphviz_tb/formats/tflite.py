@@ -114,7 +114,7 @@ class _ProgramReader:
         """Return the graph."""
         first = self.signature.subgraph if self.signature else 0
         if first >= len(self.model.subgraphs):
-            raise self._damaged(f"the signature {self.signature.key!r} has no subgraph" if self.signature else "")
+            raise self._damage_error(f"the signature {self.signature.key!r} has no subgraph" if self.signature else "")
         self._add_subgraph(self.model.subgraphs[first])
         waiting = list(self.bodies)
         while waiting:
@@ -126,13 +126,13 @@ class _ProgramReader:
         self.builder.body = ""
         return self.builder.build()
 
-    def _damaged(self, what: str) -> MalformedProto:
+    def _damage_error(self, what: str) -> MalformedProto:
         return MalformedProto(f"{self.name}: a damaged TensorFlow Lite file: {what}", hint=DAMAGED_HINT)
 
     def _add_subgraph(self, graph: LiteSubgraph, in_body: bool = False) -> None:
         for number in (*graph.inputs, *graph.outputs, *_tensors_of_operators(graph)):
             if number >= len(graph.tensors) or number < ABSENT:
-                raise self._damaged(f"tensor {number} of {len(graph.tensors)} in the subgraph {graph.name!r}")
+                raise self._damage_error(f"tensor {number} of {len(graph.tensors)} in the subgraph {graph.name!r}")
         keys = {} if in_body or not self.signature else {number: key for key, number in self.signature.inputs}
         for number in graph.inputs:
             tensor = graph.tensors[number]
@@ -224,7 +224,7 @@ class _ProgramReader:
     def _body(self, number: int) -> str:
         """Return the name of the function of a subgraph."""
         if not 0 <= number < len(self.model.subgraphs):
-            raise self._damaged(f"subgraph {number} of {len(self.model.subgraphs)}")
+            raise self._damage_error(f"subgraph {number} of {len(self.model.subgraphs)}")
         if number not in self.bodies:
             around = self.builder.body
             self.bodies[number] = self.builder.begin_body(

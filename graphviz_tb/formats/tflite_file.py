@@ -43,7 +43,7 @@ PLACEHOLDER_CODE = 127  # in the old field of one byte: the code is in the newer
 
 
 class Quantization(NamedTuple):
-    """How whole numbers stand for others: `scale × (number - zero point)`, one for all or one for each channel."""
+    """Real values of stored integers: `scale × (number - zero point)`, one scale for all or one for each channel."""
 
     scales: tuple[float, ...]
     zero_points: tuple[int, ...]
@@ -140,7 +140,7 @@ class _Flatbuffer:
         self.data, self.name = data, name
         self._meter = Meter(FREE_FLATBUFFER_VALUES + VALUES_PER_BYTE * len(data)) if bounded else None
 
-    def damaged(self, at: int) -> MalformedProto:
+    def damage_error(self, at: int) -> MalformedProto:
         """Return the error of a file that points outside of itself."""
         return MalformedProto(f"{self.name}: a damaged TensorFlow Lite file", offset=max(0, at), hint=DAMAGED_HINT)
 
@@ -155,11 +155,11 @@ class _Flatbuffer:
     def unpack(self, kind: str, at: int) -> Any:
         """Return the value at a place, by a letter of `struct`."""
         if at < 0:
-            raise self.damaged(at)
+            raise self.damage_error(at)
         try:
             return struct.unpack_from("<" + kind, self.data, at)[0]
         except (struct.error, OverflowError):
-            raise self.damaged(min(at, len(self.data))) from None
+            raise self.damage_error(min(at, len(self.data))) from None
 
     def root(self) -> _Table:
         """Return the table that holds all others."""
@@ -227,7 +227,7 @@ class _Table:
         start = place + self._file.unpack("I", place)
         length: int = self._file.unpack("I", start)
         if start + 4 + length * size > len(self._file.data):
-            raise self._file.damaged(start)
+            raise self._file.damage_error(start)
         return start + 4, length
 
 
@@ -267,7 +267,7 @@ def _buffer_place(table: _Table, file: _Flatbuffer) -> tuple[int, int] | None:
     if not length and table.number(1, "Q") > 1:  # of a large file, behind the tables; 1 stands for none
         start, length = table.number(1, "Q"), table.number(2, "Q")
         if start + length > len(file.data):
-            raise file.damaged(min(start, len(file.data)))
+            raise file.damage_error(min(start, len(file.data)))
     return (start, start + length) if length else None
 
 

@@ -109,37 +109,37 @@ class Change:
 
     @property
     def setting(self) -> Setting | None:
-        """The content of an op or a setting that is another, None for any other change."""
+        """The content of a changed op or setting, None for any other change."""
         return self.content if isinstance(self.content, Setting) else None
 
     @property
     def unit(self) -> Unit | None:
-        """The content of ops, a scope or a function that came or went, None for any other change."""
+        """The content of added or removed ops, scopes and functions, None for any other change."""
         return self.content if isinstance(self.content, Unit) else None
 
     @property
     def rewiring(self) -> Rewiring | None:
-        """The content of inputs that are others, None for any other change."""
+        """The content of changed inputs, None for any other change."""
         return self.content if isinstance(self.content, Rewiring) else None
 
     @property
     def key(self) -> str:
-        """What the setting is called that is another, "op" for another op, "" for any other change."""
+        """The name of the changed setting, "op" for another op type, "" for any other change."""
         return self.content.key if isinstance(self.content, Setting) else ""
 
     @property
-    def beside(self) -> tuple[SettingPart, ...]:
-        """Further settings that are others in the same edit."""
+    def further_settings(self) -> tuple[SettingPart, ...]:
+        """Further settings that changed in the same edit."""
         return self.content.beside if isinstance(self.content, Setting) else ()
 
     @property
     def links(self) -> tuple[InputWire, ...]:
-        """Wires of other ops that came, went or changed with it."""
+        """Wires of other ops that were added, removed or changed with it."""
         return (self.content.links or ()) if isinstance(self.content, Setting | Unit) else ()
 
     @property
     def function(self) -> str | None:
-        """The function that came, went or has another body, without its number; None for any other change."""
+        """The added, removed or changed function, without its number; None for any other change."""
         return self.content.function if isinstance(self.content, Unit | FunctionBody) else None
 
     def all_edits(self) -> NodeEdits:

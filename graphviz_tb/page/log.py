@@ -57,7 +57,7 @@ PLACEHOLDER_VALUE = -1.0
 MOST_OFFERED = 40  # scalars offered as metrics
 
 
-def judged_metrics(trials: Trials, scalars: Mapping[tuple[str, str], Series]) -> tuple[Metric, ...]:
+def _judged_metrics(trials: Trials, scalars: Mapping[tuple[str, str], Series]) -> tuple[Metric, ...]:
     """Return the metrics of trials: the declared ones, and scalars where none of those was given a value.
 
     A placeholder stays, behind the scalars; a scalar is offered where its tag was logged by most sessions.
@@ -111,7 +111,7 @@ def trials_table(logged: LogContents) -> dict[str, Any]:
     """Return `columns` and `rows`: the last value of each metric that counts, None if a session has none."""
     trials = read_trials(logged)
     scalars = {(series.run, series.logged_as): series for series in logged.series if series.kind == "scalar"}
-    judged = judged_metrics(trials, scalars)
+    judged = _judged_metrics(trials, scalars)
     rows = []
     for session in trials.sessions:
         metrics = [scalars.get((_metric_run(session.run, one), one.tag)) for one in judged]

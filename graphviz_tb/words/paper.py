@@ -46,7 +46,7 @@ SHARED = "shared weights"
 COUNTS = re.compile(r" layers · | parameters?\b")  # of parameters, which say little of the layers
 
 
-def steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
+def _steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
     """Return the reader of steps for the form of a graph."""
     if hierarchy.graph.is_value_trace:
         from graphviz_tb.words.pytorch_steps import PyTorchSteps
@@ -65,7 +65,7 @@ class PaperWords:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self.graph = hierarchy.graph
-        self.steps = steps_of_hierarchy(hierarchy)
+        self.steps = _steps_of_hierarchy(hierarchy)
         self._known = hierarchy.paper_words  # one first picture is laid out several times
 
     def of(self, row: int) -> str | None:

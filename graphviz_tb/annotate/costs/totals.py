@@ -43,7 +43,7 @@ from graphviz_tb.ops.signatures import op_def
 # images [?, 32, 32, 3] ─▶ … [?, 16, 16, 8] ─▶ transposed convolution, sizes [8, 32, 32, 3]        the batch is 8
 
 
-def stated_batch(inference: Inference) -> int | None:
+def _stated_batch(inference: Inference) -> int | None:
     """The batch for which ops of the main graph state the size of what they give, where what they take leaves it open;
     None where nothing does, or where two differ."""
     graph = inference.graph
@@ -172,7 +172,7 @@ def _shares_scope_with_user(graph: Graph, node: int, users: list[int]) -> bool:
 def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
     """The costs of all rows; an unknown size counts as `batch`, at its default as the batch that ops state."""
     graph = hierarchy.graph
-    batch = (stated_batch(inference) or batch) if batch == 1 else batch
+    batch = (_stated_batch(inference) or batch) if batch == 1 else batch
     bill = CostSummer(inference, batch)
     nodes = bill.costs_of_nodes()
     uncounted = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))

@@ -393,10 +393,10 @@ def merge_sizes(a: int, b: int) -> int:
     return a
 
 
-def join_dims(a: Dims, b: Dims, symbols: Symbols) -> Dims:
+def _join_dims(a: Dims, b: Dims, symbols: Symbols) -> Dims:
     """Return the dimensions of a tensor that has one shape or the other: new symbols for sizes that differ.
 
-    >>> join_dims((2, 5), (3, 5), Symbols())[1], join_dims((1,), (1, 1), Symbols())
+    >>> _join_dims((2, 5), (3, 5), Symbols())[1], _join_dims((1,), (1, 1), Symbols())
     (5, None)
     """
     if a == b:
@@ -418,8 +418,8 @@ def join_outputs(a: Out, b: Out, symbols: Symbols) -> Out:
     value = None
     # Elements are compared one by one only where the shapes are equal.
     if a.value is not None and b.value is not None and a.shape == b.shape and len(a.value) == len(b.value):
-        value = join_dims(a.value, b.value, symbols)
-    return Out(join_dims(a.shape, b.shape, symbols), value, join_dims(a.held, b.held, symbols))
+        value = _join_dims(a.value, b.value, symbols)
+    return Out(_join_dims(a.shape, b.shape, symbols), value, _join_dims(a.held, b.held, symbols))
 
 
 def broadcast_dims(a: Dims, b: Dims, symbols: Symbols) -> Dims:

@@ -93,7 +93,7 @@ def group_by_wording(changes: Iterable[Change]) -> list[list[Change]]:
 def _split_differences(members: Sequence[Change]) -> list[Change]:
     """Split the members of a group: each keeps its first difference and those that all members share, and the others
     become separate changes. A difference that follows from the first one edits no attribute and stays with it."""
-    parts = [{_part_wording(part): part for part in member.beside} for member in members]
+    parts = [{_part_wording(part): part for part in member.further_settings} for member in members]
     common = frozenset(parts[0]).intersection(*parts[1:])
     found: list[Change] = []
     for member, own in zip(members, parts, strict=True):
@@ -119,7 +119,7 @@ def _without_parts(member: Change, parts: Sequence[SettingPart]) -> Change:
     """Return a change without some of the differences beside the first."""
     gone = {part.key for part in parts}
     assert member.setting is not None
-    content = replace(member.setting, beside=tuple(part for part in member.beside if part.key not in gone))
+    content = replace(member.setting, beside=tuple(part for part in member.further_settings if part.key not in gone))
     attributes = tuple(each for each in member.edits.attributes if each[2] not in gone)
     return replace(member, content=content, edits=replace(member.edits, attributes=attributes))
 

@@ -488,7 +488,11 @@ def _united_change(members: Sequence[Change]) -> Change:
     if not others:
         return first
     assert first.setting is not None
-    beside = (*first.beside, *map(setting_part, others), *(part for other in others for part in other.beside))
+    beside = (
+        *first.further_settings,
+        *map(setting_part, others),
+        *(part for other in others for part in other.further_settings),
+    )
     content = replace(first.setting, beside=beside)
     behind = sort_by_severity(inner for member in members for inner in member.consequences)
     ops = sum(member.ops for member in members)

@@ -346,7 +346,7 @@ def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int
 def _attribute_words(change: Change, key: str, words: str) -> str:
     """Return the words of a change for one attribute: of several settings of a layer the one that it is, else all
     `words`."""
-    parts = [part for part in change.beside if part.key == key]
+    parts = [part for part in change.further_settings if part.key == key]
     return _brief_setting(parts[0]) if parts and change.key != key else words
 
 

@@ -194,7 +194,7 @@ def change_line(change: Change) -> str:
     'x: op Relu → Tanh'
     """
     text = change_head(change, 2).replace("  ", ": ", 1) + wire_words(change)
-    own = [part for part in change.beside if part.name == change.name]
+    own = [part for part in change.further_settings if part.name == change.name]
     text += "".join(f"; {setting_words(part)}" for part in own[:2])
     if change.kind in ("rewired", "signature-changed"):
         text = "; ".join([text, *list(change_facts(replace(change, also=())))[:2]])

@@ -73,7 +73,7 @@ class ChannelWidths:
 
     @cached_property
     def _parameter_counts(self) -> Longs:
-        """How many parameters of a trace each node uses."""
+        """Count the parameters of a trace that each node uses."""
         graph = self.hierarchy.graph
         given = graph.target[graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))[graph.source]]
         counts: Longs = np.bincount(given, minlength=len(graph))
