@@ -159,8 +159,9 @@ def _parameters_note(whole: Cost) -> str:
 def _flops_note(report: CostReport) -> str:
     """Return the multiply-adds, the ops without a known shape, and the ops whose operations are not counted."""
     whole = report.whole
-    batch = f"batch {report.batch}"
-    notes = [f"{format_count(whole.macs)} multiply-adds, {batch}" if whole.macs or not whole.unshaped else batch]
+    batch = f"batch {report.batch}" if whole.guessed else ""  # where all sizes are known, they say it
+    work = f"{format_count(whole.macs)} multiply-adds" if whole.macs or not whole.unshaped else ""
+    notes = [", ".join(filter(None, (work, batch)))] if work or batch else []
     if whole.unshaped and whole.is_lower_bound("flops"):
         notes.append(_unshaped_note(report))
     if whole.uncounted > whole.unshaped:
