@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphviz_tb.formats.contents import GraphContent
-from graphviz_tb.limits import MAX_SCOPE_LETTERS_OF_PROGRAM, MAX_SOURCE_LINE_LETTERS
+from graphviz_tb.limits import MAX_LAYER_DEPTH, MAX_SCOPE_LETTERS_OF_PROGRAM, MAX_SOURCE_LINE_LETTERS, Meter
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
@@ -126,6 +126,7 @@ class ProgramBuilder:
         self.body = ""
         self.notices: list[Notice] = []
         self.left_out = 0
+        self._bodies_by_name: Counter[str] = Counter()
         self._calls = ScopeNames()
         self._unused: list[StoredWeight] = []
 
@@ -136,10 +137,10 @@ class ProgramBuilder:
     def begin_body(self, name: str, around: str = "") -> str:
         """Begin a function that is called in the scope `around`, and return its unique name; its description ends when
         `body` is set again."""
-        unique, number = name, 1
+        unique = name
         while unique in self.blocks or not unique:
-            number += 1
-            unique = f"{name}_{number}"
+            self._bodies_by_name[name] += 1
+            unique = f"{name}_{self._bodies_by_name[name] + 1}"
         self.blocks[unique] = _Block(around=around)
         self.body = unique
         return unique
@@ -243,7 +244,7 @@ class ProgramBuilder:
         outputs: Sequence[tuple[str, Value]],
     ) -> NodeDef:
         block = self._block
-        node = NodeDef(name=block.unique_name(scope, name), op=op)
+        node = NodeDef(name=block.unique_name(self._calls.scope_of_node(scope), name), op=op)
         for key, content in attributes.items():
             set_attribute(node.attr[key], content)
         shapes, types = node.attr["_output_shapes"].list, node.attr["_output_types"].list
@@ -295,7 +296,8 @@ class ProgramBuilder:
 
     def _weight_node(self, block: _Block, weight: StoredWeight) -> NodeDef:
         scope, own = weight.place or self._calls.scope_of_weight(weight.name)
-        node = NodeDef(name=block.unique_name(scope, own or "weight"), op=BUFFER_OP if weight.buffer else PARAMETER_OP)
+        name = block.unique_name(self._calls.scope_of_node(scope), own or "weight")
+        node = NodeDef(name=name, op=BUFFER_OP if weight.buffer else PARAMETER_OP)
         _set_dtype(node.attr["dtype"], weight.value.dtype)
         _set_shape(node.attr["shape"].shape, weight.value.sizes)
         _set_shape(node.attr["_output_shapes"].list.shape.add(), weight.value.sizes)
@@ -365,7 +367,7 @@ class ScopeNames:
         self._count: Counter[tuple[str, str]] = Counter()  # scope around, path ─▶ calls
         self._last: list[tuple[str, str]] = []  # the calls around the op before
         self._first_by_path: dict[str, str] = {}
-        self._letters, self._cut = 0, 0
+        self._letters, self._cut = Meter(MAX_SCOPE_LETTERS_OF_PROGRAM), 0
 
     def scope_name(self, modules: Sequence[ModuleCall]) -> str:
         """Return the scope of an op in modules, outermost first."""
@@ -393,8 +395,7 @@ class ScopeNames:
         scope = "/".join(map(clean_segment, parts))
         path = ".".join(parts)
         if scope and path not in self._first_by_path:
-            self._letters += len(scope)
-            if self._letters > MAX_SCOPE_LETTERS_OF_PROGRAM:
+            if not self._letters.take(len(scope)):
                 self._cut += 1
                 return ""
             self._first_by_path[path] = scope
@@ -408,16 +409,22 @@ class ScopeNames:
         kind = clean_segment(SCOPE_BRACKETS.sub("", module.class_name)) or "module"
         segment = f"{kind}[{clean_segment(attribute)}]" if attribute else kind
         scope = f"{around}/{segment}" if around else segment
-        self._letters += len(scope)
-        if self._letters > MAX_SCOPE_LETTERS_OF_PROGRAM:
+        if not self._letters.take(len(scope)):
             self._cut += 1
             return around
         self._first_by_path.setdefault(module.path, scope)
         return scope
 
+    def scope_of_node(self, scope: str) -> str:
+        """Return a scope for the name of one more node, which has all its letters; "" when there are too many."""
+        if self._letters.take(len(scope)):
+            return scope
+        self._cut += 1
+        return ""
+
     def scope_of_weight(self, name: str) -> tuple[str, str]:
         """Return the scope of the module that has a weight, and the name of the weight in it."""
-        parts = name.split(".")
+        parts = name.split(".", MAX_LAYER_DEPTH)
         for cut in range(len(parts) - 1, 0, -1):
             if (scope := self._first_by_path.get(".".join(parts[:cut]))) is not None:
                 return scope, ".".join(parts[cut:])
@@ -427,7 +434,7 @@ class ScopeNames:
         """Return a notice if names were so long that modules have no scope."""
         if not self._cut:
             return ()
-        text = "names of modules are so long that the last of them have no scope"
+        text = "names of modules are so long that the last of them, or of their ops, have no scope"
         return (Notice("deep-names", text, count=self._cut),)
 
 

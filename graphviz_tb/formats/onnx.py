@@ -13,7 +13,7 @@ functions      of the file are functions of the library, called by type
 from __future__ import annotations
 
 import struct
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -57,14 +57,14 @@ from graphviz_tb.formats.onnx_weights import (
     stored_tensors,
 )
 from graphviz_tb.formats.torch_metadata import source_lines
-from graphviz_tb.limits import MAX_SHOWN_NUMBERS
+from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS, MAX_SHOWN_NUMBERS
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.signatures import is_size_input, op_def, setting_input_name, weight_input_names
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import AttrValue
-from graphviz_tb.sources.bounds import check_empty_messages
+from graphviz_tb.sources.bounds import MemoryBudget, check_empty_messages
 from graphviz_tb.sources.streams import OpenedSource
 
 NEWEST_IR_VERSION = 14
@@ -100,7 +100,7 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     data = opened.data()
     if opened.bounded:
         check_empty_messages(data, opened.name)
-    model = decode_model(data, opened.name)
+    model = decode_model(data, opened.name, MemoryBudget(opened.size_on_disk(data), opened.name))
     if model.graph is None:
         raise NoGraph(f"{opened.name}: the ONNX model has no graph")
     content = ModelReader(model).content()
@@ -154,9 +154,12 @@ class BlockReader:
     ) -> None:
         self.model, self.builder, self.key, self.around = model, model.builder, key, around
         self.nodes = graph.nodes
-        self.stored: dict[str, TensorValue] = {**(around.stored if around else {}), **stored_tensors(graph)}
-        self.same: dict[str, str] = dict(around.same) if around else {}  # another name of a value
-        self.kinds: dict[str, Value] = dict(around.kinds) if around else {}
+        # Bodies see what is around them, which may be far more than what they have: nothing of it is copied.
+        self.stored: ChainMap[str, TensorValue] = ChainMap(
+            stored_tensors(graph), *(around.stored.maps if around else ())
+        )
+        self.same: ChainMap[str, str] = ChainMap({}, *(around.same.maps if around else ()))  # another name of a value
+        self.kinds: ChainMap[str, Value] = ChainMap({}, *(around.kinds.maps if around else ()))
         self.weights: dict[str, StoredWeight] = around.weights if around else {}
         self.used: dict[str, WeightUse | None] = around.used if around else {}
         self.quantized: dict[str, str] = {}  # type by value that was quantised and dequantised
@@ -327,7 +330,7 @@ class BlockReader:
     def _name_for_user(self, value: str, place: NodePlace, node: NodeValue | None, slot: int) -> str:
         """Return the name that the weight of one user has in the program, if the file stores it under another."""
         use = self._use(value)
-        if node is None or use is None or has_role(op_type(node), Role.RECURRENT):
+        if node is None or use is None or slot >= MAX_FOLLOWED_CARRIERS or has_role(op_type(node), Role.RECURRENT):
             return ""
         known = weight_input_names(op_type(node)).get(slot, use.slot)
         name = name_in_call(node, place, known, value)

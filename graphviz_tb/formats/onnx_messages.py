@@ -27,6 +27,8 @@ from graphviz_tb.formats.protobuf import (
 )
 from graphviz_tb.limits import MAX_MESSAGE_DEPTH, MAX_STORED_VALUE_BYTES
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.tensors import MAX_DIMENSIONS
+from graphviz_tb.sources.bounds import MemoryBudget
 
 # Types of elements by number (onnx.proto: TensorProto.DataType), from 1 on.
 DTYPE_NAMES = (
@@ -43,6 +45,8 @@ FORM_BY_DTYPE = {
     **dict(zip(("float32", "float64", "int64", "uint64", "int32"), ("<f", "<d", "<q", "<Q", "<i"), strict=True)),
     **dict(zip(("uint32", "int16", "int8"), ("<I", "<h", "<b"), strict=True)),
 }
+# Memory that a message takes at least, a node of the graph later more, and lists of numbers for each byte in the file.
+BYTES_OF_MESSAGE, BYTES_PER_LISTED_BYTE = 150, 10
 EXTERNAL_LOCATION = 1  # `data_location` of a tensor whose values are in another file
 
 ValueSizes = (
@@ -97,7 +101,7 @@ class TensorValue:
     def content(self) -> bytes | None:
         """Return the values as little-endian bytes; None if they are not kept, no numbers, or do not fill `dims`."""
         form = FORM_BY_DTYPE.get(self.dtype)
-        if form is None or self.skipped or self.is_external:
+        if form is None or self.skipped or self.is_external or len(self.dims) > MAX_DIMENSIONS:
             return None
         size, count = struct.calcsize(form), 1
         for extent in self.dims:
@@ -371,8 +375,8 @@ FORM_BY_SCALAR = {Scalar.FLOAT: "f", Scalar.DOUBLE: "d"}
 OnnxMessageT = TypeVar("OnnxMessageT")
 
 
-def decode_model(data: IndexedBytes, name: str) -> ModelValue:
-    """Decode a model.
+def decode_model(data: IndexedBytes, name: str, budget: MemoryBudget | None = None) -> ModelValue:
+    """Decode a model. Raises MalformedProto, and TooLarge if its values take more memory than the budget.
 
     >>> decode_model(bytes.fromhex("0808 3a0b 0a09 0a0178 2204 52656c75"), "m.onnx").graph.nodes[0].op_type
     'Relu'
@@ -381,7 +385,7 @@ def decode_model(data: IndexedBytes, name: str) -> ModelValue:
     graphviz_tb.errors.MalformedProto: m.onnx: not a whole ONNX model: it is cut short or damaged (at byte 2)...
     """
     try:
-        return _decode(data, ModelValue, 0, len(data), 0)
+        return _decode(data, ModelValue, 0, len(data), 0, budget or MemoryBudget(None, name))
     except CutError as cut:
         raise MalformedProto(
             f"{name}: not a whole ONNX model: it is cut short or damaged",
@@ -392,10 +396,13 @@ def decode_model(data: IndexedBytes, name: str) -> ModelValue:
         raise MalformedProto(f"{name}: not a whole ONNX model: it is nested too deep", offset=None) from None
 
 
-def _decode(data: IndexedBytes, kind: type[OnnxMessageT], first: int, last: int, depth: int) -> OnnxMessageT:
+def _decode(
+    data: IndexedBytes, kind: type[OnnxMessageT], first: int, last: int, depth: int, budget: MemoryBudget
+) -> OnnxMessageT:
     """Decode one message; those inside it by recursion, no deeper than protobuf goes."""
     if depth > MAX_MESSAGE_DEPTH:
         raise RecursionError
+    budget.take(BYTES_OF_MESSAGE)
     rules = FIELDS[kind]
     values: dict[str, Any] = {}
     for piece in wire_fields(data, first, last):
@@ -408,13 +415,14 @@ def _decode(data: IndexedBytes, kind: type[OnnxMessageT], first: int, last: int,
         elif isinstance(rule.kind, Scalar):
             found = _scalars(data, rule.kind, piece)
             if rule.many:
+                budget.take(BYTES_PER_LISTED_BYTE * (piece.last - piece.first))
                 values.setdefault(rule.name, []).extend(found)
             else:
                 values[rule.name] = next(found, values.get(rule.name))
         elif piece.wire != BYTES_TYPE:
             raise CutError(piece.start)
         else:
-            inner: Any = _decode(data, rule.kind, piece.first, piece.last, depth + 1)
+            inner: Any = _decode(data, rule.kind, piece.first, piece.last, depth + 1, budget)
             if rule.many:
                 values.setdefault(rule.name, []).append(inner)
             else:

@@ -20,11 +20,12 @@ SCOPES_KEY, CLASSES_KEY, TRACE_KEY, CALL_KEY = (
     f"pkg.torch.onnx.{what}" for what in ("name_scopes", "class_hierarchy", "stack_trace", "fx_node")
 )
 NAMESPACE_KEY = "namespace"  # of releases before 2.6: `: models.Net/fc: torch.nn.Linear/linear: aten.linear.default`
-LISTED_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""")
+# A text without its end is read too: looking for the next one inside of it takes the square of its letters.
+LISTED_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*+)'?|"((?:[^"\\]|\\.)*+)"?""", re.DOTALL)
 WEIGHT_IN_CALL, NOT_IN_CALLS = re.compile(r"%([pb])_(\w+)"), re.compile(r"\W")
 ESCAPED = re.compile(r"\\(.)")
-NAMESPACE_ENTRY = re.compile(r"([^/:]*): ([\w.]+)(?:/|$)")
-MAX_LISTED_LETTERS = 20_000
+NAMESPACE_ENTRY = re.compile(r"(?:^|(?<=/))([^/:]*+): ([\w.]+)(?:/|$)")
+MAX_LISTED_LETTERS, MAX_METADATA_ENTRIES = 20_000, 100
 # Names that an exporter makes up for values without one in the program.
 MADE_NAME = re.compile(
     r"(?:onnx::\w+|_?val_\d+|\d+|_v_\d+|node_\w+|const\w*|expand(?:_\d+)?|scalar_tensor\w*|.*_output_\d+)?",
@@ -63,7 +64,7 @@ def place_of_node(node: NodeValue) -> NodePlace:
     >>> place_of_node(NodeValue(name="/encoder/layers.0/MatMul", op_type="MatMul")).path
     'encoder.layers.0'
     """
-    metadata = {entry.key: entry.value for entry in node.metadata}
+    metadata = _metadata(node)
     modules = _modules_of(metadata)
     if modules:
         return NodePlace(modules, name=node.op_type)
@@ -75,7 +76,7 @@ def place_of_node(node: NodeValue) -> NodePlace:
 
 def stack_trace(node: NodeValue) -> str:
     """Return the lines of the program that made a node, as Python prints them; "" if the exporter wrote none."""
-    return next((entry.value for entry in node.metadata if entry.key == TRACE_KEY), "")
+    return _metadata(node).get(TRACE_KEY, "")
 
 
 def stored_kind(node: NodeValue, value: str) -> str:
@@ -87,8 +88,7 @@ def stored_kind(node: NodeValue, value: str) -> str:
     >>> stored_kind(NodeValue(metadata=(call,)), "pos.embed"), stored_kind(NodeValue(), "pos")
     ('p', '')
     """
-    mangled = _mangle(value)
-    return next((kind for kind, name in _weights_of_call(node) if name == mangled), "")
+    return _weights_of_call(node).get(_mangle(value), "")
 
 
 def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> str:
@@ -106,7 +106,7 @@ def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> s
     own, made = f"{_mangle(place.path)}_", MADE_NAME.fullmatch(stored) is not None
     attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
     last = stored.rpartition(".")[2]
-    for _, name in _weights_of_call(node):
+    for name in _weights_of_call(node):
         if name.startswith(own) and (name.endswith(attribute) if made else name == f"{own}{_mangle(last)}"):
             return f"{place.path}.{name.removeprefix(own)}"
     return ""
@@ -116,7 +116,7 @@ def other_name_in_call(node: NodeValue, slot: str, names: Mapping[str, str]) -> 
     """Return the name of a weight of another module by the call that its user was made from; `names` are those of
     stored weights by the form that calls give them."""
     attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
-    return next((names[name] for _, name in _weights_of_call(node) if name.endswith(attribute) and name in names), "")
+    return next((names[name] for name in _weights_of_call(node) if name.endswith(attribute) and name in names), "")
 
 
 def names_in_calls(stored: Iterable[str]) -> dict[str, str]:
@@ -124,10 +124,23 @@ def names_in_calls(stored: Iterable[str]) -> dict[str, str]:
     return {_mangle(name): name for name in stored if not MADE_NAME.fullmatch(name)}
 
 
-def _weights_of_call(node: NodeValue) -> list[tuple[str, str]]:
-    """Return the weights in the call that a node was made from: "p" or "b", and the name in small letters."""
-    call = next((entry.value for entry in node.metadata if entry.key == CALL_KEY), "")
-    return WEIGHT_IN_CALL.findall(call.lower()) if len(call) < MAX_LISTED_LETTERS else []
+def _metadata(node: NodeValue) -> dict[str, str]:
+    """Return the metadata of a node; exporters write a handful of entries."""
+    return {entry.key: entry.value for entry in node.metadata[:MAX_METADATA_ENTRIES]}
+
+
+def _weights_of_call(node: NodeValue) -> dict[str, str]:
+    """Return the weights in the call that a node was made from, by name in small letters: "p" or "b"."""
+    return _weights_in_text(_metadata(node).get(CALL_KEY, ""))
+
+
+@lru_cache(maxsize=64)  # each weight that a node takes asks for its call
+def _weights_in_text(call: str) -> dict[str, str]:
+    found = WEIGHT_IN_CALL.findall(call.lower()) if len(call) < MAX_LISTED_LETTERS else []
+    kinds: dict[str, str] = {}
+    for kind, name in found:
+        kinds.setdefault(name, kind)
+    return kinds
 
 
 def _mangle(name: str) -> str:
@@ -137,7 +150,7 @@ def _mangle(name: str) -> str:
 
 def has_call_record(node: NodeValue) -> bool:
     """Return whether the exporter wrote the call that a node was made from."""
-    return any(entry.key == CALL_KEY for entry in node.metadata)
+    return CALL_KEY in _metadata(node)
 
 
 def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
+from itertools import chain
 from math import prod
 
 from graphviz_tb.errors import MalformedProto, NoGraph, RequestError, UnknownChoice
@@ -26,12 +27,13 @@ from graphviz_tb.formats.tflite_file import (
     LiteTensor,
     decode_tflite,
 )
-from graphviz_tb.limits import MAX_PROGRAM_CONSTANT_BYTES, MAX_SCOPE_LETTERS_OF_PROGRAM, Meter
+from graphviz_tb.limits import MAX_PROGRAM_CONSTANT_BYTES
 from graphviz_tb.model.sources import Signature, SourceEntry, TensorSpec
 from graphviz_tb.model.tensors import NON_INTEGER_DTYPES
 from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.signatures import weight_input_names
 from graphviz_tb.options import ReadOptions
+from graphviz_tb.sources.bounds import check_listed_nodes
 from graphviz_tb.sources.streams import OpenedSource
 
 PREFIX = "tfl::"
@@ -48,6 +50,7 @@ NAMES_OF_OPS = {
     "LOGISTIC": ("sigmoid", "logistic"),
 }
 NAME_OF_RESULT = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?(?::\d+)?|Identity(?:_\d+)?|tfl\.\w+|arith\.\w+")
+MAX_NAME_LETTERS = 20_000  # of the name of a tensor; the longest that converters write have a tenth
 READ_SEGMENT = "ReadVariableOp"  # of a weight, never of an op
 BODY_ATTRIBUTES = {  # fields of options ─▶ the attributes of TensorFlow
     "cond_subgraph_index": "cond",
@@ -67,6 +70,8 @@ def read_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     model = decode_tflite(data, opened.name, opened.bounded)
     if not model.subgraphs:
         raise NoGraph(f"{opened.name}: a TensorFlow Lite model without a subgraph")
+    if opened.bounded:
+        check_listed_nodes(sum(len(each.operators) for each in model.subgraphs), len(data), opened.name)
     signatures = tuple(_signature(model, each) for each in model.signatures if each.subgraph < len(model.subgraphs))
     entry = SourceEntry("op", bytes=len(data), format=FORMAT_NAME, signatures=signatures)
     item = SourceItem(entry, partial(_content, model, signatures, opened.name, options.signature))
@@ -106,8 +111,8 @@ class _ProgramReader:
         self.model, self.name, self.signature = model, name, signature
         self.builder = ProgramBuilder()
         self.variables = _variables(model)
-        self.letters = Meter(MAX_SCOPE_LETTERS_OF_PROGRAM)
         self.bodies: dict[int, str] = {}  # subgraph ─▶ name of its function
+        self.waiting: list[int] = []  # the same subgraphs, in the order in which they are described
         self.weights: dict[tuple[int, int], StoredWeight] = {}  # bytes in the file ─▶ the first weight that has them
 
     def read(self) -> GraphContent:
@@ -116,13 +121,9 @@ class _ProgramReader:
         if first >= len(self.model.subgraphs):
             raise self._damage_error(f"the signature {self.signature.key!r} has no subgraph" if self.signature else "")
         self._add_subgraph(self.model.subgraphs[first])
-        waiting = list(self.bodies)
-        while waiting:
-            number = waiting.pop(0)
+        for number in self.waiting:  # longer with each body that calls others
             self.builder.body = self.bodies[number]
-            known = set(self.bodies)
             self._add_subgraph(self.model.subgraphs[number], in_body=True)
-            waiting += [each for each in self.bodies if each not in known]
         self.builder.body = ""
         return self.builder.build()
 
@@ -138,7 +139,7 @@ class _ProgramReader:
             tensor = graph.tensors[number]
             name = keys.get(number) or tensor.name.partition(":")[0].rpartition("/")[2] or "input"
             self.builder.add_input(str(number), name, _value(tensor))
-        subgraph = _SubgraphNames(graph, self.letters)
+        subgraph = _SubgraphNames(graph)
         given = {number for operator in graph.operators for number in operator.outputs} | set(graph.inputs)
         for number in sorted(subgraph.uses.keys() | set(graph.outputs)):
             if number not in given and number != ABSENT:
@@ -198,12 +199,10 @@ class _ProgramReader:
             return
         scope, own = subgraph.place_of_operator(place)
         attributes = {key: value for key, value in operator.options.items() if value != ""}
-        named = tensors[operator.outputs[0]].name if operator.outputs and operator.outputs[0] != ABSENT else ""
+        named = subgraph.given_name(place)
         if ";" in named:
             attributes["fused"] = named
-        quantised = [
-            text for number in operator.outputs if number != ABSENT and (text := _storage_text(tensors[number]))
-        ]
+        quantised = [text for number in operator.outputs if (text := subgraph.storage_text(number))]
         if quantised:
             attributes["quantization"] = quantised if len(quantised) > 1 else quantised[0]
         kind = PREFIX + operator.op
@@ -227,6 +226,7 @@ class _ProgramReader:
             raise self._damage_error(f"subgraph {number} of {len(self.model.subgraphs)}")
         if number not in self.bodies:
             around = self.builder.body
+            self.waiting.append(number)
             self.bodies[number] = self.builder.begin_body(
                 clean_segment(self.model.subgraphs[number].name or "subgraph")
             )
@@ -237,8 +237,8 @@ class _ProgramReader:
 class _SubgraphNames:
     """Where the ops and the constants of a subgraph are drawn: their scopes and their names in them."""
 
-    def __init__(self, graph: LiteSubgraph, letters: Meter) -> None:
-        self.graph, self._letters = graph, letters
+    def __init__(self, graph: LiteSubgraph) -> None:
+        self.graph, self._inputs = graph, frozenset(graph.inputs)
         self.uses: dict[int, list[OperatorInput]] = {}  # tensor ─▶ the operators that take it
         self._maker: dict[int, int] = {}  # tensor ─▶ position of the operator that gives it
         for place, operator in enumerate(graph.operators):
@@ -248,20 +248,34 @@ class _SubgraphNames:
             for number in operator.outputs:
                 self._maker.setdefault(number, place)
         self._place_by_operator = {id(operator): place for place, operator in enumerate(graph.operators)}
+        # One tensor may be that of many operators: each question about it is answered once.
         self._known: dict[int, tuple[str, str]] = {}
+        self._storage_texts: dict[int, str] = {}
+        self._scopes_of_kernels: dict[tuple[int, str], str] = {}
+        self._taken_as_weight: dict[int, bool] = {}
 
     def place_of_operator(self, place: int) -> tuple[str, str]:
         """Return the scope and the name of an operator."""
         if place not in self._known:
-            scope, own = self._find_place(place)
-            self._known[place] = (scope, own) if self._letters.take(len(scope) + len(own)) else ("", "")
+            self._known[place] = self._find_place(place)
         return self._known[place]
+
+    def given_name(self, place: int) -> str:
+        """Return the name of the first tensor that an operator gives; "" if an operator before gives it."""
+        outputs = self.graph.operators[place].outputs
+        own = bool(outputs) and outputs[0] != ABSENT and self._maker[outputs[0]] == place
+        return self.graph.tensors[outputs[0]].name if own else ""
+
+    def storage_text(self, number: int) -> str:
+        """Return how a tensor is quantised; "" if it is not, or is not given."""
+        if number not in self._storage_texts:
+            self._storage_texts[number] = "" if number == ABSENT else _storage_text(self.graph.tensors[number])
+        return self._storage_texts[number]
 
     def _find_place(self, place: int) -> tuple[str, str]:
         operator = self.graph.operators[place]
         first = operator.outputs[0] if operator.outputs else ABSENT
-        mine = first != ABSENT and self._maker[first] == place
-        parts = _name_parts(self.graph.tensors[first].name) if mine else []
+        parts = _name_parts(self.given_name(place))
         if operator.op in ("DEQUANTIZE", "DENSIFY") and operator.inputs and operator.inputs[0] not in self._maker:
             used = self._final_use(first)
             return (self.place_of_operator(used[0])[0] if used else "", operator.op.lower())
@@ -287,11 +301,13 @@ class _SubgraphNames:
             if maker is not None and self.graph.operators[maker].op in ("DEQUANTIZE", "DENSIFY"):
                 number = next(iter(self.graph.operators[maker].inputs), ABSENT)
                 maker = self._maker.get(number)
-            if number == ABSENT or maker is not None or number in self.graph.inputs:
+            if number == ABSENT or maker is not None or number in self._inputs:
                 continue
-            part = _best_part(_name_parts(self.graph.tensors[number].name), operator.op)
-            if "/" in part:
-                return part.rpartition("/")[0]
+            if (number, operator.op) not in self._scopes_of_kernels:
+                part = _best_part(_name_parts(self.graph.tensors[number].name), operator.op)
+                self._scopes_of_kernels[number, operator.op] = part.rpartition("/")[0]
+            if scope := self._scopes_of_kernels[number, operator.op]:
+                return scope
         return None
 
     def place_of_stored(self, number: int) -> tuple[str, str]:
@@ -307,8 +323,13 @@ class _SubgraphNames:
     def is_read_as_weight(self, handle: int) -> bool:
         """Return whether an op takes the value of a variable where it takes a weight."""
         read = [operator.outputs for operator, _ in self.uses.get(handle, ()) if operator.op == READ_OP]
-        uses = (use for outputs in read for number in outputs for use in self.uses.get(number, ()))
-        return any(_weight_word(operator, slot) for operator, slot in uses)
+        return any(self._is_taken_as_weight(number) for number in dict.fromkeys(chain.from_iterable(read)))
+
+    def _is_taken_as_weight(self, number: int) -> bool:
+        if number not in self._taken_as_weight:
+            uses = self.uses.get(number, ())
+            self._taken_as_weight[number] = any(_weight_word(operator, slot) for operator, slot in uses)
+        return self._taken_as_weight[number]
 
     def _final_use(self, number: int) -> tuple[int, int] | None:
         """Return the first operator that takes a value, behind what only makes it real numbers, and the position."""
@@ -329,6 +350,8 @@ def _name_parts(name: str) -> list[str]:
     >>> _name_parts("relu/Relu;conv/convolution;1"), _name_parts("StatefulPartitionedCall:0")
     (['relu/Relu', 'conv/convolution'], [])
     """
+    if len(name) > MAX_NAME_LETTERS:
+        return []
     parts = [part for part in name.split(";") if part.rpartition("/")[2] not in ("", READ_SEGMENT)]
     return [part for part in parts if not part.isdecimal() and not NAME_OF_RESULT.fullmatch(part)]
 
@@ -349,6 +372,7 @@ def _split_name(name: str) -> tuple[str, str]:
     return _clean_scope(scope), own
 
 
+@lru_cache(maxsize=128)
 def _clean_scope(scope: str) -> str:
     return "/".join(clean_segment(segment) for segment in scope.split("/") if segment)
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from graphviz_tb.errors import MalformedProto, TooLarge, UnknownFormat
 from graphviz_tb.limits import FREE_FLATBUFFER_VALUES, Meter
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.tensors import MAX_DIMENSIONS
 from graphviz_tb.ops.table import read_table
 from graphviz_tb.sources.bounds import MAX_BYTES_HINT
 
@@ -293,7 +294,7 @@ def _tensor(table: _Table, buffers: Sequence[tuple[int, int] | None], file: _Fla
     return LiteTensor(
         name=table.text(3),
         dtype=DTYPES[code] if 0 <= code < len(DTYPES) else "",
-        shape=sizes if known else None,
+        shape=sizes if known and len(sizes) <= MAX_DIMENSIONS else None,
         data=data,
         quantization=_quantization(scales) if scales is not None else None,
         variable=bool(table.number(5, "?")),

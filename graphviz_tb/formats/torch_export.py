@@ -20,7 +20,7 @@ from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceIte
 from graphviz_tb.formats.torch_program import ProgramReader
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
-from graphviz_tb.sources.bounds import check_json_memory
+from graphviz_tb.sources.bounds import check_json_memory, check_listed_nodes
 from graphviz_tb.sources.json_text import parse_json
 from graphviz_tb.sources.streams import OpenedSource
 from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, member_blocks
@@ -78,6 +78,9 @@ def _is_compiled(names: Sequence[str]) -> bool:
 
 def _load_program(opened: OpenedSource, archive: zipfile.ZipFile, member: str, name: str, title: str) -> GraphContent:
     parsed = _member_json(opened, archive, member)
+    nodes = _main_nodes(parsed)
+    if opened.bounded and isinstance(nodes, list):
+        check_listed_nodes(len(nodes), archive.getinfo(member).file_size, opened.name)
     root = member.removesuffix(f"models/{name}.json")
     stored = {}
     for kind in ("weights", "constants"):
@@ -87,6 +90,12 @@ def _load_program(opened: OpenedSource, archive: zipfile.ZipFile, member: str, n
             stored[kind] = held.get("config", {}) if isinstance(held, dict) else {}
     constants = partial(_stored_bytes, opened, archive, f"{root}data/constants/")
     return _program_content(parsed, opened.name, title or Path(opened.name).stem, stored, constants)
+
+
+def _main_nodes(parsed: Any) -> Any:
+    for key in ("graph_module", "graph", "nodes"):
+        parsed = parsed.get(key) if isinstance(parsed, dict) else None
+    return parsed
 
 
 def _program_content(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
@@ -16,8 +16,9 @@ from graphviz_tb.limits import MAX_SOURCE_LINES
 
 MAX_STACK_LETTERS = 20_000
 PLAIN_ENTRY = re.compile(r"([^,;]*),([^,;]*),([^,;]*)")
-CLASS_NAME = r"[A-Za-z_][\w.<>]*"
-REPEATED_PATH = re.compile(rf"(L__self__(.*?)(?:@\d+)?),\2,({CLASS_NAME})(?:;|$)", re.DOTALL)
+CLASS_NAME = re.compile(r"[A-Za-z_][\w.<>]*")
+KEY_START = "L__self__"
+MAX_CALL_DIGITS = 6  # of the number of a call behind a key: `@12`
 OLD_PATH = re.compile(r"L\['self'\]\.?|^L__self__\.?")
 CALL_SUFFIX = re.compile(r"@\d+$")
 HOOK_END = "_hook"
@@ -34,10 +35,7 @@ def module_calls(stack: str, paths: Set[str]) -> tuple[ModuleCall, ...]:
         return ()
     entries = stack.split(";")
     plain = [PLAIN_ENTRY.fullmatch(entry) for entry in entries]
-    if all(plain):
-        found = [match.groups() for match in plain if match]
-    else:
-        found = [match.groups() for match in REPEATED_PATH.finditer(stack)]
+    found = [match.groups() for match in plain if match] if all(plain) else _entries_with_separators(entries)
     calls: list[ModuleCall] = []
     for key, path, kind in found:
         name = kind.rpartition(".")[2]
@@ -45,8 +43,39 @@ def module_calls(stack: str, paths: Set[str]) -> tuple[ModuleCall, ...]:
         if not name or name.endswith(HOOK_END) or (calls and calls[-1].path == path):
             continue
         # Keys of strict exports do not differ from call to call.
-        calls.append(ModuleCall(path, name, key if key.startswith("L__self__") else None))
+        calls.append(ModuleCall(path, name, key if key.startswith(KEY_START) else None))
     return tuple(calls)
+
+
+def _entries_with_separators(parts: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return key, path and class of entries in whose paths are commas and semicolons; `parts` are between semicolons.
+
+    >>> _entries_with_separators(["L__self__d.x", "y@1,d.x", "y,m.Linear"])
+    [('L__self__d.x;y@1', 'd.x;y', 'm.Linear')]
+    """
+    found: list[tuple[str, ...]] = []
+    entry = ""
+    for part in parts:
+        entry = f"{entry};{part}" if entry and not part.startswith(KEY_START) else part
+        both, _, kind = entry.rpartition(",")
+        path = _repeated_path(both) if CLASS_NAME.fullmatch(kind) and entry.startswith(KEY_START) else None
+        if path is not None:
+            found.append((both[: -len(path) - 1], path, kind))
+            entry = ""
+    return found
+
+
+def _repeated_path(both: str) -> str | None:
+    """Return the path of a key and a path, `L__self__PATH@1,PATH`: the length of both says where the comma is."""
+    for number_letters in range(MAX_CALL_DIGITS + 2):
+        letters, odd = divmod(len(both) - len(KEY_START) - 1 - number_letters, 2)
+        comma = len(both) - letters - 1
+        if odd or letters < 0 or both[comma] != ",":
+            continue
+        path, number = both[comma + 1 :], both[comma - number_letters : comma]
+        if both.startswith(path, len(KEY_START)) and (not number or CALL_SUFFIX.fullmatch(number)):
+            return path
+    return None
 
 
 # Source: the stack of calls, outermost first, as Python prints it.
@@ -76,6 +105,7 @@ def source_lines(trace: str) -> tuple[str, ...]:
 
 SYMBOL = re.compile(r"Symbol\('([^'\\]*)'[^()]*\)")
 INTEGER = re.compile(r"Integer\((-?\d+)\)")
+WHOLE_NUMBER = re.compile(r"-?[0-9]+")
 MAX_EXPRESSION_LETTERS = 400
 SIGNS = {"Mul": "·", "Add": "+", "FloorDiv": "//", "Mod": "%", "CleanDiv": "//", "PythonMod": "%", "Pow": "^"}
 BATCH = "batch"
@@ -126,7 +156,7 @@ class SizeNames:
             words = _in_words(ast.parse(plain, mode="eval").body)
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             return None
-        return int(words) if words.lstrip("-").isdecimal() else words
+        return int(words) if WHOLE_NUMBER.fullmatch(words) else words
 
 
 def _in_words(node: ast.expr) -> str:

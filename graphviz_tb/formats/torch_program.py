@@ -25,7 +25,7 @@ from graphviz_tb.formats.exported import (
 )
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_lines
 from graphviz_tb.limits import MAX_PROGRAM_DEPTH
-from graphviz_tb.model.tensors import element_size
+from graphviz_tb.model.tensors import MAX_DIMENSIONS, element_size
 
 DTYPES = {
     1: "uint8",
@@ -90,6 +90,7 @@ class ProgramReader:
         self.weights: dict[str, StoredWeight] = {}  # by value
         self.root: tuple[ModuleCall, ...] = ()
         self.modules: dict[str, tuple[ModuleCall, ...]] = {}
+        self._opened_blocks = 0
 
     @cached_property
     def paths(self) -> frozenset[str]:
@@ -145,9 +146,9 @@ class ProgramReader:
                 names.setdefault(same, []).append(name)
                 meta = main.tensors.get(value, {})
                 found.append((value, same, kind != "parameter", main.value(value), meta.get("requires_grad") is True))
+        aliases = {name: tuple(each for each in same if each != name) for name, same in names.items()}
         for value, name, buffer, shape, trainable in found:
-            aliases = tuple(each for each in names[name] if each != name)
-            self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases)
+            self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases[name])
 
     def _storage(self, name: str) -> Any:
         """Return where the numbers of a weight are stored, equal for equal ones; None where the file does not say."""
@@ -190,11 +191,13 @@ class ProgramReader:
             if value not in users:
                 idle.setdefault((weight.name.rpartition(".")[0], repr(weight.value)), []).append(value)
         made: dict[str, StoredWeight] = {}
+        order = {value: place for place, value in enumerate(self.weights)}
         for value, weight in self.weights.items():
+            kind = repr(weight.value)
             for path in users.get(value, ()):
-                for other in idle.pop((path, repr(weight.value)), [])[:1]:
+                for other in idle.pop((path, kind), [])[:1]:
                     # The first name in the order of the program counts.
-                    names = [each.name for key, each in self.weights.items() if key in (value, other)]
+                    names = [self.weights[each].name for each in sorted({value, other}, key=order.__getitem__)]
                     tied = StoredWeight(names[0], weight.value, weight.trainable, weight.buffer, tuple(names[1:]))
                     made[value] = made[other] = tied
         return made
@@ -213,6 +216,11 @@ class ProgramReader:
         if len(keys) == count and all(isinstance(key, str) and key for key in keys):
             return keys
         return [f"output_{place}" if place else "output" for place in range(count)]
+
+    def new_block_name(self) -> str:
+        """Return a short name for a block that is opened in place: hostile ones are long, and each value has it."""
+        self._opened_blocks += 1
+        return f"block {self._opened_blocks}"
 
     def module_calls(self, node: Json) -> tuple[ModuleCall, ...]:
         """Return the modules around a node; those of the program itself if it does not say."""
@@ -253,7 +261,9 @@ class GraphReader:
 
     def _sizes(self, meta: Json) -> Sizes:
         listed = meta.get("sizes")
-        return None if not isinstance(listed, list) else [self.program.sizes.size_of(_as_dict(size)) for size in listed]
+        if not isinstance(listed, list) or len(listed) > MAX_DIMENSIONS:
+            return None
+        return [self.program.sizes.size_of(_as_dict(size)) for size in listed]
 
     def read_nodes(self) -> None:
         """Add all nodes."""
@@ -358,7 +368,7 @@ class GraphReader:
     def _open_in_place(self, arguments: Sequence[tuple[str, Json]], held: Json, node: Json) -> None:
         """Add the nodes of a block that only sets a mode as if they were outside of it."""
         graph = _as_dict(held.get("graph"))
-        inner = GraphReader(self.program, graph, self.depth + 1, f"{self.prefix}{_as_text(held.get('name'))}/")
+        inner = GraphReader(self.program, graph, self.depth + 1, f"{self.program.new_block_name()}/")
         inner.made_numbers = self.made_numbers
         operands = self._operands(arguments, after_graph=True)
         for given, operand in zip(_value_names(graph.get("inputs")), operands, strict=False):

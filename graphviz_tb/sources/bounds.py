@@ -70,7 +70,12 @@ def check_empty_messages(data: bytes, name: str) -> None:
 
 def check_node_count(graph: GraphSource, size: int, name: str) -> None:
     """Raise TooLarge if a message of `size` bytes has more nodes than real graphs do."""
-    count = len(graph.node) + sum(1 + len(function.node_def) for function in graph.library.function)
+    functions = graph.library.function
+    check_listed_nodes(len(graph.node) + sum(1 + len(each.node_def) for each in functions), size, name)
+
+
+def check_listed_nodes(count: int, size: int, name: str) -> None:
+    """Raise TooLarge if `size` bytes list more nodes than those of real graphs do."""
     if has_too_many_nodes(count, size):
         raise TooLarge(f"{name}: {count:,} nodes in {size:,} bytes: most of them can have no name", hint=MAX_BYTES_HINT)
 
