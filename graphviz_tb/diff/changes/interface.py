@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -17,6 +18,8 @@ from graphviz_tb.model.columns import Ints, exists
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import dtype_label, shape_text
 from graphviz_tb.options import DiffOptions
+
+COUNTER_OF_TRACER = re.compile(r"(?:^|\.)\d{1,9}$")  # TorchScript counts values: `37`, `input.1`
 
 
 def function_signatures(m: Matching) -> dict[int, list[Change]]:
@@ -138,12 +141,16 @@ def _match_counted_tensors(old: Sequence[TensorSpec], new: Sequence[TensorSpec])
     gone: dict[str, list[str]] = defaultdict(list)
     for spec in old:
         if spec.key not in by_key:
-            gone[COUNTER_AT_END.sub("", spec.key)].append(spec.key)
+            gone[_uncounted(spec.key)].append(spec.key)
     for spec in new:
-        if spec.key not in here and gone[COUNTER_AT_END.sub("", spec.key)]:
+        if spec.key not in here and gone[_uncounted(spec.key)]:
             # In the order of the signature: the first key that is new takes the first that is gone.
-            by_key[gone[COUNTER_AT_END.sub("", spec.key)].pop(0)] = by_key.pop(spec.key)
+            by_key[gone[_uncounted(spec.key)].pop(0)] = by_key.pop(spec.key)
     return by_key
+
+
+def _uncounted(key: str) -> str:
+    return COUNTER_OF_TRACER.sub("", COUNTER_AT_END.sub("", key))
 
 
 def _spec(spec: TensorSpec | None) -> str | None:
