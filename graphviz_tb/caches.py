@@ -1,9 +1,12 @@
-"""Lazy values, bounded caches, functions imported on their first call, and a budget for scope names."""
+"""Lazy values, bounded caches, functions imported on their first call, a pause of the garbage collector, and a budget
+for scope names."""
 
 from __future__ import annotations
 
+import gc
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
@@ -28,6 +31,18 @@ def import_on_call(module: str, name: str) -> Callable[..., Any]:
 
     call.__module__, call.__name__ = module, name
     return call
+
+
+@contextmanager
+def garbage_collection_paused() -> Iterator[None]:
+    """Disable the garbage collector: it would walk millions of strings again and again and find no cycle."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class Lazy(Generic[LazyResult]):

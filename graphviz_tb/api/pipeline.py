@@ -7,10 +7,8 @@ picture  color ▶ open ▶ view ▶ place ▶ paint ▶ render       once per p
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +19,7 @@ from graphviz_tb.api.base_model import BaseModel
 from graphviz_tb.api.choices import picture_choices, validate_picture_options, with_choices
 from graphviz_tb.api.layout import lay_out_picture
 from graphviz_tb.api.picture import Picture, picture_caption
+from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.color import Colouring, make_colouring, resolve_paint
 from graphviz_tb.errors import RequestError, require_type
 from graphviz_tb.flatten import flatten
@@ -147,18 +146,6 @@ def _draw_picture(model: Model, options: PictureOptions) -> Picture:
     caption = picture_caption(model, colouring, layout.scene, layout.opened, options)
     notices = (*layout.notices, *model.facts.odd())
     return Picture(model, layout.opened, layout.view, layout.scene, paint, caption, options, notices)
-
-
-@contextmanager
-def garbage_collection_paused() -> Iterator[None]:
-    """Disable the garbage collector: it would walk millions of strings again and again and find no cycle."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 PICKLED_INPUT_TYPES = (str, os.PathLike, os.stat_result)  # kinds of sources that are pickled with a model

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.api.pipeline import Model, garbage_collection_paused, load
+from graphviz_tb.api.pipeline import Model, load
+from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.commands.terminal import ProgressBar, print_notices, print_quality, print_times
 from graphviz_tb.errors import NOT_STRICT_HINT, GraphError
 from graphviz_tb.model.notice import Notice

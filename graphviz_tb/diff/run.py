@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.diff.changes.compare import compare_matched, ignored_counts
 from graphviz_tb.diff.changes.interface import signature_changes
 from graphviz_tb.diff.changes.layers import Layers
@@ -45,6 +46,7 @@ class DiffInput:
     kind: str = ""  # "op" or "conceptual"; "" for a graph of neither
 
 
+@garbage_collection_paused()
 def compare_sources(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Changes:
     """Load both, match in one orientation, compare, turn back."""
     old, new = localize_source(old), localize_source(new)

@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from graphviz_tb.formats.protobuf import DECODE_ERRORS, check_message_size, decode_checked_message, parse_wire_varint
 from graphviz_tb.graphs.node_columns import NODES_PER_BATCH, NodeColumns, append_graph_nodes
+from graphviz_tb.limits import MAX_CACHED_DEFINITION_BYTES, MAX_CACHED_OPS
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.proto import GraphDef, NodeDef
 from graphviz_tb.sources.bounds import has_too_many_nodes
@@ -21,6 +22,8 @@ DECODE_ALL_RATIO = 4  # decode the whole message once more than one node in so m
 MAX_MEAN_NODE_BYTES = 4096  # bytes per node on average: above, constants dominate, which are no columns
 NODE_TAG = 0x0A  # the tag of a node: field 1, bytes
 OWN_FIELD_TAGS = (0x0A, 0x1A, 0x22)  # tags of a node's name, inputs and device
+OP_TAG = 0x12  # the tag of a node's op type
+LEADING_FIELD_TAGS = frozenset({OP_TAG, *OWN_FIELD_TAGS})  # tags of the fields before the attributes
 ATTRIBUTE_TAG = 0x2A  # tag of a node's attribute: key (field 1) and value (field 2)
 COLOCATION_START = b"\n%c%b\x12" % (len(COLOCATION_ATTR), COLOCATION_ATTR.encode())  # start of a colocation attribute
 
@@ -31,6 +34,7 @@ class PackedNodes(Sequence[NodeDef]):
     def __init__(self, data: bytes, stops: array[int]) -> None:
         self.data, self._stops = data, stops
         self._kept: dict[int, NodeDef] = {}
+        self._definitions: dict[bytes, bytes] = {}  # by op type and attributes as they are in the file
         self._message: GraphDef | None = None
 
     def __len__(self) -> int:
@@ -67,7 +71,22 @@ class PackedNodes(Sequence[NodeDef]):
 
     def definition(self, at: int) -> bytes:
         """Return the bytes of a node without name, inputs, device and colocation; empty for unusual fields."""
-        return _shared_definition(self.data, self._stops[at - 1] if at else 0, self._stops[at])
+        stop = self._stops[at]
+        op, start = _op_and_attributes(self.data, self._stops[at - 1] if at else 0, stop)
+        if stop - start > MAX_CACHED_DEFINITION_BYTES:
+            return _shared_definition(self.data, self._stops[at - 1] if at else 0, stop)
+        written = op + self.data[start:stop]
+        known = self._definitions.get(written)
+        if known is None:
+            known = _shared_definition(self.data, self._stops[at - 1] if at else 0, stop)
+            if len(self._definitions) < MAX_CACHED_OPS:
+                self._definitions[written] = known
+        return known
+
+    def attributes(self, at: int) -> bytes:
+        """Return the bytes of the attributes of a node, in the order of the file."""
+        stop = self._stops[at]
+        return self.data[_op_and_attributes(self.data, self._stops[at - 1] if at else 0, stop)[1] : stop]
 
     def message(self) -> GraphDef:
         """Return the whole message, decoded once. The bytes are kept: they identify equal definitions."""
@@ -141,6 +160,37 @@ def _pack_graph(data: bytes) -> PackedGraph | None:
         return None
     packed = PackedGraph(nodes, rest)
     return None if may_have_artifacts(packed.columns) else packed
+
+
+def _op_and_attributes(data: bytes, position: int, stop: int) -> tuple[bytes, int]:
+    """Return the field of the op type of a node between two offsets, and where its attributes start: behind the fields
+    of name, op, inputs and device.
+
+    >>> node = NodeDef(name="x", op="Relu", input=["y"], device="/cpu:0", attr={"T": {"type": 1}})
+    >>> data = GraphDef(node=[node]).SerializeToString()
+    >>> op, start = _op_and_attributes(data, 0, len(data))
+    >>> NodeDef.FromString(op + data[start:]) == NodeDef(op="Relu", attr={"T": {"type": 1}})
+    True
+    """
+    position += 1
+    while data[position] > 0x7F:
+        position += 1
+    position += 1
+    op = b""
+    while position < stop and (tag := data[position]) in LEADING_FIELD_TAGS:
+        start, size, position = position, data[position + 1], position + 2
+        # `parse_wire_varint` inlined, as below.
+        if size > 0x7F:
+            size, shift = size & 0x7F, 7
+            while (byte := data[position]) > 0x7F:
+                size |= (byte & 0x7F) << shift
+                position, shift = position + 1, shift + 7
+            size |= byte << shift
+            position += 1
+        position += size
+        if tag == OP_TAG:
+            op += data[start:position]
+    return op, position
 
 
 def _shared_definition(data: bytes, position: int, stop: int) -> bytes:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.annotate.step_profile import build_profile
-from graphviz_tb.api.pipeline import garbage_collection_paused, load
+from graphviz_tb.api.pipeline import load
+from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.overlay import Both, picture_options
 from graphviz_tb.formats.reading import list_contents, list_profiles

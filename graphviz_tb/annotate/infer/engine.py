@@ -174,7 +174,7 @@ class Inference:
         """Return the inputs of a node, all inferred as far as possible."""
         sources = self.wiring.input_sources(node)
         for source in sources:
-            if source is not None:
+            if source is not None and source[0] not in frame.outs:
                 self.infer_outputs(frame, source[0])
         return [self.input_output(frame, source) for source in sources]
 

@@ -254,11 +254,11 @@ def _lacking_nodes(
 ) -> dict[str, Bools]:
     """Return the nodes that have more of a quantity than is counted, for each quantity of which there are such."""
     columns: dict[str, Bools] = {}
-    words: dict[Cost, list[str]] = {}  # most nodes cost what others do
+    words: dict[int, list[str]] = {}  # by `id`: equal nodes have one object, and hashing it takes longer
     for node, cost in chain(enumerate(costs or ()), weights.items()):
-        if cost not in words:
-            words[cost] = [word for word in cost.lower_bounds() if word in known]
-        for word in words[cost]:
+        if id(cost) not in words:
+            words[id(cost)] = [word for word in cost.lower_bounds() if word in known]
+        for word in words[id(cost)]:
             columns.setdefault(word, np.zeros(len(layers.side), np.bool_))[node] = True
     return columns
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +36,7 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.ops.signatures import is_seed_input
 from graphviz_tb.options import DiffOptions
-
-if TYPE_CHECKING:
-    from graphviz_tb.proto import NodeDef
+from graphviz_tb.proto import NodeDef
 
 # Properties of nodes besides attributes: shapes of weights, constants that are settings, Keras configurations.
 
@@ -352,18 +350,30 @@ def label_nodes(graph: Graph, options: DiffOptions, known: Known | None = None) 
 
 def _node_class_hashes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tuple[int, int, int, int]]:
     """Yield the four classes of each node's attributes, in node order."""
+    packed = getattr(graph.graph_def.node, "attributes", None)
+    if packed is not None:  # a graph without functions; nodes are decoded once for each way to write attributes
+        for at in range(len(graph)):
+            data = packed(at)
+            key = _memo_key(data)
+            classes = memo.get(key)
+            if classes is None:
+                classes = memo[key] = _hash_classes(NodeDef.FromString(data).attr, library)
+            yield classes
+        return
     for node in _node_definitions(graph):
         if not hasattr(node, "attr"):  # an argument of a function
             yield word_hash(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
             continue
-        data = _attribute_bytes(node)
-        key = (
-            data if len(data) < MAX_CACHED_ATTRIBUTE_BYTES else blake2b(data, digest_size=16).digest()
-        )  # only saves time and room
+        key = _memo_key(_attribute_bytes(node))
         classes = memo.get(key)
         if classes is None:
             classes = memo[key] = _hash_classes(node.attr, library)
         yield classes
+
+
+def _memo_key(data: bytes) -> bytes:
+    """Return the attributes of a node, or a hash of long ones: it only saves time and room."""
+    return data if len(data) < MAX_CACHED_ATTRIBUTE_BYTES else blake2b(data, digest_size=16).digest()
 
 
 def _node_definitions(graph: Graph) -> Iterator[Any]:

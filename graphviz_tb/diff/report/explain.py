@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.diff.columns.values import count_letters
 from graphviz_tb.diff.report.words import (
     KIND_SIGNS,
@@ -39,6 +40,7 @@ HEADINGS = {
 }
 
 
+@garbage_collection_paused()
 def explain(changes: Comparison, style: ReportStyle, limit: int | None, colour: bool) -> str:
     """Return the changes in one of the styles. `limit` is how many are reported in text, None for all."""
     if style not in REPORT_STYLES:
