@@ -346,7 +346,7 @@ class BlockReader:
             return
         if key not in self.weights:
             buffer = use.slot in BUFFER_SLOTS
-            attributes = {"external": True} if tensor.is_external else {}
+            attributes = {"external_data": True} if tensor.is_external else {}
             name = name or self.model.weight_name(value, use)
             self.weights[key] = StoredWeight(name, kind, None, buffer, attributes=attributes)
         self.builder.add_weight(key, self.weights[key])

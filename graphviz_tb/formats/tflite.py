@@ -201,7 +201,7 @@ class _ProgramReader:
         attributes = {key: value for key, value in operator.options.items() if value != ""}
         named = subgraph.given_name(place)
         if ";" in named:
-            attributes["fused"] = named
+            attributes["fused_ops"] = named
         quantised = [text for number in operator.outputs if (text := subgraph.storage_text(number))]
         if quantised:
             attributes["quantization"] = quantised if len(quantised) > 1 else quantised[0]

@@ -291,12 +291,12 @@ def _hash_by_node(count: int, values: Mapping[int, Any]) -> Hashes:
 SHAPE_ATTRIBUTES = frozenset({"_output_shapes", "_input_shapes"})
 SAVED_DTYPES = "dtypes"  # the types of what a saver lists
 # How a program was traced or run, not what it computes: `_gradient_op_type` is "PartitionedCall-" and a counter of
-# the process, `shared_name` and `debug_name` are names of variables, `config_proto` is the session's; `fused` is the
-# names of ops that a converter joined, `external` where the file keeps the numbers of a weight.
+# the process, `shared_name` and `debug_name` are names of variables, `config_proto` is the session's; `fused_ops` are
+# the names that a converter joined, `external_data` says where the numbers of a weight are kept.
 NOISE_ATTRIBUTES = frozenset(
     {"shared_name", "_gradient_op_type", "debug_name", "config_proto", "executor_type", "allowed_devices",
      "_user_specified_name", "frame_name", "_variable", "_trainable", "_keeps_more", "_has_manual_control_dependencies",
-     "_read_only_resource_inputs", "_source", "_aliases", "_output_types", "fused", "external"}
+     "_read_only_resource_inputs", "_source", "_aliases", "_output_types", "fused_ops", "external_data"}
 )  # fmt: skip
 SEED_COUNTER = "seed2"  # TensorFlow counts ops in it, unless the program gives the op a seed
 DEFAULT_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
