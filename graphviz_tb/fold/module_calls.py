@@ -184,16 +184,25 @@ def _name_calls(hierarchy: Hierarchy, called: list[tuple[int, NodeCalls]], moved
         level = int(depth[row])
         around: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for node, call in calls.items():
-            own = scope.get(node) or hierarchy.graph.name[node].rpartition("/")[0]
-            parts = own.split("/")
+            parts = _scope_parts(scope.get(node), hierarchy.graph.name[node], level)
             around["/".join(parts[: level - 1])][call].append(node)
         for by_call in around.values():
             for number, call in enumerate(sorted(by_call)):
                 for node in by_call[call] if number else ():
-                    parts = (scope.get(node) or hierarchy.graph.name[node].rpartition("/")[0]).split("/")
+                    parts = _scope_parts(scope.get(node), hierarchy.graph.name[node], level)
                     parts[level - 1] = f"{parts[level - 1]} ({number + 1})"
                     scope[node] = "/".join(parts)
     return scope
+
+
+def _scope_parts(given: str | None, name: str, level: int) -> list[str]:
+    """Return the segments of the scope of a node, at least `level`: an op with the name of a scope is in that scope.
+
+    >>> _scope_parts(None, "a/b", 1), _scope_parts(None, "a/b", 2), _scope_parts("a (2)", "a/b", 1)
+    (['a'], ['a', 'b'], ['a (2)'])
+    """
+    parts = (given or name.rpartition("/")[0]).split("/")
+    return name.split("/") if parts == [""] or len(parts) < level else parts
 
 
 Skips = tuple[tuple[str, ...], ...]  # for each segment of a scope, the containers before it that the trace left out

@@ -123,6 +123,7 @@ def test_an_op_in_the_scope_of_its_name_beside_what_is_called_so(more: list[str]
 
 @examples(25)
 @given(st.integers(0, 10**6))
+@example(136863)  # an op with the name of a scope that is called twice
 def test_an_address_opens_that_place_and_what_is_around_it(seed: int) -> None:
     graph = without_twins(addressed.named_as_addresses(Random(seed)))
     model = load(graph)
