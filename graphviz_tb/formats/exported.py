@@ -160,10 +160,6 @@ class ProgramBuilder:
         """Add a weight under the name of the value that brings it."""
         self._block.weights[value] = weight
 
-    def add_unused_weight(self, weight: StoredWeight) -> None:
-        """Add a weight that the file has and no op takes."""
-        self._unused.append(weight)
-
     def add_constant(self, value: str, scope: str, name: str, shape: Value, content: bytes | None = None) -> None:
         """Add a constant; `content` are its elements, little-endian, of a small one."""
         node = self._add_node(CONSTANT_OP, scope, name, (), {}, [(value, shape)])
@@ -207,14 +203,6 @@ class ProgramBuilder:
     def scope_name(self, modules: Iterable[ModuleCall]) -> str:
         """Return the scope of an op in modules, outermost first."""
         return self._calls.scope_name([*modules])
-
-    def give_same(self, value: str, other: str) -> None:
-        """Let `value` be another name of the value `other`."""
-        block = self._block
-        if other in block.weights:
-            block.weights[value] = block.weights[other]
-        else:
-            block.given[value] = block.given.get(other, other)
 
     # The message
 

@@ -178,15 +178,8 @@ def _op_and_attributes(data: bytes, position: int, stop: int) -> tuple[bytes, in
     position += 1
     op = b""
     while position < stop and (tag := data[position]) in LEADING_FIELD_TAGS:
-        start, size, position = position, data[position + 1], position + 2
-        # `parse_wire_varint` inlined, as below.
-        if size > 0x7F:
-            size, shift = size & 0x7F, 7
-            while (byte := data[position]) > 0x7F:
-                size |= (byte & 0x7F) << shift
-                position, shift = position + 1, shift + 7
-            size |= byte << shift
-            position += 1
+        start = position
+        size, position = parse_wire_varint(data, position + 1, stop)
         position += size
         if tag == OP_TAG:
             op += data[start:position]

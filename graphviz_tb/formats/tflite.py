@@ -87,7 +87,7 @@ def _content(model: LiteModel, signatures: tuple[Signature, ...], name: str, ask
         raise UnknownChoice.among("signature", asked, keys)
     wanted = asked or (DEFAULT_SIGNATURE if DEFAULT_SIGNATURE in keys else next(iter(keys), None))
     chosen = next((each for each in model.signatures if each.key == wanted), None)
-    content = _ProgramReader(model, name, chosen).read()
+    content = _ProgramReader(model, name, chosen).build_content()
     return replace(content, signatures=signatures, signature=wanted)
 
 
@@ -115,7 +115,7 @@ class _ProgramReader:
         self.waiting: list[int] = []  # the same subgraphs, in the order in which they are described
         self.weights: dict[tuple[int, int], StoredWeight] = {}  # bytes in the file ─▶ the first weight that has them
 
-    def read(self) -> GraphContent:
+    def build_content(self) -> GraphContent:
         """Return the graph."""
         first = self.signature.subgraph if self.signature else 0
         if first >= len(self.model.subgraphs):

@@ -40,7 +40,6 @@ WORDS: dict[str, Sequence[str]] = {
     "dtype": DTYPES,
 }
 SUBGRAPH = "subgraph"  # the kind of a field that is the number of a subgraph
-PLACEHOLDER_CODE = 127  # in the old field of one byte: the code is in the newer field
 
 
 class Quantization(NamedTuple):

@@ -21,8 +21,8 @@ from graphviz_tb.formats.torch_program import ProgramReader
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.sources.bounds import check_json_memory, check_listed_nodes
-from graphviz_tb.sources.json_text import parse_json
 from graphviz_tb.sources.streams import OpenedSource
+from graphviz_tb.sources.text import parse_json
 from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, member_blocks
 
 OLD_PROGRAM_NAME = "serialized_exported_program.json"

@@ -45,8 +45,8 @@ from graphviz_tb.sources.bounds import (
     check_layer_count,
     check_path_letters,
 )
-from graphviz_tb.sources.json_text import parse_json
 from graphviz_tb.sources.streams import OpenedSource
+from graphviz_tb.sources.text import parse_json
 
 # `model.json` of TensorFlow.js: its topology is the JSON of a Keras model, or a GraphDef as JSON.
 #

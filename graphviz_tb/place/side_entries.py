@@ -22,8 +22,6 @@ from graphviz_tb.place.boxes import Piece
 
 SIDE_ROOM_PX = 24  # from the side of a box to a line that turns to it: a bend, and the longest arrow head
 
-ItemSide = tuple[int, int]  # item, and -1 for its left or 1 for its right side
-
 
 @dataclass(frozen=True, slots=True)
 class SideEntries:

@@ -21,28 +21,16 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.ops.signatures import kernel_sizes, kernel_turning_attribute
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, heads_word, size_word, step_words
+from graphviz_tb.words.layer_steps import (
+    ACTIVATION_WORDS,
+    UNKNOWN_STEP,
+    LayerStep,
+    TensorFlowSteps,
+    heads_word,
+    size_word,
+    step_words,
+)
 
-ACTIVATIONS = {
-    "relu": "ReLU",
-    "relu6": "ReLU6",
-    "elu": "ELU",
-    "selu": "SELU",
-    "prelu": "PReLU",
-    "gelu": "GELU",
-    "silu": "SiLU",
-    "swish": "SiLU",
-    "mish": "Mish",
-    "hardswish": "hard swish",
-    "hardsigmoid": "hard sigmoid",
-    "sigmoid": "sigmoid",
-    "logistic": "sigmoid",
-    "tanh": "tanh",
-    "softplus": "softplus",
-    "softmax": "softmax",
-    "logsoftmax": "log softmax",
-    "leakyrelu": "leaky ReLU",
-}
 NORMS = (("batchnorm", "BN"), ("layernorm", "LN"), ("rmsnorm", "RMS"), ("groupnorm", "g"), ("norm", "norm"))
 FUSED_ACTIVATION = "activation"
 SLOPES = ("negative_slope", "alpha")
@@ -65,7 +53,7 @@ class ExportedSteps(TensorFlowSteps):
 
     def _step(self, op: str, node: int) -> LayerStep | None:
         name = _plain_op_name(op)
-        if name in ACTIVATIONS:
+        if name in ACTIVATION_WORDS:
             return LayerStep("activation", self._activation(name, node))
         if has_role(op, Role.NORMALIZATION):
             return LayerStep("norm", self._norm(name, node))
@@ -134,14 +122,14 @@ class ExportedSteps(TensorFlowSteps):
 
     def _activation(self, name: str, node: int) -> str:
         slope = self._number(node, SLOPES) if name == "leakyrelu" else None
-        return f"{ACTIVATIONS[name]} α {slope:.3g}" if slope else ACTIVATIONS[name]
+        return f"{ACTIVATION_WORDS[name]} α {slope:.3g}" if slope else ACTIVATION_WORDS[name]
 
     def _fused_activation(self, node: int) -> LayerStep | None:
         """Return the activation that an op applies to its result."""
         definition = self.graph.node_def(node)
         if definition is None or FUSED_ACTIVATION not in definition.attr:
             return None
-        word = ACTIVATIONS.get(attr_value(definition, FUSED_ACTIVATION).s.decode("utf-8", "replace").lower())
+        word = ACTIVATION_WORDS.get(attr_value(definition, FUSED_ACTIVATION).s.decode("utf-8", "replace").lower())
         return None if word is None else LayerStep("activation", word)
 
     def _norm(self, name: str, node: int) -> str:

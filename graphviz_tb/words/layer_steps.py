@@ -58,6 +58,29 @@ MOST_USERS = 6  # users of an activation that are looked at
 OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
 
 
+# Activations of other frameworks by op type, in lower case and without underscores.
+ACTIVATION_WORDS = {
+    "relu": "ReLU",
+    "relu6": "ReLU6",
+    "elu": "ELU",
+    "selu": "SELU",
+    "prelu": "PReLU",
+    "gelu": "GELU",
+    "silu": "SiLU",
+    "swish": "SiLU",
+    "mish": "Mish",
+    "hardswish": "hard swish",
+    "hardsigmoid": "hard sigmoid",
+    "sigmoid": "sigmoid",
+    "logistic": "sigmoid",
+    "tanh": "tanh",
+    "softplus": "softplus",
+    "softmax": "softmax",
+    "logsoftmax": "log softmax",
+    "leakyrelu": "leaky ReLU",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LayerStep:
     """One op that a paper writes down: its kind, its words, the channels that it takes and gives (0: unknown).

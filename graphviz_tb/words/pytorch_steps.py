@@ -7,25 +7,16 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from graphviz_tb.graphs.tensors import declared_shapes
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, LayerStep, TensorFlowSteps, heads_word, size_word, step_words
+from graphviz_tb.words.layer_steps import (
+    ACTIVATION_WORDS,
+    UNKNOWN_STEP,
+    LayerStep,
+    TensorFlowSteps,
+    heads_word,
+    size_word,
+    step_words,
+)
 
-ACTIVATIONS = {
-    "relu": "ReLU",
-    "relu6": "ReLU6",
-    "elu": "ELU",
-    "selu": "SELU",
-    "prelu": "PReLU",
-    "gelu": "GELU",
-    "silu": "SiLU",
-    "mish": "Mish",
-    "hardswish": "hard swish",
-    "hardsigmoid": "hard sigmoid",
-    "sigmoid": "sigmoid",
-    "tanh": "tanh",
-    "softplus": "softplus",
-    "softmax": "softmax",
-    "log_softmax": "log softmax",
-}
 NORMS = {"batch_norm": "BN", "layer_norm": "LN", "rms_norm": "RMS", "instance_norm": "norm"}
 CONVOLUTIONS = {"_convolution": 8, "conv1d": 6, "conv2d": 6, "conv3d": 6}  # with the slot of the number of groups
 PRODUCTS = frozenset({"matmul", "bmm", "baddbmm"})
@@ -48,8 +39,8 @@ class PyTorchSteps(TensorFlowSteps):
         return () if step is None else (step,)
 
     def _step_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
-        if name in ACTIVATIONS:
-            return LayerStep("activation", ACTIVATIONS[name])
+        if word := ACTIVATION_WORDS.get(name.replace("_", "")):
+            return LayerStep("activation", word)
         if name in NORMS:
             return LayerStep("norm", NORMS[name])
         if name in CONVOLUTIONS:

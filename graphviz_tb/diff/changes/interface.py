@@ -141,15 +141,16 @@ def _match_counted_tensors(old: Sequence[TensorSpec], new: Sequence[TensorSpec])
     gone: dict[str, list[str]] = defaultdict(list)
     for spec in old:
         if spec.key not in by_key:
-            gone[_uncounted(spec.key)].append(spec.key)
+            gone[_without_counter(spec.key)].append(spec.key)
     for spec in new:
-        if spec.key not in here and gone[_uncounted(spec.key)]:
+        if spec.key not in here and gone[_without_counter(spec.key)]:
             # In the order of the signature: the first key that is new takes the first that is gone.
-            by_key[gone[_uncounted(spec.key)].pop(0)] = by_key.pop(spec.key)
+            by_key[gone[_without_counter(spec.key)].pop(0)] = by_key.pop(spec.key)
     return by_key
 
 
-def _uncounted(key: str) -> str:
+def _without_counter(key: str) -> str:
+    """Return the key of a tensor without the number that a tracer counted."""
     return COUNTER_OF_TRACER.sub("", COUNTER_AT_END.sub("", key))
 
 
