@@ -230,6 +230,7 @@ test("on a phone at 200 % nothing is cut, and a target has 24 px everywhere", as
     for (const [name, hash] of [["tabs.html", "page=scalar"], ["tabs.html", "page=hparams"], ["tabs.html", "page=pr_curve"], ["steps.html", "page=profile"], ["mnist.html", "select=conv1"]]) {
       await tab.goto("about:blank");
       await page(name, hash);
+      if (name === "mnist.html") await seen(tab.locator("#card .link").first());
       await becomes(faults, [], `${name} ${hash} ${width}`);
     }
   }
