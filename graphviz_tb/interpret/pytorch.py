@@ -19,8 +19,8 @@ import numpy as np
 from graphviz_tb.limits import MAX_BUILT_LABEL_LETTERS, MAX_LABEL_INPUTS
 from graphviz_tb.model.columns import Bools, Bytes
 from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.measure import ELLIPSIS, truncate_text
-from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ import numpy as np
 from graphviz_tb.model.columns import Bools, Bytes, Ints, int32_column
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.interpretation import NO_INTERPRETATION, Interpretation
-from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.modules import is_module
+from graphviz_tb.model.layers import Layer, is_module
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.signatures import first_captured_input
