@@ -173,6 +173,12 @@ def require() -> Callable[..., None]:
     return check
 
 
+@pytest.fixture
+def models_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command frees no model after each of several: that walks over the objects of all tests, which takes seconds."""
+    monkeypatch.setattr("graphviz_tb.commands.session.release_models", lambda: None)
+
+
 @pytest.fixture(scope="session")
 def fixtures() -> Path:
     """The folder of fixtures."""

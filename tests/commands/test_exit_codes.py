@@ -13,6 +13,7 @@ from graphviz_tb import diff, load
 from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import CannotWrite
 from tests.each import each
+from tests.effort import part
 
 ROOT = Path(__file__).parents[2]
 GOOD = str(ROOT / "fixtures/real/hidden_scope.pbtxt")
@@ -103,7 +104,7 @@ def test_function_names_of_thousands_of_digits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["info .", "render . -o x.svg", "tree nowhere", f"render {GOOD} -o x.svg", f"diff . {GOOD}"]
+    "words", part(["info .", "render . -o x.svg", "tree nowhere", f"render {GOOD} -o x.svg", f"diff . {GOOD}"], 3)
 )
 def test_a_working_directory_that_was_deleted(words: str, tmp_path: Path) -> None:
     gone = tmp_path / "gone"

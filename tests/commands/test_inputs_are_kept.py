@@ -19,6 +19,7 @@ from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import ReadError, RequestError
 from graphviz_tb.sources.walk import list_files_below
 from tests.each import each
+from tests.effort import part
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -245,7 +246,7 @@ def test_another_file_may_take_the_place_of_an_input(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no /dev/fd on this system")
-@each("target", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+@each("target", part(["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"], 3))
 @pytest.mark.parametrize("opened", [">>", "1<>"])
 def test_what_stands_in_a_file_of_standard_output_stays(target: str, opened: str, folder: Path) -> None:
     command = f"{sys.executable} -m graphviz_tb render good.pbtxt -q -f svg -o {target}"

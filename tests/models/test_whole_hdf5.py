@@ -16,6 +16,7 @@ from graphviz_tb.errors import TooLarge, UnknownFormat
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.keras import files, weights
 from graphviz_tb.sources import bounds
+from tests.effort import part
 from tests.models.test_own_classes import OWN, model_with
 from tests.timing import seconds
 
@@ -72,7 +73,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("case", MODELS)
+@pytest.mark.parametrize("case", part(MODELS, 2))
 def test_it_is_the_model_of_its_json_and_the_weights_say_the_rest(case: str, require: Require, tmp_path: Path) -> None:
     require("h5py")
     model, variables = MODELS[case]

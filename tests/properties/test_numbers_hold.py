@@ -35,7 +35,7 @@ def paths() -> Iterator[Path]:
             yield path
 
 
-@each("path", list(paths()))
+@each("path", part(paths(), 4))
 def test_what_passes_is_true_of_the_bound(path: Path) -> None:
     model = models(path)
     whole = model.cost.under(0)
@@ -50,7 +50,7 @@ def test_what_passes_is_true_of_the_bound(path: Path) -> None:
         assert bool(below.why) == bool(whole.bound_word(quantity)) or not value, quantity
 
 
-@each("path", list(paths()))
+@each("path", part(paths(), 4))
 def test_the_parts_of_a_group_come_to_the_whole(path: Path) -> None:
     model = models(path)
     hierarchy, cost = model.hierarchy, model.cost
