@@ -90,18 +90,21 @@ def test_an_input_is_never_an_output(line: str, folder: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "render - -o k.json < k.json",
-        "render good.pbtxt -f json -o - 1<> good.pbtxt",
-        "diff - good.pbtxt -o hard.json < k.json",
-        "info k.json >> hard.json",
-        "info - < k.json >> k.json",
-        "info mnist.pbtxt --run-metadata step.pb >> step.pb",
-        "tree --json k.json 1<> k.json",
-        "diff k.json good.pbtxt >> good.pbtxt",
-        "diff models models >> models/k.json",
-        "diff --git k.json 1<> k.json",
-    ],
+    part(
+        [
+            "render - -o k.json < k.json",
+            "render good.pbtxt -f json -o - 1<> good.pbtxt",
+            "diff - good.pbtxt -o hard.json < k.json",
+            "info k.json >> hard.json",
+            "info - < k.json >> k.json",
+            "info mnist.pbtxt --run-metadata step.pb >> step.pb",
+            "tree --json k.json 1<> k.json",
+            "diff k.json good.pbtxt >> good.pbtxt",
+            "diff models models >> models/k.json",
+            "diff --git k.json 1<> k.json",
+        ],
+        3,
+    ),
 )
 def test_nor_where_a_shell_has_opened_it(line: str, folder: Path) -> None:
     before = contents(folder)
@@ -257,7 +260,7 @@ def test_what_stands_in_a_file_of_standard_output_stays(target: str, opened: str
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", part([signal.SIGTERM, signal.SIGHUP, signal.SIGINT], 3))
 def test_a_command_that_is_ended_leaves_nothing(number: signal.Signals, folder: Path) -> None:
     """It waits for a reader of the pipe when the drafts of its files are written."""
     os.mkfifo(folder / "pipe")

@@ -63,7 +63,7 @@ def test_the_parts_of_a_group_come_to_the_whole(path: Path) -> None:
         assert sum(hierarchy.op_count(child) for child in hierarchy.children(row).tolist()) == hierarchy.op_count(row)
 
 
-@each("path", list(paths()))
+@each("path", part(paths(), 4))
 def test_as_often_as_it_is_repeated_a_member_is_no_more_than_the_whole(path: Path) -> None:
     hierarchy = models(path).hierarchy
     for row in np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist():

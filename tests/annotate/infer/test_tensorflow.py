@@ -86,7 +86,7 @@ def test_nearly_all_that_tensorflow_knows_is_known() -> None:
     assert sum(missed.values()) <= 0.001 * len(whole), missed
 
 
-@each("name", [name for name in part(NAMES, 3) if "parameters" in expected(name)])
+@each("name", [name for name in part(NAMES, 9) if "parameters" in expected(name)])
 def test_parameters_are_those_that_keras_counts(name: str) -> None:
     assert model(name).cost.under(0).parameters == expected(name)["parameters"] - NORMALIZED.get(name, 0)
 
