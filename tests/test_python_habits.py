@@ -141,7 +141,6 @@ def test_what_an_error_says_is_there(m: graphviz_tb.Model, d: graphviz_tb.Change
 
 
 def test_a_module_of_the_same_name_leaves_the_function() -> None:
-    import graphviz_tb.serve.frontends
     import graphviz_tb.serve.notebook
 
     assert callable(graphviz_tb.serve)

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from graphviz_tb.arrange.acyclic import arcs_to_turn
 from graphviz_tb.arrange.cache import SkeletonCache, skeleton_key
 from graphviz_tb.arrange.component import ArrangeOptions, Component, Engine, Ranks
 from graphviz_tb.arrange.layered import layered_ranks
@@ -33,7 +32,8 @@ from graphviz_tb.arrange.plain_rows import TooManyBends, arrange_plain_rows, is_
 from graphviz_tb.arrange.shelves import HALF_OP_WIDTH, RANK_HEIGHT, WAYPOINT_WIDTH, pack_shelves
 from graphviz_tb.arrange.wrap import COLUMN_GUTTER, NO_BUS, carry_breaks, column_breaks, join_buses, wrap_ranks
 from graphviz_tb.errors import UnknownChoice
-from graphviz_tb.graphs.traversal import union_root, unite_sets
+from graphviz_tb.graphs.traversal import strong_components, union_root, unite_sets
+from graphviz_tb.limits import MAX_ORDER_STEPS, Meter
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
@@ -216,7 +216,7 @@ def _bus_kinds(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[in
 def _backward_lines(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) -> set[int]:
     """Return the lines that run against the ranks: turned to break cycles, or at a port on the opposite side."""
     inner = [i for i, line in enumerate(drawn) if line.bridge < 0]
-    turned = arcs_to_turn(base, [_turnable_arc(drawn[i]) for i in inner])
+    turned = _arcs_to_turn(base, [_turnable_arc(drawn[i]) for i in inner])
     # `_turnable_arc` turns lines that close a loop: if such a line is turned again, it runs with the ranks.
     backward = {line for i, line in enumerate(inner) if (i in turned) is not drawn[line].back}
     for i, line in enumerate(drawn):
@@ -230,7 +230,7 @@ def _backward_lines(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) 
 
 
 def _turnable_arc(line: ArrangeLine) -> tuple[int, int, int, int]:
-    """Return a line as `arcs_to_turn` takes it: one that closes a loop is reversed and enters last."""
+    """Return a line as `_arcs_to_turn` takes it: one that closes a loop is reversed and enters last."""
     ends = (line.target, line.source) if line.back else (line.source, line.target)
     return (*ends, LAST_TIER if line.back else line.tier, line.weight)
 
@@ -291,3 +291,87 @@ def _nominal_extent(
     wide = max(sum(_nominal_width(item, units) or WAYPOINT_WIDTH for item in row) for row in part)
     high = max(end - start for start, end in pairwise((0, *broken, len(part))))
     return wide + len(broken) * (wide + COLUMN_GUTTER), high * RANK_HEIGHT
+
+
+# Choose the edges to turn so that a level has no cycle.
+#
+# Reference edges are turned before control edges, and these before data edges; within one kind the lighter ones; among
+# equals those that run against file order (the end of a loop leads back to its beginning), the later first. Edges enter
+# one by one, those to keep first, into a topological order that is kept up to date (Pearce & Kelly 2006, "A dynamic
+# topological sort algorithm for directed acyclic graphs"); an edge that would close a cycle is turned.
+
+Arc = tuple[int, int, int, int]  # source, target, tier, weight
+
+
+def _arcs_to_turn(count: int, arcs: Sequence[Arc]) -> set[int]:
+    """Return the indices of the arcs to turn: with them reversed there is no cycle.
+
+    No arc may run from a node to itself.
+
+    >>> _arcs_to_turn(3, [(0, 1, 0, 1), (1, 2, 0, 1), (2, 0, 2, 9)]), _arcs_to_turn(2, [(1, 0, 0, 1), (0, 1, 0, 1)])
+    ({2}, {0})
+    """
+    after: list[list[int]] = [[] for _ in range(count)]
+    for source, target, _, _ in arcs:
+        after[source].append(target)
+    component = strong_components(after)
+    # No other arc is on a cycle.
+    inner = [i for i, (source, target, _, _) in enumerate(arcs) if component[source] == component[target]]
+    if not inner:
+        return set()
+    nodes = sorted({end for source, target, _, _ in map(arcs.__getitem__, inner) for end in (source, target)})
+    local = {node: place for place, node in enumerate(nodes)}
+    order = TopologicalOrder(len(nodes))
+    turned = set()
+    for i in sorted(inner, key=lambda i: (arcs[i][2], -arcs[i][3], arcs[i][0] > arcs[i][1], i)):
+        source, target = local[arcs[i][0]], local[arcs[i][1]]
+        if not order.add_edge(source, target):
+            order.add_edge(target, source)  # closes no cycle: a path leads from target to source
+            turned.add(i)
+    return turned
+
+
+class TopologicalOrder:
+    """A topological order that grows edge by edge.
+
+    >>> order = TopologicalOrder(2)
+    >>> order.add_edge(1, 0), order.add_edge(0, 1)
+    (True, False)
+    """
+
+    def __init__(self, count: int) -> None:
+        self.place = list(range(count))
+        self.after: list[list[int]] = [[] for _ in range(count)]
+        self.before: list[list[int]] = [[] for _ in range(count)]
+        self.work = Meter(MAX_ORDER_STEPS)
+
+    def add_edge(self, source: int, target: int) -> bool:
+        """Add an edge unless it closes a cycle. Once the work budget is spent, refuse every edge against the order."""
+        # Only nodes between the two places can be out of order; the rest of the graph is not visited.
+        low, high = self.place[target], self.place[source]
+        if low < high:
+            if self.work.spent:
+                return False
+            ahead = self.reachable_between(self.after, target, low, high)
+            if source in ahead:
+                return False
+            behind = self.reachable_between(self.before, source, low, high)
+            # Ancestors of the source, then descendants of the target, in the places they had.
+            moved = sorted(behind, key=self.place.__getitem__) + sorted(ahead, key=self.place.__getitem__)
+            for node, place in zip(moved, sorted(self.place[node] for node in moved), strict=True):
+                self.place[node] = place
+        self.after[source].append(target)
+        self.before[target].append(source)
+        return True
+
+    def reachable_between(self, links: list[list[int]], start: int, low: int, high: int) -> set[int]:
+        """Return the nodes reached from `start` whose place is between `low` and `high`."""
+        seen, todo = {start}, [start]
+        while todo:
+            near = links[todo.pop()]
+            self.work.take(len(near))
+            for node in near:
+                if node not in seen and low <= self.place[node] <= high:
+                    seen.add(node)
+                    todo.append(node)
+        return seen

@@ -19,7 +19,7 @@ from graphviz_tb.chart.axes import (
     format_wall_time,
     pad_axis,
 )
-from graphviz_tb.chart.run_labels import short_run_names, spread_labels
+from graphviz_tb.chart.runs import short_run_names, spread_labels
 from graphviz_tb.chart.series import decimate_series, smooth_series
 from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, PathStep, Pen, Primitive, Rectangle, Section

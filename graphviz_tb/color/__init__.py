@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graphviz_tb.caches import import_on_call
-from graphviz_tb.color.colouring import Colouring
-from graphviz_tb.color.resolve import resolve_paint
+from graphviz_tb.color.colouring import Colouring, resolve_paint
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass

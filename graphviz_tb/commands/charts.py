@@ -10,7 +10,7 @@ import numpy as np
 
 from graphviz_tb.chart.axes import group_tags, run_styles
 from graphviz_tb.chart.lines import MAX_END_LABELS, AxisKind, ChartLine, ChartLook, LineChart, chart_sheet
-from graphviz_tb.chart.run_labels import colour_values
+from graphviz_tb.chart.runs import colour_values
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.events.plugins import read_trials
 from graphviz_tb.model.drawing import Drawing

@@ -90,7 +90,7 @@ def info(
     check_inputs_kept((model, *options.read.run_metadata), [trace or "-"])
     check_stdin_once((model, *options.read.run_metadata))
     if joins:
-        from graphviz_tb.commands.joins import print_joins
+        from graphviz_tb.commands.info_text import print_joins
 
         print_joins(model, options, as_json, quiet)
         return

@@ -23,9 +23,8 @@ from graphviz_tb.expand.extract import (
     on_cycles_through,
 )
 from graphviz_tb.expand.stubs import ChildMark, MarksByHost, call_constants, list_annotations
-from graphviz_tb.graphs.computing import computing_rows
 from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
-from graphviz_tb.graphs.rows import training_rows
+from graphviz_tb.graphs.rows import computing_rows, training_rows
 from graphviz_tb.model.columns import Bools, Bytes, distinct_values, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY_MARK

@@ -7,9 +7,15 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from graphviz_tb.flatten.build import build_graph, find_duplicates, list_nodes
+from graphviz_tb.flatten.build import (
+    build_graph,
+    find_calls,
+    find_duplicates,
+    list_functions,
+    list_nodes,
+    missing_function_notices,
+)
 from graphviz_tb.flatten.edges import resolve_inputs, wrong_input_counts
-from graphviz_tb.flatten.functions import find_calls, list_functions, missing_function_notices
 from graphviz_tb.flatten.tensorboard import embed_marks
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer

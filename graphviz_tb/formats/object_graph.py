@@ -76,7 +76,7 @@ def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:
         spans = list(_field_spans(data, OBJECT_NODES_FIELD))
         saved = [_variable(data, *span) for span in spans]
         own = [each.name for each in saved]
-        names = number_repeated_names(_disambiguate_variable_names(own, data, spans))
+        names = _number_repeated_names(_disambiguate_variable_names(own, data, spans))
         trained = _trained_objects([each.trainable for each in saved], data, spans)
         functions = [_concrete_function(data, *span) for span in _field_spans(data, CONCRETE_FUNCTIONS_FIELD)]
         captured = {number for _, numbers in functions for number in numbers if 0 <= number < len(saved)}
@@ -142,10 +142,10 @@ def _trained_objects(flags: list[bool], data: bytes, spans: list[tuple[int, int]
     return [said.get(number, None if of_keras and flag else flag) for number, flag in enumerate(flags)]
 
 
-def number_repeated_names(names: list[str]) -> list[str]:
+def _number_repeated_names(names: list[str]) -> list[str]:
     """Return the names of objects with a number behind those that an earlier object has, as TensorFlow numbers them.
 
-    >>> number_repeated_names(["m/w", "", "m/w", "m/w_1", ""])
+    >>> _number_repeated_names(["m/w", "", "m/w", "m/w_1", ""])
     ['m/w', '', 'm/w_2', 'm/w_1', '']
     """
     taken, counts = set(names), Counter[str]()

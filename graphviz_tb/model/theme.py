@@ -13,7 +13,7 @@ class Theme:
     `frames` fill open groups by depth (the last two in turn); `main`, `data`, `reference`, `selected` are
     edges; `mark` the disc of the +/− mark and `sign` what is drawn in it; `rule` thin lines; `stroke` the border of
     neutral boxes and ops; `hues` the seven colours of categories, which colour-blind readers can distinguish; of kinds
-    of layers in the order of `color/kinds.py`.
+    of layers in the order of `color/structure.py`.
     """
 
     name: str

@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 import numpy as np
 
 from graphviz_tb.graphs.calls import OpCounter
-from graphviz_tb.graphs.computing import computing_rows
-from graphviz_tb.graphs.rows import count_ops_below, rows_within, training_rows
+from graphviz_tb.graphs.rows import computing_rows, count_ops_below, rows_within, training_rows
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.limits import MAX_VISITED_WEIGHTS
 from graphviz_tb.model.columns import Bools, sorted_value_range

@@ -41,8 +41,7 @@ from graphviz_tb.page.walk import (
     walk_levels,
 )
 from graphviz_tb.progress import advance
-from graphviz_tb.render.html import page_bytes
-from graphviz_tb.render.viewer_modules import viewer_source
+from graphviz_tb.render.html import page_bytes, viewer_source
 
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel

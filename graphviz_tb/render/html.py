@@ -6,13 +6,16 @@ The policy names by hash the script and the style that the browser may run, and 
 from __future__ import annotations
 
 import json
+import posixpath
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from typing import Any, Protocol
 
 from graphviz_tb.render.svg import escape_text
-from graphviz_tb.render.viewer_modules import modules_of, viewer_source
 
 LAYOUT_MODULES = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scope: their names are many
 GRAPH_ENTRY = "start_graph.js"  # of a file
@@ -116,3 +119,49 @@ def _content_policy(code: str, look: str) -> str:
 def _content_hash(text: str) -> str:
     """Return the hash by which a browser identifies an inline script or style."""
     return b64encode(sha256(text.encode()).digest()).decode("ascii")
+
+
+# The modules of the viewer, joined into one script.
+#
+# Each is an ES module that says with `import` what it needs. A page is given its entry and all that the entry needs, in
+# the order in which a browser would run them, as one script without `import` and `export`.
+
+_IMPORT = re.compile(r'^import (?:\{[^}\n]*\} from )?"([^"\n]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export ", re.MULTILINE)
+
+
+def viewer_source(name: str) -> str:
+    """Return a file of the viewer as part of a joined script, without `import` and `export`."""
+    return _EXPORT.sub("", _IMPORT.sub("", _viewer_text(name)))
+
+
+@cache
+def modules_of(entry: str) -> tuple[str, ...]:
+    """Return the modules that an entry needs, each after those that it imports, and the entry at the end.
+
+    Where modules import each other in a circle, the one that is reached first comes last, as in a browser.
+    """
+    order: list[str] = []
+    seen = {entry}
+    path = [(entry, iter(_imported_modules(entry)))]
+    while path:
+        module, rest = path[-1]
+        needed = next((name for name in rest if name not in seen), None)
+        if needed is None:
+            order.append(module)
+            path.pop()
+        else:
+            seen.add(needed)
+            path.append((needed, iter(_imported_modules(needed))))
+    return tuple(order)
+
+
+def _imported_modules(name: str) -> list[str]:
+    """Return the modules that a module imports, by their paths in the viewer's folder."""
+    folder = posixpath.dirname(name)
+    return [posixpath.normpath(posixpath.join(folder, found)) for found in _IMPORT.findall(_viewer_text(name))]
+
+
+def _viewer_text(name: str) -> str:
+    """Return a file of the viewer as it is written."""
+    return (files("graphviz_tb") / "viewer" / name).read_text(encoding="utf-8")

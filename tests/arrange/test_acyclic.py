@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.arrange.acyclic import Arc, arcs_to_turn
+from graphviz_tb.arrange.level import Arc, _arcs_to_turn
 from tests.timing import seconds
 
 
@@ -34,12 +34,12 @@ def ranked(count: int, arcs: list[Arc], turned: set[int]) -> bool:
 
 def test_only_the_line_that_closes_a_cycle_is_turned() -> None:
     arcs = chains(500)
-    assert arcs_to_turn(1000, arcs) == {len(arcs) - 1}
+    assert _arcs_to_turn(1000, arcs) == {len(arcs) - 1}
 
 
 @pytest.mark.slow
 def test_a_large_level_whose_order_changes_with_each_line() -> None:
     arcs = chains(8000)
     with seconds(3):
-        turned = arcs_to_turn(16_000, arcs)
+        turned = _arcs_to_turn(16_000, arcs)
     assert ranked(16_000, arcs, turned)

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphviz_tb.chart.axes import RUN_HUES, run_styles
 from graphviz_tb.chart.lines import ChartLine, ChartLook, LineChart, chart_sheet
-from graphviz_tb.chart.run_labels import colour_values
+from graphviz_tb.chart.runs import colour_values
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Label
 from graphviz_tb.model.logs import Trials, TrialSession
 from graphviz_tb.model.theme import LIGHT_THEME

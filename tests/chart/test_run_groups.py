@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphviz_tb.chart.run_groups import group_runs, spread_of_group
+from graphviz_tb.chart.runs import group_runs, spread_of_group
 from graphviz_tb.logs.log import open_log
 from graphviz_tb.proto import Event
 from tests.serve.writing import Writer, record

@@ -8,8 +8,7 @@ from unittest.mock import patch
 from graphviz_tb import load
 from graphviz_tb.color import structure as by_structure
 from graphviz_tb.color.hues import SHADE_COUNT, contrast, hue_shades
-from graphviz_tb.color.kinds import KIND_WORDS
-from graphviz_tb.color.structure import StructureColouring, structure_colouring
+from graphviz_tb.color.structure import KIND_WORDS, StructureColouring, structure_colouring
 from graphviz_tb.model.theme import THEMES
 from tests.each import each
 from tests.effort import part

@@ -6,7 +6,7 @@ from typing import Any
 
 from graphviz_tb import load
 from graphviz_tb.api.pipeline import Model
-from graphviz_tb.graphs.computing import computing_rows
+from graphviz_tb.graphs.rows import computing_rows
 from graphviz_tb.proto import GraphDef
 from tests.annotate.test_costs import node, placeholder, variable
 

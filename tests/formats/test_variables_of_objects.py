@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.formats.collections import mark_trained
-from graphviz_tb.formats.object_graph import captured_variables, number_repeated_names
+from graphviz_tb.formats.object_graph import _number_repeated_names, captured_variables
 from graphviz_tb.proto import MetaGraphDef
 from tests.annotate.test_costs import model, node, placeholder
 from tests.unwrap.test_call_chains_read import field
@@ -29,7 +29,7 @@ def handle(name: str, shared: str) -> dict[str, object]:
 
 
 def test_objects_of_one_name_are_called_as_tensorflow_numbers_their_handles() -> None:
-    assert number_repeated_names(["a", "b", "a", "a_1", "a"]) == ["a", "b", "a_2", "a_1", "a_3"]
+    assert _number_repeated_names(["a", "b", "a", "a_1", "a"]) == ["a", "b", "a_2", "a_1", "a_3"]
     data = field(1, b"") + variable(b"k", True) + variable(b"k", True)
     found = captured_variables(data + function(2, 1))["f"]
     assert [(each.name, each.own) for each in found] == [("k_1", "k"), ("k", "k")]

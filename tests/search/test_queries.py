@@ -20,7 +20,7 @@ from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.render.viewer_modules import viewer_source
+from graphviz_tb.render.html import viewer_source
 from graphviz_tb.search.language import NumberTerm, parse_query
 from graphviz_tb.search.names import NamePattern
 from tests.each import each

@@ -12,15 +12,15 @@ from types import ModuleType
 import pytest
 
 import tbgraph
-from graphviz_tb.serve import frontends, notebook
-from graphviz_tb.serve.frontends import notebook_frontend
+from graphviz_tb.serve import notebook
+from graphviz_tb.serve.notebook import _notebook_frontend
 from tests.each import each
 
 
 @pytest.fixture
 def ended(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A kernel on this machine; the servers that a test starts are ended."""
-    for name in (*frontends.PROXY_URLS, *frontends.HUB_PREFIXES, *frontends.REMOTE_EDITORS, "SSH_CONNECTION"):
+    for name in (*notebook.PROXY_URLS, *notebook.HUB_PREFIXES, *notebook.REMOTE_EDITORS, "SSH_CONNECTION"):
         monkeypatch.delenv(name, raising=False)
     yield
     for running in notebook.RUNNING_SERVERS.values():
@@ -47,15 +47,15 @@ ENVIRONMENTS: dict[str, tuple[dict[str, str], bool, str, str]] = {
 @each("name", ENVIRONMENTS)
 def test_where_a_notebook_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     environment, proxy, kind, address = ENVIRONMENTS[name]
-    monkeypatch.setattr(frontends, "_has_server_proxy", lambda: proxy)
-    found = notebook_frontend(environment)
+    monkeypatch.setattr(notebook, "_has_server_proxy", lambda: proxy)
+    found = _notebook_frontend(environment)
     assert (found.kind, found.address.startswith(address)) == (kind, True)
     assert bool(found.port) == (kind == "proxied")
 
 
 def test_colab_asks_its_own_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
-    found = notebook_frontend({})
+    found = _notebook_frontend({})
     frame = notebook.ServedFrame("http://localhost:6006/", 500, found)
     assert found.kind == "colab"
     assert "kernel.proxyPort(6006" in frame._repr_html_()
@@ -80,7 +80,7 @@ def test_a_proxy_may_call_the_server_anything(
     keeps: bool, logs: Path, ended: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if keeps:
-        monkeypatch.setattr(frontends, "_has_server_proxy", lambda: True)
+        monkeypatch.setattr(notebook, "_has_server_proxy", lambda: True)
         monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/me/")
     else:
         monkeypatch.setenv("TENSORBOARD_PROXY_URL", "/user/me/proxy/%PORT%/")

@@ -10,8 +10,7 @@ from typing import Any
 
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.page.build import PageExtras, page_data
-from graphviz_tb.render.html import LAYOUT_EXPORTS, LAYOUT_MODULES
-from graphviz_tb.render.viewer_modules import viewer_source
+from graphviz_tb.render.html import LAYOUT_EXPORTS, LAYOUT_MODULES, viewer_source
 
 SCRIPT = Path(__file__).parent / "scenes.js"
 BARE = PageExtras(("none",))  # a scene knows no colour

@@ -13,7 +13,7 @@ import pytest
 from graphviz_tb.chart.axes import Axis, axis_ticks, axis_time_ticks, fit_axis, format_duration, pad_axis
 from graphviz_tb.chart.series import decimate_series, smooth_series
 from graphviz_tb.model.formatting import format_number
-from graphviz_tb.render.viewer_modules import viewer_source
+from graphviz_tb.render.html import viewer_source
 
 REVIVE = (
     "const revived = (x) => Array.isArray(x) ? x.map(revived) : x === 'NaN' ? NaN : x === 'inf' ? Infinity : x;"

@@ -11,9 +11,16 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.render.html import GRAPH_ENTRY, LAYOUT_MODULES, LOG_ENTRY, SERVER_ENTRY, joined_script
+from graphviz_tb.render.html import (
+    GRAPH_ENTRY,
+    LAYOUT_MODULES,
+    LOG_ENTRY,
+    SERVER_ENTRY,
+    joined_script,
+    modules_of,
+    viewer_source,
+)
 from graphviz_tb.render.legend import CHANGE_LABELS, SIGN_SAMPLES
-from graphviz_tb.render.viewer_modules import modules_of, viewer_source
 
 # Numbers that may be missing are told apart by hand; everything else is checked.
 STRICT = [

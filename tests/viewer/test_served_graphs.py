@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graphviz_tb.render.viewer_modules import viewer_source
+from graphviz_tb.render.html import viewer_source
 
 # A chooser without a page: `order` says what comes first, the list of the server or its answer about its state.
 SCRIPT = """
