@@ -51,6 +51,7 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.ops.signatures import weight_input_names
+from graphviz_tb.ops.table import has_framework
 
 # Weights of frozen graphs that no input slot names: an added bias, a multiplied scale or slope.
 #
@@ -292,7 +293,7 @@ PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.
 
 def _passes_weight(op: str) -> bool:
     """Return whether an op of an exported program gives the numbers of a weight on, maybe in another shape."""
-    return "::" in op and has_role(op, *PASSING_ROLES)
+    return has_framework(op) and has_role(op, *PASSING_ROLES)
 
 
 def _keeps_more_beside(graph: Graph, node: int) -> bool:
