@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 
 from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
+from graphviz_tb.interpret.constant_values import is_stored
 from graphviz_tb.interpret.constant_weights import (
     MadeOfConstants,
     biases_of_one,
@@ -104,7 +105,7 @@ def _find_channel_weights(
                 found += (
                     node for node in behind(source) if _is_one_per_channel(_constant_sizes(graph, node), width[target])
                 )
-    return found
+    return [node for node in found if is_stored(graph, node)]
 
 
 def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
@@ -121,7 +122,9 @@ def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
         if op in DEPTHWISE_OPS:
             channels[target] = kernel[-1] * kernel[-2]
             continue
-        channels[target] = kernel[-2] if _has_transposed_kernel(graph, target, int(constant), origin) else kernel[-1]
+        turned = _has_transposed_kernel(graph, target, int(constant), origin)
+        if not (turned and op in MATRIX_PRODUCT_OPS and len(kernel) > 2):  # reshaped: its rows are several of its sizes
+            channels[target] = kernel[-2] if turned else kernel[-1]
     return channels
 
 
