@@ -9,7 +9,9 @@ op type        has its framework before it: `aten::conv2d`, `onnx::Conv`, `tfl::
 inputs         are at the positions of the op's definition (the column `inputs` of the table); an argument that is no
                tensor leaves its place empty (`""`), and is an attribute by its own name
 weights        are nodes `Parameter` or `Buffer` in the scope of their module, with `dtype`, `shape`, `_trainable`, the
-               name in the program (`_variable`, `shared_name`), and `_aliases`, further names of the same numbers
+               name in the program (`_variable`, `shared_name`), and `_aliases`, further names of the same numbers.
+               `_keeps_more` says that the program may have others, which the file does not have; `_may_repeat` names a
+               weight whose numbers these may be once more
 constants      are nodes `Const`; `value` has the type, the shape, and the elements of a small one
 `_output_shapes`, `_output_types`
                shapes and types of all outputs; a size with a name ("batch", "s0") has it in `dim.name`, and the
@@ -25,9 +27,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent
 from graphviz_tb.limits import MAX_LAYER_DEPTH, MAX_SCOPE_LETTERS_OF_PROGRAM, MAX_SOURCE_LINE_LETTERS, Meter
 from graphviz_tb.model.notice import Notice
@@ -38,6 +41,7 @@ from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, TensorS
 
 DTYPE_NUMBERS = {dtype.name: number for number, dtype in DTYPE_TABLE.items()}
 INPUT_OP, OUTPUT_OP, CONSTANT_OP = "Placeholder", "_Retval", "Const"
+MAY_REPEAT = "_may_repeat"
 # A slash would end the segment, a colon begins the number of an output.
 NOT_IN_SEGMENTS = str.maketrans({"/": "∕", ":": "_", "\n": " ", "\0": " "})
 SCOPE_BRACKETS = re.compile(r"[\[\]]")
@@ -160,9 +164,29 @@ class ProgramBuilder:
         """Add a weight under the name of the value that brings it."""
         self._block.weights[value] = weight
 
-    def add_constant(self, value: str, scope: str, name: str, shape: Value, content: bytes | None = None) -> None:
+    def weight_names(self) -> set[str]:
+        """Return the names of all weights."""
+        return {weight.name for block in self.blocks.values() for weight in block.weights.values()}
+
+    def note_lacking(self, body: str, value: str) -> None:
+        """Note at a weight that the program has others, which the file does not have."""
+        weights = self.blocks[body].weights
+        attributes = {**weights[value].attributes, KEEPS_MORE: True}
+        weights[value] = replace(weights[value], attributes=attributes)
+
+    def add_constant(
+        self,
+        value: str,
+        scope: str,
+        name: str,
+        shape: Value,
+        content: bytes | None = None,
+        *,
+        may_hold_weights: bool = False,
+    ) -> None:
         """Add a constant; `content` are its elements, little-endian, of a small one."""
-        node = self._add_node(CONSTANT_OP, scope, name, (), {}, [(value, shape)])
+        attributes = {KEEPS_MORE: True} if may_hold_weights else {}
+        node = self._add_node(CONSTANT_OP, scope, name, (), attributes, [(value, shape)])
         _set_dtype(node.attr["dtype"], shape.dtype)
         tensor = node.attr["value"].tensor
         tensor.dtype = DTYPE_NUMBERS.get(shape.dtype, 0)
@@ -263,15 +287,16 @@ class ProgramBuilder:
         """Return a node for each weight that an op of the block takes: one for all names of the same numbers. A weight
         that is not `used` in another block either is filed as unused."""
         taken = block.taken_values()
-        nodes: dict[str, NodeDef] = {}
+        nodes: dict[tuple[str, str], NodeDef] = {}  # by name, and by shape: an exporter turns a table for a product
         for value, weight in block.weights.items():
             if value not in taken:
                 if weight.name not in used:
                     self._unused.append(weight)
                 continue
-            if weight.name not in nodes:
-                nodes[weight.name] = self._weight_node(block, weight)
-            block.given[value] = nodes[weight.name].name
+            key = weight.name, repr(weight.value.sizes)
+            if key not in nodes:
+                nodes[key] = self._weight_node(block, weight)
+            block.given[value] = nodes[key].name
         return list(nodes.values())
 
     def _used_weights(self) -> set[str]:
