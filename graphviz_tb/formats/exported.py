@@ -37,6 +37,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
 from graphviz_tb.ops.roles import BUFFER_OP, PARAMETER_OP
+from graphviz_tb.ops.signatures import attribute_defaults
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, TensorShapeProto
 
 DTYPE_NUMBERS = {dtype.name: number for number, dtype in DTYPE_TABLE.items()}
@@ -207,9 +208,16 @@ class ProgramBuilder:
         functions: Mapping[str, str] | None = None,
     ) -> None:
         """Add an op: the values that it takes by position (None: a place without a tensor), those that it gives, and
-        its attributes: numbers, texts, lists of one kind, an `AttrValue`. Its own name is by default that of its type;
-        `functions` are the bodies that it calls, by attribute."""
-        node = self._add_node(op, scope, name or _plain_type(op), inputs, attributes or {}, outputs)
+        its attributes: numbers, texts, lists of one kind, an `AttrValue`. Those that are the default are left out, as
+        files differ in which they write. Its own name is by default that of its type; `functions` are the bodies that
+        it calls, by attribute."""
+        usual = attribute_defaults(op)
+        kept = {
+            key: content
+            for key, content in (attributes or {}).items()
+            if key not in usual or not _is_equal_setting(content, usual[key])
+        }
+        node = self._add_node(op, scope, name or _plain_type(op), inputs, kept, outputs)
         if source:
             lines = (line[:MAX_SOURCE_LINE_LETTERS].encode("utf-8", "replace") for line in source)
             node.attr["_source"].list.s.extend(lines)
@@ -490,6 +498,15 @@ def _set_list(message: AttrValue, content: Sequence[Any]) -> None:
         message.list.f.extend(map(float, content))
     else:
         message.list.s.extend(str(each).encode("utf-8", "replace") for each in content)
+
+
+def _is_equal_setting(value: Any, usual: Any) -> bool:
+    """Return whether a setting is the usual one; floats are those of 32 bits."""
+    if isinstance(value, float) and isinstance(usual, int | float):
+        return abs(value - usual) <= 1e-6 * max(abs(value), abs(usual))
+    if isinstance(value, AttrValue) or type(value) is not type(usual):
+        return False
+    return bool(value == usual)
 
 
 def dtype_attribute(name: str) -> AttrValue:

@@ -440,10 +440,6 @@ class BlockReader:
             attributes.setdefault(COUNTED_OUTPUTS, len(node.outputs))
         if 0 not in (attributes.get(SIZE_SETTING) or (0,)):
             attributes.pop("allowzero", None)
-        known = op_def(op_type(node))
-        for name, usual in (known.defaults if known is not None else {}).items():
-            if name in attributes and _is_equal_setting(attributes[name], usual):
-                del attributes[name]
         for name, neutral in ALWAYS_NEUTRAL.items():
             value = attributes.get(name)
             if isinstance(value, tuple | list) and value and all(number == neutral for number in value):
@@ -556,12 +552,3 @@ def tensor_numbers(tensor: TensorValue) -> list[Any] | None:
         return None
     numbers = [each for (each,) in struct.iter_unpack(form, content)]
     return [bool(each) for each in numbers] if tensor.dtype == "bool" else numbers
-
-
-def _is_equal_setting(value: Any, usual: Any) -> bool:
-    """Return whether a setting is the usual one; floats are those of 32 bits."""
-    if isinstance(value, float) and isinstance(usual, int | float):
-        return abs(value - usual) <= 1e-6 * max(abs(value), abs(usual))
-    if isinstance(value, AttrValue) or type(value) is not type(usual):
-        return False
-    return bool(value == usual)
