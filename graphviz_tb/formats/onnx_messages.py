@@ -72,7 +72,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class TensorValue:
-    """A stored tensor. Of large ones only name, type and size are kept, `skipped` says so."""
+    """A stored tensor. Of large ones only name, type and size are kept, and where the raw values are in the file:
+    `skipped` says so."""
 
     name: str = ""
     dims: tuple[int, ...] = ()
@@ -87,6 +88,7 @@ class TensorValue:
     external_data: tuple[Entry, ...] = ()
     data_location: int = 0
     skipped: bool = False
+    span: tuple[int, int] | None = None
 
     @property
     def dtype(self) -> str:
@@ -412,6 +414,8 @@ def _decode(
         # Large values of tensors; the strings of a message are never that long, or are cut below.
         if kind is TensorValue and piece.last - piece.first > MAX_STORED_VALUE_BYTES:
             values["skipped"] = True
+            if rule.name == "raw_data":
+                values["span"] = piece.first, piece.last
         elif isinstance(rule.kind, Scalar):
             found = _scalars(data, rule.kind, piece)
             if rule.many:

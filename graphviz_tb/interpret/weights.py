@@ -42,6 +42,7 @@ from graphviz_tb.ops.roles import (
     DEPTHWISE_OPS,
     EMBEDDING_OPS,
     MATRIX_PRODUCT_OPS,
+    PARAMETER_OP,
     REARRANGE_OPS,
     RESHAPE_OPS,
     ROW_READ_OPS,
@@ -285,7 +286,9 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     kept = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
     counted = np.zeros(len(graph), bool)
     counted[kept[kept >= 0]] = True
-    lacking = [node for node in np.flatnonzero(made).tolist() if _keeps_more_beside(graph, node)]
+    # Constants that may be worked out from weights are in exported programs only.
+    may_lack = made | (constants == np.arange(len(graph))) if PARAMETER_OP in graph.op_types else made
+    lacking = [node for node in np.flatnonzero(may_lack).tolist() if _keeps_more_beside(graph, node)]
     doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)
     return ValueOrigins(origin, _origins_by_argument(origin, bindings), roles, tuple(doubtful))
