@@ -23,7 +23,7 @@ from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.sources import Signature, TensorSpec
-from graphviz_tb.ops.roles import PARAMETER_OP
+from graphviz_tb.ops.roles import CONSTANT_OPS, PARAMETER_OP
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, GraphDef, NodeDef
@@ -284,7 +284,8 @@ class ChainFinder:
         """Return the number that a constant of one number is; None for anything else."""
         if text not in self._constants:
             node = self.nodes.get(_maker(text))
-            numbers = tensor_numbers(node.attr["value"].tensor) if node is not None and node.op == "Const" else None
+            stored = node.attr["value"].tensor if node is not None and node.op in CONSTANT_OPS else None
+            numbers = None if stored is None else tensor_numbers(stored)
             numbers = numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else numbers
             self._constants[text] = float(numbers) if isinstance(numbers, int | float) else None
         return self._constants[text]

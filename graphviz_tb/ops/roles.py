@@ -138,6 +138,8 @@ ASSIGN_OPS = OPS_BY_ROLE[Role.ASSIGN]
 """Set a whole variable; only ops that TensorFlow registers."""
 RESOURCE_ASSIGN_OPS = frozenset(op for op in ASSIGN_OPS if op.endswith("VariableOp"))
 """The assignments that take the handle of a variable."""
+BIAS_OPS = frozenset({"BiasAdd", "BiasAddV1"}) | OPS_BY_ROLE[Role.ADD]
+"""Add one number per channel, or may do so."""
 CONSTANT_OPS = OPS_BY_ROLE[Role.CONSTANT]
 """Return a tensor stored in the file, constant over all runs."""
 FILL_OPS = OPS_BY_ROLE[Role.FILL] | {"ZerosLike", "OnesLike", "Const"}

@@ -24,9 +24,15 @@ from graphviz_tb.model.change_content import Setting, Sides, Unit
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import CONSTANT_OPS, CONVOLUTION_OPS, MATRIX_PRODUCT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.roles import (
+    BIAS_OPS,
+    CONSTANT_OPS,
+    CONVOLUTION_OPS,
+    MATRIX_PRODUCT_OPS,
+    VARIABLE_OPS,
+    VARIABLE_READ_OPS,
+)
 
-BIAS_OPS = frozenset({"BiasAdd", "BiasAddV1", "Add", "AddV2"})
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 NORMALIZATION = "Normalization"  # the end of class names that only the computation distinguishes

@@ -352,6 +352,17 @@ MAX_CAUSES_RELATED = 3  # widths that are more or less by one factor: these are 
 FACTOR_TOLERANCE = 1e-3  # relative: constants are rounded to float32
 
 
+def _common_factor(widths: Iterable[tuple[Change, float]]) -> float:
+    """Return the factor by which many widths of modules changed, 0 without one: in a trace, which has no weights, it is
+    that of one number, wherever it stands."""
+    modules = [(change, factor) for change, factor in widths if is_module(last_segment(change.name))]
+    factors = [factor for change, factor in modules for _ in range(change.place_count)]
+    for factor in factors:
+        if sum(isclose(factor, each, rel_tol=FACTOR_TOLERANCE) for each in factors) >= MAX_CAUSES_RELATED:
+            return factor
+    return 0.0
+
+
 def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     """Merge changes of numbers that are in the same blocks and changed by the same factor.
 
@@ -365,22 +376,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
         for number, change in enumerate(causes)
         if change.setting and (factor := _factor(change, change.setting))
     ]
-    # In a trace, which has no weights, a factor of many widths is that of one number, wherever it stands.
-    widths_of = [(change, factor) for _, change, setting, factor in numbers if setting.key in WIDTH_KEYS]
-    factors = [
-        factor
-        for change, factor in widths_of
-        if is_module(last_segment(change.name))
-        for _ in range(change.place_count)
-    ]
-    common = next(
-        (
-            factor
-            for factor in factors
-            if sum(isclose(factor, each, rel_tol=FACTOR_TOLERANCE) for each in factors) >= MAX_CAUSES_RELATED
-        ),
-        0.0,
-    )
+    common = _common_factor((change, factor) for _, change, setting, factor in numbers if setting.key in WIDTH_KEYS)
     whole: int | None = None
     # Widths first: they say most, and constants are computed from them.
     for number, change, setting, factor in sorted(numbers, key=lambda each: each[2].constant):
