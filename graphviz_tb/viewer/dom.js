@@ -73,6 +73,4 @@ export class TimeSlices {
   }
 }
 
-/** Wait for the next frame. */
-const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

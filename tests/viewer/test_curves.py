@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphviz_tb.chart.axes import Axis, axis_ticks, axis_time_ticks, fit_axis, format_duration, pad_axis
-from graphviz_tb.chart.series import decimate_series, smooth_series
+from graphviz_tb.chart.series import smooth_series
 from graphviz_tb.model.formatting import format_number
 from graphviz_tb.render.html import viewer_source
 
@@ -24,7 +24,7 @@ REVIVE = (
 
 def asked(calls: list[tuple[str, list[Any]]]) -> list[Any]:
     """What functions of the viewer answer."""
-    table = "const table = {smoothed: smoothSeries, decimated: thinSeries, rangeOf, paddedRange, ticksOf, "
+    table = "const table = {smoothed: smoothSeries, rangeOf, paddedRange, ticksOf, "
     table += "shortNumber, durationWord, outliersOf};"
     read = "JSON.parse(require('fs').readFileSync(0, 'utf8'))"
     code = f"{viewer_source('logs/curves.js')}\n{table}{REVIVE}"
@@ -56,14 +56,6 @@ def test_smoothing(require: Callable[..., None]) -> None:
     for (one, weight), answer in zip(cases, answers, strict=True):
         found = np.array([float(value) for value in answer])
         assert found == pytest.approx(smooth_series(one, weight), rel=1e-9, nan_ok=True)
-
-
-def test_decimation(require: Callable[..., None]) -> None:
-    require("node")
-    cases = [(np.arange(len(one), dtype=float), one, pixels) for one in series() for pixels in (1, 7, 100)]
-    answers = asked([("decimated", [sent(x), sent(one), pixels]) for x, one, pixels in cases])
-    for (x, one, pixels), answer in zip(cases, answers, strict=True):
-        assert answer == decimate_series(x, one, pixels).tolist()
 
 
 def test_axes(require: Callable[..., None]) -> None:

@@ -1,5 +1,4 @@
-// Series as they are drawn: smoothed, thinned to pixels, and the axes beside them. As `graphviz_tb/chart` does it; a
-// test compares the two.
+// Series as they are drawn: smoothed, and the axes beside them. As `graphviz_tb/chart` does it; a test compares the two.
 
 export const POINTS_A_PIXEL = 4;
 const GREATEST_WEIGHT = 0.999;
@@ -59,52 +58,6 @@ export function outliersOf(values, superseded) {
   });
   const most = (OUTLIER_TIMES * far.reduce((sum, one) => sum + one, 0)) / far.length;
   return places.filter((_, nth) => far[nth] > most);
-}
-
-/**
- * The points of a series to draw on `pixels` columns: first, least, greatest and last of each; of a run of values that
- * are not finite its first and last.
- * @param {ArrayLike<number>} x @param {ArrayLike<number>} y @param {number} pixels @returns {number[]}
- */
-function thinSeries(x, y, pixels) {
-  if (x.length <= POINTS_A_PIXEL * Math.max(pixels, 1)) return Array.from(x, (_, at) => at);
-  let low = Infinity;
-  let high = -Infinity;
-  for (let at = 0; at < x.length; at++) {
-    if (!Number.isFinite(y[at]) || !Number.isFinite(x[at])) continue;
-    low = Math.min(low, x[at]);
-    high = Math.max(high, x[at]);
-  }
-  const span = high - low || 1;
-  /** @type {Set<number>} */
-  const kept = new Set();
-  /** @type {number[]} first, least, greatest, last of the column so far */
-  let four = [];
-  let column = -1;
-  let odd = false;
-  const flush = () => four.forEach((at) => kept.add(at));
-  for (let at = 0; at < x.length; at++) {
-    if (!Number.isFinite(y[at])) {
-      if (!odd) kept.add(at);
-      odd = true;
-      continue;
-    }
-    if (odd) kept.add(at - 1);
-    odd = false;
-    if (!Number.isFinite(x[at])) continue;
-    const here = Math.min(Math.trunc(((x[at] - low) / span) * pixels), pixels - 1);
-    if (here !== column) {
-      flush();
-      four = [at, at, at, at];
-      column = here;
-    }
-    if (y[at] < y[four[1]]) four[1] = at;
-    if (y[at] > y[four[2]]) four[2] = at;
-    four[3] = at;
-  }
-  if (odd) kept.add(x.length - 1);
-  flush();
-  return [...kept].sort((a, b) => a - b);
 }
 
 /**

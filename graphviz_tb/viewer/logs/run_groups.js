@@ -1,7 +1,5 @@
 // Groups of runs: which runs are one group, and the one line of a group with its spread.
 
-import { runOrder } from "./run_names.js";
-
 export const GROUP_LINES = ["mean", "median"];
 export const GROUP_SPREADS = ["deviation", "range", "quartiles"];
 export const BY_HPARAM = "hp:"; // before the name of the hyperparameter that the runs of a group share
@@ -81,9 +79,6 @@ function groupsByNames(names) {
     return [names[at], group];
   }));
 }
-
-/** Groups in the order of people. @param {Iterable<string>} names */
-const sortedGroups = (names) => [...names].sort(runOrder);
 
 /**
  * One line of several: at each place the mean or the median of those that reach it, each joined by straight lines between
