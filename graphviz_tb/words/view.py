@@ -30,7 +30,7 @@ from graphviz_tb.model.paths import (
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
-from graphviz_tb.ops.counted_names import is_counted_name
+from graphviz_tb.ops.layers import is_counted_name
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
 from graphviz_tb.words.level import level_words, stack_label
 from graphviz_tb.words.paper import PaperWords

@@ -6,8 +6,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.fold.regrouping import Regrouping, _remove_ungrouped_series
-from graphviz_tb.fold.table import NewGroup
+from graphviz_tb.fold.table import NewGroup, Regrouping, _remove_ungrouped_series
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.options import GroupOptions
 from graphviz_tb.proto import GraphDef

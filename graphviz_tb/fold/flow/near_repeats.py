@@ -17,7 +17,7 @@ from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.fold.flow.widths import OpTypes
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.counted_names import is_counted_ending
+from graphviz_tb.ops.layers import is_counted_ending
 from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
