@@ -424,21 +424,9 @@ def _frozen_weight_origins(
     moved &= ~np.isin(turned[graph.source], told)
     likely = [*told.tolist(), *turned[graph.source[moved]].tolist()]
     if not literal:
-        made = MadeOfConstants(graph)
-        kernels = kernels_behind(graph, made)
-        likely += kernels
-        by_width = _find_channel_weights(
-            graph, turned, lambda node: made.constants_behind([node]) if made.made[node] else ()
-        )
-        likely += by_width
-        joined = constants_joined_to_data(graph, made)
-        likely += joined
-        apart = first_factors(graph, made, origin) | multiplying_masks(graph, made, likely)
-        apart |= computed_kernels(graph, kernels, kernels)
-        apart |= projections_of_inputs(graph, made)
-        likely = [node for node in likely if node not in apart]
+        likely, one_per_channel = _weights_by_use(graph, origin, turned, likely)
         if not len(read):
-            read_alone |= {*by_width, *joined, *biases_of_one(graph, origin)}
+            read_alone |= {*one_per_channel, *biases_of_one(graph, origin)}
     weights = [node for node in sorted(set(likely)) if _has_min_elements(graph, node, 1 if node in read_alone else 2)]
     if literal:
         tables = tables_looked_up(graph, origin)
@@ -451,6 +439,22 @@ def _frozen_weight_origins(
     leads = _nodes_feeding_only_weights(graph, turned, moved) & kept[turned]
     direct = (origin >= 0) & kept[origin]
     return np.where(direct, origin, np.where(leads, turned, np.int32(-1)))
+
+
+def _weights_by_use(graph: Graph, origin: Ints, turned: Ints, likely: list[int]) -> tuple[list[int], list[int]]:
+    """Return the constants that are used as weights are, `likely` ones included, without those that only look so; and
+    those that hold one number for each channel of what they meet."""
+    made = MadeOfConstants(graph)
+    kernels = kernels_behind(graph, made)
+    by_width = _find_channel_weights(
+        graph, turned, lambda node: made.constants_behind([node]) if made.made[node] else ()
+    )
+    one_per_channel = [*by_width, *constants_joined_to_data(graph, made)]
+    found = [*likely, *kernels, *one_per_channel]
+    apart = first_factors(graph, made, origin) | multiplying_masks(graph, made, found)
+    apart |= computed_kernels(graph, kernels, kernels)
+    apart |= projections_of_inputs(graph, made)
+    return [node for node in found if node not in apart], one_per_channel
 
 
 def _nodes_feeding_only_weights(graph: Graph, turned: Ints, moved: Bools) -> Bools:
