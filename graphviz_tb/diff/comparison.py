@@ -28,6 +28,7 @@ from graphviz_tb.model.change import (
     value_pairs_to_json,
 )
 from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.costs import LOWER_BOUND, UPPER_BOUND
 from graphviz_tb.model.formatting import replace_non_finite
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
@@ -254,15 +255,26 @@ class Comparison:
     @property
     def at_least(self) -> frozenset[str]:
         """Return which of the numbers are more than is counted: some ops have no known shape, or no rule."""
-        old, new = self.bounds()
-        return old | new
+        return _bounded_words(self.bounds(), LOWER_BOUND)
 
-    def bounds(self, change: Change | None = None) -> tuple[frozenset[str], frozenset[str]]:
-        """Return which of the numbers, of the whole or of a change, are more than is counted: in the old, in the new
-        graph."""
+    @property
+    def at_most(self) -> frozenset[str]:
+        """Return which of the numbers count more than may run: all of several branches."""
+        return _bounded_words(self.bounds(), UPPER_BOUND)
+
+    def bounds(self, change: Change | None = None) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """Return which of the numbers, of the whole or of a change, are bounds, as indexes into `BOUND_WORDS`: in the
+        old, in the new graph."""
         if self.source is None:
-            return frozenset(), frozenset()
+            return {}, {}
         return self.source.numbers.bounds(None if self.found == 1 else change)
+
+    def bounds_to_json(self, change: Change | None = None) -> dict[str, list[str]]:
+        """Return `at_least` and `at_most`, the numbers that are bounds on either side; without those that are empty."""
+        said = self.numbers if change is None else self.numbers_of(change)
+        bounds = [{word: kind for word, kind in side.items() if word in said} for side in self.bounds(change)]
+        words = {"at_least": _bounded_words(bounds, LOWER_BOUND), "at_most": _bounded_words(bounds, UPPER_BOUND)}
+        return {word: sorted(named) for word, named in words.items() if named}
 
     def numbers_of(self, change: Change) -> dict[str, ValuePair]:
         """Before and after, of the layers that a change and its consequences concern: the quantities that differ."""
@@ -293,7 +305,7 @@ class Comparison:
                 word: count for word in SEVERITIES if (count := sum(change.severity == word for change in self.items))
             },
             **value_pairs_to_json(self.numbers),
-            **({"at_least": sorted(self.at_least)} if self.at_least else {}),
+            **self.bounds_to_json(),
             "matched": self.matched,
             "renumbered": self.renumbered,
             "ignored": dict(self.ignored),
@@ -328,6 +340,11 @@ class Comparison:
     def matches(self) -> Iterator[tuple[str, str, str]]:
         """Return every matched node: its old name, its new name, and why."""
         return self.source.matches() if self.source is not None else iter(())
+
+
+def _bounded_words(bounds: Iterable[Mapping[str, int]], kind: int) -> frozenset[str]:
+    """Return the quantities that are such a bound on one side at least."""
+    return frozenset(word for side in bounds for word, index in side.items() if index & kind)
 
 
 def _is_below(name: str | None, scope: str) -> bool:

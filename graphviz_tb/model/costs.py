@@ -124,7 +124,7 @@ class Cost:
 
     def bound_index(self, quantity: str) -> int:
         """Return the index of the word in `BOUND_WORDS`, as the page has it."""
-        return self.is_lower_bound(quantity) + 2 * self.is_upper_bound(quantity)
+        return LOWER_BOUND * self.is_lower_bound(quantity) + UPPER_BOUND * self.is_upper_bound(quantity)
 
 
 COST_FIELDS = tuple(each.name for each in fields(Cost))
@@ -141,6 +141,7 @@ GAPS_OF_QUANTITY = {
     "non_trainable": ("undecided", "unsized", "doubtful"),
 }
 TRAINABLE = "trainable"  # parameters without those that are not trained
+LOWER_BOUND, UPPER_BOUND = 1, 2  # bits of an index into the words
 BOUND_WORDS = ("", "at least ", "at most ", "about ")
 WEIGHT_QUANTITIES = ("parameters", "weight_bytes", "non_trainable")  # the batch is not in them
 # Quantity → the counts of what may be in it twice, or not run.

@@ -18,7 +18,9 @@ def test_json_has_the_schema() -> None:
     assert (told["format"], told["version"], told["same"]) == ("tbgraph-diff", 2, False)
     (change,) = told["changes"]
     fields = {"kind", "severity", "old", "new", "ops", "detail", "also", "layers", "numbers", "claims", "follows"}
-    assert set(change) == fields
+    assert set(change) == fields | {"at_least"}
+    assert set(change["at_least"]) <= set(change["numbers"])
+    assert told["summary"]["at_least"] == ["flops"]
     assert change["detail"]["op_types"]["Tanh"] == 1
     assert told["summary"]["kinds"] == {"added": 1}
 

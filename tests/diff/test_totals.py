@@ -32,3 +32,4 @@ def test_totals_are_those_of_info(name: str) -> None:
     counted = {"ops": model.hierarchy.op_count(0), "parameters": parameters, "flops": cost.flops}
     assert changes.numbers == {word: (count, count) for word, count in counted.items()}
     assert changes.at_least == {word for word, count in counted.items() if count is not None} & {*cost.lower_bounds()}
+    assert changes.at_most == {word for word, count in counted.items() if count is not None} & {*cost.upper_bounds()}

@@ -59,11 +59,22 @@ class Difference:
 
 def differences_once(m: Matching, old: int, new: int, options: DiffOptions) -> list[Difference]:
     """Return the differences of two matched nodes, computed once and kept: those who fold them and the ledger ask for
-    them."""
-    found: list[Difference] | None = m.values.get((old, new))
+    them. Pairs of equal labels share one list."""
+    pair = _labels_of_pair(m, old, new, options) or (old, new)
+    found: list[Difference] | None = m.values.get(pair)
     if found is None:
-        found = m.values[old, new] = list(differences(m, old, new, options))
+        found = m.values[pair] = list(differences(m, old, new, options))
     return found
+
+
+def _labels_of_pair(m: Matching, old: int, new: int, options: DiffOptions) -> tuple[int, int, bool] | None:
+    """Return the labels of two nodes where all their differences follow from them; None where names count too: those
+    of called functions, missing inputs, modules, and settings of Keras layers."""
+    named = options.colocation or m.a.has_module_scopes or m.a.labels.settings[old] != m.b.labels.settings[new]
+    for side, node in ((m.a, old), (m.b, new)):
+        known = side.functions_called_by_node, side.dangling, side.labels.configurations
+        named = named or exists(side.graph.function[node]) or any(node in nodes for nodes in known)
+    return None if named else (int(m.a.node_label[old]), int(m.b.node_label[new]), bool(m.a.labels.settings[old]))
 
 
 def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterator[Difference]:

@@ -135,6 +135,7 @@ def _node_changes(
     groups: dict[tuple[int, str, int | None, bool], list[Atom]] = defaultdict(list)
     weights: list[Atom] = []
     settings: list[Atom] = []
+    worded: dict[int, tuple[Difference, str]] = {}  # by id: equal nodes share their differences
     for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
         own = list(differences_once(m, mine, other, options))
         # What only one of two op types has means nothing for the other one.
@@ -152,7 +153,10 @@ def _node_changes(
                 settings.append((mine, other, difference))
             else:
                 # Values may be lists and objects, which no dictionary takes as keys.
-                wording = fingerprint([difference.key, difference.old, difference.new])
+                if id(difference) not in worded:
+                    text = fingerprint([difference.key, difference.old, difference.new])
+                    worded[id(difference)] = difference, text
+                wording = worded[id(difference)][1]
                 forward = layers[1].forward[other]
                 layer = layers[1].layer_of_node(other) if forward else None  # places are put together in the end
                 proven = not forward and witnesses.value_follows(mine, other, difference)
@@ -229,10 +233,13 @@ def _attribute_change(m: Matching, layers: tuple[Layers, Layers], members: list[
 
 def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
     """Where an attribute is set: at the op, or in the scope `around` it; in a trace of PyTorch at its module."""
-    layer, scope = layers.layer_of_node(node), layers.side.graph.name[node].rpartition("/")[0]
+    name = layers.side.graph.name[node]
+    if not (around or layers.side.has_module_scopes):
+        return name
+    layer, scope = layers.layer_of_node(node), name.rpartition("/")[0]
     if around and scope and not exists(layer):
         return scope
-    return layers.name(layer) if exists(layer) and layers.side.has_module_scopes else layers.side.graph.name[node]
+    return layers.name(layer) if exists(layer) and layers.side.has_module_scopes else name
 
 
 def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity:

@@ -24,7 +24,7 @@ from graphviz_tb.model.change import (
     ValuePair,
 )
 from graphviz_tb.model.change_content import Setting
-from graphviz_tb.model.columns import Bools, Ints, Longs, exists
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, exists
 from graphviz_tb.model.costs import NO_COST, Cost
 from graphviz_tb.model.graph import Graph, Mark
 
@@ -73,22 +73,22 @@ class NodeQuantities:
         return _weight_costs(old), _weight_costs(new)
 
     @cached_property
-    def lacking(self) -> tuple[Mapping[str, Bools], Mapping[str, Bools]]:
-        """Return the quantities that are known, and of which the old, and the new, graph has more than is counted, by
-        node."""
+    def bounds_by_node(self) -> tuple[Mapping[str, Bytes], Mapping[str, Bytes]]:
+        """Return for each known quantity that is a bound somewhere the kind of bound by node, in the old and the new
+        graph."""
         old, new = (
-            _lacking_nodes(layers, costs, weights, self.known_quantities)
+            _bounds_by_node(layers, costs, weights, self.known_quantities)
             for layers, costs, weights in zip(self.layers, self.costs, self.weights, strict=True)
         )
         return old, new
 
-    def bounds(self, change: Change | None = None) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the quantities of which there is more than is counted, before and after: in the whole, or in the
-        layers that a change is about."""
+    def bounds(self, change: Change | None = None) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """Return the quantities that are bounds before and after, as indexes into `BOUND_WORDS`: of the whole, or in
+        the layers that a change is about."""
         nodes = (None, None) if change is None else self.nodes_of_change(change)
         before, after = (
-            frozenset(word for word, column in side.items() if held is None or column[held].any())
-            for side, held in zip(self.lacking, nodes, strict=True)
+            {word: kind for word, column in side.items() if (kind := _joined_bound(column, held))}
+            for side, held in zip(self.bounds_by_node, nodes, strict=True)
         )
         return before, after
 
@@ -249,18 +249,24 @@ def _parameter_counts(layers: Layers, weights: Mapping[int, Cost]) -> QuantityCo
     return None if layers.side.graph.lacks_weight_shapes or (unsized and not counts.any()) else counts
 
 
-def _lacking_nodes(
+def _bounds_by_node(
     layers: Layers, costs: list[Cost] | None, weights: Mapping[int, Cost], known: Container[str]
-) -> dict[str, Bools]:
-    """Return the nodes that have more of a quantity than is counted, for each quantity of which there are such."""
-    columns: dict[str, Bools] = {}
-    words: dict[int, list[str]] = {}  # by `id`: equal nodes have one object, and hashing it takes longer
+) -> dict[str, Bytes]:
+    """Return which bound of a quantity each node has, for each known quantity of which there are some."""
+    columns: dict[str, Bytes] = {}
+    kinds: dict[int, list[tuple[str, int]]] = {}  # by `id`: equal nodes have one object, and hashing it takes longer
     for node, cost in chain(enumerate(costs or ()), weights.items()):
-        if id(cost) not in words:
-            words[id(cost)] = [word for word in cost.lower_bounds() if word in known]
-        for word in words[id(cost)]:
-            columns.setdefault(word, np.zeros(len(layers.side), np.bool_))[node] = True
+        if id(cost) not in kinds:
+            bounded = dict.fromkeys((*cost.lower_bounds(), *cost.upper_bounds()))
+            kinds[id(cost)] = [(word, cost.bound_index(word)) for word in bounded if word in known]
+        for word, kind in kinds[id(cost)]:
+            columns.setdefault(word, np.zeros(len(layers.side), np.uint8))[node] |= kind
     return columns
+
+
+def _joined_bound(column: Bytes, nodes: Longs | None) -> int:
+    """Return the bound of a sum over some nodes, or all: lower and upper ones together are neither."""
+    return int(np.bitwise_or.reduce(column if nodes is None else column[nodes], initial=0))
 
 
 def _weight_costs(layers: Layers) -> dict[int, Cost]:

@@ -334,7 +334,7 @@ class Matching:
     notices: list[Notice] = field(default_factory=list)
     recounted: int = 0
     wires: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
-    values: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
+    values: dict[tuple[int, ...], list[Any]] = field(default_factory=dict)
     cells: int = 0
 
     def __post_init__(self) -> None:

@@ -75,6 +75,7 @@ def json_document(changes: Comparison) -> dict[str, Any]:
                 **change.to_json(),
                 "layers": changes.layers_of(change),
                 "numbers": value_pairs_to_json(changes.numbers_of(change)),
+                **changes.bounds_to_json(change),
                 **({"claims": list(owned.claimed[number]), "follows": list(owned.explained[number])} if owned else {}),
             }
             for number, change in enumerate(changes)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import fewest_moved_names, shared_scope
@@ -24,6 +25,7 @@ from graphviz_tb.model.change_content import (
     Unit,
     WholeSignature,
 )
+from graphviz_tb.model.costs import BOUND_WORDS
 from graphviz_tb.model.formatting import format_count, format_counted_noun
 from graphviz_tb.model.measure import truncate_text
 from graphviz_tb.model.paths import last_segment
@@ -303,33 +305,34 @@ def consequence_words(change: Change) -> bool:
 
 def differing_words(
     numbers: Mapping[str, tuple[int | None, int | None]],
-    more_before: Container[str] = frozenset(),
-    more_after: Container[str] = frozenset(),
+    bounds_before: Mapping[str, int] = MappingProxyType({}),
+    bounds_after: Mapping[str, int] = MappingProxyType({}),
 ) -> list[str]:
-    """Return the numbers that differ, with their difference; operations to three digits. Some are more than is counted;
-    where that is so of one side alone, nobody knows the difference.
+    """Return the numbers that differ, with their difference; operations to three digits. Some are bounds, as indexes
+    into `BOUND_WORDS`; of two kinds of numbers nobody knows the difference.
 
     >>> differing_words({"ops": (4, 4), "parameters": (10, 12), "flops": (3_370_000, 1_370_000)})
     ['10 → 12 parameters (+2)', '3.37 M → 1.37 M FLOPs (−2 M)']
     >>> (
-    ...     differing_words({"flops": (7, 5)}, {"flops"}, {"flops"}),
-    ...     differing_words({"parameters": (7, 5)}, (), {"parameters"}),
+    ...     differing_words({"flops": (7, 5)}, {"flops": 1}, {"flops": 1}),
+    ...     differing_words({"parameters": (7, 5)}, {}, {"parameters": 1}),
+    ...     differing_words({"flops": (7, 5)}, {"flops": 2}, {"flops": 2}),
     ... )
-    (['at least 7 → 5 FLOPs (−2)'], ['7 → at least 5 parameters'])
+    (['at least 7 → 5 FLOPs (−2)'], ['7 → at least 5 parameters'], ['at most 7 → 5 FLOPs (−2)'])
     """
     return [
-        _difference(word, old, new, word in more_before, word in more_after)
+        _difference(word, old, new, BOUND_WORDS[bounds_before.get(word, 0)], BOUND_WORDS[bounds_after.get(word, 0)])
         for word, (old, new) in numbers.items()
         if old is not None and new is not None and old != new
     ]
 
 
-def _difference(word: str, old: int, new: int, more_before: bool, more_after: bool) -> str:
+def _difference(word: str, old: int, new: int, before: str, after: str) -> str:
     shown = format_count if word == "flops" else "{:,}".format
-    named, pair = "FLOPs" if word == "flops" else word, f"{shown(old)} → {shown(new)}"
-    if more_before != more_after:
-        return f"at least {pair} {named}" if more_before else f"{shown(old)} → at least {shown(new)} {named}"
-    return f"{'at least ' if more_before else ''}{pair} {named} ({'+' if new > old else '−'}{shown(abs(new - old))})"
+    named = "FLOPs" if word == "flops" else word
+    if before != after:
+        return f"{before}{shown(old)} → {after}{shown(new)} {named}"
+    return f"{before}{shown(old)} → {shown(new)} {named} ({'+' if new > old else '−'}{shown(abs(new - old))})"
 
 
 def _barrier_words(name: str) -> bool:
