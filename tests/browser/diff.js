@@ -34,6 +34,7 @@ test("consequences are folded behind their cause, and lead to their nodes", asyn
   await page("consequences.html");
   const cause = changes(tab).getByRole("listitem").filter({ hasText: "Consequences" }).first();
   const behind = cause.getByRole("group").or(cause.locator("details")).first();
+  await seen(behind);
   await gone(behind.locator(".behind").first(), "folded");
   await behind.getByText(/^Consequences · \d+/).click();
   const first = behind.getByRole("button").first();

@@ -467,6 +467,7 @@ test("what is printed is the whole picture, with title and legend", async ({ tab
 
 test("a picture fits beside the minimap", async ({ tab, page }) => {
   await page("mnist.html", "open=conv1,conv2,fc1,fc2");
+  await seen(node(tab, "conv1/pool"));
   const map = await tab.getByRole("img", { name: "Minimap" }).boundingBox();
   await becomes(() => tab.locator("g.node").evaluateAll((all, map) => all.filter((one) => {
     const box = one.getBoundingClientRect();
@@ -483,6 +484,7 @@ test("in a notebook it works in a frame that shares nothing", async ({ tab, fold
   await frame.getByRole("complementary", { name: "Details" }).getByRole("heading", { name: "conv1/pool" }).waitFor();
   await frame.getByLabel("Share").click();
   await frame.getByRole("button", { name: "Copy link" }).click();
+  await seen(frame.getByText(/^Link copied/));
   await becomes(() => tab.evaluate(() => window.frames[0].length), 0);
 }, { alone: true });
 

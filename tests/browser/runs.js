@@ -155,16 +155,17 @@ test("keys, menus and saving work without a graph", async ({ page }) => {
   await tab.keyboard.press("Escape");
   await tab.keyboard.press("t");
   await becomes(() => tab.evaluate(() => document.documentElement.dataset.theme), "dark");
-  await menu(tab, "Group runs").click();
-  await tab.keyboard.press("Escape");
-  await gone(tab.getByRole("combobox", { name: "Spread" }));
-  await menu(tab, "Group runs").click();
-  await tab.mouse.click(700, 880);
-  await gone(tab.getByRole("combobox", { name: "Spread" }));
+  for (const close of [() => tab.keyboard.press("Escape"), () => tab.mouse.click(700, 880)]) {
+    await menu(tab, "Group runs").click();
+    await seen(tab.getByRole("combobox", { name: "Spread" }));
+    await close();
+    await gone(tab.getByRole("combobox", { name: "Spread" }));
+  }
   await tab.locator("summary").and(tab.getByLabel("Share")).click();
+  await seen(tab.getByRole("button", { name: /HTML/ }));
+  await gone(tab.getByRole("button", { name: "Save SVG" }), "there is no picture of a graph");
   const file = await saved(tab, () => tab.getByRole("button", { name: /HTML/ }).click());
   ok(file.data.toString().includes('"view":"'), "the view is in it");
-  await gone(tab.getByRole("button", { name: "Save SVG" }));
 });
 
 test("long names of runs are cut where no two look the same", async ({ page }) => {
@@ -192,6 +193,7 @@ test("tabs are never cut: in a window of 1440, and at 200 %", async ({ page }) =
   for (const width of [1440, 1024, 720]) {
     const tab = await page("tabs.html", "page=scalar");
     await tab.setViewportSize({ width, height: 900 });
+    await seen(tab.getByRole("tab").nth(8));
     await becomes(() => tab.getByRole("tab").evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > innerWidth).length), 0, `${width} wide`);
     await becomes(() => tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
   }
@@ -207,6 +209,7 @@ test("on a phone a finger meets what it wants", async ({ page }) => {
         .filter(([one, box]) => box.width > 1 && box.height > 1 && (box.width < 24 || box.height < 24))
         .map(([one]) => one.getAttribute("aria-label") || one.textContent),
     );
+  await seen(tab.getByRole("figure").first());
   await becomes(small, []);
   await tab.getByRole("tab", { name: "HParams" }).click();
   await seen(tab.getByRole("table").first());

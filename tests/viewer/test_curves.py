@@ -92,7 +92,7 @@ CHART = """
 const line = {x: Array.from({length: POINTS}, (_, at) => at)};
 const y = line.x.map((at) => at === 7 ? 99 : (at % 2) * HEIGHT);
 const chart = Object.assign(Object.create(LineChart.prototype), {
-  width: 200 + PLOT.left + PLOT.right, height: 100, right: PLOT.right, x: {}, y: {},
+  lines: [line], width: 200 + PLOT.left + PLOT.right, height: 100, right: PLOT.right, x: {}, y: {},
   left: (x) => PLOT.left + x / POINTS * 200, top: (y) => y,
 });
 Object.assign(chart, LOOK);
@@ -149,6 +149,8 @@ def test_very_many_points_are_drawn_in_strokes_of_a_pixel_of_the_screen(require:
     assert moving["widths"] == [1]
     assert len(moving["at"]) == 200  # a point a pixel
     assert moving["dashes"] == []
+    others = [{"x": {"length": 120_000}}]
+    assert len(drawn(1000, 0.1, thinPx=1, isQuick=True, lines=others)["at"]) == 100  # of 120,000 points 12,000
 
 
 def test_outliers_are_those_that_were_logged_so(require: Callable[..., None]) -> None:
@@ -166,3 +168,22 @@ def test_outliers_are_those_that_were_logged_so(require: Callable[..., None]) ->
         ]
     )
     assert (calm, spiky, one_live) == ([], [150, 220], [150])
+
+
+def test_what_waits_for_a_frame_keeps_its_turn(require: Callable[..., None]) -> None:
+    """A slider that moves asks for all cards again in each frame: those drawn last must not be drawn first."""
+    require("node")
+    queue = viewer_source("logs/frame_queue.js")
+    code = f"""{queue}
+    let now = 0;
+    let frame = null;
+    Object.defineProperty(globalThis, "performance", {{value: {{now: () => now}}}});
+    globalThis.requestAnimationFrame = (next) => (frame = next);
+    const order = [];
+    const frames = new FrameQueue();
+    for (let nth = 0; nth < 6; nth++) {{
+      for (const card of "abc") frames.add(card, () => {{ order.push(card); now += 4; }});
+      frame();
+    }}
+    console.log(order.join(""));"""
+    assert subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True).stdout == "abcabc\n"

@@ -13,6 +13,7 @@ const DOT = 2.5; // px: the radius of the sign of a point that smoothing hides
 const ODD_ROWS = 5; // of signs at an edge, one for each line
 const LINE_PX = 1.5; // as thick as a line is
 const MANY_POINTS = 6000; // of all lines: a stroke thicker than a pixel of the screen takes twenty times as long as one of a pixel
+const QUICK_POINTS = 12000; // of all lines, of more those between them are left out while a slider moves
 const DENSE_LENGTHS = 12; // times the width of the chart: a line longer than that, with points in each pixel column, is a band of noise
 
 export class LineChart extends Plot {
@@ -66,7 +67,7 @@ export class LineChart extends Plot {
     const { logX, logY, outliers } = this.look;
     const extra = this.extraValues();
     const most = this.pointCount();
-    const [xs, ys] = [new Float64Array(most), new Float64Array(most + extra.length)];
+    const [xs, ys] = [roomFor(0, most), roomFor(1, most + extra.length)];
     let [across, up] = [0, 0];
     this.hidden = 0;
     for (const { x, y, raw, superseded } of this.lines) {
@@ -212,7 +213,7 @@ export class LineChart extends Plot {
   parts(line, y, counts) {
     const parts = /** @type {number[][]} */ ([]);
     let part = /** @type {number[]} */ ([]);
-    const every = this.isQuick ? Math.max(1, Math.floor(line.x.length / this.innerWidth)) : 1; // a point a pixel does while a slider moves
+    const every = this.isQuick ? this.quickEvery(line) : 1;
     for (let at = 0; at < line.x.length; at += every) {
       if (!counts(at)) continue;
       const good = Number.isFinite(y[at]) && Number.isFinite(line.x[at]) && !(this.y.log && y[at] <= 0) && !(this.x.log && line.x[at] <= 0);
@@ -220,6 +221,11 @@ export class LineChart extends Plot {
       else if (part.push(this.left(line.x[at]), this.top(y[at])) === 2) parts.push(part);
     }
     return parts;
+  }
+
+  /** Of how many points one is drawn while a slider moves: a point a pixel does, and of very many lines fewer. @param {ChartLine} line */
+  quickEvery(line) {
+    return Math.max(1, Math.floor(line.x.length / this.innerWidth), Math.ceil(this.pointCount() / QUICK_POINTS));
   }
 
   /** What a dense line covers of each pixel column: from its least to its greatest point. @param {CanvasRenderingContext2D} g @param {number[][]} parts */
@@ -288,11 +294,22 @@ export class LineChart extends Plot {
     g.lineTo(x, PLOT.top + this.inner.height);
     g.stroke();
     g.globalAlpha = 1;
+    /** @type {Map<string, [number, number][]>} */
+    const dots = new Map();
     for (const { line, at } of this.nearestPoint(this.cross)) {
       if (!Number.isFinite(line.y[at])) continue;
-      g.fillStyle = line.colour;
+      const same = dots.get(line.colour) ?? [];
+      dots.set(line.colour, same);
+      same.push([this.left(line.x[at]), this.top(line.y[at])]);
+    }
+    // One path a colour: of a thousand runs each dot by itself takes longer than a frame.
+    for (const [colour, places] of dots) {
+      g.fillStyle = colour;
       g.beginPath();
-      g.arc(this.left(line.x[at]), this.top(line.y[at]), 3, 0, 7);
+      for (const [x, y] of places) {
+        g.moveTo(x + 3, y);
+        g.arc(x, y, 3, 0, 7);
+      }
       g.fill();
     }
   }
@@ -415,6 +432,14 @@ export class LineChart extends Plot {
   fitAll() {
     this.setZoom(null);
   }
+}
+
+const ROOMS = [new Float64Array(0), new Float64Array(0)]; // that all charts use in turn
+
+/** Room for so many numbers, whatever is in it. @param {number} which @param {number} most */
+function roomFor(which, most) {
+  if (ROOMS[which].length < most) ROOMS[which] = new Float64Array(most);
+  return ROOMS[which];
 }
 
 /** Pixels that lines are long. @param {number[][]} parts x and y in turns */

@@ -2,6 +2,7 @@
 
 export const POINTS_A_PIXEL = 4;
 const GREATEST_WEIGHT = 0.999;
+const LEAST_POWER = 2 ** -54; // 1 less than that is 1
 const OUTLIER_TIMES = 8; // times as far from the points around it as points are on average
 const LEAST_FOR_OUTLIERS = 10; // points
 const ROUND_STEPS = [1, 2, 5, 10];
@@ -17,15 +18,16 @@ export function smoothSeries(values, weight) {
   const out = new Float64Array(values);
   const w = Math.min(Math.max(weight, 0), GREATEST_WEIGHT);
   if (!w) return out;
-  let [last, power, first, varies] = [0, 1, NaN, false];
+  let [last, power, first, varies, begun] = [0, 1, NaN, false, false];
   for (let at = 0; at < out.length; at++) {
     const value = out[at];
     if (!Number.isFinite(value)) continue;
-    if (power === 1) first = value;
+    if (!begun) first = value;
+    begun = true;
     varies ||= value !== first;
     last = last * w + (1 - w) * value;
-    power *= w;
-    out[at] = last / (1 - power);
+    power = power > LEAST_POWER ? power * w : 0;
+    out[at] = power ? last / (1 - power) : last;
   }
   return varies ? out : new Float64Array(values);
 }

@@ -1,6 +1,6 @@
 // Work that is done a little in each frame: what is asked for again meanwhile is done once.
 
-const FRAME_MS = 8; // of each frame that work may take, unless one piece of it takes longer
+const FRAME_MS = 5; // of each frame that work may take, unless one piece of it takes longer: what it drew takes as long again to reach the screen
 
 export class FrameQueue {
   constructor() {
@@ -11,8 +11,7 @@ export class FrameQueue {
 
   /** @param {any} what it is for @param {() => void} run */
   add(what, run) {
-    this.waiting.delete(what);
-    this.waiting.set(what, run);
+    this.waiting.set(what, run); // what waits keeps its turn: a slider that moves draws all cards in turn
     if (!this.asked) this.askFrame();
   }
 

@@ -25,6 +25,7 @@ import { TextCard } from "./text.js";
 import { filtersOf, filtersWord } from "./trial_filters.js";
 
 const USUAL_SMOOTH = 0.6;
+const REMEMBER_MS = 150; // after which a slider stands still, or a word is typed
 
 /** The pages beside the graph in the order of their tabs, and the kind of tags that each shows; `1` … `9` go to them. @type {[string, string, (logs: Logs) => LogSheet][]} */
 export const PAGES = [
@@ -232,7 +233,7 @@ export class Logs {
       this.bad = true; // the last good one stays
     }
     this.sheet?.onFilter();
-    this.remember();
+    this.rememberSoon(); // to write the address takes longer than to filter
   }
 
   /** The theme is another one: charts are drawn in its colours. */
@@ -302,6 +303,12 @@ export class Logs {
 
   remember() {
     if (!this.restoring && this.page) this.hooks.remember(/** @type {any} */ (this.addressValues()));
+  }
+
+  /** The same soon, for what goes on many times a second. */
+  rememberSoon() {
+    clearTimeout(this.remembering);
+    this.remembering = setTimeout(() => this.remember(), REMEMBER_MS);
   }
 
   /** @param {Record<string, any>} state */

@@ -144,7 +144,7 @@ export class ScalarCard extends TagCard {
   }
 
   onDrawn() {
-    this.fitPlot();
+    if (!this.chart.width) this.fitPlot(); // afterwards its room is followed: to measure it has all laid out
   }
 
   show() {

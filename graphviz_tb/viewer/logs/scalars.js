@@ -3,7 +3,6 @@
 import { el } from "../dom.js";
 import { t } from "../strings.js";
 import { durationWord, floatWord, shortNumber } from "./curves.js";
-import { FrameQueue } from "./frame_queue.js";
 import { GroupMenu } from "./group_menu.js";
 import { ScalarCard } from "./scalar_card.js";
 import { StepValues } from "./step_values.js";
@@ -22,7 +21,6 @@ export class ScalarPage extends TagPage {
     super(logs, "scalar");
     this.most = Infinity; // a tag is one card, however many runs have it
     this.look = logs.look;
-    this.frames = new FrameQueue();
     this.controls();
   }
 
@@ -152,7 +150,7 @@ export class ScalarPage extends TagPage {
       if (asks && (!light || sampled)) card.onZoom();
       if (card.near) light ? this.showQuickly(card) : card.show();
     }
-    if (light) this.rememberSoon();
+    if (light) this.logs.rememberSoon();
     else this.logs.remember();
   }
 
@@ -165,11 +163,6 @@ export class ScalarPage extends TagPage {
     });
     clearTimeout(this.resting);
     this.resting = setTimeout(() => this.every().forEach((one) => one.near && this.frames.add(one, () => one.show())), RESTING_MS);
-  }
-
-  rememberSoon() {
-    clearTimeout(this.remembering);
-    this.remembering = setTimeout(() => this.logs.remember(), RESTING_MS);
   }
 
   runsChanged() {

@@ -5,10 +5,13 @@ import { el, shortText } from "../dom.js";
 import { iconElement } from "../icons.js";
 import { isTyping } from "../page_keys.js";
 import { countWord, language, t } from "../strings.js";
+import { FrameQueue } from "./frame_queue.js";
 
 export const TIP_ROWS = 12;
-const CARDS_AT_FIRST = 60; // that are made at once: of a thousand, the others when their place comes near
-const CARDS_A_BLOCK = 60; // that are made together: whole rows, of up to six columns
+const CARDS_AT_FIRST = 60; // that are made without being looked for: of a thousand, the others when their place comes near
+const CARDS_A_BLOCK = 60; // that have a place together: whole rows, of up to six columns
+const CARDS_A_TURN = 3; // that are made before the time is looked at
+const GROUP_HEAD_PX = 48;
 const CARD_PX = { width: 352, height: 288 }; // of a card and the gap behind it
 
 export class TagPage {
@@ -31,6 +34,7 @@ export class TagPage {
     this.tagTest = /(?:)/;
     /** @type {Map<Element, CardEntry[]>} the cards that are not made yet, by where they will stand */
     this.unmade = new Map();
+    this.frames = new FrameQueue();
     this.filter = el("input", { type: "search", role: "searchbox", class: "filter", "aria-label": t("log.filterTags"), placeholder: t("log.filterTags"), spellcheck: "false", autocomplete: "off", oninput: () => logs.setPattern(this.filter.value) });
     this.said = el("span", { class: "said", role: "status" });
     this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.charts") }, this.filter, this.said);
@@ -114,19 +118,27 @@ export class TagPage {
     const kept = new Set();
     for (const place of this.unmade.keys()) this.sight.unobserve(place);
     this.unmade.clear();
+    const { clientWidth, clientHeight, scrollTop } = this.logs.body;
+    const columns = Math.max(1, Math.floor(clientWidth / CARD_PX.width));
+    const inSight = Math.min(CARDS_AT_FIRST, columns * Math.ceil((scrollTop + clientHeight) / CARD_PX.height + 1));
     let made = 0;
+    for (const section of this.groups.children) this.sight.unobserve(section);
     const parts = groups.map(([name, count, entries], at) => {
       const closed = this.closed.has(name);
       const some = closed ? [] : this.whole.has(name) ? entries : entries.slice(0, this.most);
       const blocks = [];
-      for (let from = 0; from < some.length; from += CARDS_A_BLOCK) blocks.push(this.block(some.slice(from, from + CARDS_A_BLOCK), made + from < CARDS_AT_FIRST));
-      made += some.length;
+      for (let from = 0; from < some.length; from += CARDS_A_BLOCK) blocks.push(this.block(some.slice(from, from + CARDS_A_BLOCK), columns, Math.max(0, inSight - made - from), made + from < CARDS_AT_FIRST));
       for (const entry of some) kept.add(entry.key);
       const more = !closed && entries.length > some.length && el("button", { onclick: () => (this.whole.add(name), this.draw()) }, t("log.showAll", { n: entries.length }));
       const head = el("button", { class: "group-head", "aria-expanded": String(!closed), onclick: () => this.toggleGroup(name) }, el("b", {}, shortText(name, 120)), el("span", { class: "quiet" }, countWord(count)));
-      return el("section", { class: count > 1 || entries.length > 1 ? "log-group" : "log-group single" }, el("h2", {}, head, joins[at] && entries.length > 1 && this.scopeLink(entries)), ...blocks, more);
+      const kinds = ["log-group", !(count > 1 || entries.length > 1) && "single", made >= inSight && "far"];
+      const section = el("section", { class: kinds.filter(Boolean).join(" ") }, el("h2", {}, head, joins[at] && entries.length > 1 && this.scopeLink(entries)), ...blocks, more);
+      section.style.containIntrinsicBlockSize = `auto ${GROUP_HEAD_PX + Math.ceil(some.length / columns) * CARD_PX.height}px`;
+      made += some.length;
+      return section;
     });
     this.groups.replaceChildren(...parts);
+    for (const section of parts) this.sight.observe(section);
     const words = !this.tags.length ? t("log.noneYet") : this.tags.some((tag) => this.tagTest.test(tag.name)) ? t("log.nothing") : t("log.noTags");
     if (!groups.length) this.groups.append(el("p", { class: "quiet" }, words));
     const { left } = this.logs.state;
@@ -136,26 +148,30 @@ export class TagPage {
     if (focused) this.cards.get(focused)?.root.focus({ preventScroll: true });
   }
 
-  /** A place for some cards, with the cards or as large as they will be. @param {CardEntry[]} entries @param {boolean} now */
-  block(entries, now) {
-    const place = el("div", { class: "cards" });
-    if (now) place.append(...entries.map((entry) => this.card(entry).root));
-    else {
-      const columns = Math.max(1, Math.floor(this.logs.body.clientWidth / CARD_PX.width));
-      place.style.minHeight = `${Math.ceil(entries.length / columns) * CARD_PX.height}px`;
-      this.unmade.set(place, entries);
-      this.sight.observe(place);
-    }
+  /** A place for some cards, as large as they will be: the first are made now, the others in the next frames, or when it comes near.
+   * @param {CardEntry[]} entries @param {number} columns @param {number} now how many are made now @param {boolean} soon */
+  block(entries, columns, now, soon) {
+    const place = el("div", { class: "cards" }, ...entries.slice(0, now).map((entry) => this.card(entry).root));
+    for (const { classList } of place.children) classList.remove("far"); // in sight: laid out once, not twice
+    if (now >= entries.length) return place;
+    place.style.minHeight = `${Math.ceil(entries.length / columns) * CARD_PX.height}px`;
+    this.unmade.set(place, entries.slice(now));
+    if (soon) this.fillSoon(place);
+    else this.sight.observe(place);
     return place;
   }
 
-  /** Make the cards whose place came near. @param {Element} place */
-  fillBlock(place) {
-    const entries = this.unmade.get(place) ?? [];
-    this.unmade.delete(place);
+  /** Make the cards of a place in the next frames, unless others are shown by then. @param {Element} place */
+  fillSoon(place) {
     this.sight.unobserve(place);
-    place.append(...entries.map((entry) => this.card(entry).root));
-    /** @type {HTMLElement} */ (place).style.minHeight = "";
+    this.frames.add(place, () => {
+      const left = this.unmade.get(place);
+      if (!left) return;
+      place.append(...left.splice(0, CARDS_A_TURN).map((entry) => this.card(entry).root));
+      if (left.length) return this.fillSoon(place);
+      this.unmade.delete(place);
+      /** @type {HTMLElement} */ (place).style.minHeight = "";
+    });
   }
 
   /** The way from a group to the scope that holds the nodes of all its tags. @param {CardEntry[]} entries */
@@ -211,15 +227,17 @@ export class TagPage {
 
   /** @param {IntersectionObserverEntry[]} entries */
   onSight(entries) {
-    for (const { target, isIntersecting } of entries) if (isIntersecting && this.unmade.has(target)) this.fillBlock(target);
+    for (const { target, isIntersecting } of entries) if (isIntersecting && this.unmade.has(target)) this.fillSoon(target);
     const seen = entries.map(({ target, isIntersecting }) => /** @type {[TagCard | undefined, boolean]} */ ([this.cardAround(target), isIntersecting])).filter(([card]) => card);
-    for (const [card, near] of seen) card.root.classList.toggle("far", !near);
-    // All are measured before one is drawn: what is drawn in between would have everything laid out again.
-    const rooms = seen.map(([{ plot }]) => [plot.clientWidth, plot.clientHeight]);
-    seen.forEach(([card, near], at) => {
+    for (const { target, isIntersecting } of entries) target.classList.toggle("far", !isIntersecting);
+    // All are measured before one is drawn: what is drawn in between would have everything laid out again. To measure what is
+    // out of sight would have that laid out too.
+    const rooms = seen.map(([{ plot }, near]) => (near ? [plot.clientWidth, plot.clientHeight] : []));
+    seen.forEach(([card, near], at) => this.frames.add(card.root, () => {
+      if (this.cards.get(card.key) !== card) return; // it was dropped meanwhile
       card.setNear(near);
-      card.fitPlot(...rooms[at]);
-    });
+      if (near) card.fitPlot(...rooms[at]);
+    }));
   }
 
   /** The card that an element is in. @param {Element} element @returns {TagCard | undefined} */
