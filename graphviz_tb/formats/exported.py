@@ -28,6 +28,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from graphviz_tb.formats.collections import KEEPS_MORE
@@ -219,8 +220,7 @@ class ProgramBuilder:
         }
         node = self._add_node(op, scope, name or _plain_type(op), inputs, kept, outputs)
         if source:
-            lines = (line[:MAX_SOURCE_LINE_LETTERS].encode("utf-8", "replace") for line in source)
-            node.attr["_source"].list.s.extend(lines)
+            node.attr["_source"].CopyFrom(_source_attribute(tuple(source)))
         for attribute, function in (functions or {}).items():
             node.attr[attribute].func.name = function
 
@@ -267,16 +267,14 @@ class ProgramBuilder:
         node = NodeDef(name=block.unique_name(self._calls.scope_of_node(scope), name), op=op)
         for key, content in attributes.items():
             set_attribute(node.attr[key], content)
-        shapes, types = node.attr["_output_shapes"].list, node.attr["_output_types"].list
         for place, (value, shape) in enumerate(outputs):
             if value:
                 block.given[value] = f"{node.name}:{place}" if place else node.name
                 block.values[value] = shape
-            _set_shape(shapes.shape.add(), shape.sizes)
-            types.type.append(DTYPE_NUMBERS.get(shape.dtype, 0))
-        if not outputs:
-            node.attr.pop("_output_shapes")
-            node.attr.pop("_output_types")
+        if outputs:
+            shapes, types = _output_attributes(tuple((_hashable_sizes(kind.sizes), kind.dtype) for _, kind in outputs))
+            node.attr["_output_shapes"].CopyFrom(shapes)
+            node.attr["_output_types"].CopyFrom(types)
         block.nodes.append(node)
         block.inputs.append(inputs)
         return node
@@ -320,8 +318,9 @@ class ProgramBuilder:
         name = block.unique_name(self._calls.scope_of_node(scope), own or "weight")
         node = NodeDef(name=name, op=BUFFER_OP if weight.buffer else PARAMETER_OP)
         _set_dtype(node.attr["dtype"], weight.value.dtype)
-        _set_shape(node.attr["shape"].shape, weight.value.sizes)
-        _set_shape(node.attr["_output_shapes"].list.shape.add(), weight.value.sizes)
+        shapes, _ = _output_attributes(((_hashable_sizes(weight.value.sizes), weight.value.dtype),))
+        node.attr["_output_shapes"].CopyFrom(shapes)
+        node.attr["shape"].shape.CopyFrom(shapes.list.shape[0])
         node.attr["_variable"].s = node.attr["shared_name"].s = weight.name.encode("utf-8", "replace")
         if weight.trainable is not None:
             node.attr["_trainable"].b = weight.trainable
@@ -518,6 +517,32 @@ def dtype_attribute(name: str) -> AttrValue:
 
 def _set_dtype(message: AttrValue, name: str) -> None:
     message.type = DTYPE_NUMBERS.get(name, 0)
+
+
+# Most ops give what others give, and blocks of one class have the same lines: to copy a message takes a tenth of the
+# time that it takes to fill one.
+
+
+@lru_cache(maxsize=1024)
+def _output_attributes(outputs: tuple[tuple[tuple[TensorSize, ...] | None, str], ...]) -> tuple[AttrValue, AttrValue]:
+    """Return the shapes and the types of outputs as attributes, to be copied."""
+    shapes, types = AttrValue(), AttrValue()
+    for sizes, dtype in outputs:
+        _set_shape(shapes.list.shape.add(), sizes)
+        types.list.type.append(DTYPE_NUMBERS.get(dtype, 0))
+    return shapes, types
+
+
+@lru_cache(maxsize=1024)
+def _source_attribute(lines: tuple[str, ...]) -> AttrValue:
+    """Return lines of source as an attribute, to be copied."""
+    made = AttrValue()
+    made.list.s.extend(line[:MAX_SOURCE_LINE_LETTERS].encode("utf-8", "replace") for line in lines)
+    return made
+
+
+def _hashable_sizes(sizes: Sizes) -> tuple[TensorSize, ...] | None:
+    return None if sizes is None else tuple(sizes[: MAX_DIMENSIONS + 1])
 
 
 def _set_shape(message: TensorShapeProto, sizes: Sizes) -> None:

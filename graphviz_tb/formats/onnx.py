@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import struct
 from collections import ChainMap, Counter
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from graphviz_tb.errors import NoGraph
 from graphviz_tb.formats.collections import KEEPS_MORE
@@ -104,6 +104,7 @@ PASSING_OPS = frozenset(("Identity", "QuantizeLinear", "DequantizeLinear"))
 EMPTY_LIST_TYPES = frozenset((6, 7, 8))  # types of attributes: lists of floats, whole numbers, texts
 # Whole numbers of more than 8 bits in place of a weight's floats: counts have the same types, and are no weights.
 QUANTIZED_TYPES = {"int32": "qint32", "int16": "qint16", "uint16": "quint16"}
+AnyValue = TypeVar("AnyValue")
 BUFFER_SLOTS = frozenset(("mean", "variance", "buffer"))
 
 
@@ -177,11 +178,13 @@ class BlockReader:
         self.model, self.builder, self.key, self.around = model, model.builder, key, around
         self.nodes = graph.nodes
         # Bodies see what is around them, which may be far more than what they have: nothing of it is copied.
-        self.stored: ChainMap[str, TensorValue] = ChainMap(
-            stored_tensors(graph), *(around.stored.maps if around else ())
-        )
-        self.same: ChainMap[str, str] = ChainMap({}, *(around.same.maps if around else ()))  # another name of a value
-        self.kinds: ChainMap[str, Value] = ChainMap({}, *(around.kinds.maps if around else ()))
+        self.stored: MutableMapping[str, TensorValue] = stored_tensors(graph)
+        self.same: MutableMapping[str, str] = {}  # another name of a value
+        self.kinds: MutableMapping[str, Value] = {}
+        if around is not None:
+            self.stored = ChainMap(self.stored, *_maps_of(around.stored))
+            self.same = ChainMap(self.same, *_maps_of(around.same))
+            self.kinds = ChainMap(self.kinds, *_maps_of(around.kinds))
         self.weights: dict[str, StoredWeight] = around.weights if around else {}
         self.used: dict[str, WeightUse | None] = around.used if around else {}
         self.quantized: dict[str, str] = {}  # type by value that was quantised and dequantised
@@ -190,8 +193,8 @@ class BlockReader:
         if isinstance(graph, GraphValue):
             named = [*graph.values, *graph.inputs, *graph.outputs]
         else:
-            self.kinds |= dict.fromkeys(graph.inputs, Value())
-        self.kinds |= {value.name: Value(value.dims, value.dtype) for value in named}
+            self.kinds.update(dict.fromkeys(graph.inputs, Value()))
+        self.kinds.update({value.name: Value(value.dims, value.dtype) for value in named})
         self.makers = {value: node for node in graph.nodes for value in node.outputs if value}
         takers = Counter(chain.from_iterable(node.inputs for node in graph.nodes))
         restored = Counter(node.inputs[0] for node in graph.nodes if node.op_type == "DequantizeLinear" and node.inputs)
@@ -482,6 +485,11 @@ class BlockReader:
         """Return whether a value is given here, and not stored."""
         resolved = self._resolve(value)
         return resolved not in self.stored and (resolved in self.makers or resolved in self.kinds)
+
+
+def _maps_of(names: MutableMapping[str, AnyValue]) -> Sequence[MutableMapping[str, AnyValue]]:
+    """Return the mappings of a block and of those around it, the innermost first."""
+    return names.maps if isinstance(names, ChainMap) else [names]
 
 
 def _results_of_bodies(node: NodeValue) -> list[Value]:

@@ -161,7 +161,20 @@ def has_call_record(node: NodeValue) -> bool:
 def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:
     """Return the modules in the metadata of a node."""
     paths, classes = metadata.get(SCOPES_KEY, ""), metadata.get(CLASSES_KEY, "")
-    return _listed_modules(paths, classes, "" if paths else metadata.get(NAMESPACE_KEY, ""))
+    # The last of each is the op: without it the lists of all ops of a module are equal.
+    return _listed_modules(
+        _without_last_name(paths), _without_last_name(classes), "" if paths else metadata.get(NAMESPACE_KEY, "")
+    )
+
+
+def _without_last_name(listed: str) -> str:
+    """Return a list of texts with an empty one in place of the last.
+
+    >>> _without_last_name("['', 'enc.0', 'linear']")
+    "['', 'enc.0', '']"
+    """
+    before, comma, last = listed.rpartition(", '")
+    return f"{before}, '']" if comma and last.endswith("']") and last[:-2].replace(".", "_").isidentifier() else listed
 
 
 @lru_cache(maxsize=1024)  # the nodes of a module follow each other

@@ -85,6 +85,7 @@ class Role(StrEnum):
     COUNT = "count"
     HOLDS_NUMBERS = "holds-numbers"
     ADD = "add"
+    MULTIPLY = "multiply"
     RANGE = "range"
     SELECT = "select"
     INDEX = "index"
@@ -212,6 +213,8 @@ SIZE_ARITHMETIC_OPS = OPS_BY_ROLE[Role.COUNT]
 """Arithmetic by which programs compute sizes: a whole number among their inputs is one."""
 ADD_OPS = OPS_BY_ROLE[Role.ADD]
 """Add two tensors."""
+MULTIPLY_OPS = OPS_BY_ROLE[Role.MULTIPLY] | {"Multiply"}
+"""Multiply two tensors element by element; a class of Keras too."""
 INDEX_OPS = OPS_BY_ROLE[Role.INDEX]
 """Further ops that compute sizes if their values are whole numbers."""
 RANGE_OPS = OPS_BY_ROLE[Role.RANGE]

@@ -61,6 +61,15 @@ OP_LINES = read_table((get_data(__name__, "ops.tsv") or b"").decode())
 EQUAL_OPS = _resolve_equal_ops(OP_LINES)
 
 
+def has_framework(op: str) -> bool:
+    """Return whether an op type has the name of its framework before it, as all but those of TensorFlow.
+
+    >>> has_framework("aten::conv2d"), has_framework("Conv2D")
+    (True, False)
+    """
+    return "::" in op
+
+
 def equal_op(op: str) -> str:
     """Return the op of TensorFlow that does the same as one of another framework, where the table says so; else `op`.
 

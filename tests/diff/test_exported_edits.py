@@ -11,6 +11,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.diff import diff
+from tests.effort import part
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 ARCHIVES = {network: f"exported_edits/{network}.tar.xz" for network in ("cnn", "decoder")}
@@ -121,7 +122,9 @@ def edited(pair: str) -> Any:
     return diff(base(network, form), load(members(network)[f"{edit}.{form}"]))
 
 
-@pytest.mark.parametrize(("pair", "most"), [*((pair, 1) for pair in ONE_CHANGE), *((pair, 2) for pair in TWO_CHANGES)])
+@pytest.mark.parametrize(
+    ("pair", "most"), part([*((pair, 1) for pair in ONE_CHANGE), *((pair, 2) for pair in TWO_CHANGES)], 4)
+)
 def test_an_edit_is_said_in_few_changes(pair: str, most: int) -> None:
     changes = edited(pair)
     text = changes.explain()

@@ -387,7 +387,7 @@ class CostSummer:
             # An unknown size counts as the batch: a guess.
             guessed=int(any(not all_sizes_known(out.shape) for out in (*ins, *outs) if out.shape is not None)),
             # An op without operations costs nothing, whatever its sizes.
-            partial=int(done is not None and partial and (any(done) or not alias)),
+            partial=int(done is not None and partial and (any(done) or not (alias or layer))),
             unshaped=int(not alias and not self._stores[node] and _has_unknown_output_size(op)),
         )
 

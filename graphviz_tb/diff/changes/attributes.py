@@ -30,7 +30,7 @@ from graphviz_tb.diff.traced import OWN_PARAMETER
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
-from graphviz_tb.model.modules import enclosing_module_class
+from graphviz_tb.model.layers import enclosing_module_class
 from graphviz_tb.model.tensors import dtype_label, shape_proto_text
 from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS
 from graphviz_tb.ops.signatures import attribute_defaults, is_size_input
