@@ -306,9 +306,13 @@ def doubtful_constants(graph: Graph, way: Ints, weights: Bools, literal: bool) -
 
 
 def opaque_holders(graph: Graph) -> list[int]:
-    """Opaque ops: a compiled program, a table that training fills, an op of an unknown
-    type with a long attribute."""
-    opaque = {op for op in set(graph.op_types) if op in COMPILED or op in FILLED_TABLES or op_line(op) == ""}
+    """Opaque ops: a compiled program, a table that training fills, an op of an unknown type with a long attribute, an
+    op whose coefficients are attributes."""
+    opaque = {
+        op
+        for op in set(graph.op_types)
+        if op in COMPILED or op in FILLED_TABLES or op_line(op) == "" or has_role(op, Role.HOLDS_NUMBERS)
+    }
     if not opaque:
         return []
     nodes = np.flatnonzero(graph.nodes_of_types(opaque.__contains__) & (graph.definition >= 0)).tolist()
@@ -323,4 +327,6 @@ def _holds_much(graph: Graph, node: int) -> bool:
         return False
     if definition.op in FILLED_TABLES:
         return definition.attr["value_dtype"].type in STORED if "value_dtype" in definition.attr else False
+    if has_role(definition.op, Role.HOLDS_NUMBERS):
+        return True
     return any(len(value.s) >= MANY_BYTES or value.tensor.tensor_content for value in definition.attr.values())

@@ -29,7 +29,16 @@ from graphviz_tb.model.graph import Graph, Mark, parse_output_number
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Variable, VariableUse, Weight
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_from_proto
-from graphviz_tb.ops.roles import CALL_OPS, CONSTANT_OPS, HANDLE_OPS, INPUT_OPS, RESOURCE_ASSIGN_OPS, Role, has_role
+from graphviz_tb.ops.roles import (
+    CALL_OPS,
+    CONSTANT_OPS,
+    HANDLE_OPS,
+    INPUT_OPS,
+    PARAMETER_OP,
+    RESOURCE_ASSIGN_OPS,
+    Role,
+    has_role,
+)
 from graphviz_tb.ops.signatures import weight_input_names
 
 if TYPE_CHECKING:
@@ -307,10 +316,11 @@ class VariableTable(NamedTuple):
     rows: list[Variable]
     users: Mapping[int, list[int]]
     writers: Mapping[int, list[int]]
+    turned: Mapping[int, Shape]  # nodes that give a weight of an exported program once more, in another shape
 
     def shapes_by_node(self) -> dict[int, Shape]:
         """Return the shape of each, by the node that makes it."""
-        return {each.node: each.shape for each in self.rows}
+        return {each.node: each.shape for each in self.rows} | dict(self.turned)
 
 
 def classify_variables(graph: Graph, carried: ValueOrigins, part: Bytes, listed: VariableTable) -> tuple[Variable, ...]:
@@ -325,6 +335,7 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     reads = _reads_by_variable(graph, carried)
     seen: set[str] = set()
     table: list[Variable] = []
+    turned: dict[int, Shape] = {}
     for node in sorted(handles):
         is_variable = graph.meaning.variable[node] or graph.op_types[graph.op[node]] in CONSTANT_OPS
         if graph.function[node] >= 0 and not is_variable:
@@ -333,6 +344,8 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
         if graph.meaning.variable[node]:
             # Several handles of one resource are one variable.
             if (resource := _resource_of(graph, node)) in seen:
+                if graph.op_types[graph.op[node]] == PARAMETER_OP:
+                    turned[node] = shape
                 continue
             seen.add(resource)
         if shape is None or not dtype:
@@ -343,7 +356,7 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     missing = [each.node for each in table if each.shape is None]
     shapes = _shapes_implied_by_uses(graph, frozenset(missing)) if missing else {}
     known = [replace(each, shape=shapes[each.node]) if each.node in shapes else each for each in table]
-    return VariableTable(known, users, writers)
+    return VariableTable(known, users, writers, turned)
 
 
 def _reads_by_variable(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:

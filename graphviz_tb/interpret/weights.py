@@ -271,8 +271,10 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     A graph of PyTorch has none: its parameters are constants already.
     """
     none = np.full(len(graph), -1, np.int32)
-    if graph.is_value_trace or not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
+    if graph.is_value_trace:
         return ValueOrigins(none, {})
+    if not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
+        return ValueOrigins(none, {}, doubtful=tuple(opaque_holders(graph)))
     bindings = _bind_call_arguments(graph)
     made = _find_weight_makers(graph, bindings)
     through = PASS_THROUGH_OPS | frozenset(filter(_passes_weight, graph.op_types))

@@ -83,6 +83,7 @@ class Role(StrEnum):
     GRADIENT = "gradient"
     SIZE = "size"
     COUNT = "count"
+    HOLDS_NUMBERS = "holds-numbers"
     ADD = "add"
     MULTIPLY = "multiply"
     RANGE = "range"

@@ -20,7 +20,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.signatures import kernel_sizes, kernel_turning_attribute
+from graphviz_tb.ops.signatures import is_size_input, kernel_sizes, kernel_turning_attribute
 from graphviz_tb.words.layer_steps import (
     ACTIVATION_WORDS,
     UNKNOWN_STEP,
@@ -38,6 +38,8 @@ WINDOWS, STRIDES = ("kernel_size", "kernel_shape", "ksize"), ("stride", "strides
 DILATIONS, GROUPS = ("dilation", "dilations"), ("groups", "group")
 NORM_GROUPS = ("num_groups", "group")
 RECURRENT = ("lstm", "gru", "rnn")
+RESHAPED = ("shape", "size")
+MOST_OPS_OF_COPIES = 8  # between keys and attention
 AXES = ("dim", "axes", "axis")
 
 
@@ -79,6 +81,27 @@ class ExportedSteps(TensorFlowSteps):
                 value = attr_value(definition, name)
                 return list(value.list.i) if value.HasField("list") else [int(value.i)]
         return []
+
+    def reshaped_sizes(self, node: int) -> list[int]:
+        """Return the sizes to which an op brings a tensor of three axes; what it does not state is what it gives."""
+        op = self.op_of(node)
+        gives, takes = self._sizes(node), self._input_sizes(node, 0)
+        if not has_role(op, Role.REARRANGE) or len(takes) not in (0, 3):
+            return []
+        stated = self._numbers(node, RESHAPED) or (self._joined_sizes(node) if is_size_input(op, 1) else [])
+        return stated or (gives if takes and takes[2] == prod(gives[2:]) else [])
+
+    def _joined_sizes(self, node: int) -> list[int]:
+        """Return sizes that a program puts together, -1 for what is not known: from single numbers, or two for the last
+        axis between those that stay."""
+        source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 1), -1)
+        if source < 0 or not has_role(self.op_of(source), Role.INDEX):
+            return []
+        parts = [self._constant(part, 2) for _, (part, _) in self.inputs_of(source)]
+        known = [int(size) for part in parts for size in part]
+        if len(parts) < 4 and len(known) == 2:
+            return [-1, -1, *known]
+        return [int(part[0]) if len(part) == 1 else -1 for part in parts]
 
     def _along_image(self, node: int, names: Sequence[str]) -> list[int]:
         """Return the numbers of an attribute for the window of an op, without those for batch and channels."""
@@ -192,7 +215,19 @@ class ExportedSteps(TensorFlowSteps):
         known = len(query) == 4 and len(key) == 4 and min(query[1], key[1], query[3]) > 0
         if not known or query[1] % key[1]:
             return LayerStep("scores", "")
-        return LayerStep("scores", heads_word(query[1], key[1], query[3]))
+        return LayerStep("scores", heads_word(query[1], self._heads_before_copies(node, key), query[3]))
+
+    def _heads_before_copies(self, node: int, key: Sequence[int]) -> int:
+        """Return the heads of the keys before a program repeats them for each query of a group."""
+        fewest, slot = key[1], 1
+        for _ in range(MOST_OPS_OF_COPIES):
+            node = next((source for place, (source, _) in self.inputs_of(node) if place == slot), -1)
+            if node < 0 or self.weights_of(node):
+                break
+            sizes, slot = self._sizes(node), 0
+            if len(sizes) == 4 and [sizes[2], sizes[3]] == [key[2], key[3]] and sizes[1] > 0 and not fewest % sizes[1]:
+                fewest = sizes[1]
+        return fewest
 
     def _recurrent(self, name: str, node: int) -> LayerStep | None:
         kernels = list(self._kernels(node))

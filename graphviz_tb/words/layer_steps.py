@@ -23,6 +23,7 @@ from graphviz_tb.ops.roles import (
     EMBEDDING_LOOKUP_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
+    RESHAPE_OPS,
     Role,
     has_role,
 )
@@ -185,6 +186,10 @@ class TensorFlowSteps:
             parts = [self._constant(part, 1) for _, (part, _) in self.inputs_of(source)]
             return [int(part[0]) if part else -1 for part in parts]
         return [int(value) for value in self._constant(source, most) if not isinstance(value, bytes)]
+
+    def reshaped_sizes(self, node: int) -> list[int]:
+        """Return the sizes to which an op reshapes a tensor, -1 for what is not known; [] of any other op."""
+        return self.constant_input(node, 1) if self.op_of(node) in RESHAPE_OPS else []
 
     def _constant(self, node: int, most: int) -> list[Any]:
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None

@@ -26,7 +26,6 @@ from graphviz_tb.ops.roles import (
     EMBEDDING_LOOKUP_OPS,
     MATRIX_PRODUCT_OPS,
     MULTIPLY_OPS,
-    RESHAPE_OPS,
     Role,
     has_role,
 )
@@ -355,9 +354,7 @@ class PaperWords:
         found = {
             (shape[2], shape[3])
             for node in nodes
-            if self.steps.op_of(node) in RESHAPE_OPS
-            and len(shape := self.steps.constant_input(node, 1)) == 4
-            and min(shape[2:]) > 0
+            if len(shape := self.steps.reshaped_sizes(node)) == 4 and min(shape[2:]) > 0
         }
         return tuple(sorted(found))
 

@@ -234,6 +234,13 @@ def test_what_an_exporter_worked_out_makes_the_count_a_lower_bound() -> None:
     assert list(words.values()) == [("at least ", 15), ("", 15), ("", 15)]
 
 
+def test_coefficients_in_attributes_are_a_bound() -> None:
+    linear = node("LinearClassifier", "x", "label scores", post_transform="NONE")
+    graph = GraphValue(nodes=(linear,), inputs=(value("x", 1, 6),), outputs=(value("scores", 1, 2),))
+    cost = load(graph).cost.under(0)
+    assert (cost.bound_word("parameters"), cost.parameters) == ("at least ", 0)
+
+
 def test_truncated_model_says_where() -> None:
     data = (FIXTURES / "opset21.onnx").read_bytes()
     for stop in range(40, len(data), 97):

@@ -28,8 +28,8 @@ CALL_NUMBER = re.compile(r"@\d+$")
 MACS_WITHIN = 0.02
 # Of the last convolution of a residual path, which no output needs, exporters of ONNX leave no trace.
 DROPPED = frozenset(["wavenet"])
-# No words of attention: queries and values are each made by three dense layers; heads are in no op of the file.
-UNUSUAL = {"lora": "SelfAttention", "script.onnx.gz": "SelfAttention"}
+# No words of attention: queries and values are each made by three dense layers.
+UNUSUAL = {"lora": "SelfAttention"}
 
 
 @cache
@@ -154,7 +154,8 @@ def second_line(said: dict[str, Any]) -> str:
     if kind == "Embedding":
         return f"{grouped(said['num_embeddings'])} × {grouped(said['embedding_dim'])}"
     if kind == "SelfAttention":
-        return f"{said['heads']} heads"
+        shared = f", {said['kv']} kv" if said["kv"] != said["heads"] else ""
+        return f"{said['heads']} heads{shared} × {said['shapes'][0][-1] // said['heads']}"
     return ""
 
 
@@ -170,7 +171,7 @@ def test_second_lines_of_layers_are_their_settings(form: str) -> None:
         paper = PaperWords(model.hierarchy)
         for path, rows in scopes(model.hierarchy).items():
             said = told["modules"].get(path, {"class": ""})
-            expected = second_line(said) if said["class"] not in (UNUSUAL.get(name), UNUSUAL.get(form)) else ""
+            expected = second_line(said) if said["class"] != UNUSUAL.get(name) else ""
             for row in rows if expected else ():
                 asked += 1
                 if not (paper.of(row) or "").startswith(expected):
