@@ -85,6 +85,8 @@ HEAD_BYTES = Limit(1 << 16, "read", "bytes", "of a file from which its format is
 LARGE_TEXT_BYTES = Limit(32 << 20, "read", "bytes", "of a text that is read as a whole", "read in windows")
 MAX_CONFIG_BYTES = Limit(256 << 20, "read", "bytes", "of the JSON of a Keras archive, unpacked", "refused")
 MAX_PROGRAM_DEPTH = Limit(50, "read", "levels", "of bodies within bodies of an exported program", "refused")
+MAX_PROGRAM_BODIES = Limit(20_000, "read", "bodies",
+    "of control flow and functions of an exported program: real ones have hundreds", "refused")
 MAX_SCOPE_LETTERS_OF_PROGRAM = Limit(50_000_000, "read", "letters",
     "of the scopes of all calls of modules of an exported program", "without a scope, a notice")
 MAX_SOURCE_LINE_LETTERS = Limit(200, "read", "letters", "of a line of source of an exported program", "cut")
