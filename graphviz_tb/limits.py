@@ -433,6 +433,7 @@ MAX_FUNCTION_NAME_LETTERS = Limit(200, "diff", "letters",
     "of the name of a function in the line of each of its nodes", "cut")
 MAX_HEADLINE_PARTS = Limit(2, "diff", "parts",
     "that the headline of a change names: the first and the last", "not named")
+MAX_COMPARED_SOURCES = Limit(1_000, "diff", "nodes", "of a change whose lines of source are compared", "the first")
 MAX_REPORT_VALUE_LETTERS = Limit(60, "diff", "characters",
     "of a value: two of them and an arrow fit a wide terminal", "cut")
 MAX_EXCHANGED_LETTERS = Limit(10_000_000_000, "diff", "letters",
