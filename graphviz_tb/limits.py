@@ -85,6 +85,8 @@ HEAD_BYTES = Limit(1 << 16, "read", "bytes", "of a file from which its format is
 LARGE_TEXT_BYTES = Limit(32 << 20, "read", "bytes", "of a text that is read as a whole", "read in windows")
 MAX_CONFIG_BYTES = Limit(256 << 20, "read", "bytes", "of the JSON of a Keras archive, unpacked", "refused")
 MAX_PROGRAM_DEPTH = Limit(50, "read", "levels", "of bodies within bodies of an exported program", "refused")
+MAX_PROGRAM_BODIES = Limit(20_000, "read", "bodies",
+    "of control flow and functions of an exported program: real ones have hundreds", "refused")
 MAX_SCOPE_LETTERS_OF_PROGRAM = Limit(50_000_000, "read", "letters",
     "of the scopes of all calls of modules of an exported program", "without a scope, a notice")
 MAX_SOURCE_LINE_LETTERS = Limit(200, "read", "letters", "of a line of source of an exported program", "cut")
@@ -433,6 +435,7 @@ MAX_FUNCTION_NAME_LETTERS = Limit(200, "diff", "letters",
     "of the name of a function in the line of each of its nodes", "cut")
 MAX_HEADLINE_PARTS = Limit(2, "diff", "parts",
     "that the headline of a change names: the first and the last", "not named")
+MAX_COMPARED_SOURCES = Limit(1_000, "diff", "nodes", "of a change whose lines of source are compared", "the first")
 MAX_REPORT_VALUE_LETTERS = Limit(60, "diff", "characters",
     "of a value: two of them and an arrow fit a wide terminal", "cut")
 MAX_EXCHANGED_LETTERS = Limit(10_000_000_000, "diff", "letters",

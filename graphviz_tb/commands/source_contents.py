@@ -27,7 +27,6 @@ FORM_NAMES = {
     "meta_graph": "MetaGraphDef",
     "saved_model": "SavedModel",
     "keras_json": "Keras model",
-    "archive": "Keras archive",
     "events": "event file",
 }
 SIGNATURE_DTYPES = {"float": "float32", "double": "float64", "half": "float16"}
@@ -77,7 +76,7 @@ def source_entries(source: SourceArgument, options: ReadOptions, loaded: LoadedG
             list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
         )
     graph = loaded.graph
-    form = FORM_NAMES.get(source.form, source.form.replace("_", " "))
+    form = FORM_NAMES.get(source.form, loaded.format)
     return (
         SourceEntry(
             loaded.kind,

@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from types import NoneType
 from typing import Any, Self
+
+import numpy as np
 
 from graphviz_tb.diff.changes.layers import LayerClasses, Layers, sort_by_flow
 from graphviz_tb.diff.changes.names import counter_shifts
@@ -17,12 +20,14 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.ledger import FUNCTION, SCOPE, Balance, LedgerEntry, balance_ledger, build_ledger, name_of_entry
 from graphviz_tb.diff.match.matching import REASON_WORDS, Matching, Reason
 from graphviz_tb.errors import require_type
+from graphviz_tb.limits import MAX_COMPARED_SOURCES
 from graphviz_tb.model.change import (
     CHANGE_KINDS,
     CHANGE_QUANTITIES,
     SEVERITIES,
     Change,
     ChangeKind,
+    NamePair,
     ValuePair,
     sort_by_severity,
     value_pairs_to_json,
@@ -33,6 +38,7 @@ from graphviz_tb.model.formatting import replace_non_finite
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import DiffOptions
+from graphviz_tb.words.attributes import source_of_definition
 
 # The basis of a diff: two graphs and their matching, seen from old to new whichever way they were matched.
 
@@ -128,6 +134,15 @@ class MatchedGraphs:
         new |= _name_partners(old, self.to_new, self.scope_to_new)
         return {"old": before.names_and_classes(old), "new": after.names_and_classes(new)}
 
+    def program_lines(self, change: Change) -> NamePair:
+        """Return the line of the program that made what a change is about, in the old and in the new graph; None where
+        a file does not say."""
+        edits = change.edits
+        kept = (*edits.ops, *((old, new) for old, new, _ in edits.attributes)) or edits.inputs
+        if edits.added or edits.removed:
+            return _common_line(self.old, edits.removed), _common_line(self.new, edits.added)
+        return _common_line(self.old, [old for old, _ in kept]), _common_line(self.new, [new for _, new in kept])
+
     def inverse(self) -> MatchedGraphs:
         """Return the diff seen from the other side: old and new exchanged."""
         return replace(self, turned=not self.turned)
@@ -157,6 +172,22 @@ class MatchedGraphs:
         for old, new in self.pairs():
             why = REASON_WORDS[Reason(int(reasons[new if self.turned else old]))]
             yield self.old.name[old], self.new.name[new], why
+
+
+def _common_line(graph: Graph, nodes: Sequence[int]) -> str | None:
+    """Return the innermost line that made all of the nodes, or that reads weights; where they have none in common, that
+    of the first."""
+    stacks = _source_stacks(graph, nodes)
+    if not stacks and nodes:
+        stacks = _source_stacks(graph, graph.target[np.isin(graph.source, nodes)].tolist())
+    common = [lines[0] for lines in takewhile(lambda lines: len({*lines}) == 1, zip(*stacks, strict=False))]
+    return (common or stacks[0])[-1] if stacks else None
+
+
+def _source_stacks(graph: Graph, nodes: Sequence[int]) -> list[list[str]]:
+    """Return the lines that made each of the nodes that have some."""
+    definitions = map(graph.node_def, nodes[:MAX_COMPARED_SOURCES])
+    return [lines for each in definitions if each is not None and (lines := source_of_definition(each))]
 
 
 def _name_partners(layers: Collection[int], nodes: Ints, scopes: Ints) -> set[int]:
@@ -286,6 +317,12 @@ class Comparison:
         [...]}`."""
         require_type("change", change, Change)
         return self.source.layers_of(change) if self.source is not None else {"old": [], "new": []}
+
+    def program_lines(self, change: Change) -> NamePair:
+        """Return the line of the program that made what a change is about, `model.py:41 x = self.attn(x)`: in the old,
+        in the new graph; None where a file does not say."""
+        require_type("change", change, Change)
+        return self.source.program_lines(change) if self.source is not None else (None, None)
 
     @property
     def ledger(self) -> tuple[list[dict[str, Any]], Balance | None]:

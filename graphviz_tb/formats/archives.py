@@ -16,7 +16,7 @@ from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.sources.streams import OpenedSource
-from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, member_blocks
+from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, archive_error, member_blocks
 
 KERAS_CONFIG_NAME = "config.json"
 
@@ -31,7 +31,7 @@ def read_archive(opened: OpenedSource, options: ReadOptions) -> SourceContents:
             exported = is_export_archive(archive.namelist())
             data, on_disk = (b"", None) if exported else _read_archive_config(archive, opened)
         except ARCHIVE_ERRORS as error:
-            raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
+            raise archive_error(opened.name, error) from None
         if exported:
             return read_export_archive(opened, archive)
         content = conceptual_graph(data, opened.name, partial(archive_weights, archive, opened), on_disk)

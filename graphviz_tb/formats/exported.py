@@ -31,9 +31,16 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from graphviz_tb.errors import TooLarge
 from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent
-from graphviz_tb.limits import MAX_LAYER_DEPTH, MAX_SCOPE_LETTERS_OF_PROGRAM, MAX_SOURCE_LINE_LETTERS, Meter
+from graphviz_tb.limits import (
+    MAX_LAYER_DEPTH,
+    MAX_PROGRAM_BODIES,
+    MAX_SCOPE_LETTERS_OF_PROGRAM,
+    MAX_SOURCE_LINE_LETTERS,
+    Meter,
+)
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
@@ -142,7 +149,9 @@ class ProgramBuilder:
 
     def begin_body(self, name: str, around: str = "") -> str:
         """Begin a function that is called in the scope `around`, and return its unique name; its description ends when
-        `body` is set again."""
+        `body` is set again. Raises TooLarge."""
+        if len(self.blocks) > MAX_PROGRAM_BODIES:
+            raise TooLarge(f"the program has more than {MAX_PROGRAM_BODIES:,} bodies of control flow and functions")
         unique = name
         while unique in self.blocks or not unique:
             self._bodies_by_name[name] += 1

@@ -45,7 +45,7 @@ FORM_BY_DTYPE = {
     **dict(zip(("uint32", "int16", "int8"), ("<I", "<h", "<b"), strict=True)),
 }
 # Memory that a message takes at least, a node of the graph later more, and lists of numbers for each byte in the file.
-BYTES_OF_MESSAGE, BYTES_PER_LISTED_BYTE = 150, 10
+BYTES_OF_MESSAGE, BYTES_OF_NODE, BYTES_PER_LISTED_BYTE = 150, 600, 10
 EXTERNAL_LOCATION = 1  # `data_location` of a tensor whose values are in another file
 
 ValueSizes = (
@@ -410,7 +410,7 @@ class MessageDecoder:
         """Decode one message; those inside it by recursion, no deeper than protobuf goes."""
         if depth > MAX_MESSAGE_DEPTH:
             raise RecursionError
-        self.budget.take(BYTES_OF_MESSAGE)
+        self.budget.take(BYTES_OF_NODE if kind is NodeValue else BYTES_OF_MESSAGE)
         rules = FIELDS[kind]
         values: dict[str, Any] = {}
         for number, wire, start, begin, end in wire_spans(self.data, first, last):
@@ -448,6 +448,8 @@ class MessageDecoder:
         known: OnnxMessageT | None = self._decoded.get(key)
         if known is None:
             known = self._decoded[key] = self.decode(kind, first, last, depth + 1)
+        else:
+            self.budget.take(BYTES_OF_MESSAGE)  # the list of equal ones takes time and memory too
         return known
 
 

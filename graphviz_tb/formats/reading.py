@@ -265,6 +265,7 @@ def read_source(
         layers={} if options.whole_file else content.layers or _layers_of_same_run(holding, chosen, graph),
         described=content.described,
         run=entry.run,
+        format=entry.format,
         graph_runs=holding.graph_runs,
     )
 

@@ -18,7 +18,7 @@ from graphviz_tb.limits import FREE_FLATBUFFER_VALUES, Meter
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
 from graphviz_tb.ops.table import read_table
-from graphviz_tb.sources.bounds import MAX_BYTES_HINT
+from graphviz_tb.sources.bounds import MAX_BYTES_HINT, check_listed_nodes
 
 TFLITE_MAGIC = b"TFL3"  # at byte 4
 SCHEMA_VERSION = 3
@@ -138,7 +138,8 @@ class _Flatbuffer:
 
     def __init__(self, data: bytes, name: str, bounded: bool) -> None:
         self.data, self.name = data, name
-        self._meter = Meter(FREE_FLATBUFFER_VALUES + VALUES_PER_BYTE * len(data)) if bounded else None
+        self.is_bounded = bounded
+        self._meter = Meter(FREE_FLATBUFFER_VALUES + VALUES_PER_BYTE * len(data))
 
     def damage_error(self, at: int) -> MalformedProto:
         """Return the error of a file that points outside of itself."""
@@ -146,7 +147,7 @@ class _Flatbuffer:
 
     def take(self, count: int) -> None:
         """Count values. Raises `TooLarge`."""
-        if self._meter is not None and not self._meter.take(count):
+        if self.is_bounded and not self._meter.take(count):
             raise TooLarge(
                 f"{self.name}: lists that are stored once are used so often that it looks like a bomb",
                 hint=MAX_BYTES_HINT,
@@ -274,6 +275,8 @@ def _buffer_place(table: _Table, file: _Flatbuffer) -> tuple[int, int] | None:
 def _subgraph(
     table: _Table, codes: Sequence[tuple[str, bool]], buffers: Sequence[tuple[int, int] | None], file: _Flatbuffer
 ) -> LiteSubgraph:
+    if file.is_bounded:
+        check_listed_nodes(table.vector(3, 4)[1], len(file.data), file.name)
     return LiteSubgraph(
         table.text(4),
         tuple(_tensor(each, buffers, file) for each in table.tables(0)),

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
@@ -23,7 +24,7 @@ from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.sources.bounds import check_json_memory, check_listed_nodes
 from graphviz_tb.sources.streams import OpenedSource
 from graphviz_tb.sources.text import parse_json
-from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, member_blocks
+from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, archive_error, member_blocks
 
 OLD_PROGRAM_NAME = "serialized_exported_program.json"
 PROGRAM_NAME = re.compile(r"(?:(?P<root>.*)/)?models/(?P<name>[^/]+)\.json", re.DOTALL)
@@ -52,17 +53,14 @@ def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> Sourc
             f"{opened.name} is a compiled program (AOTInductor), which holds no graph", hint=EXPORT_HINT
         )
     several = len(programs) > 1
+    packed = archive.filename or archive.fp
+    assert packed is not None, "the archive is open"
     items = []
     for name, member in programs.items():
-        content = _load_program(opened, archive, member, name, title=name if several else "")
         size = archive.getinfo(member).file_size
         entry = SourceEntry("op", tag=name if several else None, bytes=size, format=FORMAT_NAME)
-        items.append(SourceItem(entry, partial(_keep, content)))
+        items.append(SourceItem(entry, partial(_load_program, opened, packed, member, name, name if several else "")))
     return SourceContents(tuple(items), what=opened.name)
-
-
-def _keep(content: GraphContent) -> GraphContent:
-    return content
 
 
 def _programs(names: Sequence[str]) -> dict[str, str]:
@@ -76,20 +74,26 @@ def _is_compiled(names: Sequence[str]) -> bool:
     return any(COMPILED_NAME.fullmatch(name) for name in names)
 
 
-def _load_program(opened: OpenedSource, archive: zipfile.ZipFile, member: str, name: str, title: str) -> GraphContent:
-    parsed = _member_json(opened, archive, member)
-    nodes = _main_nodes(parsed)
-    if opened.bounded and isinstance(nodes, list):
-        check_listed_nodes(len(nodes), archive.getinfo(member).file_size, opened.name)
-    root = member.removesuffix(f"models/{name}.json")
-    stored = {}
-    for kind in ("weights", "constants"):
-        config = f"{root}data/{kind}/{name}_{kind}_config.json"
-        if config in archive.NameToInfo:
-            held = _member_json(opened, archive, config)
-            stored[kind] = held.get("config", {}) if isinstance(held, dict) else {}
-    constants = partial(_stored_bytes, opened, archive, f"{root}data/constants/")
-    return _program_content(parsed, opened.name, title or Path(opened.name).stem, stored, constants)
+def _load_program(opened: OpenedSource, packed: str | IO[bytes], member: str, name: str, title: str) -> GraphContent:
+    """Read one program. Raises `ReadError`."""
+    with ExitStack() as closing:
+        try:
+            archive = closing.enter_context(zipfile.ZipFile(packed))
+        except ARCHIVE_ERRORS as error:
+            raise archive_error(opened.name, error) from None
+        parsed = _member_json(opened, archive, member)
+        nodes = _main_nodes(parsed)
+        if opened.bounded and isinstance(nodes, list):
+            check_listed_nodes(len(nodes), archive.getinfo(member).file_size, opened.name)
+        root = member.removesuffix(f"models/{name}.json")
+        stored = {}
+        for kind in ("weights", "constants"):
+            config = f"{root}data/{kind}/{name}_{kind}_config.json"
+            if config in archive.NameToInfo:
+                held = _member_json(opened, archive, config)
+                stored[kind] = held.get("config", {}) if isinstance(held, dict) else {}
+        constants = partial(_stored_bytes, opened, archive, f"{root}data/constants/")
+        return _program_content(parsed, opened.name, title or Path(opened.name).stem, stored, constants)
 
 
 def _main_nodes(parsed: Any) -> Any:
@@ -126,7 +130,7 @@ def _member_json(opened: OpenedSource, archive: zipfile.ZipFile, member: str) ->
         most = MAX_CONFIG_BYTES if opened.bounded else MAX_GRAPH_BYTES
         data = b"".join(member_blocks(archive, member, opened, most))
     except ARCHIVE_ERRORS as error:
-        raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
+        raise archive_error(opened.name, error) from None
     if opened.bounded:
         check_json_memory(data, archive.getinfo(member).compress_size, f"{opened.name}: {member}")
     return parse_json(data, f"{opened.name}: {member}")

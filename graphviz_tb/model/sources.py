@@ -161,7 +161,8 @@ class LoadedGraph:
     `signature` names the signature whose body the graph is (None: the graph is as in the file), `left_out` is the
     number of ops for saving, restoring and initialising that were removed; `layers` maps names of nodes or scopes to
     Keras layers; `described` is the JSON of the layers for a graph of layers, empty for a graph of ops. `run` is the
-    run of a log that the graph is from, `graph_runs` are all of its runs with graphs.
+    run of a log that the graph is from, `graph_runs` are all of its runs with graphs; `format` names the form of the
+    file.
     """
 
     graph: GraphSource
@@ -176,6 +177,7 @@ class LoadedGraph:
     described: bytes = b""
     run: str | None = None
     graph_runs: tuple[str, ...] = ()
+    format: str = ""
 
     @property
     def graph_def(self) -> GraphDef:

@@ -15,7 +15,7 @@ import numpy as np
 from graphviz_tb.diff.picture.overlay import BAND_PERCENT, DARK, HOLDING_WORDS, LIGHT, Both, Overlay, change_line
 from graphviz_tb.diff.picture.rows import HOLDS_SIGN, EdgesBetween
 from graphviz_tb.diff.report.explain import remarks, verdict
-from graphviz_tb.diff.report.words import KIND_SIGNS, change_facts
+from graphviz_tb.diff.report.words import KIND_SIGNS, change_facts, program_line_words
 from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.limits import MAX_LISTED_CHANGES, MAX_LISTED_INPUTS, MAX_LISTED_PLACES
 from graphviz_tb.model.change import Change
@@ -45,8 +45,8 @@ NAME_WORDS = re.compile(r"[^\s:,;→()]+")  # possible names in the text of a ch
 class ChangeListing:
     """Makes the entries of the list; `sign` is the sign (added, removed, changed) of each row of the merged graph."""
 
-    def __init__(self, model: BaseModel, sign: Sequence[str]) -> None:
-        self.model = model
+    def __init__(self, model: BaseModel, sign: Sequence[str], changes: Comparison) -> None:
+        self.model, self.changes = model, changes
         self.sign = sign
 
     def change_entry(self, change: Change) -> dict[str, Any]:
@@ -54,14 +54,14 @@ class ChangeListing:
         behind = (*change.inside, *change.consequences)
         setting = change.setting
         detail = {"key": setting.key, "old": setting.old, "new": setting.new} if setting else {}
-        text = change_line(change)
+        text, line = change_line(change), program_line_words(*self.changes.program_lines(change))
         return {
             "sign": KIND_SIGNS[change.kind],
             "kind": change.kind,
             "severity": change.severity,
             "text": self.with_drawn_names(text),
             "full": text,
-            "facts": [self.with_drawn_names(each) for each in change_facts(change)],
+            "facts": [*map(self.with_drawn_names, change_facts(change)), *([line] if line else [])],
             "detail": {key: _text_of_value(value) for key, value in detail.items()},
             "old": change.old,
             "new": change.new,
@@ -178,7 +178,7 @@ def _changes_head(model: BaseModel, changes: Comparison, painters: list[Overlay]
     """Return the additions to the head of the page: the changes, and the colours of lines."""
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]
-    listing = ChangeListing(model, painters[0].sign)
+    listing = ChangeListing(model, painters[0].sign, changes)
     entries = [listing.change_entry(change) for change in changes.items[:MAX_LISTED_CHANGES]]
     more = [f"the first {MAX_LISTED_CHANGES:,} of {len(changes):,} changes are listed (--format json lists all)"]
     return {

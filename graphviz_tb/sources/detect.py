@@ -37,7 +37,10 @@ TFLITE_MAGIC = b"TFL3"  # behind the offset of the root table
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 RECORD_START_BYTES = 12  # bytes of a length and its checksum, at the start of every record
 CERTAIN_MATCH_RATIO = 16  # matching fields per mismatch that identify a truncated message
-SUPPORTED_INPUTS = "this program draws GraphDefs, SavedModels, .meta files, event files and Keras models"
+SUPPORTED_INPUTS = (
+    "this program draws GraphDefs, SavedModels, .meta files, event files, Keras models, and models of torch.export "
+    "(.pt2), ONNX and TensorFlow Lite"
+)
 CHECKPOINT_HINT = (
     "a checkpoint holds values only: give the .meta file beside it, the SavedModel folder, or the log folder; "
     "'tbgraph info' lists its tensors"

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Protocol
 
-from graphviz_tb.errors import TooLarge
+from graphviz_tb.errors import TooLarge, UnknownFormat
 from graphviz_tb.limits import FREE_MEMORY_BYTES, MAX_LZMA_DICTIONARY_BYTES, MEMORY_PER_BYTE
 from graphviz_tb.sources.bounds import MAX_BYTES_HINT, check_unpacked_size
 from graphviz_tb.sources.streams import GZIP_PIECE_BYTES, READ_BLOCK_BYTES, OpenedSource
@@ -27,6 +27,13 @@ ARCHIVE_ERRORS = (
     *(ValueError, struct.error, IndexError),
 )
 ENCRYPTED_FLAG = 1  # bit in a member's flags
+
+
+def archive_error(name: str, error: Exception) -> UnknownFormat:
+    """Return the error of an archive that cannot be read: broken, encrypted, or packed in a way of its own."""
+    if isinstance(error, NotImplementedError):
+        return UnknownFormat(f"{name}: {error}", hint="unpack it, and pack it again without a password, as plain zip")
+    return UnknownFormat(f"{name}: a broken zip archive: {error}")
 
 
 class Decompressor(Protocol):

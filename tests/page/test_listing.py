@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.diff.comparison import Comparison
 from graphviz_tb.page.changes import ChangeListing
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -17,13 +18,13 @@ def graph(*names: str) -> GraphDef:
 
 @each("name", ["//d", "/d", "//", "a//d", "a/", "a//", "a///d", "/", "a/d"])
 def test_nodes_of_scopes_without_a_name_keep_their_names(name: str) -> None:
-    listing = ChangeListing(load(graph("b/c", name)), ())
+    listing = ChangeListing(load(graph("b/c", name)), (), Comparison(()))
     assert listing.with_drawn_names(f"{name}: op NoOp → Elu") == f"{name}: op NoOp → Elu"
 
 
 def test_groups_of_series_and_folds_are_not_in_names() -> None:
     names = [f"a//x_{number}" for number in range(6)]
-    assert ChangeListing(load(graph(*names)), ()).with_drawn_names(names[3]) == names[3]
+    assert ChangeListing(load(graph(*names)), (), Comparison(())).with_drawn_names(names[3]) == names[3]
 
 
 def test_functions_are_gone_through_once_for_all_changes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +34,7 @@ def test_functions_are_gone_through_once_for_all_changes(monkeypatch: pytest.Mon
         function.signature.name = f"f{number}"
         function.node_def.add(name=f"y{number}", op="Elu")
     model = load(message)
-    listing, index = ChangeListing(model, ()), model.names.index
+    listing, index = ChangeListing(model, (), Comparison(())), model.names.index
     asked: list[int] = []
     monkeypatch.setattr(model.names, "index", lambda root: asked.append(root) or index(root))
     rows = [listing.row_of_name(name) for name in ("x", "y7", *(f"nowhere{number}" for number in range(50)))]

@@ -15,6 +15,7 @@ from graphviz_tb.diff.report.words import (
     change_head,
     differing_words,
     following_words,
+    program_line_words,
 )
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS, MAX_REPORT_LETTERS, MAX_UNFOLDED_CHANGES
@@ -76,6 +77,7 @@ def json_document(changes: Comparison) -> dict[str, Any]:
                 "layers": changes.layers_of(change),
                 "numbers": value_pairs_to_json(changes.numbers_of(change)),
                 **changes.bounds_to_json(change),
+                **_program_lines_to_json(changes, change),
                 **({"claims": list(owned.claimed[number]), "follows": list(owned.explained[number])} if owned else {}),
             }
             for number, change in enumerate(changes)
@@ -85,6 +87,11 @@ def json_document(changes: Comparison) -> dict[str, Any]:
             {"code": notice.code, "message": notice.message, "count": notice.count} for notice in changes.notices
         ],
     }
+
+
+def _program_lines_to_json(changes: Comparison, change: Change) -> dict[str, Any]:
+    old, new = changes.program_lines(change)
+    return {} if old is None and new is None else {"program": {"old": old, "new": new}}
 
 
 def verdict(changes: Comparison) -> str:
@@ -137,6 +144,8 @@ def _lines(changes: Comparison, change: Change, colour: bool, indent: str, liste
     yield f"{indent}{shown} {printable(change_head(change))}"
     for fact in change_facts(change):
         yield f"{indent}    {printable(fact)}"
+    if line := program_line_words(*changes.program_lines(change)):
+        yield f"{indent}    {printable(line)}"
     # Only changes at the top have numbers; those inside a function are counted with it.
     if indent == INDENT and (
         numbers := ", ".join(differing_words(changes.numbers_of(change), *changes.bounds(change)))
@@ -227,6 +236,8 @@ def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> It
         yield f"{indent}- {KIND_SIGNS[change.kind]} `{in_code(change_head(change))}`"
         for fact in change_facts(change):
             yield f"{indent}  - {escape_markdown(fact)}"
+        if line := program_line_words(*changes.program_lines(change)):
+            yield f"{indent}  - `{in_code(line)}`"
         if not indent and (numbers := ", ".join(differing_words(changes.numbers_of(change), *changes.bounds(change)))):
             yield f"  - {numbers}"
         yield from _rows(changes, change.inside, indent + "  ")

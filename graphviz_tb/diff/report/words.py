@@ -295,6 +295,20 @@ def change_facts(change: Change) -> Iterator[str]:
         yield _also(change)
 
 
+def program_line_words(old: str | None, new: str | None) -> str:
+    """Say which line of the program a change is about; both where its text is another.
+
+    >>> program_line_words("m.py:40 x = relu(x)", "m.py:41 x = relu(x)"), program_line_words("m.py:7 f(x)", None)
+    ('at m.py:41 x = relu(x)', 'was at m.py:7 f(x)')
+    >>> program_line_words("m.py:41 x = relu(x)", "m.py:41 x = gelu(x)")
+    'at m.py:41 x = relu(x) → m.py:41 x = gelu(x)'
+    """
+    if new is None:
+        return f"was at {old}" if old else ""
+    same = old is None or old.partition(" ")[2] == new.partition(" ")[2]
+    return f"at {new}" if same else f"at {old} → {new}"
+
+
 def consequence_words(change: Change) -> bool:
     """Return whether a change has other places that its headline does not tell: what moved counts its children there,
     and an order its blocks."""
