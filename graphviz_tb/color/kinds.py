@@ -24,7 +24,7 @@ KIND_WORDS = ("convolution", "attention", "dense", "embedding", "norm", "recurre
 CONVOLUTION, ATTENTION, DENSE, EMBEDDING, NORM, RECURRENT, OTHER = range(7)
 NEUTRAL = -1  # what only arranges, or mixes kinds
 # What one op adds to its group: a kind from 0 to 6, or one of these.
-PRODUCT, SOFTMAX, SIGMOID, TANH, ACTIVATION, PLUMBING, QUIET = range(7, 14)
+PRODUCT, SOFTMAX, SIGMOID, TANH, ACTIVATION, ROOT, MEAN, PLUMBING, QUIET = range(7, 16)
 ATTENTION_LAYERS = 4  # dense layers of one attention: queries, keys, values, and what is made of them
 MAX_NORM_OPS = 40
 PLUMBING_ROLES = (
@@ -32,20 +32,22 @@ PLUMBING_ROLES = (
     *(Role.RANGE, Role.FILL, Role.INPUT, Role.RESULT, Role.CONSTANT, Role.READ, Role.VARIABLE, Role.HANDLE),
     *(Role.ASSIGN, Role.LIST, Role.CHECK, Role.SUMMARY, Role.SAVE, Role.RESTORE),
 )
-OP_KINDS = {  # op types, where their roles do not say it
-    "aten::scaled_dot_product_attention": ATTENTION,
-    **dict.fromkeys(("aten::linear", "aten::addmm"), DENSE),
-    **dict.fromkeys(("aten::embedding", "aten::embedding_bag"), EMBEDDING),
-    **dict.fromkeys(("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"), RECURRENT),
-    **dict.fromkeys(("aten::lstm", "aten::gru", "aten::rnn_tanh"), RECURRENT),
-    **dict.fromkeys(("aten::batch_norm", "aten::layer_norm", "aten::group_norm", "aten::rms_norm", "Rsqrt"), NORM),
-    "Softmax": SOFTMAX,
-    "aten::softmax": SOFTMAX,
-    "Sigmoid": SIGMOID,
-    "Tanh": TANH,
-    **dict.fromkeys(("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Erf", "Erfc", "Softplus", "Gelu"), ACTIVATION),
-    **dict.fromkeys(("aten::relu", "aten::gelu", "aten::silu", "aten::elu", "Activation", "ReLU"), ACTIVATION),
-    **dict.fromkeys(("aten::matmul", "aten::bmm", "aten::baddbmm"), PRODUCT),
+OP_KINDS = {  # op types without their framework, in lower case and without underscores, where roles do not say it
+    "scaleddotproductattention": ATTENTION,
+    **dict.fromkeys(("linear", "addmm"), DENSE),
+    **dict.fromkeys(("embedding", "embeddingbag"), EMBEDDING),
+    **dict.fromkeys(("cudnnrnn", "cudnnrnnv2", "cudnnrnnv3", "lstm", "gru", "rnntanh"), RECURRENT),
+    **dict.fromkeys(("batchnorm", "layernorm", "groupnorm", "rmsnorm", "rsqrt"), NORM),
+    "softmax": SOFTMAX,
+    **dict.fromkeys(("sigmoid", "logistic"), SIGMOID),
+    "tanh": TANH,
+    **dict.fromkeys(
+        ("relu", "relu6", "leakyrelu", "elu", "selu", "erf", "erfc", "softplus", "gelu", "silu"), ACTIVATION
+    ),
+    "activation": ACTIVATION,
+    **dict.fromkeys(("matmul", "bmm", "baddbmm"), PRODUCT),
+    "sqrt": ROOT,
+    **dict.fromkeys(("mean", "reducemean"), MEAN),
 }
 LAYER_KINDS = {  # Keras classes
     LayerRole.RECURRENT: RECURRENT,
@@ -59,11 +61,11 @@ LAYER_CONVOLUTIONS = ("Conv", "DepthwiseConv", "SeparableConv")
 
 def _type_kind(op: str) -> int:
     """Return what ops of a type add to their group; a product may have a weight, then it is a dense layer."""
-    if op in OP_KINDS:
-        return OP_KINDS[op]
-    for role, kind in LAYER_KINDS.items():
+    if (kind := OP_KINDS.get(op.rpartition("::")[2].replace("_", "").lower())) is not None:
+        return kind
+    for role, layer_kind in LAYER_KINDS.items():
         if has_layer_role(op, role):
-            return kind
+            return layer_kind
     if op in CONVOLUTION_OPS or op in DEPTHWISE_OPS or has_role(op, Role.TRANSPOSED_CONVOLUTION):
         return CONVOLUTION
     if op.startswith((*LAYER_CONVOLUTIONS, "aten::conv", "aten::_conv")):
@@ -109,11 +111,11 @@ def group_kinds(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
 def _kind_of_counts(counts: Sequence[int]) -> int:
     """Return the kind of a group from how many of its ops add what.
 
-    >>> one = [0] * 14
+    >>> one = [0] * 16
     >>> one[CONVOLUTION], one[NORM], one[OTHER] = 2, 2, 3
     >>> KIND_WORDS[_kind_of_counts(one)]
     'convolution'
-    >>> block = [0] * 14
+    >>> block = [0] * 16
     >>> block[PRODUCT], block[SOFTMAX], block[DENSE] = 2, 1, 6
     >>> _kind_of_counts(block) == NEUTRAL
     True
@@ -134,7 +136,7 @@ def _kind_of_counts(counts: Sequence[int]) -> int:
     if layers[1]:
         return DENSE
     computing = sum(counts) - counts[PLUMBING] - counts[QUIET]
-    if counts[NORM] and computing <= MAX_NORM_OPS:
+    if (counts[NORM] or (counts[ROOT] and counts[MEAN])) and computing <= MAX_NORM_OPS:
         return NORM
     return OTHER if computing else NEUTRAL
 

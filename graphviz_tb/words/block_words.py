@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import groupby, pairwise
+from math import prod
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
@@ -151,6 +152,8 @@ def _heads(block: Block, layers: Sequence[int]) -> str | None:
         widths = {steps[number].gives for number in layers if steps[number].kind == "dense"}
         unknown = UNKNOWN_STEP in steps
         made = {pair for pair in block.split if unknown or _is_split_of(pair, widths, block.split)}
+        # Queries, keys and values together are taken apart by a reshape too: each of them is split again.
+        made = {pair for pair in made if all(one == pair or prod(one) != pair[1] for one in made)}
     if not made:
         made = {step.heads for step in steps if step.kind == "product" and all(step.heads)}
         made = made if len({heads for heads, _ in made}) == 1 else set()

@@ -23,6 +23,9 @@ from graphviz_tb.ops.roles import (
 from graphviz_tb.ops.signatures import kernel_sizes, kernel_turning_attribute
 from graphviz_tb.words.layer_steps import (
     ACTIVATION_WORDS,
+    FORMULA_OPS,
+    FORMULA_STEPS,
+    KERNEL,
     UNKNOWN_STEP,
     LayerStep,
     TensorFlowSteps,
@@ -53,6 +56,8 @@ class ExportedSteps(TensorFlowSteps):
 
     def _step(self, op: str, node: int) -> LayerStep | None:
         name = _plain_op_name(op)
+        if (formula := FORMULA_OPS.get(name)) in FORMULA_STEPS:
+            return self.formula_step(formula, node)
         if name in ACTIVATION_WORDS:
             return LayerStep("activation", self._activation(name, node))
         if has_role(op, Role.NORMALIZATION):
@@ -68,6 +73,23 @@ class ExportedSteps(TensorFlowSteps):
         if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
             return self._multiply(op, node)
         return self._pool_step(name, node)
+
+    def formula_op(self, node: int) -> str:
+        """Return the type of a node as TensorFlow calls it, where formulas of several ops use it."""
+        op = self.op_of(node)
+        return FORMULA_OPS.get(_plain_op_name(op), op)
+
+    def split_of(self, node: int) -> tuple[int, int]:
+        """Return the last two of the sizes that a reshape states, alone or between sizes that the program works out."""
+        if self.op_of(node) != "onnx::Reshape":
+            return 0, 0
+        shape = self._numbers(node, ("shape",))
+        for slot, (source, _) in self.inputs_of(node) if not shape else ():
+            if slot == KERNEL and self.op_of(source) == "onnx::Concat":
+                parts = [self._constant(part, 3) for _, (part, _) in self.inputs_of(source)]
+                stated = [part for part in parts if part]
+                shape = [0, *stated[0]] if len(stated) == 1 else []
+        return (shape[-2], shape[-1]) if len(shape) > 2 and min(shape[-2:]) > 0 else (0, 0)
 
     # ---- what a node states ----
 

@@ -26,7 +26,6 @@ from graphviz_tb.ops.roles import (
     EMBEDDING_LOOKUP_OPS,
     MATRIX_PRODUCT_OPS,
     MULTIPLY_OPS,
-    RESHAPE_OPS,
     Role,
     has_role,
 )
@@ -38,8 +37,9 @@ MOST_SAID = 4  # members of a stack that are said one by one
 MOST_GROWING = 6  # members of a stack whose channels are listed
 MOST_ASKED = 64  # members of a stack whose words are compared
 MOST_NORM = 40  # ops of a norm
-JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat"})
-MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d"})
+JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
+MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d", "onnx::ReduceMean"})
+MEAN_OPS |= {"onnx::GlobalAveragePool"}
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 SHARED = "shared weights"
@@ -351,14 +351,8 @@ class PaperWords:
         return Block(tuple(steps), before, joins, self._split_heads(nodes), tuple(multiplies), averages)
 
     def _split_heads(self, nodes: Sequence[int]) -> tuple[tuple[int, int], ...]:
-        """Return the two last axes that reshapes to four axes make, each pair once."""
-        found = {
-            (shape[2], shape[3])
-            for node in nodes
-            if self.steps.op_of(node) in RESHAPE_OPS
-            and len(shape := self.steps.constant_input(node, 1)) == 4
-            and min(shape[2:]) > 0
-        }
+        """Return the heads that reshapes make, each pair once."""
+        found = {self.steps.split_of(node) for node in nodes} - {(0, 0)}
         return tuple(sorted(found))
 
 

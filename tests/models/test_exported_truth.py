@@ -43,8 +43,8 @@ WORKED_OUT = frozenset(
         "wavenet",
     ]
 )
-# No words of attention: queries and values are each made by three dense layers; heads are in no op of the file.
-UNUSUAL = {"lora": "SelfAttention", "script.onnx.gz": "SelfAttention"}
+# No words of attention: queries and values are each made by three dense layers.
+UNUSUAL = {"lora": "SelfAttention"}
 
 
 @cache
@@ -185,7 +185,7 @@ def test_second_lines_of_layers_are_their_settings(form: str) -> None:
         paper = PaperWords(model.hierarchy)
         for path, rows in scopes(model.hierarchy).items():
             said = told["modules"].get(path, {"class": ""})
-            expected = second_line(said) if said["class"] not in (UNUSUAL.get(name), UNUSUAL.get(form)) else ""
+            expected = second_line(said) if said["class"] != UNUSUAL.get(name) else ""
             for row in rows if expected else ():
                 asked += 1
                 if not (paper.of(row) or "").startswith(expected):
