@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bytes, Longs
+from graphviz_tb.model.columns import Bools, Bytes, Longs, prefix_sums
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
@@ -96,11 +96,23 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
     return kinds
 
 
-def group_kinds(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
-    """Return the kind of each group, `NEUTRAL` for what only arranges and for a mixture."""
-    kinds = _node_kinds(hierarchy)
-    ops: Longs = np.flatnonzero(hierarchy.is_ordinary_op)
-    of_op = kinds[hierarchy.node[ops]]
+def op_kinds(hierarchy: Hierarchy) -> Bytes:
+    """Return what each ordinary op adds to its group, in the order of the rows."""
+    kinds: Bytes = _node_kinds(hierarchy)[hierarchy.node[hierarchy.is_ordinary_op]]
+    return kinds
+
+
+def has_one_layer(hierarchy: Hierarchy, of_op: Bytes, rows: Longs) -> Bools:
+    """Return whether each group has a single op that is a layer; `of_op` as `op_kinds` returns it."""
+    layers = prefix_sums(of_op < OTHER)
+    before = hierarchy.op_prefix_sum
+    one: Bools = layers[before[hierarchy.end[rows]]] - layers[before[rows]] == 1
+    return one
+
+
+def group_kinds(hierarchy: Hierarchy, of_op: Bytes, rows: Iterable[int]) -> list[int]:
+    """Return the kind of each group, `NEUTRAL` for what only arranges and for a mixture; `of_op` as `op_kinds` returns
+    it."""
     before = hierarchy.op_prefix_sum
     return [
         _kind_of_counts(np.bincount(of_op[before[row] : before[hierarchy.end[row]]], minlength=QUIET + 1).tolist())

@@ -22,7 +22,7 @@ from graphviz_tb.color.hues import (
     plain_fill,
     rank_letters,
 )
-from graphviz_tb.color.kinds import KIND_WORDS, NEUTRAL, group_kinds
+from graphviz_tb.color.kinds import KIND_WORDS, NEUTRAL, OTHER, group_kinds, has_one_layer, op_kinds
 from graphviz_tb.graphs.layers import layer_rows
 from graphviz_tb.graphs.rows import training_rows
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, freeze_array, mix_bits
@@ -73,7 +73,8 @@ class StructureColouring(Colouring):
 
     def template_words(self, template: int) -> str:
         """Return the kind of a template, how often it occurs, and one of its groups."""
-        many = f"{group_thousands(self.groups[template])} {self.words[template]}"
+        count = self.groups[template]
+        many = f"{group_thousands(count)} {self.words[template]}" if count > 1 else self.words[template][len("like ") :]
         kind = KIND_WORDS[self.shade[template] // SHADE_COUNT]
         return f"{kind}, {many}" if kind else many
 
@@ -188,7 +189,9 @@ def _is_series_range(hierarchy: Hierarchy, row: int) -> bool:
 
 
 def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
-    """Rank templates of more than one op that occur twice: the outermost first, then those that cover most ops.
+    """Rank templates that occur twice: the outermost first, then those that cover most ops; then single layers.
+
+    A group of one op is coloured only if it is a layer.
 
     Equal integers in `template` mean equal structure; scopes with equal computation count as equal (`_template_looks`).
     A file
@@ -198,7 +201,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     looks = _template_looks(hierarchy)
     groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES_ROW))
     ops = hierarchy.op_prefix_sum[hierarchy.end[groups]] - hierarchy.op_prefix_sum[groups]
-    groups, ops = groups[ops > 1], ops[ops > 1]
+    groups, ops = groups[ops > 0], ops[ops > 0]
     templates, first, inverse, counts = np.unique(
         looks[groups], return_index=True, return_inverse=True, return_counts=True
     )
@@ -206,10 +209,17 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     # By template: its least depth, and how many ops its groups cover.
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
-    often = np.flatnonzero(counts > 1)
-    order = often[np.lexsort((first[often], -cover[often], outermost[often]))]
-    kinds = group_kinds(hierarchy, groups[first][order].tolist())
-    coloured = [(index, kind) for index, kind in zip(order.tolist(), kinds, strict=True) if kind != NEUTRAL]
+    of_op = op_kinds(hierarchy)
+    once = counts == 1
+    ranked = np.flatnonzero(~once | has_one_layer(hierarchy, of_op, groups[first]))
+    order = ranked[np.lexsort((first[ranked], -cover[ranked], outermost[ranked], once[ranked]))]
+    kinds = group_kinds(hierarchy, of_op, groups[first][order].tolist())
+    plain = once | (ops[first] == 1)  # only a layer has a colour
+    coloured = [
+        (index, kind)
+        for index, kind in zip(order.tolist(), kinds, strict=True)
+        if kind != NEUTRAL and not (kind == OTHER and plain[index])
+    ]
     order = np.array([index for index, _ in coloured], np.int64)
     rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
     shade = _assign_shades(hierarchy, looks, groups, rank, [kind for _, kind in coloured])

@@ -157,3 +157,18 @@ def test_layers_are_looked_for_wherever_that_changes_a_hue(file: Path) -> None:
     looks = by_structure._template_looks(hierarchy)
     with patch.object(by_structure, "_may_share_looks", return_value=True):
         assert by_structure._template_looks(hierarchy).tolist() == looks.tolist()
+
+
+def test_a_layer_is_coloured_although_it_is_one_op_or_occurs_once() -> None:
+    nodes = [
+        'node { name: "x" op: "Placeholder" }',
+        'node { name: "fc/w" op: "VariableV2" }',
+        'node { name: "fc/MatMul" op: "MatMul" input: "x" input: "fc/w" }',
+        'node { name: "relu/Relu" op: "Relu" input: "fc/MatMul" }',
+        'node { name: "relu_1/Relu" op: "Relu" input: "relu/Relu" }',
+    ]
+    model = load("\n".join(nodes).encode())
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
+    hued = {name: found.fill_of((found.hierarchy.name.index(name),)).hued for name in ("fc", "relu")}
+    assert hued == {"fc": True, "relu": False}
+    assert [row.label for row in found.legend_rows([(found.hierarchy.name.index("fc"),)])] == ["dense, fc"]

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from graphviz_tb import load
-from graphviz_tb.color.kinds import ATTENTION, DENSE, KIND_WORDS, NORM, group_kinds
+from graphviz_tb.color.kinds import ATTENTION, DENSE, KIND_WORDS, NORM, group_kinds, op_kinds
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.words.paper import PaperWords
 from tests.each import each
@@ -34,4 +34,4 @@ def test_idioms_of_exported_programs(name: str, row: str, said: str, kind: int) 
     hierarchy = hierarchy_of(name)
     number = hierarchy.name.index(row)
     assert PaperWords(hierarchy).of(number) == said
-    assert KIND_WORDS[group_kinds(hierarchy, [number])[0]] == KIND_WORDS[kind]
+    assert KIND_WORDS[group_kinds(hierarchy, op_kinds(hierarchy), [number])[0]] == KIND_WORDS[kind]
