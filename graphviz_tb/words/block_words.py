@@ -245,11 +245,13 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
         return _join_words([steps[number].word for number in layers])
     block, layers = _merge_squeeze_layers(block, layers)
     steps = block.steps
+    inside = set(layers)
+    # A projection is fed as the group is, and nothing takes its result alone.
     alone = [
         number
         for number in layers
-        if not block.before[number] & set(layers)
-        and not any(number in block.before[other] for other in layers)
+        if not block.before[number] & inside
+        and all(number not in block.before[other] or len(block.before[other] & inside) > 1 for other in layers)
         and steps[number].word.startswith(("1×1", "→", "1,"))
     ]
     way = [number for number in layers if number not in alone[:1]] if len(layers) > 2 else list(layers)
