@@ -103,10 +103,12 @@ def op_kinds(hierarchy: Hierarchy) -> Bytes:
 
 
 def has_one_layer(hierarchy: Hierarchy, of_op: Bytes, rows: Longs) -> Bools:
-    """Return whether each group has a single op that is a layer; `of_op` as `op_kinds` returns it."""
-    layers = prefix_sums(of_op < OTHER)
-    before = hierarchy.op_prefix_sum
-    one: Bools = layers[before[hierarchy.end[rows]]] - layers[before[rows]] == 1
+    """Return whether each group has a single op that is a layer, norms aside, or norms alone; `of_op` as `op_kinds`
+    returns it."""
+    start, stop = hierarchy.op_prefix_sum[rows], hierarchy.op_prefix_sum[hierarchy.end[rows]]
+    layers, norms = prefix_sums((of_op < OTHER) & (of_op != NORM)), prefix_sums(of_op == NORM)
+    inside = layers[stop] - layers[start]
+    one: Bools = (inside == 1) | ((inside == 0) & (norms[stop] > norms[start]))
     return one
 
 

@@ -31,7 +31,7 @@ from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hi
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, RowFill
-from graphviz_tb.model.paths import RowPath
+from graphviz_tb.model.paths import RowPath, sole_stack
 from graphviz_tb.model.theme import Theme
 
 FOLD_RANGE = re.compile(r" \([^()]*\)$")  # first and last part in the name of a fold
@@ -131,12 +131,16 @@ def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int
 
 
 def _unit_template(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
-    """Return the template of a group; for a stack the one that all its members share; -1 for none."""
+    """Return the template of a group; for a stack, and for what holds nothing else, the one that its members share, the
+    first of more than two left out; -1 for none."""
+    stack = sole_stack(hierarchy, row)
+    row = stack if stack >= 0 else row
     while (kind := hierarchy.kind[row]) == SERIES_ROW or (kind == FOLD_ROW and _is_series_range(hierarchy, row)):
-        below = hierarchy.children(row)
-        if len(set(looks[below].tolist())) != 1:
+        below = np.sort(hierarchy.children(row))
+        usual = below[1:] if len(below) > 2 else below
+        if len(set(looks[usual].tolist())) != 1:
             return -1
-        row = int(np.min(below))
+        row = int(usual[0])
     return int(looks[row])
 
 
@@ -218,7 +222,9 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     coloured = [
         (index, kind)
         for index, kind in zip(order.tolist(), kinds, strict=True)
-        if kind != NEUTRAL and not (kind == OTHER and plain[index])
+        if kind != NEUTRAL
+        and not (kind == OTHER and plain[index])
+        and sole_stack(hierarchy, int(groups[first[index]])) < 0
     ]
     order = np.array([index for index, _ in coloured], np.int64)
     rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
