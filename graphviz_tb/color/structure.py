@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,26 +22,17 @@ from graphviz_tb.color.hues import (
     plain_fill,
     rank_letters,
 )
+from graphviz_tb.color.kinds import KIND_WORDS, NEUTRAL, OTHER, group_kinds, has_one_layer, op_kinds
 from graphviz_tb.graphs.layers import layer_rows
 from graphviz_tb.graphs.rows import training_rows
-from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, distinct_values, freeze_array, mix_bits
+from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, freeze_array, mix_bits
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, RowFill
-from graphviz_tb.model.paths import RowPath
+from graphviz_tb.model.paths import RowPath, sole_stack
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.ops.layers import LayerRole, has_layer_role
-from graphviz_tb.ops.roles import (
-    BATCH_PRODUCT_OPS,
-    CONVOLUTION_OPS,
-    DEPTHWISE_OPS,
-    EMBEDDING_OPS,
-    MATRIX_PRODUCT_OPS,
-    Role,
-    has_role,
-)
 
 FOLD_RANGE = re.compile(r" \([^()]*\)$")  # first and last part in the name of a fold
 
@@ -82,7 +73,8 @@ class StructureColouring(Colouring):
 
     def template_words(self, template: int) -> str:
         """Return the kind of a template, how often it occurs, and one of its groups."""
-        many = f"{group_thousands(self.groups[template])} {self.words[template]}"
+        count = self.groups[template]
+        many = f"{group_thousands(count)} {self.words[template]}" if count > 1 else self.words[template][len("like ") :]
         kind = KIND_WORDS[self.shade[template] // SHADE_COUNT]
         return f"{kind}, {many}" if kind else many
 
@@ -139,12 +131,16 @@ def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int
 
 
 def _unit_template(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
-    """Return the template of a group; for a stack the one that all its members share; -1 for none."""
+    """Return the template of a group; for a stack, and for what holds nothing else, the one that its members share, the
+    first of more than two left out; -1 for none."""
+    stack = sole_stack(hierarchy, row)
+    row = stack if stack >= 0 else row
     while (kind := hierarchy.kind[row]) == SERIES_ROW or (kind == FOLD_ROW and _is_series_range(hierarchy, row)):
-        below = hierarchy.children(row)
-        if len(set(looks[below].tolist())) != 1:
+        below = np.sort(hierarchy.children(row))
+        usual = below[1:] if len(below) > 2 else below
+        if len(set(looks[usual].tolist())) != 1:
             return -1
-        row = int(np.min(below))
+        row = int(usual[0])
     return int(looks[row])
 
 
@@ -197,7 +193,9 @@ def _is_series_range(hierarchy: Hierarchy, row: int) -> bool:
 
 
 def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
-    """Rank templates of more than one op that occur twice: the outermost first, then those that cover most ops.
+    """Rank templates that occur twice: the outermost first, then those that cover most ops; then single layers.
+
+    A group of one op is coloured only if it is a layer.
 
     Equal integers in `template` mean equal structure; scopes with equal computation count as equal (`_template_looks`).
     A file
@@ -207,7 +205,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     looks = _template_looks(hierarchy)
     groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES_ROW))
     ops = hierarchy.op_prefix_sum[hierarchy.end[groups]] - hierarchy.op_prefix_sum[groups]
-    groups, ops = groups[ops > 1], ops[ops > 1]
+    groups, ops = groups[ops > 0], ops[ops > 0]
     templates, first, inverse, counts = np.unique(
         looks[groups], return_index=True, return_inverse=True, return_counts=True
     )
@@ -215,10 +213,19 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     # By template: its least depth, and how many ops its groups cover.
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
-    often = np.flatnonzero(counts > 1)
-    order = often[np.lexsort((first[often], -cover[often], outermost[often]))]
-    kinds = _group_kinds(hierarchy, groups[first][order].tolist())
-    coloured = [(index, kind) for index, kind in zip(order.tolist(), kinds, strict=True) if kind != NEUTRAL]
+    of_op = op_kinds(hierarchy)
+    once = counts == 1
+    ranked = np.flatnonzero(~once | has_one_layer(hierarchy, of_op, groups[first]))
+    order = ranked[np.lexsort((first[ranked], -cover[ranked], outermost[ranked], once[ranked]))]
+    kinds = group_kinds(hierarchy, of_op, groups[first][order].tolist())
+    plain = once | (ops[first] == 1)  # only a layer has a colour
+    coloured = [
+        (index, kind)
+        for index, kind in zip(order.tolist(), kinds, strict=True)
+        if kind != NEUTRAL
+        and not (kind == OTHER and plain[index])
+        and sole_stack(hierarchy, int(groups[first[index]])) < 0
+    ]
     order = np.array([index for index, _ in coloured], np.int64)
     rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
     shade = _assign_shades(hierarchy, looks, groups, rank, [kind for _, kind in coloured])
@@ -308,130 +315,3 @@ def _template_levels(
     place, level = np.divmod(pairs, len(hierarchy) + 1)
     levels, numbers = np.unique(level, return_inverse=True)
     return levels - 1, numbers, np.searchsorted(place, np.arange(len(rank) + 1))
-
-
-# Find the kind of layer of each group, which decides its hue: the same in every picture.
-
-KIND_WORDS = ("convolution", "attention", "dense", "embedding", "norm", "recurrent", "")  # in the order of the hues
-CONVOLUTION, ATTENTION, DENSE, EMBEDDING, NORM, RECURRENT, OTHER = range(7)
-NEUTRAL = -1  # what only arranges, or mixes kinds
-# What one op adds to its group: a kind from 0 to 6, or one of these.
-PRODUCT, SOFTMAX, SIGMOID, TANH, ACTIVATION, PLUMBING, QUIET = range(7, 14)
-ATTENTION_LAYERS = 4  # dense layers of one attention: queries, keys, values, and what is made of them
-MAX_NORM_OPS = 40
-PLUMBING_ROLES = (
-    *(Role.REARRANGE, Role.SIZE, Role.PASS, Role.PASS_EACH, Role.UNIT_AXES, Role.CAST, Role.GROUP, Role.ALIAS),
-    *(Role.RANGE, Role.FILL, Role.INPUT, Role.RESULT, Role.CONSTANT, Role.READ, Role.VARIABLE, Role.HANDLE),
-    *(Role.ASSIGN, Role.LIST, Role.CHECK, Role.SUMMARY, Role.SAVE, Role.RESTORE),
-)
-OP_KINDS = {  # op types, where their roles do not say it
-    "aten::scaled_dot_product_attention": ATTENTION,
-    **dict.fromkeys(("aten::linear", "aten::addmm"), DENSE),
-    **dict.fromkeys(("aten::embedding", "aten::embedding_bag"), EMBEDDING),
-    **dict.fromkeys(("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"), RECURRENT),
-    **dict.fromkeys(("aten::lstm", "aten::gru", "aten::rnn_tanh"), RECURRENT),
-    **dict.fromkeys(("aten::batch_norm", "aten::layer_norm", "aten::group_norm", "aten::rms_norm", "Rsqrt"), NORM),
-    "Softmax": SOFTMAX,
-    "aten::softmax": SOFTMAX,
-    "Sigmoid": SIGMOID,
-    "Tanh": TANH,
-    **dict.fromkeys(("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Erf", "Erfc", "Softplus", "Gelu"), ACTIVATION),
-    **dict.fromkeys(("aten::relu", "aten::gelu", "aten::silu", "aten::elu", "Activation", "ReLU"), ACTIVATION),
-    **dict.fromkeys(("aten::matmul", "aten::bmm", "aten::baddbmm"), PRODUCT),
-}
-LAYER_KINDS = {  # Keras classes
-    LayerRole.RECURRENT: RECURRENT,
-    LayerRole.ATTENTION: ATTENTION,
-    LayerRole.DENSE: DENSE,
-    LayerRole.EMBEDDING: EMBEDDING,
-    LayerRole.NORMALIZATION: NORM,
-}
-LAYER_CONVOLUTIONS = ("Conv", "DepthwiseConv", "SeparableConv")
-
-
-def _type_kind(op: str) -> int:
-    """Return what ops of a type add to their group; a product may have a weight, then it is a dense layer."""
-    if op in OP_KINDS:
-        return OP_KINDS[op]
-    for role, kind in LAYER_KINDS.items():
-        if has_layer_role(op, role):
-            return kind
-    if op in CONVOLUTION_OPS or op in DEPTHWISE_OPS or has_role(op, Role.TRANSPOSED_CONVOLUTION):
-        return CONVOLUTION
-    if op.startswith((*LAYER_CONVOLUTIONS, "aten::conv", "aten::_conv")):
-        return CONVOLUTION
-    if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
-        return PRODUCT
-    if op in EMBEDDING_OPS:
-        return EMBEDDING
-    if has_role(op, Role.NORMALIZATION):
-        return NORM
-    return PLUMBING if has_role(op, *PLUMBING_ROLES) else OTHER
-
-
-def _node_kinds(hierarchy: Hierarchy) -> Bytes:
-    """Return what each node of the graph adds to its group."""
-    graph = hierarchy.graph
-    by_type = np.array([_type_kind(op) for op in graph.op_types], np.uint8)
-    kinds: Bytes = by_type[graph.op]
-    if len(graph.meaning.origin):
-        fed = graph.target[(graph.meaning.origin[graph.source] >= 0) & ~graph.control]
-        weighted = np.zeros(len(graph), bool)
-        weighted[fed] = True
-        kinds[(kinds == PRODUCT) & weighted] = DENSE
-        # A lookup in no table is the selection of elements.
-        if not graph.lacks_weight_shapes and not graph.layers:
-            kinds[(kinds == EMBEDDING) & ~weighted] = PLUMBING
-        kinds[~np.isin(graph.meaning.part(), COMPUTING_PARTS)] = QUIET
-    return kinds
-
-
-def _group_kinds(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
-    """Return the kind of each group, `NEUTRAL` for what only arranges and for a mixture."""
-    kinds = _node_kinds(hierarchy)
-    ops: Longs = np.flatnonzero(hierarchy.is_ordinary_op)
-    of_op = kinds[hierarchy.node[ops]]
-    before = hierarchy.op_prefix_sum
-    return [
-        _kind_of_counts(np.bincount(of_op[before[row] : before[hierarchy.end[row]]], minlength=QUIET + 1).tolist())
-        for row in rows
-    ]
-
-
-def _kind_of_counts(counts: Sequence[int]) -> int:
-    """Return the kind of a group from how many of its ops add what.
-
-    >>> one = [0] * 14
-    >>> one[CONVOLUTION], one[NORM], one[OTHER] = 2, 2, 3
-    >>> KIND_WORDS[_kind_of_counts(one)]
-    'convolution'
-    >>> block = [0] * 14
-    >>> block[PRODUCT], block[SOFTMAX], block[DENSE] = 2, 1, 6
-    >>> _kind_of_counts(block) == NEUTRAL
-    True
-    """
-    heads = counts[ATTENTION] + min(counts[PRODUCT] // 2, counts[SOFTMAX])
-    if heads:
-        active = counts[SIGMOID] + counts[TANH] + counts[ACTIVATION]  # of a feed-forward block behind it
-        mixed = counts[CONVOLUTION] or counts[EMBEDDING] or counts[RECURRENT] or active
-        return NEUTRAL if mixed or counts[DENSE] > ATTENTION_LAYERS * heads else ATTENTION
-    gated = bool(counts[DENSE]) and _has_gates(counts)
-    layers = [counts[CONVOLUTION], counts[DENSE] if not gated else 0, counts[EMBEDDING], counts[RECURRENT] or gated]
-    if layers[3]:
-        return NEUTRAL if layers[0] or layers[2] or layers[1] else RECURRENT
-    if layers[2]:
-        return NEUTRAL if layers[0] or layers[1] else EMBEDDING
-    if layers[0]:  # dense layers may weight its channels, or be its 1×1
-        return CONVOLUTION
-    if layers[1]:
-        return DENSE
-    computing = sum(counts) - counts[PLUMBING] - counts[QUIET]
-    if counts[NORM] and computing <= MAX_NORM_OPS:
-        return NORM
-    return OTHER if computing else NEUTRAL
-
-
-def _has_gates(counts: Sequence[int]) -> bool:
-    """Return whether there are the gates of LSTM cells (three to two) or GRU cells (two to one)."""
-    sigmoid, tanh = counts[SIGMOID], counts[TANH]
-    return bool(tanh) and (2 * sigmoid == 3 * tanh or sigmoid == 2 * tanh)

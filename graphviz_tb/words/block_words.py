@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import groupby, pairwise
+from math import prod
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
@@ -151,6 +152,8 @@ def _heads(block: Block, layers: Sequence[int]) -> str | None:
         widths = {steps[number].gives for number in layers if steps[number].kind == "dense"}
         unknown = UNKNOWN_STEP in steps
         made = {pair for pair in block.split if unknown or _is_split_of(pair, widths, block.split)}
+        # Queries, keys and values together are taken apart by a reshape too: each of them is split again.
+        made = {pair for pair in made if all(one == pair or prod(one) != pair[1] for one in made)}
     if not made:
         made = {step.heads for step in steps if step.kind == "product" and all(step.heads)}
         made = made if len({heads for heads, _ in made}) == 1 else set()
@@ -242,11 +245,13 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
         return _join_words([steps[number].word for number in layers])
     block, layers = _merge_squeeze_layers(block, layers)
     steps = block.steps
+    inside = set(layers)
+    # A projection is fed as the group is, and nothing takes its result alone.
     alone = [
         number
         for number in layers
-        if not block.before[number] & set(layers)
-        and not any(number in block.before[other] for other in layers)
+        if not block.before[number] & inside
+        and all(number not in block.before[other] or len(block.before[other] & inside) > 1 for other in layers)
         and steps[number].word.startswith(("1×1", "→", "1,"))
     ]
     way = [number for number in layers if number not in alone[:1]] if len(layers) > 2 else list(layers)

@@ -23,6 +23,8 @@ from graphviz_tb.ops.roles import (
 from graphviz_tb.ops.signatures import is_size_input, kernel_sizes, kernel_turning_attribute
 from graphviz_tb.words.layer_steps import (
     ACTIVATION_WORDS,
+    FORMULA_OPS,
+    FORMULA_STEPS,
     UNKNOWN_STEP,
     LayerStep,
     TensorFlowSteps,
@@ -55,6 +57,8 @@ class ExportedSteps(TensorFlowSteps):
 
     def _step(self, op: str, node: int) -> LayerStep | None:
         name = _plain_op_name(op)
+        if (formula := FORMULA_OPS.get(name)) in FORMULA_STEPS:
+            return self.formula_step(formula, node)
         if name in ACTIVATION_WORDS:
             return LayerStep("activation", self._activation(name, node))
         if has_role(op, Role.NORMALIZATION):
@@ -71,6 +75,11 @@ class ExportedSteps(TensorFlowSteps):
             return self._multiply(op, node)
         return self._pool_step(name, node)
 
+    def formula_op(self, node: int) -> str:
+        """Return the type of a node as TensorFlow calls it, where formulas of several ops use it."""
+        op = self.op_of(node)
+        return FORMULA_OPS.get(_plain_op_name(op), op)
+
     # ---- what a node states ----
 
     def _numbers(self, node: int, names: Sequence[str]) -> list[int]:
@@ -83,12 +92,16 @@ class ExportedSteps(TensorFlowSteps):
         return []
 
     def reshaped_sizes(self, node: int) -> list[int]:
-        """Return the sizes to which an op brings a tensor of three axes; what it does not state is what it gives."""
+        """Return the sizes to which an op brings a tensor of three axes; what it does not state is what it gives.
+
+        Exporters join the heads with the batch: steps, heads, size are then three axes of the sizes returned."""
         op = self.op_of(node)
         gives, takes = self._sizes(node), self._input_sizes(node, 0)
         if not has_role(op, Role.REARRANGE) or len(takes) not in (0, 3):
             return []
         stated = self._numbers(node, RESHAPED) or (self._joined_sizes(node) if is_size_input(op, 1) else [])
+        if len(stated) == 3 and (not takes or takes[2] == prod(stated[1:])):
+            return [-1, *stated]
         return stated or (gives if takes and takes[2] == prod(gives[2:]) else [])
 
     def _joined_sizes(self, node: int) -> list[int]:

@@ -56,8 +56,24 @@ KERNEL = 1  # the slot of a kernel, a shape, an axis
 WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
 MOST_SCALED = 8  # ops between an input and its gate
 MOST_USERS = 6  # users of an activation that are looked at
+FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula of several is recognised
 OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
 
+
+# Ops of formulas that other frameworks spell differently, by type in lower case and without underscores.
+FORMULA_OPS = {
+    **{name: name.capitalize() for name in ("sub", "mul", "neg", "pow", "square", "sqrt", "rsqrt", "erf", "mean")},
+    **{name: name.capitalize() for name in ("sigmoid", "tanh", "softplus", "relu6", "cast", "reshape", "identity")},
+    "add": "AddV2",
+    "div": "RealDiv",
+    "logistic": "Sigmoid",
+    "reducemean": "Mean",
+    "tocopy": "Cast",
+    "squareddifference": "SquaredDifference",
+    "to": "Cast",
+    "typeas": "Cast",
+    "float": "Cast",
+}
 
 # Activations of other frameworks by op type, in lower case and without underscores.
 ACTIVATION_WORDS = {
@@ -130,7 +146,7 @@ class TensorFlowSteps:
 
     def _step(self, op: str, node: int) -> LayerStep | None:
         if op in ACTIVATIONS or op in PLAIN:
-            word = ACTIVATIONS[op] if op in ACTIVATIONS else self._gate_word(op, node)
+            word = ACTIVATIONS[op] if op in ACTIVATIONS else self.gate_word(op, node)
             return LayerStep("activation", self._with_alpha(op, word, node)) if word else None
         if op in POOLS:
             return LayerStep("pool", self._pool(op, node))
@@ -141,7 +157,7 @@ class TensorFlowSteps:
         if has_role(op, Role.TRANSPOSED_CONVOLUTION):
             filters = [(origin, shape) for _, origin, shape in self.weights_of(node) if len(shape) > 3]
             return self._transposed_step(node, *filters[0]) if filters else UNKNOWN_STEP
-        if op in NORM_OPS or has_role(op, Role.NORMALIZATION):
+        if op in NORM_OPS or has_role(op, Role.NORMALIZATION) or (op == "Sqrt" and self.is_root_of_mean(node)):
             return LayerStep(
                 "norm", "BN" if op.startswith("FusedBatchNorm") or self._scales_by_weight(node) else "norm"
             )
@@ -177,6 +193,19 @@ class TensorFlowSteps:
         """Return the type of a node."""
         return str(self.graph.op_types[self.graph.op[node]])
 
+    def formula_step(self, formula: str, node: int) -> LayerStep | None:
+        """Return the step of an op of another framework that is called `formula` here: a part of an activation or of a
+        norm that is several ops, or an activation alone; None for any other."""
+        if formula in PLAIN:
+            word = self.gate_word(formula, node)
+            return LayerStep("activation", word) if word else None
+        is_norm = formula == "Rsqrt" or (formula == "Sqrt" and self.is_root_of_mean(node))
+        return LayerStep("norm", "norm") if is_norm else None
+
+    def formula_op(self, node: int) -> str:
+        """Return the type of a node, in formulas of several ops: as TensorFlow calls it."""
+        return self.op_of(node)
+
     def constant_input(self, node: int, slot: int, most: int = 8) -> list[int]:
         """Return the whole numbers of a constant input, or of numbers put together; -1 for what is not known."""
         source = next((source for place, (source, _) in self.inputs_of(node) if place == slot), -1)
@@ -195,7 +224,8 @@ class TensorFlowSteps:
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
         return [] if definition is None else first_elements(attr_value(definition, "value").tensor, most)
 
-    def _is_scalar(self, node: int) -> bool:
+    def is_number(self, node: int) -> bool:
+        """Return whether a node is a constant of one number."""
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
         if definition is None:
             return False
@@ -204,21 +234,21 @@ class TensorFlowSteps:
 
     def tensors_into(self, node: int) -> list[OutputOf]:
         """Return the inputs of an op that are no constant numbers."""
-        return [port for _, port in self.inputs_of(node) if not self._is_scalar(port[0])]
+        return [port for _, port in self.inputs_of(node) if not self.is_number(port[0])]
 
     # ---- activations ----
 
-    def _gate_word(self, op: str, node: int) -> str:
+    def gate_word(self, op: str, node: int) -> str:
         """Name an activation that is several ops: `x · sigmoid(x)` is SiLU, `x · erf(x)` with numbers GELU."""
         inner = self.tensors_into(node)
         if len(inner) != 1:
             return PLAIN[op]
         before, cubed = self._scaled_sources(inner[0], sums=op == "Tanh")
         if not self._multiplies(node, before):
-            shifted = self.op_of(inner[0][0]) in ADD_OPS and len(self.tensors_into(inner[0][0])) == 1
+            shifted = self.formula_op(inner[0][0]) in ADD_OPS and len(self.tensors_into(inner[0][0])) == 1
             return "" if op == "Relu6" and shifted else PLAIN[op]
         if op == "Tanh":  # of a polynomial
-            return "GELU" if cubed else "Mish" if self.op_of(inner[0][0]) == "Softplus" else ""
+            return "GELU" if cubed else "Mish" if self.formula_op(inner[0][0]) == "Softplus" else ""
         return GATED[op]
 
     def _scaled_sources(self, port: OutputOf, sums: bool) -> tuple[set[OutputOf], bool]:
@@ -227,7 +257,7 @@ class TensorFlowSteps:
         seen, todo, power = {port}, [port], False
         while todo and len(seen) < MOST_SCALED:
             node = todo.pop(0)[0]
-            op = self.op_of(node)
+            op = self.formula_op(node)
             inner = self.tensors_into(node)
             power |= op in ("Pow", "Square") or (op == "Mul" and len(inner) == 2)
             if (op in SCALED_OPS and len(inner) == 1) or (sums and (op in POLYNOMIAL_OPS or op in SCALED_OPS)):
@@ -242,18 +272,20 @@ class TensorFlowSteps:
             made, far = todo.pop()
             for user in self._users_of(made):
                 inner = self.tensors_into(user)
-                if len(inner) == 2 and self.op_of(user) == "Mul":
+                if len(inner) == 2 and self.formula_op(user) == "Mul":
                     others = [each for each in inner if each[0] != made]
                     if any(not before.isdisjoint(self._multiples(each)) for each in others):
                         return True
-                elif len(inner) == 1 and self.op_of(user) in SCALED_OPS and far < MOST_SCALED // 2:
+                elif len(inner) == 1 and self.formula_op(user) in SCALED_OPS and far < MOST_SCALED // 2:
                     todo.append((user, far + 1))
         return False
 
     def _multiples(self, port: OutputOf) -> set[OutputOf]:
         """Return a tensor and those of which it is a multiple."""
         seen = {port}
-        while self.op_of(port[0]) in SCALED_OPS and len(inner := self.tensors_into(port[0])) == 1 and len(seen) < 4:
+        while (
+            self.formula_op(port[0]) in SCALED_OPS and len(inner := self.tensors_into(port[0])) == 1 and len(seen) < 4
+        ):
             port = inner[0]
             seen.add(port)
         return seen
@@ -264,6 +296,19 @@ class TensorFlowSteps:
             return word
         slope = attr_value(definition, "alpha").f if "alpha" in definition.attr else 0.2
         return f"{word} α {slope:.3g}"
+
+    def is_root_of_mean(self, node: int) -> bool:
+        """Return whether a root is of a mean, as where a norm divides by it: of one tensor, with numbers added."""
+        for _ in range(MOST_SCALED // 2):
+            inner = self.tensors_into(node)
+            if len(inner) != 1:
+                return False
+            node = inner[0][0]
+            if self.formula_op(node) == "Mean":
+                return True
+            if self.formula_op(node) not in VARIANCE_OPS:
+                return False
+        return False
 
     def _scales_by_weight(self, node: int) -> bool:
         """Return whether an `Rsqrt` is of a variance that is stored: batch norm when it only predicts."""
@@ -398,6 +443,7 @@ def _is_step_type(op: str) -> bool:
     named = op in ACTIVATIONS or op in PLAIN or op in POOLS or op in REDUCTIONS or op in NORM_OPS
     products = op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS or op in CONVOLUTION_OPS
     roles = has_role(op, Role.TRANSPOSED_CONVOLUTION, Role.NORMALIZATION)
+    named = named or op == "Sqrt"
     return named or products or op in EMBEDDING_LOOKUP_OPS or roles or op.startswith(("Resize", "TopK"))
 
 

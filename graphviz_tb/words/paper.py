@@ -37,8 +37,9 @@ MOST_SAID = 4  # members of a stack that are said one by one
 MOST_GROWING = 6  # members of a stack whose channels are listed
 MOST_ASKED = 64  # members of a stack whose words are compared
 MOST_NORM = 40  # ops of a norm
-JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat"})
-MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d"})
+JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
+MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d", "onnx::ReduceMean"})
+MEAN_OPS |= {"onnx::GlobalAveragePool"}
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 SHARED = "shared weights"
@@ -134,6 +135,18 @@ class PaperWords:
         return any(self.steps.op_of(source) in PAD_CLASSES for _, (source, _) in self.steps.inputs_of(node))
 
     def _stack_words(self, stack: int) -> str | None:
+        """Return what the members share; of stages that are stacks themselves also how many blocks each has."""
+        said = self._member_words(stack)
+        members = repeated_rows(self.hierarchy, stack)[:MOST_ASKED]
+        inside = [sole_stack(self.hierarchy, member) for member in members]
+        blocks = {len(repeated_rows(self.hierarchy, each)) if each >= 0 else 0 for each in inside}
+        if len(blocks) != 1 or not (count := blocks.pop()):
+            return said
+        stages = f"{len(members)} stages × {count}"
+        line = f"{stages} · {said}"
+        return line if said and fits(line) else stages
+
+    def _member_words(self, stack: int) -> str | None:
         """Return words shared by all members, or, if few differ, the words of each; the first may have more."""
         members = repeated_rows(self.hierarchy, stack)
         if len(members) > MOST_ASKED:

@@ -9,6 +9,8 @@ from functools import cached_property
 from graphviz_tb.graphs.tensors import declared_shapes
 from graphviz_tb.words.layer_steps import (
     ACTIVATION_WORDS,
+    FORMULA_OPS,
+    FORMULA_STEPS,
     UNKNOWN_STEP,
     LayerStep,
     TensorFlowSteps,
@@ -39,6 +41,8 @@ class PyTorchSteps(TensorFlowSteps):
         return () if step is None else (step,)
 
     def _step_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
+        if (formula := FORMULA_OPS.get(name.replace("_", ""))) in FORMULA_STEPS:
+            return self.formula_step(formula, node)
         if word := ACTIVATION_WORDS.get(name.replace("_", "")):
             return LayerStep("activation", word)
         if name in NORMS:
@@ -69,6 +73,15 @@ class PyTorchSteps(TensorFlowSteps):
         if name in ("dropout", "feature_dropout"):
             return LayerStep("dropout", f"p {float(self._label(slots[1])):.3g}")
         return None
+
+    def formula_op(self, node: int) -> str:
+        """Return the type of a node as TensorFlow calls it, where formulas of several ops use it."""
+        op = self.op_of(node)
+        return FORMULA_OPS.get(op.removeprefix("aten::").replace("_", ""), op)
+
+    def is_number(self, node: int) -> bool:
+        """Return whether a node is a constant of the program."""
+        return self.op_of(node) == "prim::Constant"
 
     # ---- what a trace records ----
 

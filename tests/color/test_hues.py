@@ -157,3 +157,37 @@ def test_layers_are_looked_for_wherever_that_changes_a_hue(file: Path) -> None:
     looks = by_structure._template_looks(hierarchy)
     with patch.object(by_structure, "_may_share_looks", return_value=True):
         assert by_structure._template_looks(hierarchy).tolist() == looks.tolist()
+
+
+def test_a_layer_is_coloured_although_it_is_one_op_or_occurs_once() -> None:
+    nodes = [
+        'node { name: "x" op: "Placeholder" }',
+        'node { name: "fc/w" op: "VariableV2" }',
+        'node { name: "fc/MatMul" op: "MatMul" input: "x" input: "fc/w" }',
+        'node { name: "relu/Relu" op: "Relu" input: "fc/MatMul" }',
+        'node { name: "relu_1/Relu" op: "Relu" input: "relu/Relu" }',
+    ]
+    model = load("\n".join(nodes).encode())
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
+    hued = {name: found.fill_of((found.hierarchy.name.index(name),)).hued for name in ("fc", "relu")}
+    assert hued == {"fc": True, "relu": False}
+    assert [row.label for row in found.legend_rows([(found.hierarchy.name.index("fc"),)])] == ["dense, fc"]
+
+
+def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> None:
+    # stage/b0 has a projection, which the others lack; stage holds nothing else
+    nodes, source = ['node { name: "x" op: "Placeholder" }'], "x"
+    for block in range(4):
+        scope = f"stage/b{block}"
+        nodes += [
+            f'node {{ name: "{scope}/conv" op: "Conv2D" input: "{source}" input: "x" }}',
+            f'node {{ name: "{scope}/relu" op: "Relu" input: "{scope}/conv" }}',
+            *([f'node {{ name: "{scope}/shortcut" op: "Conv2D" input: "{source}" input: "x" }}'] if not block else []),
+            f'node {{ name: "{scope}/add" op: "AddV2" input: "{scope}/relu" input: "{source}" }}',
+        ]
+        source = f"{scope}/add"
+    model = load("\n".join(nodes).encode())
+    found, names = structure_colouring(model.hierarchy, THEMES["light"], model.facts), model.hierarchy.name
+    fills = [found.fill_of((names.index(name),)) for name in ("stage", "stage/b1", "stage/b3")]
+    assert fills[0].hued
+    assert len(set(fills)) == 1

@@ -15,7 +15,7 @@ from graphviz_tb.fold.flow.titles import (
     _extend_family_name,
     _join_title_parts,
     _name_range,
-    _range_ends,
+    _range_words,
     _row_type,
     _title_from_contents,
     title_groups,
@@ -49,9 +49,15 @@ def test_the_one_number_or_word_that_differs_is_a_range(names: list[str], wanted
 
 def test_numbers_too_long_to_be_read_are_words() -> None:
     long = ["9" * 499, "1" + "0" * 499]
-    assert _range_ends(long) == (long[0], long[1])
-    assert _range_ends(long[::-1]) == (long[1], long[0])
-    assert _range_ends(["10", "9", "09"]) == ("09", "10")
+    assert _range_words(long, whole=True) == f"{long[0]}-{long[1]}"
+    assert _range_words(long[::-1], whole=True) == f"{long[1]}-{long[0]}"
+    assert _range_words(["10", "9", "09"], whole=True) == "09-10"
+
+
+def test_numbers_with_gaps_are_a_list_while_it_is_short() -> None:
+    assert _name_range(["merge_2", "merge_4"]) == "merge_[2,4]"
+    assert _name_range(["merge_2", "merge_4"], whole=False) == "merge_[2-4]"  # the ends of a stack
+    assert _name_range([f"conv_{number}" for number in range(1, 40, 3)]) == "conv_[1-37]"
 
 
 def test_a_title_has_room_for_thirty_letters() -> None:

@@ -131,3 +131,33 @@ def test_words_add_no_attribute_to_the_graph() -> None:
     before = model.hierarchy.graph.graph_def.SerializeToString(deterministic=True)
     model.picture(open_all=True).render("svg")
     assert model.hierarchy.graph.graph_def.SerializeToString(deterministic=True) == before
+
+
+def test_equal_stages_say_how_many_blocks_each_has() -> None:
+    # s0/b0 ─▶ s0/b1 ─▶ s0/b2 ─▶ s1/b0 …: three stages of three blocks
+    nodes, source = [IMAGE], "image"
+    for stage in range(3):
+        for block in range(3):
+            scope = f"net/s{stage}/b{block}"
+            nodes += [
+                *convolution(f"{scope}/one", source, 3, 3, 8, 8),
+                *convolution(f"{scope}/two", f"{scope}/one/Relu", 3, 3, 8, 8),
+            ]
+            source = f"{scope}/two/Relu"
+    said = words(*nodes)
+    assert said["net/s[0-2]"] == "3 stages × 3 · 3×3 8, 3×3 8"
+    assert said["net/s0"] == "3×3 8, 3×3 8"
+
+
+def test_a_stage_of_two_unlike_blocks_says_its_way() -> None:
+    # image ─▶ a ─▶ b ─▶ sum ─▶ c ─▶ d      (the stage)
+    #      └─▶ shortcut ─▶ sum
+    nodes = [
+        *convolution("stage/a", "image", 3, 3, 64, 128, stride=2),
+        *convolution("stage/b", "stage/a/Relu", 3, 3, 128, 128),
+        *convolution("stage/shortcut", "image", 1, 1, 64, 128, stride=2),
+        {"name": "stage/sum", "op": "AddV2", "input": ["stage/b/Relu", "stage/shortcut/Relu"]},
+        *convolution("stage/c", "stage/sum", 3, 3, 128, 128),
+        *convolution("stage/d", "stage/c/Relu", 3, 3, 128, 128),
+    ]
+    assert words(IMAGE, *nodes)["stage"] == "3×3 128 /2, 3 × (3×3 128), projection"

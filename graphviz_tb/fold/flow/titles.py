@@ -32,7 +32,8 @@ from graphviz_tb.ops.table import op_line
 # telling; its op types, products first.
 
 NAME_PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, separators: "block_2" is "block", "_", "2"
-NUMBER_RANGE = re.compile(r"\[[0-9]+-[0-9]+\]")
+NUMBER_RANGE = re.compile(r"\[[0-9]+(?:[-,][0-9]+)+\]")
+MAX_LISTED_LETTERS = 9  # characters of the numbers of members, where some between them are left out: "2,4"
 MAX_OTHER_BOXES = 2  # boxes outside that may begin with the same words
 MAX_TITLE_MEMBERS, MIN_TITLE_OPS_SHARE = 3, 0.8  # members in a title, and the share of ops they need
 ENDS_SEPARATOR, LIST_SEPARATOR = " … ", " · "  # between the ends of a stack, and between members
@@ -81,7 +82,8 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
                 _call_alike(members, setting.vocabulary)
-                box.name = _title_stack(members, setting.vocabulary, hierarchy, human_named)
+                whole = len(members) == len(box.members)
+                box.name = _title_stack(members, setting.vocabulary, hierarchy, human_named, whole)
             else:
                 box.name = _title_group(box, setting, hierarchy, human_named)
         if _is_named_by_people(box, setting.vocabulary, human_named):
@@ -118,20 +120,22 @@ def _end_repetitions(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
     return [first] if first is last else [first, last]
 
 
-def _title_stack(boxes: Sequence[FlowBox], vocabulary: Vocabulary, hierarchy: Hierarchy, human_named: Set[int]) -> str:
-    """Name a stack. Repetitions whose names have several forms are called by the layers they end in, if those have
-    one."""
+def _title_stack(
+    boxes: Sequence[FlowBox], vocabulary: Vocabulary, hierarchy: Hierarchy, human_named: Set[int], whole: bool
+) -> str:
+    """Name a stack by its members, or by some of them if they are not the `whole`. Repetitions whose names have several
+    forms are called by the layers they end in, if those have one."""
     names = [box.name for box in boxes]
     if any(LIST_SEPARATOR in each for each in names):  # what most of them hold: the first may hold more
         usual, count = Counter(names).most_common(1)[0]
         names = [usual] if 2 * count > len(names) else names
-    name = _name_range(names)
+    name = _name_range(names, whole)
     if ENDS_SEPARATOR in name and all(
         box.members and id(box.last_row()) in human_named and _has_telling_end(box.last_row(), vocabulary, hierarchy)
         for box in boxes
     ):
         last = [box.last_row().name for box in boxes]
-        ended = _name_range(last)
+        ended = _name_range(last, whole)
         if ENDS_SEPARATOR not in ended:
             for box, title_of_it in zip(boxes, last, strict=True):
                 box.name = title_of_it
@@ -227,7 +231,7 @@ def _title_from_members(box: FlowBox, setting: FoldContext, human_named: Set[int
         for member in members
         for end in (member.members[:: len(member.members) - 1] if member.is_repetition else [member])
     ]
-    ranged = _name_range([end.name for end in single])
+    ranged = _name_range([end.name for end in single], len(single) == len(members))
     if NUMBER_RANGE.search(ranged) and ENDS_SEPARATOR not in ranged:
         return ranged
     text = LIST_SEPARATOR.join(member.name for member in members)
@@ -310,8 +314,9 @@ def _title_rank(op: str) -> int:
     return 1 if "Softmax" in op else 4 if NORM_TYPE.search(op) else 2 if DISTINCTIVE_TYPE.fullmatch(op) else 3
 
 
-def _name_range(names: Sequence[str]) -> str:
-    """Name a stack by its members' names, with the one number or word that differs as a range.
+def _name_range(names: Sequence[str], whole: bool = True) -> str:
+    """Name a stack by its members' names, with the one number or word that differs as a range; numbers with gaps as a
+    list, if the names are the `whole`.
 
     >>> _name_range(["block_2", "block_3", "block_4"]), _name_range(["in_1", "out"])
     ('block_[2-4]', 'in_1 … out')
@@ -319,6 +324,8 @@ def _name_range(names: Sequence[str]) -> str:
     ('net_[A-B]_1', 'query … key')
     >>> _name_range(["0", "1", "2"]), _name_range(["dw_1 · pw_1", "dw_2 · pw_2"])
     ('[0-2]', 'dw_[1-2] · pw_[1-2]')
+    >>> _name_range(["merge_2", "merge_4"]), _name_range(["block_1", "block_2", "block_4"])
+    ('merge_[2,4]', 'block_[1-2,4]')
     >>> _name_range(["block_1", "block_1_2", "block_2_1"])  # Keras's counters
     'block'
     """
@@ -331,8 +338,8 @@ def _name_range(names: Sequence[str]) -> str:
         one, *_ = parts  # equal in all other places
         alike = len({tuple([words[place] for words in parts]) for place in differ}) == 1
         if alike and (len(one) > 1 or names[0].isdigit()):
-            first, last = _range_ends([words[differ[0]] for words in parts])
-            words = [f"{first}-{last}" if place in differ else word for place, word in enumerate(one)]
+            said = _range_words([words[differ[0]] for words in parts], whole)
+            words = [said if place in differ else word for place, word in enumerate(one)]
             for place in differ:
                 if not ("".join(one[:place]).endswith("[") and "".join(one[place + 1 :]).startswith("]")):
                     words[place] = f"[{words[place]}]"  # PyTorch has brackets already: Block[3]
@@ -343,12 +350,21 @@ def _name_range(names: Sequence[str]) -> str:
     return names[0] + ENDS_SEPARATOR + names[-1]
 
 
-def _range_ends(words: list[str]) -> tuple[str, str]:
-    """Return the least and the largest number; the first and last of other words."""
-    if all(word.isdigit() and len(word) < MAX_NUMBER_DIGITS for word in words):
-        ordered = sorted(words, key=lambda word: (int(word), word))
-        return ordered[0], ordered[-1]
-    return words[0], words[-1]
+def _range_words(words: list[str], whole: bool) -> str:
+    """Return the least and the largest number, and short gaps between them if the words are the `whole`; the first and
+    last of other words."""
+    if not all(word.isdigit() and len(word) < MAX_NUMBER_DIGITS for word in words):
+        return f"{words[0]}-{words[-1]}"
+    numbers = {int(word): word for word in sorted(words, reverse=True)}
+    ordered = sorted(numbers)
+    starts = [number for number in ordered if number - 1 not in numbers]
+    stops = [number for number in ordered if number + 1 not in numbers]
+    listed = ",".join(
+        numbers[start] if start == stop else f"{numbers[start]}-{numbers[stop]}"
+        for start, stop in zip(starts, stops, strict=True)
+    )
+    ends = f"{numbers[ordered[0]]}-{numbers[ordered[-1]]}"
+    return listed if whole and len(listed) <= max(MAX_LISTED_LETTERS, len(ends)) else ends
 
 
 # Addresses of groups: unique on their level and made from the group's content, so that edits elsewhere change none.

@@ -1,0 +1,161 @@
+"""Find the kind of layer of each group, which decides its hue: the same in every picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bools, Bytes, Longs, prefix_sums
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.interpretation import COMPUTING_PARTS
+from graphviz_tb.ops.layers import LayerRole, has_layer_role
+from graphviz_tb.ops.roles import (
+    BATCH_PRODUCT_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
+    EMBEDDING_OPS,
+    MATRIX_PRODUCT_OPS,
+    Role,
+    has_role,
+)
+
+KIND_WORDS = ("convolution", "attention", "dense", "embedding", "norm", "recurrent", "")  # in the order of the hues
+CONVOLUTION, ATTENTION, DENSE, EMBEDDING, NORM, RECURRENT, OTHER = range(7)
+NEUTRAL = -1  # what only arranges, or mixes kinds
+# What one op adds to its group: a kind from 0 to 6, or one of these.
+PRODUCT, SOFTMAX, SIGMOID, TANH, ACTIVATION, ROOT, MEAN, PLUMBING, QUIET = range(7, 16)
+ATTENTION_LAYERS = 4  # dense layers of one attention: queries, keys, values, and what is made of them
+MAX_NORM_OPS = 40
+PLUMBING_ROLES = (
+    *(Role.REARRANGE, Role.SIZE, Role.PASS, Role.PASS_EACH, Role.UNIT_AXES, Role.CAST, Role.GROUP, Role.ALIAS),
+    *(Role.RANGE, Role.FILL, Role.INPUT, Role.RESULT, Role.CONSTANT, Role.READ, Role.VARIABLE, Role.HANDLE),
+    *(Role.ASSIGN, Role.LIST, Role.CHECK, Role.SUMMARY, Role.SAVE, Role.RESTORE),
+)
+OP_KINDS = {  # op types without their framework, in lower case and without underscores, where roles do not say it
+    "scaleddotproductattention": ATTENTION,
+    **dict.fromkeys(("linear", "addmm"), DENSE),
+    **dict.fromkeys(("embedding", "embeddingbag"), EMBEDDING),
+    **dict.fromkeys(("cudnnrnn", "cudnnrnnv2", "cudnnrnnv3", "lstm", "gru", "rnntanh"), RECURRENT),
+    **dict.fromkeys(("batchnorm", "layernorm", "groupnorm", "rmsnorm", "rsqrt"), NORM),
+    "softmax": SOFTMAX,
+    **dict.fromkeys(("sigmoid", "logistic"), SIGMOID),
+    "tanh": TANH,
+    **dict.fromkeys(
+        ("relu", "relu6", "leakyrelu", "elu", "selu", "erf", "erfc", "softplus", "gelu", "silu"), ACTIVATION
+    ),
+    "activation": ACTIVATION,
+    **dict.fromkeys(("matmul", "bmm", "baddbmm"), PRODUCT),
+    "sqrt": ROOT,
+    **dict.fromkeys(("mean", "reducemean"), MEAN),
+}
+LAYER_KINDS = {  # Keras classes
+    LayerRole.RECURRENT: RECURRENT,
+    LayerRole.ATTENTION: ATTENTION,
+    LayerRole.DENSE: DENSE,
+    LayerRole.EMBEDDING: EMBEDDING,
+    LayerRole.NORMALIZATION: NORM,
+}
+LAYER_CONVOLUTIONS = ("Conv", "DepthwiseConv", "SeparableConv")
+
+
+def _type_kind(op: str) -> int:
+    """Return what ops of a type add to their group; a product may have a weight, then it is a dense layer."""
+    if (kind := OP_KINDS.get(op.rpartition("::")[2].replace("_", "").lower())) is not None:
+        return kind
+    for role, layer_kind in LAYER_KINDS.items():
+        if has_layer_role(op, role):
+            return layer_kind
+    if op in CONVOLUTION_OPS or op in DEPTHWISE_OPS or has_role(op, Role.TRANSPOSED_CONVOLUTION):
+        return CONVOLUTION
+    if op.startswith((*LAYER_CONVOLUTIONS, "aten::conv", "aten::_conv")):
+        return CONVOLUTION
+    if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
+        return PRODUCT
+    if op in EMBEDDING_OPS:
+        return EMBEDDING
+    if has_role(op, Role.NORMALIZATION):
+        return NORM
+    return PLUMBING if has_role(op, *PLUMBING_ROLES) else OTHER
+
+
+def _node_kinds(hierarchy: Hierarchy) -> Bytes:
+    """Return what each node of the graph adds to its group."""
+    graph = hierarchy.graph
+    by_type = np.array([_type_kind(op) for op in graph.op_types], np.uint8)
+    kinds: Bytes = by_type[graph.op]
+    if len(graph.meaning.origin):
+        fed = graph.target[(graph.meaning.origin[graph.source] >= 0) & ~graph.control]
+        weighted = np.zeros(len(graph), bool)
+        weighted[fed] = True
+        kinds[(kinds == PRODUCT) & weighted] = DENSE
+        # A lookup in no table is the selection of elements.
+        if not graph.lacks_weight_shapes and not graph.layers:
+            kinds[(kinds == EMBEDDING) & ~weighted] = PLUMBING
+        kinds[~np.isin(graph.meaning.part(), COMPUTING_PARTS)] = QUIET
+    return kinds
+
+
+def op_kinds(hierarchy: Hierarchy) -> Bytes:
+    """Return what each ordinary op adds to its group, in the order of the rows."""
+    kinds: Bytes = _node_kinds(hierarchy)[hierarchy.node[hierarchy.is_ordinary_op]]
+    return kinds
+
+
+def has_one_layer(hierarchy: Hierarchy, of_op: Bytes, rows: Longs) -> Bools:
+    """Return whether each group has a single op that is a layer, norms aside, or norms alone; `of_op` as `op_kinds`
+    returns it."""
+    start, stop = hierarchy.op_prefix_sum[rows], hierarchy.op_prefix_sum[hierarchy.end[rows]]
+    layers, norms = prefix_sums((of_op < OTHER) & (of_op != NORM)), prefix_sums(of_op == NORM)
+    inside = layers[stop] - layers[start]
+    one: Bools = (inside == 1) | ((inside == 0) & (norms[stop] > norms[start]))
+    return one
+
+
+def group_kinds(hierarchy: Hierarchy, of_op: Bytes, rows: Iterable[int]) -> list[int]:
+    """Return the kind of each group, `NEUTRAL` for what only arranges and for a mixture; `of_op` as `op_kinds` returns
+    it."""
+    before = hierarchy.op_prefix_sum
+    return [
+        _kind_of_counts(np.bincount(of_op[before[row] : before[hierarchy.end[row]]], minlength=QUIET + 1).tolist())
+        for row in rows
+    ]
+
+
+def _kind_of_counts(counts: Sequence[int]) -> int:
+    """Return the kind of a group from how many of its ops add what.
+
+    >>> one = [0] * 16
+    >>> one[CONVOLUTION], one[NORM], one[OTHER] = 2, 2, 3
+    >>> KIND_WORDS[_kind_of_counts(one)]
+    'convolution'
+    >>> block = [0] * 16
+    >>> block[PRODUCT], block[SOFTMAX], block[DENSE] = 2, 1, 6
+    >>> _kind_of_counts(block) == NEUTRAL
+    True
+    """
+    heads = counts[ATTENTION] + min(counts[PRODUCT] // 2, counts[SOFTMAX])
+    if heads:
+        active = counts[SIGMOID] + counts[TANH] + counts[ACTIVATION]  # of a feed-forward block behind it
+        mixed = counts[CONVOLUTION] or counts[EMBEDDING] or counts[RECURRENT] or active
+        return NEUTRAL if mixed or counts[DENSE] > ATTENTION_LAYERS * heads else ATTENTION
+    gated = bool(counts[DENSE]) and _has_gates(counts)
+    layers = [counts[CONVOLUTION], counts[DENSE] if not gated else 0, counts[EMBEDDING], counts[RECURRENT] or gated]
+    if layers[3]:
+        return NEUTRAL if layers[0] or layers[2] or layers[1] else RECURRENT
+    if layers[2]:
+        return NEUTRAL if layers[0] or layers[1] else EMBEDDING
+    if layers[0]:  # dense layers may weight its channels, or be its 1×1
+        return CONVOLUTION
+    if layers[1]:
+        return DENSE
+    computing = sum(counts) - counts[PLUMBING] - counts[QUIET]
+    if (counts[NORM] or (counts[ROOT] and counts[MEAN])) and computing <= MAX_NORM_OPS:
+        return NORM
+    return OTHER if computing else NEUTRAL
+
+
+def _has_gates(counts: Sequence[int]) -> bool:
+    """Return whether there are the gates of LSTM cells (three to two) or GRU cells (two to one)."""
+    sigmoid, tanh = counts[SIGMOID], counts[TANH]
+    return bool(tanh) and (2 * sigmoid == 3 * tanh or sigmoid == 2 * tanh)

@@ -1,0 +1,37 @@
+"""Idioms that exporters write as several ops are said as in any other graph."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from graphviz_tb import load
+from graphviz_tb.color.kinds import ATTENTION, DENSE, KIND_WORDS, NORM, group_kinds, op_kinds
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.words.paper import PaperWords
+from tests.each import each
+
+EXPORTED = Path(__file__).parents[2] / "fixtures/exported"
+
+
+@cache
+def hierarchy_of(name: str) -> Hierarchy:
+    return load(EXPORTED / name).hierarchy
+
+
+@each(
+    ("name", "row", "said", "kind"),
+    [
+        ("llama.script.onnx.gz", "layers.0/mlp", "gated 176, SiLU", DENSE),  # x · sigmoid(x)
+        ("llama.script.onnx.gz", "layers.0/input_layernorm", "", NORM),  # x / sqrt(mean(x²) + ε)
+        ("llama.script.onnx.gz", "layers.0/self_attn", "8 heads, 2 kv × 8", ATTENTION),
+        ("vit.script.onnx.gz", "encoder/layers/encoder_layer_0/mlp", "32 → 128 → 32, GELU", DENSE),  # of erf
+        # Queries, keys and values are one product, which a reshape takes apart.
+        ("vit.script.onnx.gz", "encoder/layers/encoder_layer_0/self_attention", "4 heads × 8", ATTENTION),
+    ],
+)
+def test_idioms_of_exported_programs(name: str, row: str, said: str, kind: int) -> None:
+    hierarchy = hierarchy_of(name)
+    number = hierarchy.name.index(row)
+    assert PaperWords(hierarchy).of(number) == said
+    assert KIND_WORDS[group_kinds(hierarchy, op_kinds(hierarchy), [number])[0]] == KIND_WORDS[kind]
