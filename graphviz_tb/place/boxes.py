@@ -325,6 +325,16 @@ def _stub_text(stub: StubWords, x: int, middle: int, anchor: Literal["start", "e
     return Text(x, y, stub.label, stub.title, SMALL_FONT_PX, wide, "stub", anchor)
 
 
+HEADING_SIZE, HEADING_ROOM = 11, 24  # px: the font of a heading of an area, and its strip
+
+
+def heading_text(content: str, corner: Point) -> Text:
+    """Return the heading of an area in the strip whose upper left corner is given."""
+    wide = text_width(content, HEADING_SIZE, True)
+    y = corner[1] + HEADING_ROOM // 2 + BASELINE_OFFSET[HEADING_SIZE] - 6
+    return Text(corner[0], y, content, content, HEADING_SIZE, wide, "heading", "start", True)
+
+
 # A child in its slot: its box, the stubs next to it, and the rectangle around both.
 
 LOOP_ROOM = 16  # px at the right of a box for its self loop

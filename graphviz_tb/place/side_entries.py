@@ -140,6 +140,7 @@ def shift_to_boxes(level: LevelLayout, turns: SideEntries) -> LevelLayout:
         level.routes,
         level.width,
         level.height,
+        level.rules,
     )
 
 
