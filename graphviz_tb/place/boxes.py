@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from graphviz_tb.model.frozen import dataclass
@@ -375,9 +376,14 @@ def sheet_margins(node: NodeLabel) -> tuple[int, int]:
     return (0, 2 * SHEET_OFFSET) if node.connected else (2 * SHEET_OFFSET, 0)
 
 
-def closed_piece(node: NodeLabel, name: BoxName, words: LevelWords, position: int, upright: bool) -> Piece:
-    """Return the piece of a closed child; `upright` for a vertical flow."""
+def closed_piece(
+    node: NodeLabel, name: BoxName, words: LevelWords, position: int, upright: bool, least: int = 0
+) -> Piece:
+    """Return the piece of a closed child, at least `least` px wide; `upright` for a vertical flow."""
     shape = _closed_box(node, name, words.seconds[position])
+    if shape.width < least:
+        texts = tuple([move_text(text, (least - shape.width) // 2, 0) for text in shape.texts])
+        shape = replace(shape, width=least, texts=texts)
     pill = _outline_kind(node) == "op"
     make = _vertical_piece if upright else _horizontal_piece
     return make(shape, words.incoming[position], words.outgoing[position], position in words.loops, pill)

@@ -24,6 +24,7 @@ from graphviz_tb.model.skeleton import (
 )
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, border_point, line_anchors, port_at_end
+from graphviz_tb.place.bars import branch_bars, item_places, places_before_end
 from graphviz_tb.place.boxes import (
     HEADING_ROOM,
     HEADING_SIZE,
@@ -78,8 +79,11 @@ def _drop_loose_parts(skeleton: Skeleton) -> Skeleton:
 # Separate the lines of a bus to an open box: each port of its frame gets its own waypoint.
 
 
-def _separate_at_ports(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int) -> Skeleton:
-    """Return the skeleton with separate waypoints for lines to several ports of an open child.
+def _separate_at_ports(
+    view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int, entering: Mapping[int, int]
+) -> Skeleton:
+    """Return the skeleton with separate waypoints for lines to several ports of an open child, and for branches that
+    enter a bar (`entering`: where).
 
     `ports` are the places of the ports of each open child, `axis` the coordinate across the flow. The order of
     everything else stays; the new waypoints are neighbours, in the order of the ports.
@@ -88,9 +92,14 @@ def _separate_at_ports(view: View, gates: Gates, ports: Mapping[int, Sequence[Po
     chains = [list(wire.chain) for wire in skeleton.wires]
     waypoint = list(skeleton.waypoint)
     beside: dict[int, list[int]] = {}
+    places = item_places(skeleton)
     # A bus ends in one box: if that is open, its lines continue to ports that may be far apart.
-    for item, wires in _wires_by_waypoint(skeleton).items() if gates else ():
-        ways = _wires_by_port(view, wires, gates, ports, axis)
+    for item, wires in _wires_by_waypoint(skeleton).items() if gates or entering else ():
+        if any(wire in entering for wire in wires):
+            steps = sorted([(places_before_end(skeleton.wires[wire].chain, places), wire) for wire in wires])
+            ways = {number: [wire] for number, (_, wire) in enumerate(steps)}
+        else:
+            ways = _wires_by_port(view, wires, gates, ports, axis)
         beside[item] = []
         for place in sorted(ways)[1:]:  # the first keeps the waypoint, the others get new ones to its right
             fresh = skeleton.first_waypoint + len(waypoint)
@@ -269,9 +278,10 @@ def draw_core(
 
     Labels of the main path that stick out at the sides count in its size.
     """
-    turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction))
+    entering = _bar_entries(view, pieces) if is_vertical(direction) else {}
+    turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction), set(entering))
     said = {wire: label for wire, label in said.items() if wire not in turns.partings}  # the main path says the same
-    level = _lay_out_level(view, pieces, lines, said, inner, direction, turns)
+    level = _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering)
     return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns)
 
 
@@ -342,12 +352,15 @@ def child_pieces(view: View, below: Mapping[int, tuple[int, int]], direction: Di
     upright = is_vertical(direction)
     nodes = (*view.node_labels, *view.functions)
     names, words = box_names(nodes), view.words
-    return [
+    pieces = [
         open_piece(below[position], node)
         if position in below
         else closed_piece(node, names[position], words, position, upright)
         for position, node in enumerate(nodes)
     ]
+    for position, bar in (branch_bars(view, [piece.width for piece in pieces]) if upright else {}).items():
+        pieces[position] = closed_piece(nodes[position], names[position], words, position, upright, bar.width)
+    return pieces
 
 
 def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: OutsideLabels) -> dict[int, LineLabel]:
@@ -370,6 +383,16 @@ def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: Ou
     return labels
 
 
+def _bar_entries(view: View, pieces: Sequence[Piece]) -> dict[int, int]:
+    """Return, by wire, where it enters a bar, from the edge of the bar's slot."""
+    entries: dict[int, int] = {}
+    for position, bar in branch_bars(view, [piece.width for piece in pieces]).items():
+        if pieces[position].box[0] == bar.width:  # not if its name needs more
+            for wire, entry in bar.entries.items():
+                entries[wire] = pieces[position].x + entry
+    return entries
+
+
 def _joining_training_wires(view: View, lines: Mapping[int, MetagraphLine]) -> set[int]:
     """Return the wires between the model and a box that trains it, if there are several to that box."""
     joined: dict[int, list[int]] = {}
@@ -388,8 +411,9 @@ def _lay_out_level(
     inner: InnerPorts,
     direction: Direction,
     turns: SideEntries,
+    entering: Mapping[int, int],
 ) -> LevelLayout:
-    """Return the level with coordinates, its flow running down."""
+    """Return the level with coordinates, its flow running down; `entering` are the places at which wires enter bars."""
     main = set(view.metagraph.core_children())
     count = len(view.metagraph.children)
     # (across, along) the flow.
@@ -397,6 +421,8 @@ def _lay_out_level(
     if view.skeleton.plain:
         return _place_plain_rows(view.skeleton, sizes, LEVEL_GAPS)
     fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS, turns.absent_ends())
+    for wire, entry in entering.items():
+        fixed[wire, 1] = entry
     turns.move_anchors(view.skeleton, fixed, [across for across, _ in sizes])
     sizes = [(turns.widen(box, across), along) for box, (across, along) in enumerate(sizes)]
     strokes = {}
@@ -408,7 +434,7 @@ def _lay_out_level(
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     labelled, upward = max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM), direction in ("BT", "RL")
     gaps = replace(LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward)
-    ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1)
+    ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
     sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction, turns.shift(i)) for i in range(count)]
     return place_level(
         _drop_loose_parts(ways),

@@ -1163,9 +1163,13 @@ function sheet_margins(node) {
   }
   return (node.connected ? [0, (2 * SHEET_OFFSET)] : [(2 * SHEET_OFFSET), 0]);
 }
-function closed_piece(node, name, words, position, upright) {
-  let shape, pill, make;
+function closed_piece(node, name, words, position, upright, least = 0) {
+  let shape, texts, pill, make;
   shape = _closed_box(node, name, words.seconds.at(position));
+  if ((shape.width < least)) {
+    texts = [...(() => { const out = []; for (const text of shape.texts) { out.push(move_text(text, Math.floor((least - shape.width) / 2), 0)); } return out; })()];
+    shape = py_replace(shape, {width: least, texts: texts});
+  }
   pill = (_outline_kind(node) === "op");
   make = (upright ? _vertical_piece : _horizontal_piece);
   return make(shape, words.incoming.at(position), words.outgoing.at(position), words.loops.has(position), pill);
@@ -1808,6 +1812,87 @@ function _line_end_rooms(skeleton, chains, place_, strokes, gaps) {
 }
 function item_ranks(skeleton) {
   return (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
+}
+
+// place.bars
+const MIN_BRANCHES = 3;
+const MAX_BAR_PX = 900;
+const BRANCH_GAP_PX = 16;
+const BAR_MARGIN_PX = 24;
+class BranchBar {
+  constructor(width, entries) {
+    this.width = width;
+    this.entries = entries;
+  }
+}
+class BoxLines {
+  constructor(into, out) {
+    this.into = into;
+    this.out = out;
+  }
+}
+function branch_bars(view, widths) {
+  let skeleton, place_, lines, bars, box, wires, starts, order, branches, entries, left, wire, wide, width;
+  skeleton = view.skeleton;
+  if (skeleton.plain) {
+    return new Map();
+  }
+  place_ = item_places(skeleton);
+  lines = _box_lines(view);
+  bars = new Map();
+  for ([box, wires] of lines.into.entries()) {
+    if (((wires.length < MIN_BRANCHES) || (box >= skeleton.children) || view.opened.has(box))) {
+      continue;
+    }
+    starts = (() => { const out = new Map(); for (const wire of wires) { out.set(wire, _branch_start(view, wire, lines, widths)); } return out; })();
+    order = py_sorted((() => { const out = []; for (const wire of wires) if (starts.get(wire)[1]) { out.push([places_before_end(skeleton.wires.at(wire).chain, place_), wire]); } return out; })());
+    branches = (() => { const out = []; for (const [_, wire] of order) { out.push(wire); } return out; })();
+    if (((branches.length < MIN_BRANCHES) || ((() => { const out = new Set(); for (const wire of branches) { out.add(starts.get(wire)[0]); } return out; })().size > 1))) {
+      continue;
+    }
+    entries = new Map();
+    left = (BAR_MARGIN_PX - Math.floor(starts.get(branches[0])[1] / 2));
+    for (wire of branches) {
+      wide = starts.get(wire)[1];
+      entries.set(wire, (left + Math.floor(wide / 2)));
+      left += (wide + BRANCH_GAP_PX);
+    }
+    width = (entries.get(branches.at(-1)) + BAR_MARGIN_PX);
+    if ((width <= MAX_BAR_PX)) {
+      bars.set(box, new BranchBar(width, entries));
+    }
+  }
+  return bars;
+}
+function item_places(skeleton) {
+  return (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
+}
+function places_before_end(chain, place_) {
+  return (() => { const out = []; for (const item of py_reversed(chain.slice(0, -1))) { out.push(place_.get(item)); } return out; })();
+}
+function _box_lines(view) {
+  let into, out, wire, line, chain;
+  into = new Map();
+  out = new Map();
+  for ([wire, line] of view.drawn_lines().entries()) {
+    if ((!view.skeleton.wires.at(wire).turned && !line.training)) {
+      chain = view.skeleton.wires.at(wire).chain;
+      py_setdefault(out, chain[0], []).push(wire);
+      py_setdefault(into, chain.at(-1), []).push(wire);
+    }
+  }
+  return new BoxLines(into, out);
+}
+function _branch_start(view, wire, lines, widths) {
+  let skeleton, wide, item;
+  skeleton = view.skeleton;
+  wide = 0;
+  item = skeleton.wires.at(wire).chain[0];
+  while (((item < skeleton.children) && (py_get(lines.into, item, []).length === 1) && (lines.out.get(item).length === 1))) {
+    wide = Math.max(wide, widths.at(item));
+    item = skeleton.wires.at(lines.into.get(item)[0]).chain[0];
+  }
+  return [item, wide];
 }
 
 // place.columns
@@ -2645,7 +2730,7 @@ class SideEntries {
     return (this.rooms.has(box) ? this.rooms.get(box)[0] : 0);
   }
 }
-function find_side_entries(view, pieces, gates, upright) {
+function find_side_entries(view, pieces, gates, upright, upright_wires) {
   let skeleton, chains, main, place_, entries, partings, rooms, end, item, keys, middle, spine, side, outermost, wires, left, right, wire;
   skeleton = view.skeleton;
   chains = downward_chains(skeleton);
@@ -2662,7 +2747,7 @@ function find_side_entries(view, pieces, gates, upright) {
     spine = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
     for ([side, outermost] of [[-1, 0], [1, (keys.length - 1)]]) {
       wires = keys.at(outermost);
-      if (((outermost === middle) || !(() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })())) {
+      if (((outermost === middle) || (end && py_intersection(upright_wires, wires).size) || !(() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })())) {
         continue;
       }
       if (end) {
@@ -3085,14 +3170,21 @@ function _drop_loose_parts(skeleton) {
   shelves = (() => { const out = []; for (const shelf of skeleton.shelves) { out.push([...(() => { const out = []; for (const part of shelf) if (!gone.has(part)) { out.push(part); } return out; })()]); } return out; })();
   return py_replace(skeleton, {shelves: [...(() => { const out = []; for (const shelf of shelves) if (shelf.length) { out.push(shelf); } return out; })()]});
 }
-function _separate_at_ports(view, gates, ports, axis) {
-  let skeleton, chains, waypoint, beside, item, wires, ways, place_, fresh, wire, first, chain, parts;
+function _separate_at_ports(view, gates, ports, axis, entering) {
+  let skeleton, chains, waypoint, beside, places, item, wires, steps, ways, place_, fresh, wire, first, chain, parts;
   skeleton = view.skeleton;
   chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push([...wire.chain]); } return out; })();
   waypoint = [...skeleton.waypoint];
   beside = new Map();
-  for ([item, wires] of (gates.size ? _wires_by_waypoint(skeleton).entries() : [])) {
-    ways = _wires_by_port(view, wires, gates, ports, axis);
+  places = item_places(skeleton);
+  for ([item, wires] of ((gates.size || entering.size) ? _wires_by_waypoint(skeleton).entries() : [])) {
+    if ((() => { for (const wire of wires) { if (entering.has(wire)) return true; } return false; })()) {
+      steps = py_sorted((() => { const out = []; for (const wire of wires) { out.push([places_before_end(skeleton.wires.at(wire).chain, places), wire]); } return out; })());
+      ways = (() => { const out = new Map(); for (const [number, [_, wire]] of py_enumerate(steps)) { out.set(number, [wire]); } return out; })();
+    }
+    else {
+      ways = _wires_by_port(view, wires, gates, ports, axis);
+    }
     beside.set(item, []);
     for (place_ of py_sorted(ways.keys()).slice(1)) {
       fresh = (skeleton.first_waypoint + waypoint.length);
@@ -3235,10 +3327,11 @@ class CoreDrawing {
   }
 }
 function draw_core(view, pieces, lines, said, inner, direction) {
-  let turns, level;
-  turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction));
+  let entering, turns, level;
+  entering = (is_vertical(direction) ? _bar_entries(view, pieces) : new Map());
+  turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction), new Set(entering.keys()));
   said = (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (!turns.partings.has(wire)) { out.set(wire, label); } return out; })();
-  level = _lay_out_level(view, pieces, lines, said, inner, direction, turns);
+  level = _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering);
   return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns);
 }
 function _draw_level(view, pieces, lines, said, direction, level, turns) {
@@ -3282,11 +3375,15 @@ function _piece_size(child) {
   return [child.width, child.height];
 }
 function child_pieces(view, below, direction) {
-  let upright, nodes, names, words;
+  let upright, nodes, names, words, pieces, position, bar;
   upright = is_vertical(direction);
   nodes = [...view.node_labels, ...view.functions];
   [names, words] = [box_names(nodes), view.words];
-  return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below.has(position) ? open_piece(below.get(position), node) : closed_piece(node, names.at(position), words, position, upright))); } return out; })();
+  pieces = (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below.has(position) ? open_piece(below.get(position), node) : closed_piece(node, names.at(position), words, position, upright))); } return out; })();
+  for ([position, bar] of (upright ? branch_bars(view, (() => { const out = []; for (const piece of pieces) { out.push(piece.width); } return out; })()) : new Map()).entries()) {
+    pieces[position] = closed_piece(nodes.at(position), names.at(position), words, position, upright, bar.width);
+  }
+  return pieces;
 }
 function line_label_sizes(view, lines, outside) {
   let main, joining, labels, wire, line, text, bridge, telling, crossing;
@@ -3308,6 +3405,18 @@ function line_label_sizes(view, lines, outside) {
   }
   return labels;
 }
+function _bar_entries(view, pieces) {
+  let entries, position, bar, wire, entry;
+  entries = new Map();
+  for ([position, bar] of branch_bars(view, (() => { const out = []; for (const piece of pieces) { out.push(piece.width); } return out; })()).entries()) {
+    if ((pieces.at(position).box[0] === bar.width)) {
+      for ([wire, entry] of bar.entries.entries()) {
+        entries.set(wire, (pieces.at(position).x + entry));
+      }
+    }
+  }
+  return entries;
+}
 function _joining_training_wires(view, lines) {
   let joined, wire, line, chain;
   joined = new Map();
@@ -3319,8 +3428,8 @@ function _joining_training_wires(view, lines) {
   }
   return (() => { const out = new Set(); for (const wires of joined.values()) if ((wires.length > 1)) for (const wire of wires) { out.add(wire); } return out; })();
 }
-function _lay_out_level(view, pieces, lines, said, inner, direction, turns) {
-  let main, count, sizes, fixed, strokes, wire, line, size, head, is_main, longest, labelled, upward, gaps, ways, sides;
+function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering) {
+  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, longest, labelled, upward, gaps, ways, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -3328,6 +3437,9 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns) {
     return _place_plain_rows(view.skeleton, sizes, LEVEL_GAPS);
   }
   fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS, turns.absent_ends());
+  for ([wire, entry] of entering.entries()) {
+    fixed.set([wire, 1], entry);
+  }
   turns.move_anchors(view.skeleton, fixed, (() => { const out = []; for (const [across, _] of sizes) { out.push(across); } return out; })());
   sizes = (() => { const out = []; for (const [box, [across, along]] of py_enumerate(sizes)) { out.push([turns.widen(box, across), along]); } return out; })();
   strokes = new Map();
@@ -3340,7 +3452,7 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns) {
   longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   [labelled, upward] = [Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), ["BT", "RL"].includes(direction)];
   gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward});
-  ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1));
+  ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering);
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
   return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view));
 }
