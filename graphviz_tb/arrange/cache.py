@@ -67,7 +67,7 @@ def skeleton_key(
     """Return everything that the drawing order depends on, with outside rows numbered by appearance; and these rows."""
     rows = tuple(dict.fromkeys(bridge.other for bridge in metagraph.bridges))
     number = {row: place for place, row in enumerate(rows)}
-    edges = tuple((e.source, e.target, e.tensors, e.control, e.reference) for e in metagraph.edges)
+    edges = tuple((e.source, e.target, e.tensors, e.control, e.reference, e.training) for e in metagraph.edges)
     bridges = tuple(
         (b.child, number[b.other], b.inbound, b.tensors, b.control, b.reference, b.drawable) for b in metagraph.bridges
     )

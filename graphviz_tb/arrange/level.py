@@ -17,6 +17,7 @@ from itertools import pairwise
 from graphviz_tb.arrange.cache import SkeletonCache, skeleton_key
 from graphviz_tb.arrange.component import ArrangeOptions, Component, Engine, Ranks
 from graphviz_tb.arrange.layered import layered_ranks
+from graphviz_tb.arrange.layered.order import choose_mirrored_rows
 from graphviz_tb.arrange.lines import (
     ArrangeLine,
     PortConstraints,
@@ -36,7 +37,7 @@ from graphviz_tb.graphs.traversal import strong_components, union_root, unite_se
 from graphviz_tb.limits import MAX_ORDER_STEPS, Meter
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
+from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, SOURCE_TRAINS, PortSlot, Skeleton, Wire, training_items
 
 # Split a level into unconnected pieces, the input of an engine.
 
@@ -179,6 +180,7 @@ def _arrange_core(
     core = [child for child in range(base) if child not in away]
     parts = _add_main_paths(_connected_pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
     made = ENGINES[options.engine]([piece.part for piece in parts], options)
+    made = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(made, parts, strict=True)]
     widths = [[_nominal_width(item, metagraph.units) for item in piece.items] for piece in parts]
     # Wrapping adds waypoints, which may then join a bus.
     layers = [wrap_ranks(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
@@ -206,6 +208,21 @@ def _add_main_paths(
     return result
 
 
+def _set_training_right(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> Ranks:
+    """Move gradients, updates and the lines to them to the right end of their ranks."""
+    chains = [
+        chain[::-1] if index in backward else chain for index, chain in zip(piece.lines, laid.chains, strict=True)
+    ]
+    moved = training_items(chains, [drawn[index].training for index in piece.lines])
+    if not moved:
+        return laid
+    rows = [
+        ([item for item in row if item not in moved], [item for item in row if item in moved]) for row in laid.ranks
+    ]
+    held = {0, len(rows) - 1} if piece.part.held else set[int]()
+    return Ranks(choose_mirrored_rows(rows, laid.chains, held), laid.chains, laid.notices)
+
+
 def _bus_kinds(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> list[int]:
     """Return for each line of a piece the kind of bus it may join: data or control; none for the main path, and for
     lines with the arrow at their start."""
@@ -214,11 +231,16 @@ def _bus_kinds(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[in
 
 
 def _backward_lines(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) -> set[int]:
-    """Return the lines that run against the ranks: turned to break cycles, or at a port on the opposite side."""
-    inner = [i for i, line in enumerate(drawn) if line.bridge < 0]
+    """Return the lines that run against the ranks: turned to break cycles, at a port on the opposite side, or from
+    gradients and updates, whose flow is that of the model mirrored."""
+    inner = [i for i, line in enumerate(drawn) if line.bridge < 0 and line.training in (0, BOTH_ENDS_TRAIN)]
     turned = _arcs_to_turn(base, [_turnable_arc(drawn[i]) for i in inner])
     # `_turnable_arc` turns lines that close a loop: if such a line is turned again, it runs with the ranks.
-    backward = {line for i, line in enumerate(inner) if (i in turned) is not drawn[line].back}
+    against = [line for i, line in enumerate(inner) if (i in turned) is not drawn[line].back]
+    mirrored = [i for i in inner if drawn[i].training]
+    backward = {*against}.symmetric_difference(mirrored) | {
+        i for i, line in enumerate(drawn) if line.training == SOURCE_TRAINS
+    }
     for i, line in enumerate(drawn):
         if line.bridge >= 0:
             inbound = line.source >= base

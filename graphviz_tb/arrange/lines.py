@@ -85,8 +85,8 @@ class ArrangeLine:
     """One line to draw, from item `source` to item `target`; `edge` or `bridge` is -1.
 
     `tier` ranks the kinds, those to turn first being highest: data 0, control 1, reference 2. `line_load` is the
-    thickness
-    of a data line, 0 for others. `back`: it closes a loop, and is turned unless that would close another.
+    thickness of a data line, 0 for others. `back`: it closes a loop, and is turned unless that would close another.
+    `training`: as in `Metaedge`.
     """
 
     source: int
@@ -97,6 +97,7 @@ class ArrangeLine:
     weight: int
     thick: int
     back: bool = False
+    training: int = 0
 
 
 def drawn_edges(metagraph: Metagraph, mask: DrawingMask) -> list[int]:
@@ -160,7 +161,15 @@ def level_lines(
         weight = edge.tensors + edge.control + edge.reference
         result.append(
             ArrangeLine(
-                edge.source, edge.target, index, -1, TIER_BY_KIND[edge.kind], weight, line_load(edge), edge.back
+                edge.source,
+                edge.target,
+                index,
+                -1,
+                TIER_BY_KIND[edge.kind],
+                weight,
+                line_load(edge),
+                edge.back,
+                edge.training,
             )
         )
     for index in bridges:

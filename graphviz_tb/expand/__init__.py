@@ -181,13 +181,17 @@ class Expander:
 
     @cached_property
     def training(self) -> Bools:
-        """Mark the rows of gradients and updates, and of folds of them; none for TensorBoard."""
+        """Mark the rows of gradients and updates, of folds of them, and all rows in these; none for TensorBoard."""
         hierarchy = self.hierarchy
         if self.options.tensorboard:
             return np.zeros(len(hierarchy), bool)
         marked: Bools = training_rows(hierarchy)[0] | (hierarchy.how == TRAINING_ORIGIN)
         marked[0] = False
-        return marked
+        steps = np.zeros(len(hierarchy) + 1, np.int64)
+        np.add.at(steps, np.flatnonzero(marked), 1)
+        np.subtract.at(steps, hierarchy.end[marked], 1)
+        inside: Bools = steps[:-1].cumsum() > 0
+        return inside
 
     @cached_property
     def _computing(self) -> Bools:
@@ -330,7 +334,8 @@ def _mark_training(edges: list[Metaedge], training: Bools) -> list[Metaedge]:
     """Mark the metaedges to and from children that are gradients or updates, unless all children are."""
     if not training.any() or training.all():
         return edges
-    return [replace(edge, training=True) if training[edge.source] or training[edge.target] else edge for edge in edges]
+    ends = [int(training[edge.source]) | int(training[edge.target]) << 1 for edge in edges]
+    return [replace(edge, training=end) if end else edge for edge, end in zip(edges, ends, strict=True)]
 
 
 def _summary_only_rows(hierarchy: Hierarchy) -> Bools:

@@ -136,8 +136,9 @@ class Metaedge(BundledLine):
 
     `source`, `target` are positions in `Metagraph.children`; `tensors`, `control`, `reference` count data, control
     and reference edges; their tensors are in bundle `number` of `bundles`. `back`: from the results of a loop's
-    body to its arguments, without a flat edge. `training`: one end computes gradients or updates, and not all children
-    of the group do: the line is thin, and on no main path.
+    body to its arguments, without a flat edge. `training`: 0, or which ends compute gradients or
+    updates (`SOURCE_TRAINS` and so on in `model.skeleton`) where not all children of the group do: the line is thin,
+    and on no main path.
     """
 
     source: int
@@ -148,7 +149,7 @@ class Metaedge(BundledLine):
     bundles: EdgeBundles = field(default=EMPTY_BUNDLE, compare=False, repr=False)
     number: int = field(default=0, compare=False, repr=False)
     back: bool = False
-    training: bool = False
+    training: int = 0
 
     @property
     def kind(self) -> EdgeKind:

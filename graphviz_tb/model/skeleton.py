@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.scene import Point
@@ -78,6 +80,29 @@ class Skeleton:
         return self.children + len(self.ports)
 
 
+SOURCE_TRAINS, TARGET_TRAINS, BOTH_ENDS_TRAIN = 1, 2, 3  # `Metaedge.training` of lines of gradients and updates
+
+
+def training_items(chains: Sequence[Sequence[int]], training: Sequence[int]) -> set[int]:
+    """Return the items that are gradients or updates, and the waypoints of lines to and from them.
+
+    `chains` are those of lines from source to target, `training` as in `Metaedge`.
+
+    >>> sorted(training_items([(0, 1), (1, 5, 2), (2, 3)], [0, 2, 3]))
+    [2, 3, 5]
+    """
+    found: set[int] = set()
+    for chain, ends in zip(chains, training, strict=True):
+        if ends:
+            found.update(chain[1:-1])
+            if ends != TARGET_TRAINS:
+                found.add(chain[0])
+            if ends != SOURCE_TRAINS:
+                found.add(chain[-1])
+    shared = {item for chain, ends in zip(chains, training, strict=True) if not ends for item in chain[1:-1]}
+    return {item for item in found if item not in shared}
+
+
 # One level with coordinates: the result of `place.coordinates` for a skeleton and the sizes of its children.
 
 
@@ -120,12 +145,24 @@ class WireStroke:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainingRule:
+    """A rule at `x` from `top` to `bottom`, with gradients and updates to its right; `headed` if there is room for a
+    heading at its top."""
+
+    x: int
+    top: int
+    bottom: int
+    headed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LevelLayout:
     """Coordinates of one level, its upper left corner at (0, 0), the flow running down.
 
     `positions` are the upper left corners of the children ((0, 0) if not drawn); `ports` the x of each port, whose y is
     0 on the first side and `height` on the last; `routes` a polyline for each wire from its source's border to its
-    target's border; at a port it ends `Gaps.beyond` and `Gaps.bar` outside the level.
+    target's border; at a port it ends `Gaps.beyond` and `Gaps.bar` outside the level. `rules` separate the model from
+    what trains it.
     """
 
     positions: tuple[Point, ...]
@@ -133,3 +170,4 @@ class LevelLayout:
     routes: tuple[tuple[Point, ...], ...]
     width: int
     height: int
+    rules: tuple[TrainingRule, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from graphviz_tb.model.frozen import dataclass
@@ -331,6 +332,16 @@ def _stub_text(stub: StubWords, x: int, middle: int, anchor: Literal["start", "e
     return Text(x, y, stub.label, stub.title, SMALL_FONT_PX, wide, "stub", anchor)
 
 
+HEADING_SIZE, HEADING_ROOM = 11, 24  # px: the font of a heading of an area, and its strip
+
+
+def heading_text(content: str, corner: Point) -> Text:
+    """Return the heading of an area in the strip whose upper left corner is given."""
+    wide = text_width(content, HEADING_SIZE, True)
+    y = corner[1] + HEADING_ROOM // 2 + BASELINE_OFFSET[HEADING_SIZE] - 6
+    return Text(corner[0], y, content, content, HEADING_SIZE, wide, "heading", "start", True)
+
+
 # A child in its slot: its box, the stubs next to it, and the rectangle around both.
 
 LOOP_ROOM = 16  # px at the right of a box for its self loop
@@ -372,9 +383,14 @@ def sheet_margins(node: NodeLabel) -> tuple[int, int]:
     return (0, 2 * SHEET_OFFSET) if node.connected else (2 * SHEET_OFFSET, 0)
 
 
-def closed_piece(node: NodeLabel, name: BoxName, words: LevelWords, position: int, upright: bool) -> Piece:
-    """Return the piece of a closed child; `upright` for a vertical flow."""
+def closed_piece(
+    node: NodeLabel, name: BoxName, words: LevelWords, position: int, upright: bool, least: int = 0
+) -> Piece:
+    """Return the piece of a closed child, at least `least` px wide; `upright` for a vertical flow."""
     shape = _closed_box(node, name, words.seconds[position])
+    if shape.width < least:
+        texts = tuple([move_text(text, (least - shape.width) // 2, 0) for text in shape.texts])
+        shape = replace(shape, width=least, texts=texts)
     pill = _outline_kind(node) == "op"
     make = _vertical_piece if upright else _horizontal_piece
     return make(shape, words.incoming[position], words.outgoing[position], position in words.loops, pill)

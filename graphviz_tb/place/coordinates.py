@@ -11,192 +11,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from graphviz_tb.model.scene import Point, Size
-from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke
+from graphviz_tb.model.scene import Size
+from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke, training_items
 from graphviz_tb.place.attachment import attach_lines, downward_chains
 from graphviz_tb.place.bands import Band, item_ranks, rank_bands
 from graphviz_tb.place.columns import Alignment, align_columns
+from graphviz_tb.place.lanes import (
+    column_detours,
+    column_heads,
+    place_columns,
+    set_training_apart,
+    shorten_detours,
+    split_off_training,
+    training_rules,
+    wires_at_joints,
+)
 from graphviz_tb.place.routes import wire_routes
 from graphviz_tb.place.tracks import RankHop
 from graphviz_tb.place.upright import reach_tracks, straighten_ends, straighten_passing_lines
-
-# Place a long part in columns next to each other, and the lines that lead from one column to the next.
-#
-# With the flow running down, a line leaves a column at its foot, runs up next to it, and enters the next at its head.
-# The rightmost line turns first, and so on outwards: this adds no crossing.
-
-COLUMN_LINE_STEP = 12  # px between neighbouring lines of a gap between columns; lines are up to 6 px thick
-COLUMN_LINE_MARGIN = 20  # px from a column to the nearest line
-COLUMN_TURN = 26  # px for a turn below a column, and for one above with its arrow head
-
-ColumnJoint = tuple[int, int]  # wire, and the step of its chain that leads to the next column
-
-
-def _column_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[ColumnJoint]]]:
-    """Return by part and break what leads from one column to the next; of lines that run as one, the first."""
-    passing: list[list[list[ColumnJoint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
-    if not passing:
-        return []
-    seen: set[tuple[int, int]] = set()
-    place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
-    for wire, chain in enumerate(chains):
-        part, rank = place[chain[0]]
-        for number, break_ in enumerate(skeleton.breaks[part]):
-            if rank < break_ < rank + len(chain):  # one item a rank: the chain is on both sides of the break
-                step = break_ - rank - 1
-                if (chain[step], chain[step + 1]) in seen and _is_shared_step(chain, step):
-                    continue
-                seen.add((chain[step], chain[step + 1]))
-                passing[part][number].append((wire, step))
-    return passing
-
-
-def _is_shared_step(chain: Sequence[int], step: int) -> bool:
-    """Return whether lines through both ends of a step run as one: not from box to box."""
-    return step > 0 and step < len(chain) - 2
-
-
-def _place_columns(
-    skeleton: Skeleton,
-    layers: Sequence[Sequence[Band]],
-    lefts: list[int],
-    widths: Sequence[int],
-    between: Sequence[Sequence[Sequence[ColumnJoint]]],
-) -> list[int]:
-    """Move the columns of each broken part to their places; return the height of every part.
-
-    The first column begins at the left, each other one next to the previous one, with room next to and above it for the
-    lines that lead there.
-    """
-    for p, passing in enumerate(between):
-        ends = [0, *skeleton.breaks[p], len(skeleton.parts[p])]
-        left = head = 0
-        for number, (first, last) in enumerate(pairwise(ends)):
-            rows = skeleton.parts[p][first:last]
-            low = min(lefts[row[0]] for row in rows)
-            high = max(lefts[row[-1]] + widths[row[-1]] for row in rows)
-            top = layers[p][first].top
-            for row in rows:
-                for item in row:
-                    lefts[item] += left - low
-            for r in range(first, last):
-                layers[p][r].move(head - top)
-            if number < len(passing):
-                lines = len(passing[number])
-                left += high - low + 2 * COLUMN_LINE_MARGIN + (lines - 1) * COLUMN_LINE_STEP
-                head = COLUMN_TURN + lines * COLUMN_LINE_STEP  # room for the turns above the next column
-    return [_part_height(bands, p, skeleton, between) for p, bands in enumerate(layers)]
-
-
-def _part_height(
-    bands: Sequence[Band], part: int, skeleton: Skeleton, between: Sequence[Sequence[Sequence[ColumnJoint]]]
-) -> int:
-    """Return the height of a part in pixels, with the lines that turn below its columns."""
-    tall = bands[-1].bottom if bands else 0
-    if between:
-        for number, break_ in enumerate(skeleton.breaks[part]):
-            tall = max(tall, bands[break_ - 1].bottom + COLUMN_TURN + len(between[part][number]) * COLUMN_LINE_STEP)
-    return tall
-
-
-def _column_detours(
-    skeleton: Skeleton,
-    chains: Sequence[Sequence[int]],
-    ends: Sequence[Point],
-    layers: Sequence[Sequence[Band]],
-    lefts: Sequence[int],
-    widths: Sequence[int],
-    between: Sequence[Sequence[Sequence[ColumnJoint]]],
-) -> dict[ColumnJoint, tuple[Point, ...]]:
-    """Return the four bends of each line from column to column."""
-    around: dict[ColumnJoint, tuple[Point, ...]] = {}
-    for p, passing in enumerate(between):
-        starts = [0, *skeleton.breaks[p]]
-        for number, lines in enumerate(passing):
-            break_ = skeleton.breaks[p][number]
-            rows = skeleton.parts[p][starts[number] : break_]
-            right = max(lefts[row[-1]] + widths[row[-1]] for row in rows)
-            # column │        ┌── head ──┐
-            #        │        │          ▼ next column
-            #        └─ foot ─┘
-            #        x      lane       goal
-            leave = [(_joint_x(joint, 0, chains, ends, lefts), joint) for joint in lines]
-            leave.sort()
-            # From the right: the first turns nearest to the foot and to the column.
-            for turn, (x, joint) in enumerate(leave[::-1]):
-                foot = layers[p][break_ - 1].bottom + COLUMN_TURN + turn * COLUMN_LINE_STEP
-                head = layers[p][break_].top - COLUMN_TURN - (len(lines) - 1 - turn) * COLUMN_LINE_STEP
-                lane, goal = (
-                    right + COLUMN_LINE_MARGIN + turn * COLUMN_LINE_STEP,
-                    _joint_x(joint, 1, chains, ends, lefts),
-                )
-                around[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
-    bends = {(chains[wire][step], chains[wire][step + 1]): turns for (wire, step), turns in around.items()}
-    for wire, chain in enumerate(chains):
-        for step in range(1, len(chain) - 2):
-            turns = bends.get((chain[step], chain[step + 1]))
-            if turns is not None:
-                around[wire, step] = turns
-    return around
-
-
-def _shorten_detours(
-    skeleton: Skeleton,
-    chains: Sequence[Sequence[int]],
-    wires: Sequence[Sequence[RankHop]],
-    lefts: Sequence[int],
-    band: Mapping[int, Band],
-    around: dict[ColumnJoint, tuple[Point, ...]],
-) -> None:
-    """Let a line that passes at the right of its column go to the gap between columns where it turns, not at the foot.
-
-    column │ │     ┌─▶        column │       ┌─▶
-           ├─┐     │     to          ├───────┘
-           │ │     │                 │
-             └─────┘
-    """
-    row_of = {item: row for part in skeleton.parts for row in part for item in row}
-    place = item_ranks(skeleton)
-    users = [0] * len(lefts)
-    farthest: dict[tuple[int, int], int] = {}  # by part and rank: the greatest x of the hops below it
-    for wire, chain in enumerate(chains):
-        for step, hop in enumerate(wires[wire]):
-            users[chain[step]] += 1
-            rank = place[chain[step]]
-            farthest[rank] = max(farthest.get(rank, 0), hop.start, hop.end)
-    for (wire, step), turns in [*around.items()]:
-        chain = chains[wire]
-        last = step
-        # The ranks that the line passes as the rightmost one, alone.
-        while last >= 1 and row_of[chain[last]][-1] == chain[last] and users[chain[last]] == 1:
-            last -= 1
-        first = step - 1
-        while first >= last and wires[wire][first].track < 0:
-            first -= 1
-        if first < last:
-            continue
-        hop = wires[wire][first]
-        if hop.last >= 0 or hop.start >= hop.end or farthest[place[chain[first]]] > hop.end:
-            continue
-        y = band[chain[first]].track(hop.track)
-        around[wire, first] = (hop.start, y), (turns[1][0], y), *turns[2:]
-        for number in range(first + 1, step + 1):
-            around[wire, number] = ()
-
-
-def _joint_x(
-    joint: ColumnJoint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]
-) -> int:
-    """Return the x at which a line leaves a column (`end` 0), or enters the next (1)."""
-    wire, step = joint
-    chain = chains[wire]
-    item = chain[step + end]
-    if not step and not end:
-        return lefts[item] + ends[wire][0]
-    if step == len(chain) - 2 and end:
-        return lefts[item] + ends[wire][1]
-    return lefts[item]
-
 
 PLAIN_STROKE = WireStroke()
 # weight of the main path, against 1 for a link between boxes, and 2 and 8 for long lines; 16 would
@@ -213,6 +45,7 @@ def place_level(
     strokes: Mapping[int, WireStroke] | None = None,
     sides: Sequence[tuple[int, int]] | None = None,
     entries: Mapping[int, int] | None = None,
+    training: Sequence[int] = (),
 ) -> LevelLayout:
     """Place one level, its flow running down.
 
@@ -220,7 +53,7 @@ def place_level(
     where a wire touches the child that is its source or target, from the child's left edge (None: at the best place);
     `strokes` say how wires are drawn: a gap with a label is wider; `sides` are where on each child a wire that is not
     straight may touch it instead, from where to where ((0, 0): nowhere else); `entries` end next to their lower
-    item, on its left (-1) or right (1) side.
+    item, on its left (-1) or right (1) side; `training` says, by wire, which ends train the model, as in `Metaedge`.
     After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
@@ -235,26 +68,58 @@ def place_level(
     ends = attach_lines(skeleton, chains, sizes, gaps) if anchors is None else _anchored_ends(skeleton, anchors)
     # From here on by item: children, then ports, then waypoints.
     widths, heights = _item_sizes(skeleton, sizes)
+    trained = training_items([wire.chain for wire in skeleton.wires], training) if training else set()
     thick = _item_thicknesses(skeleton, drawn)
-    above, below = _item_alignments(skeleton, chains, ends, len(widths))
     steps = [[_rank_distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
-    lefts = align_columns(skeleton.parts, widths, steps, above, below, _main_path_items(skeleton))
-    _flush_parts_left(skeleton, lefts)
-    straighten_passing_lines(skeleton, chains, ends, lefts, steps)
+    lefts = _place_across(skeleton, chains, ends, widths, steps, trained)
     if sides is not None:
         ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries or {})
         ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries or {})
+    return _place_along(skeleton, chains, ends, lefts, (widths, heights), drawn, gaps, trained)
+
+
+def _place_across(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    ends: Sequence[tuple[int, int]],
+    widths: Sequence[int],
+    steps: Sequence[Sequence[Sequence[int]]],
+    trained: set[int],
+) -> list[int]:
+    """Return the left edge of each item, every part from 0 on; `trained` items stand at the right of all others."""
+    above, below = _item_alignments(skeleton, chains, ends, len(widths), trained)
+    parts, between = split_off_training(skeleton.parts, steps, trained)
+    lefts = align_columns(parts, widths, between, above, below, _main_path_items(skeleton))
+    set_training_apart(skeleton, lefts, widths, trained)
+    _flush_parts_left(skeleton, lefts)
+    straighten_passing_lines(skeleton, chains, ends, lefts, steps)
+    return lefts
+
+
+def _place_along(
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    ends: Sequence[tuple[int, int]],
+    lefts: list[int],
+    extents: tuple[Sequence[int], Sequence[int]],
+    drawn: Sequence[WireStroke],
+    gaps: LevelGaps,
+    trained: set[int],
+) -> LevelLayout:
+    """Give each rank its height, move columns and parts to their places, and lead the lines along tracks; `extents` are
+    the widths and the heights of the items."""
+    widths, heights = extents
     wires, passing = _find_hops(skeleton, chains, ends, lefts, drawn)
     # Each part begins at (0, 0) until `_shelve_parts` moves it.
     layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps)
-    between = _column_joints(skeleton, chains)
-    tall = _place_columns(skeleton, layers, lefts, widths, between)
+    between = wires_at_joints(skeleton, chains)
+    tall = place_columns(skeleton, layers, lefts, widths, between)
     width, height = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps)
-    around = _column_detours(skeleton, chains, ends, layers, lefts, widths, between)
+    around = column_detours(skeleton, chains, ends, layers, lefts, widths, between)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = _centred_tops(band, heights)
     _shift_hops(chains, wires, ends, lefts)
-    _shorten_detours(skeleton, chains, wires, lefts, band, around)
+    shorten_detours(skeleton, chains, wires, lefts, band, around)
     lines = wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around)
     return LevelLayout(
         tuple((lefts[child], tops[child]) for child in range(skeleton.children)),
@@ -262,6 +127,7 @@ def place_level(
         tuple(lines),
         width,
         height,
+        training_rules(skeleton, lefts, layers, trained),
     )
 
 
@@ -368,13 +234,17 @@ def _rank_distances(
 
 
 def _item_alignments(
-    skeleton: Skeleton, chains: Sequence[tuple[int, ...]], ends: Sequence[tuple[int, int]], count: int
+    skeleton: Skeleton,
+    chains: Sequence[tuple[int, ...]],
+    ends: Sequence[tuple[int, int]],
+    count: int,
+    trained: set[int],
 ) -> tuple[list[list[Alignment]], list[list[Alignment]]]:
     """Return for each item those above and below with which it should be straight, weighted as by Gansner et al."""
     above: list[list[Alignment]] = [[] for _ in range(count)]
     below: list[list[Alignment]] = [[] for _ in range(count)]
     first = skeleton.first_waypoint
-    heads = _column_heads(skeleton)
+    heads = column_heads(skeleton)
     trunks: set[tuple[int, int]] = set()
     main = set(skeleton.spine)
     order = [*skeleton.spine, *(wire for wire in range(len(chains)) if wire not in main)]  # main paths own trunks
@@ -383,7 +253,7 @@ def _item_alignments(
         final = len(chain) - 2
         for number in range(final + 1):
             upper, lower = chain[number], chain[number + 1]
-            if lower in heads:
+            if lower in heads or (upper in trained) != (lower in trained):
                 continue
             if upper >= first or lower >= first:
                 if (upper, lower) in trunks:  # lines that share waypoints pull once
@@ -395,14 +265,6 @@ def _item_alignments(
             above[lower].append((upper, shift, weight))
             below[upper].append((lower, -shift, weight))
     return above, below
-
-
-def _column_heads(skeleton: Skeleton) -> set[int]:
-    """Return the items of the first rank of each column but the first of its part: each column is straight on its
-    own."""
-    return {
-        item for part, breaks in zip(skeleton.parts, skeleton.breaks, strict=False) for r in breaks for item in part[r]
-    }
 
 
 def _shelve_parts(

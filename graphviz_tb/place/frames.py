@@ -16,11 +16,13 @@ from graphviz_tb.model.scene import Direction, IdentityKind, LineIdentity, Point
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.place.attachment import Gate, port_gates
 from graphviz_tb.place.boxes import (
-    BASELINE_OFFSET,
+    HEADING_ROOM,
+    HEADING_SIZE,
     NO_TITLE_BAR,
     TITLE_BAR_HEIGHT,
     Piece,
     TitleBar,
+    heading_text,
     lay_out_title,
     move_text,
     sheet_margins,
@@ -186,7 +188,6 @@ class StubIdentities:
 # It is placed where the whole becomes smallest: in a free corner at the right, below, or at the side of everything.
 
 AREA_DISTANCE = 32  # px from the drawing to the area, with the rule half way
-HEADING_SIZE, HEADING_ROOM = 11, 24  # px: the font, and the strip of the heading
 AREA_GAP = 16  # px between two boxes of a column, and between two columns
 COLUMN_LENGTHS = (96, 160, 240, 320, 480, 0)  # px after which a column is broken, as alternatives; 0: a row
 SCREEN_HEIGHT_PX = 900  # largest height (and 8/5 of it as width) that is shown at full size
@@ -249,7 +250,7 @@ def _place_blocks(
         places += [(left + x, top + room + y) for x, y in placement.places]
         half = AREA_DISTANCE // 2
         if heading:
-            texts.append(_heading(heading, placement.corner))
+            texts.append(heading_text(heading, placement.corner))
             beside = Separator(left - half, top, left - half, top + tall)
             rules.append(beside if placement.beside else Separator(left, top - half, left + wide, top - half))
         # Include its rule, so that the next block keeps clear of both.
@@ -291,12 +292,6 @@ def _corner_placements(core: Size, sky: Skyline, size: Size, places: tuple[Point
         top = reach + AREA_DISTANCE if reach else 0
         possible.append(BlockPlacement((left, top), size, (max(wide, across), max(tall, top + along)), False, places))
     return possible
-
-
-def _heading(content: str, origin: Point) -> Text:
-    wide = text_width(content, HEADING_SIZE, True)
-    y = origin[1] + HEADING_ROOM // 2 + BASELINE_OFFSET[HEADING_SIZE] - 6
-    return Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", True)
 
 
 def _block_places(columns: Sequence[Sequence[AxisExtent]], limit: int) -> tuple[list[Point], Size]:
@@ -401,9 +396,13 @@ def lay_out_frame(
         routes,
         {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()},
         lines,
-        (*(move_text(text, 0, top) for text in bar.texts), *(move_text(text, *shift) for text in area.texts)),
+        (
+            *(move_text(text, 0, top) for text in bar.texts),
+            *(move_text(text, *shift) for text in (*core.headings, *area.texts)),
+        ),
         tuple(
-            Separator(*_shifted_point((r.x1, r.y1), shift), *_shifted_point((r.x2, r.y2), shift)) for r in area.rules
+            Separator(*_shifted_point((r.x1, r.y1), shift), *_shifted_point((r.x2, r.y2), shift))
+            for r in (*core.rules, *area.rules)
         ),
         find_partings(view.skeleton, routes),
     )

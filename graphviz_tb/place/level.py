@@ -12,11 +12,29 @@ from graphviz_tb.graphs.skyline import Skyline
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import EdgeKind, MetagraphLine, line_thickness
-from graphviz_tb.model.scene import Direction, Point, Web
-from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, Wire, WireStroke
+from graphviz_tb.model.scene import Direction, Point, Separator, Text, Web
+from graphviz_tb.model.skeleton import (
+    BOTH_ENDS_TRAIN,
+    SOURCE_TRAINS,
+    LevelGaps,
+    LevelLayout,
+    Skeleton,
+    Wire,
+    WireStroke,
+)
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, border_point, line_anchors, port_at_end
-from graphviz_tb.place.boxes import TITLE_BAR_HEIGHT, Piece, box_names, closed_piece, open_piece
+from graphviz_tb.place.bars import branch_bars, item_places, places_before_end
+from graphviz_tb.place.boxes import (
+    HEADING_ROOM,
+    HEADING_SIZE,
+    TITLE_BAR_HEIGHT,
+    Piece,
+    box_names,
+    closed_piece,
+    heading_text,
+    open_piece,
+)
 from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
@@ -61,8 +79,11 @@ def _drop_loose_parts(skeleton: Skeleton) -> Skeleton:
 # Separate the lines of a bus to an open box: each port of its frame gets its own waypoint.
 
 
-def _separate_at_ports(view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int) -> Skeleton:
-    """Return the skeleton with separate waypoints for lines to several ports of an open child.
+def _separate_at_ports(
+    view: View, gates: Gates, ports: Mapping[int, Sequence[Point]], axis: int, entering: Mapping[int, int]
+) -> Skeleton:
+    """Return the skeleton with separate waypoints for lines to several ports of an open child, and for branches that
+    enter a bar (`entering`: where).
 
     `ports` are the places of the ports of each open child, `axis` the coordinate across the flow. The order of
     everything else stays; the new waypoints are neighbours, in the order of the ports.
@@ -71,9 +92,14 @@ def _separate_at_ports(view: View, gates: Gates, ports: Mapping[int, Sequence[Po
     chains = [list(wire.chain) for wire in skeleton.wires]
     waypoint = list(skeleton.waypoint)
     beside: dict[int, list[int]] = {}
+    places = item_places(skeleton)
     # A bus ends in one box: if that is open, its lines continue to ports that may be far apart.
-    for item, wires in _wires_by_waypoint(skeleton).items() if gates else ():
-        ways = _wires_by_port(view, wires, gates, ports, axis)
+    for item, wires in _wires_by_waypoint(skeleton).items() if gates or entering else ():
+        if any(wire in entering for wire in wires):
+            steps = sorted([(places_before_end(skeleton.wires[wire].chain, places), wire) for wire in wires])
+            ways = {number: [wire] for number, (_, wire) in enumerate(steps)}
+        else:
+            ways = _wires_by_port(view, wires, gates, ports, axis)
         beside[item] = []
         for place in sorted(ways)[1:]:  # the first keeps the waypoint, the others get new ones to its right
             fresh = skeleton.first_waypoint + len(waypoint)
@@ -187,6 +213,7 @@ def level_webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[
 LEVEL_GAPS = LevelGaps()
 LINE_LABEL_HEIGHT = 12  # px: a line in the small font
 GAP_LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
+TRAINING_HEADING, HEADING_DISTANCE = "Training", 10  # next to a rule, and px from it
 FRAME_OVERLAP = 9  # px by which a label may reach into the border of a frame
 
 Slot = tuple[Piece, Point]
@@ -207,7 +234,7 @@ class CoreDrawing:
 
     `slots` are the children in the main area with the corner of their slot; `ports` the place of each port of the
     skeleton (`first`: on the side where the flow begins); `routes` the polylines of the drawn wires; `labels` the
-    middle of each label.
+    middle of each label; `rules` separate the model from what trains it, and `headings` say so.
     """
 
     width: int
@@ -216,6 +243,8 @@ class CoreDrawing:
     ports: tuple[Point, ...]
     routes: Mapping[int, tuple[Point, ...]]
     labels: Mapping[int, Point]
+    rules: tuple[Separator, ...] = ()
+    headings: tuple[Text, ...] = ()
 
     def skyline(self, sizes: Mapping[int, LineLabel], upright: bool) -> Skyline:
         """Return the outline of the drawing; lines of ports on its last side extend without end."""
@@ -230,6 +259,10 @@ class CoreDrawing:
         for x, y in self.ports:
             if y if upright else x:  # ports at the top or left are already at the frame
                 sky.add_ray((x, y), upright)
+        for rule in self.rules:
+            sky.add_line(((rule.x1, rule.y1), (rule.x2, rule.y2)))
+        for text in self.headings:
+            sky.add_rect((text.x, text.y - text.size, text.x + text.width, text.y))
         return sky
 
 
@@ -245,9 +278,10 @@ def draw_core(
 
     Labels of the main path that stick out at the sides count in its size.
     """
-    turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction))
+    entering = _bar_entries(view, pieces) if is_vertical(direction) else {}
+    turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction), set(entering))
     said = {wire: label for wire, label in said.items() if wire not in turns.partings}  # the main path says the same
-    level = _lay_out_level(view, pieces, lines, said, inner, direction, turns)
+    level = _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering)
     return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns)
 
 
@@ -290,7 +324,23 @@ def _draw_level(
     thick = {wire: line_thickness(line) for wire, line in lines.items()}
     bounds = (1, -out, size[0] - 1, size[1] + out) if axis else (-out, 1, size[0] + out, size[1] - 1)
     labels = place_labels(routes, said, taken, bounds, own, thick)
-    return CoreDrawing(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels)
+    rules, headings = _draw_training_rules(level, turn, (left, top))
+    return CoreDrawing(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels, rules, headings)
+
+
+def _draw_training_rules(
+    level: LevelLayout, turn: FlowTurn, shift: Point
+) -> tuple[tuple[Separator, ...], tuple[Text, ...]]:
+    """Return the rules before what trains the model, moved by `shift`, and the headings next to where they begin."""
+    rules, headings = [], []
+    size = text_width(TRAINING_HEADING, HEADING_SIZE, True), HEADING_ROOM
+    for rule in level.rules:
+        (x1, y1), (x2, y2) = turn.to_screen((rule.x, rule.top)), turn.to_screen((rule.x, rule.bottom))
+        rules.append(Separator(x1 + shift[0], y1 + shift[1], x2 + shift[0], y2 + shift[1]))
+        if rule.headed:
+            x, y = turn.corner_on_screen((rule.x + HEADING_DISTANCE, rule.top), size)
+            headings.append(heading_text(TRAINING_HEADING, (x + shift[0], y + shift[1])))
+    return tuple(rules), tuple(headings)
 
 
 def _piece_size(child: Piece) -> tuple[int, int]:
@@ -302,17 +352,21 @@ def child_pieces(view: View, below: Mapping[int, tuple[int, int]], direction: Di
     upright = is_vertical(direction)
     nodes = (*view.node_labels, *view.functions)
     names, words = box_names(nodes), view.words
-    return [
+    pieces = [
         open_piece(below[position], node)
         if position in below
         else closed_piece(node, names[position], words, position, upright)
         for position, node in enumerate(nodes)
     ]
+    for position, bar in (branch_bars(view, [piece.width for piece in pieces]) if upright else {}).items():
+        pieces[position] = closed_piece(nodes[position], names[position], words, position, upright, bar.width)
+    return pieces
 
 
 def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: OutsideLabels) -> dict[int, LineLabel]:
-    """Return the label of each wire that has one, without labels repeated from the level outside."""
-    main = set(view.skeleton.spine)
+    """Return the label of each wire that has one, without labels repeated from the level outside, and without those of
+    several lines to one box of training."""
+    main, joining = set(view.skeleton.spine), _joining_training_wires(view, lines)
     labels = {}
     for wire, line in lines.items():
         text = view.words.lines[wire].label
@@ -322,11 +376,31 @@ def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: Ou
             telling = telling or crossing.members[1] > 0  # else it seems that all members have it
             if outside.get((crossing.other, crossing.inbound)) == text:
                 continue
-        if text:
+        if text and wire not in joining:
             labels[wire] = LineLabel(
                 (text_width(text, SMALL_FONT_PX), LINE_LABEL_HEIGHT), line_thickness(line), telling
             )
     return labels
+
+
+def _bar_entries(view: View, pieces: Sequence[Piece]) -> dict[int, int]:
+    """Return, by wire, where it enters a bar, from the edge of the bar's slot."""
+    entries: dict[int, int] = {}
+    for position, bar in branch_bars(view, [piece.width for piece in pieces]).items():
+        if pieces[position].box[0] == bar.width:  # not if its name needs more
+            for wire, entry in bar.entries.items():
+                entries[wire] = pieces[position].x + entry
+    return entries
+
+
+def _joining_training_wires(view: View, lines: Mapping[int, MetagraphLine]) -> set[int]:
+    """Return the wires between the model and a box that trains it, if there are several to that box."""
+    joined: dict[int, list[int]] = {}
+    for wire, line in lines.items():
+        if line.training and view.skeleton.wires[wire].edge >= 0 and line.training != BOTH_ENDS_TRAIN:
+            chain = view.skeleton.wires[wire].chain
+            joined.setdefault(chain[0] if line.training == SOURCE_TRAINS else chain[-1], []).append(wire)
+    return {wire for wires in joined.values() if len(wires) > 1 for wire in wires}
 
 
 def _lay_out_level(
@@ -337,8 +411,9 @@ def _lay_out_level(
     inner: InnerPorts,
     direction: Direction,
     turns: SideEntries,
+    entering: Mapping[int, int],
 ) -> LevelLayout:
-    """Return the level with coordinates, its flow running down."""
+    """Return the level with coordinates, its flow running down; `entering` are the places at which wires enter bars."""
     main = set(view.metagraph.core_children())
     count = len(view.metagraph.children)
     # (across, along) the flow.
@@ -346,6 +421,8 @@ def _lay_out_level(
     if view.skeleton.plain:
         return _place_plain_rows(view.skeleton, sizes, LEVEL_GAPS)
     fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS, turns.absent_ends())
+    for wire, entry in entering.items():
+        fixed[wire, 1] = entry
     turns.move_anchors(view.skeleton, fixed, [across for across, _ in sizes])
     sizes = [(turns.widen(box, across), along) for box, (across, along) in enumerate(sizes)]
     strokes = {}
@@ -357,7 +434,7 @@ def _lay_out_level(
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     labelled, upward = max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM), direction in ("BT", "RL")
     gaps = replace(LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward)
-    ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1)
+    ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
     sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction, turns.shift(i)) for i in range(count)]
     return place_level(
         _drop_loose_parts(ways),
@@ -367,7 +444,15 @@ def _lay_out_level(
         strokes=strokes,
         sides=sides,
         entries=turns.entries,
+        training=_training_ends(view),
     )
+
+
+def _training_ends(view: View) -> list[int]:
+    """Return, by wire, which of its ends train the model, as in `Metaedge`; none if no wire has any."""
+    edges = view.metagraph.edges
+    ends = [edges[wire.edge].training if wire.edge >= 0 else 0 for wire in view.skeleton.wires]
+    return ends if any(ends) else []
 
 
 def _flow_side(child: Piece, direction: Direction, shift: int) -> tuple[int, int]:

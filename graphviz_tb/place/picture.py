@@ -16,6 +16,7 @@ from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import THINNEST_TENTHS, EdgeKind, line_thickness
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Scene, Separator, Stub, Text, Web
+from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN
 from graphviz_tb.model.view import LineWords, NodeLabel, View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place.attachment import Gate, port_at_end
@@ -157,7 +158,7 @@ class SceneSketch:
             source,
             target,
             line_thickness(line),
-            back=wire.turned,
+            back=wire.turned is not (line.training == BOTH_ENDS_TRAIN),
             arrow=not goes_on[0 if line.kind == "reference" else 1],
             frame=box if source < 0 or target < 0 else -1,
             title=view.words.lines[index].title,

@@ -62,12 +62,14 @@ class SideEntries:
         return self.rooms[box][0] if box in self.rooms else 0
 
 
-def find_side_entries(view: View, pieces: Sequence[Piece], gates: Gates, upright: bool) -> SideEntries:
+def find_side_entries(
+    view: View, pieces: Sequence[Piece], gates: Gates, upright: bool, upright_wires: set[int]
+) -> SideEntries:
     """Return the lines of a level that end on the side of a box, or part from the main path.
 
     A line ends on a side if it passes a rank before, or comes from a port, and is the outermost one on that side of a
     closed box that the main path enters; it parts from the main path where no line leaves between them. So neither
-    crosses a line that it would not cross otherwise.
+    crosses a line that it would not cross otherwise. The lines `upright_wires` enter their box at its flow side.
     """
     skeleton = view.skeleton
     chains = downward_chains(skeleton)
@@ -83,7 +85,11 @@ def find_side_entries(view: View, pieces: Sequence[Piece], gates: Gates, upright
         spine = next(wire for wire in keys[middle] if wire in main)
         for side, outermost in ((-1, 0), (1, len(keys) - 1)):
             wires = keys[outermost]
-            if outermost == middle or not all(_may_turn(view, wire, chains[wire], end) for wire in wires):
+            if (
+                outermost == middle
+                or (end and upright_wires.intersection(wires))
+                or not all(_may_turn(view, wire, chains[wire], end) for wire in wires)
+            ):
                 continue
             if end:
                 if _is_side_free(pieces[item], side, upright):
@@ -140,6 +146,7 @@ def shift_to_boxes(level: LevelLayout, turns: SideEntries) -> LevelLayout:
         level.routes,
         level.width,
         level.height,
+        level.rules,
     )
 
 

@@ -203,7 +203,7 @@ class BundledLine {
   }
 }
 class Metaedge extends BundledLine {
-  constructor(source, target, tensors, control, reference, bundles = EMPTY_BUNDLE, number = 0, back = false, training = false) {
+  constructor(source, target, tensors, control, reference, bundles = EMPTY_BUNDLE, number = 0, back = false, training = 0) {
     super();
     this.source = source;
     this.target = target;
@@ -553,6 +553,26 @@ class Skeleton {
     return (this.children + this.ports.length);
   }
 }
+const SOURCE_TRAINS = 1;
+const TARGET_TRAINS = 2;
+const BOTH_ENDS_TRAIN = 3;
+function training_items(chains, training) {
+  let found, chain, ends, shared;
+  found = new Set();
+  for ([chain, ends] of py_zip(chains, training)) {
+    if (ends) {
+      py_add_all(found, chain.slice(1, -1));
+      if ((ends !== TARGET_TRAINS)) {
+        found.add(chain[0]);
+      }
+      if ((ends !== SOURCE_TRAINS)) {
+        found.add(chain.at(-1));
+      }
+    }
+  }
+  shared = (() => { const out = new Set(); for (const [chain, ends] of py_zip(chains, training)) if (!ends) for (const item of chain.slice(1, -1)) { out.add(item); } return out; })();
+  return (() => { const out = new Set(); for (const item of found) if (!shared.has(item)) { out.add(item); } return out; })();
+}
 class LevelGaps {
   constructor(siblings = 16, ranks = 26, labelled = 28, box = 9, edge = 7, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, bar = [0, 0], upward = false) {
     this.siblings = siblings;
@@ -577,13 +597,22 @@ class WireStroke {
     this.is_main = is_main;
   }
 }
+class TrainingRule {
+  constructor(x, top, bottom, headed) {
+    this.x = x;
+    this.top = top;
+    this.bottom = bottom;
+    this.headed = headed;
+  }
+}
 class LevelLayout {
-  constructor(positions, ports, routes, width, height) {
+  constructor(positions, ports, routes, width, height, rules = []) {
     this.positions = positions;
     this.ports = ports;
     this.routes = routes;
     this.width = width;
     this.height = height;
+    this.rules = rules;
   }
 }
 
@@ -1110,6 +1139,14 @@ function _stub_text(stub, x, middle, anchor) {
   y = (middle + BASELINE_OFFSET.get(SMALL_FONT_PX));
   return new Text(x, y, stub.label, stub.title, SMALL_FONT_PX, wide, "stub", anchor);
 }
+const HEADING_SIZE = 11;
+const HEADING_ROOM = 24;
+function heading_text(content, corner) {
+  let wide, y;
+  wide = hand_text_width(content, HEADING_SIZE, true);
+  y = (((corner[1] + Math.floor(HEADING_ROOM / 2)) + BASELINE_OFFSET.get(HEADING_SIZE)) - 6);
+  return new Text(corner[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
+}
 const LOOP_ROOM = 16;
 class Piece {
   constructor(width, height, x, y, box, sheets = 0, pill = false, texts = [], stubs = [], loop = [], behind = [0, 0], sign = "") {
@@ -1136,9 +1173,13 @@ function sheet_margins(node) {
   }
   return (node.connected ? [0, (2 * SHEET_OFFSET)] : [(2 * SHEET_OFFSET), 0]);
 }
-function closed_piece(node, name, words, position, upright) {
-  let shape, pill, make;
+function closed_piece(node, name, words, position, upright, least = 0) {
+  let shape, texts, pill, make;
   shape = _closed_box(node, name, words.seconds.at(position));
+  if ((shape.width < least)) {
+    texts = [...(() => { const out = []; for (const text of shape.texts) { out.push(move_text(text, Math.floor((least - shape.width) / 2), 0)); } return out; })()];
+    shape = py_replace(shape, {width: least, texts: texts});
+  }
   pill = (_outline_kind(node) === "op");
   make = (upright ? _vertical_piece : _horizontal_piece);
   return make(shape, words.incoming.at(position), words.outgoing.at(position), words.loops.has(position), pill);
@@ -1783,6 +1824,87 @@ function item_ranks(skeleton) {
   return (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
 }
 
+// place.bars
+const MIN_BRANCHES = 3;
+const MAX_BAR_PX = 900;
+const BRANCH_GAP_PX = 16;
+const BAR_MARGIN_PX = 24;
+class BranchBar {
+  constructor(width, entries) {
+    this.width = width;
+    this.entries = entries;
+  }
+}
+class BoxLines {
+  constructor(into, out) {
+    this.into = into;
+    this.out = out;
+  }
+}
+function branch_bars(view, widths) {
+  let skeleton, place_, lines, bars, box, wires, starts, order, branches, entries, left, wire, wide, width;
+  skeleton = view.skeleton;
+  if (skeleton.plain) {
+    return new Map();
+  }
+  place_ = item_places(skeleton);
+  lines = _box_lines(view);
+  bars = new Map();
+  for ([box, wires] of lines.into.entries()) {
+    if (((wires.length < MIN_BRANCHES) || (box >= skeleton.children) || view.opened.has(box))) {
+      continue;
+    }
+    starts = (() => { const out = new Map(); for (const wire of wires) { out.set(wire, _branch_start(view, wire, lines, widths)); } return out; })();
+    order = py_sorted((() => { const out = []; for (const wire of wires) if (starts.get(wire)[1]) { out.push([places_before_end(skeleton.wires.at(wire).chain, place_), wire]); } return out; })());
+    branches = (() => { const out = []; for (const [_, wire] of order) { out.push(wire); } return out; })();
+    if (((branches.length < MIN_BRANCHES) || ((() => { const out = new Set(); for (const wire of branches) { out.add(starts.get(wire)[0]); } return out; })().size > 1))) {
+      continue;
+    }
+    entries = new Map();
+    left = (BAR_MARGIN_PX - Math.floor(starts.get(branches[0])[1] / 2));
+    for (wire of branches) {
+      wide = starts.get(wire)[1];
+      entries.set(wire, (left + Math.floor(wide / 2)));
+      left += (wide + BRANCH_GAP_PX);
+    }
+    width = (entries.get(branches.at(-1)) + BAR_MARGIN_PX);
+    if ((width <= MAX_BAR_PX)) {
+      bars.set(box, new BranchBar(width, entries));
+    }
+  }
+  return bars;
+}
+function item_places(skeleton) {
+  return (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
+}
+function places_before_end(chain, place_) {
+  return (() => { const out = []; for (const item of py_reversed(chain.slice(0, -1))) { out.push(place_.get(item)); } return out; })();
+}
+function _box_lines(view) {
+  let into, out, wire, line, chain;
+  into = new Map();
+  out = new Map();
+  for ([wire, line] of view.drawn_lines().entries()) {
+    if ((!view.skeleton.wires.at(wire).turned && !line.training)) {
+      chain = view.skeleton.wires.at(wire).chain;
+      py_setdefault(out, chain[0], []).push(wire);
+      py_setdefault(into, chain.at(-1), []).push(wire);
+    }
+  }
+  return new BoxLines(into, out);
+}
+function _branch_start(view, wire, lines, widths) {
+  let skeleton, wide, item;
+  skeleton = view.skeleton;
+  wide = 0;
+  item = skeleton.wires.at(wire).chain[0];
+  while (((item < skeleton.children) && (py_get(lines.into, item, []).length === 1) && (lines.out.get(item).length === 1))) {
+    wide = Math.max(wide, widths.at(item));
+    item = skeleton.wires.at(lines.into.get(item)[0]).chain[0];
+  }
+  return [item, wide];
+}
+
 // place.columns
 const SETTLE_ROUNDS = 1;
 const LARGE_PART_ITEMS = 150000;
@@ -2152,11 +2274,11 @@ function _hop_bends(hop, above) {
   return [[hop.start, upper], [hop.middle, upper], [hop.middle, lower], [hop.end, lower]];
 }
 
-// place.coordinates
+// place.lanes
 const COLUMN_LINE_STEP = 12;
 const COLUMN_LINE_MARGIN = 20;
 const COLUMN_TURN = 26;
-function _column_joints(skeleton, chains) {
+function wires_at_joints(skeleton, chains) {
   let passing, seen, place_, wire, chain, part, rank, number, break_, step;
   passing = (() => { const out = []; for (const broken of skeleton.breaks) { out.push((() => { const out = []; for (const _ of broken) { out.push([]); } return out; })()); } return out; })();
   if (!passing.length) {
@@ -2182,7 +2304,7 @@ function _column_joints(skeleton, chains) {
 function _is_shared_step(chain, step) {
   return ((step > 0) && (step < (chain.length - 2)));
 }
-function _place_columns(skeleton, layers, lefts, widths, between) {
+function place_columns(skeleton, layers, lefts, widths, between) {
   let p, passing, ends, left, head, number, first, last, rows, low, high, top, row, item, r, lines;
   for ([p, passing] of py_enumerate(between)) {
     ends = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
@@ -2220,7 +2342,7 @@ function _part_height(bands, part, skeleton, between) {
   }
   return tall;
 }
-function _column_detours(skeleton, chains, ends, layers, lefts, widths, between) {
+function column_detours(skeleton, chains, ends, layers, lefts, widths, between) {
   let around, p, passing, starts, number, lines, break_, rows, right, leave, turn, x, joint, foot, head, lane, goal, bends, wire, chain, step, turns;
   around = new TupleMap();
   for ([p, passing] of py_enumerate(between)) {
@@ -2250,7 +2372,7 @@ function _column_detours(skeleton, chains, ends, layers, lefts, widths, between)
   }
   return around;
 }
-function _shorten_detours(skeleton, chains, wires, lefts, band, around) {
+function shorten_detours(skeleton, chains, wires, lefts, band, around) {
   let row_of, place_, users, farthest, wire, chain, step, hop, rank, turns, last, first, y, number;
   row_of = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const item of row) { out.set(item, row); } return out; })();
   place_ = item_ranks(skeleton);
@@ -2300,37 +2422,128 @@ function _joint_x(joint, end, chains, ends, lefts) {
   }
   return lefts.at(item);
 }
+function column_heads(skeleton) {
+  return (() => { const out = new Set(); for (const [part, breaks] of py_zip(skeleton.parts, skeleton.breaks)) for (const r of breaks) for (const item of part.at(r)) { out.add(item); } return out; })();
+}
+const RULE_MARGIN = 20;
+const RAIL_MARGIN = 12;
+function split_off_training(parts, steps, trained) {
+  let rows_apart, steps_apart, part, distances, cuts;
+  rows_apart = [];
+  steps_apart = [];
+  for ([part, distances] of py_zip(parts, steps)) {
+    cuts = (() => { const out = []; for (const row of part) { out.push(_first_trained(row, trained)); } return out; })();
+    if ((py_min(cuts) < 0)) {
+      cuts = (() => { const out = []; for (const row of part) { out.push(row.length); } return out; })();
+    }
+    rows_apart.push((() => { const out = []; for (const [row, cut] of py_zip(part, cuts)) if (cut) { out.push(row.slice(0, cut)); } return out; })());
+    steps_apart.push((() => { const out = []; for (const [near, cut] of py_zip(distances, cuts)) if (cut) { out.push(near.slice(0, (cut - 1))); } return out; })());
+    if ((() => { for (const [row, cut] of py_zip(part, cuts)) { if ((cut < row.length)) return true; } return false; })()) {
+      rows_apart.push((() => { const out = []; for (const [row, cut] of py_zip(part, cuts)) if ((cut < row.length)) { out.push(row.slice(cut)); } return out; })());
+      steps_apart.push((() => { const out = []; for (const [row, near, cut] of py_zip(part, distances, cuts)) if ((cut < row.length)) { out.push(near.slice(cut)); } return out; })());
+    }
+  }
+  return [rows_apart, steps_apart];
+}
+function _first_trained(row, trained) {
+  let cut;
+  cut = row.length;
+  while ((cut && trained.has(row.at((cut - 1))))) {
+    cut -= 1;
+  }
+  return ((() => { for (const item of row.slice(0, cut)) { if (trained.has(item)) return true; } return false; })() ? -1 : cut);
+}
+function set_training_apart(skeleton, lefts, widths, trained) {
+  let rows, inside, others, boxes, margin, right, item;
+  for ([rows, inside] of _training_columns(skeleton, trained)) {
+    others = (() => { const out = []; for (const row of rows) for (const item of row) if (!trained.has(item)) { out.push((lefts.at(item) + widths.at(item))); } return out; })();
+    boxes = (() => { for (const item of inside) { if ((item < skeleton.children)) return true; } return false; })();
+    margin = (boxes ? (2 * RULE_MARGIN) : RAIL_MARGIN);
+    right = ((others.length ? (py_max(others) + margin) : 0) - py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()));
+    for (item of inside) {
+      lefts[item] += right;
+    }
+  }
+}
+function training_rules(skeleton, lefts, layers, trained) {
+  let place_, rules, rows, inside, part, first, bands, left, room, headed;
+  place_ = item_ranks(skeleton);
+  rules = [];
+  for ([rows, inside] of _training_columns(skeleton, trained)) {
+    if ((() => { for (const item of inside) { if ((item < skeleton.children)) return true; } return false; })()) {
+      [part, first] = place_.get(rows[0][0]);
+      bands = layers.at(part).slice(first, (first + rows.length));
+      left = (py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()) - RULE_MARGIN);
+      room = [false, ...(() => { const out = []; for (const band of bands.slice(0, -1)) { out.push(((band.bottom - bands[0].top) >= HEADING_ROOM)); } return out; })()];
+      headed = (() => { for (const [free, row] of py_zip(room, rows)) { if (!(free || !py_intersection(trained, row).size)) return false; } return true; })();
+      rules.push(new TrainingRule(left, bands[0].top, bands.at(-1).bottom, headed));
+    }
+  }
+  return [...rules];
+}
+function _training_columns(skeleton, trained) {
+  let columns, p, part, ends, first, last, inside;
+  columns = [];
+  for ([p, part] of py_enumerate((trained.size ? skeleton.parts : []))) {
+    if ((py_min((() => { const out = []; for (const row of part) { out.push(_first_trained(row, trained)); } return out; })()) < 0)) {
+      continue;
+    }
+    ends = [0, ...(skeleton.breaks.length ? skeleton.breaks.at(p) : []), part.length];
+    for ([first, last] of py_pairwise(ends)) {
+      inside = (() => { const out = []; for (const row of part.slice(first, last)) for (const item of row) if (trained.has(item)) { out.push(item); } return out; })();
+      if (inside.length) {
+        columns.push([part.slice(first, last), inside]);
+      }
+    }
+  }
+  return columns;
+}
+
+// place.coordinates
 const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
-function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null, entries = null) {
-  let drawn, chains, ends, widths, heights, thick, above, below, steps, lefts, wires, passing, layers, between, tall, width, height, around, band, tops, lines;
+function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null, entries = null, training = []) {
+  let drawn, chains, ends, widths, heights, trained, thick, steps, lefts;
   gaps = (gaps || new LevelGaps());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
   chains = downward_chains(skeleton);
   ends = ((anchors == null) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
   [widths, heights] = _item_sizes(skeleton, sizes);
+  trained = (training.length ? training_items((() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })(), training) : new Set());
   thick = _item_thicknesses(skeleton, drawn);
-  [above, below] = _item_alignments(skeleton, chains, ends, widths.length);
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
-  lefts = align_columns(skeleton.parts, widths, steps, above, below, _main_path_items(skeleton));
-  _flush_parts_left(skeleton, lefts);
-  straighten_passing_lines(skeleton, chains, ends, lefts, steps);
+  lefts = _place_across(skeleton, chains, ends, widths, steps, trained);
   if ((sides != null)) {
     ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, py_or(entries, () => new Map()));
     ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, py_or(entries, () => new Map()));
   }
+  return _place_along(skeleton, chains, ends, lefts, [widths, heights], drawn, gaps, trained);
+}
+function _place_across(skeleton, chains, ends, widths, steps, trained) {
+  let above, below, parts, between, lefts;
+  [above, below] = _item_alignments(skeleton, chains, ends, widths.length, trained);
+  [parts, between] = split_off_training(skeleton.parts, steps, trained);
+  lefts = align_columns(parts, widths, between, above, below, _main_path_items(skeleton));
+  set_training_apart(skeleton, lefts, widths, trained);
+  _flush_parts_left(skeleton, lefts);
+  straighten_passing_lines(skeleton, chains, ends, lefts, steps);
+  return lefts;
+}
+function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, trained) {
+  let widths, heights, wires, passing, layers, between, tall, width, height, around, band, tops, lines;
+  [widths, heights] = extents;
   [wires, passing] = _find_hops(skeleton, chains, ends, lefts, drawn);
   layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps);
-  between = _column_joints(skeleton, chains);
-  tall = _place_columns(skeleton, layers, lefts, widths, between);
+  between = wires_at_joints(skeleton, chains);
+  tall = place_columns(skeleton, layers, lefts, widths, between);
   [width, height] = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps);
-  around = _column_detours(skeleton, chains, ends, layers, lefts, widths, between);
+  around = column_detours(skeleton, chains, ends, layers, lefts, widths, between);
   band = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = _centred_tops(band, heights);
   _shift_hops(chains, wires, ends, lefts);
-  _shorten_detours(skeleton, chains, wires, lefts, band, around);
+  shorten_detours(skeleton, chains, wires, lefts, band, around);
   lines = wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around);
-  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height);
+  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height, training_rules(skeleton, lefts, layers, trained));
 }
 function _centred_tops(band, heights) {
   return (() => { const out = []; for (const [item, height] of py_enumerate(heights)) { out.push((band.has(item) ? (band.get(item).middle - Math.floor(height / 2)) : 0)); } return out; })();
@@ -2421,11 +2634,12 @@ function _rank_distances(row, skeleton, widths, thick, gaps) {
   }
   return result;
 }
-function _item_alignments(skeleton, chains, ends, count) {
-  let above, below, first, trunks, main, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
+function _item_alignments(skeleton, chains, ends, count, trained) {
+  let above, below, first, heads, trunks, main, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   first = skeleton.first_waypoint;
+  heads = column_heads(skeleton);
   trunks = new TupleSet();
   main = new Set(skeleton.spine);
   order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
@@ -2434,6 +2648,9 @@ function _item_alignments(skeleton, chains, ends, count) {
     final = (chain.length - 2);
     for (number of py_range((final + 1))) {
       [upper, lower] = [chain.at(number), chain.at((number + 1))];
+      if ((heads.has(lower) || (trained.has(upper) !== trained.has(lower)))) {
+        continue;
+      }
       if (((upper >= first) || (lower >= first))) {
         if (trunks.has([upper, lower])) {
           continue;
@@ -2523,7 +2740,7 @@ class SideEntries {
     return (this.rooms.has(box) ? this.rooms.get(box)[0] : 0);
   }
 }
-function find_side_entries(view, pieces, gates, upright) {
+function find_side_entries(view, pieces, gates, upright, upright_wires) {
   let skeleton, chains, main, place_, entries, partings, rooms, end, item, keys, middle, spine, side, outermost, wires, left, right, wire;
   skeleton = view.skeleton;
   chains = downward_chains(skeleton);
@@ -2540,7 +2757,7 @@ function find_side_entries(view, pieces, gates, upright) {
     spine = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
     for ([side, outermost] of [[-1, 0], [1, (keys.length - 1)]]) {
       wires = keys.at(outermost);
-      if (((outermost === middle) || !(() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })())) {
+      if (((outermost === middle) || (end && py_intersection(upright_wires, wires).size) || !(() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })())) {
         continue;
       }
       if (end) {
@@ -2595,7 +2812,7 @@ function _says_the_same(view, wire, other) {
   return ((view.line_of_wire(wire).kind === view.line_of_wire(other).kind) && (lines.get(wire).label === lines.get(other).label));
 }
 function shift_to_boxes(level, turns) {
-  return new LevelLayout([...(() => { const out = []; for (const [box, [x, y]] of py_enumerate(level.positions)) { out.push([(x + turns.shift(box)), y]); } return out; })()], level.ports, level.routes, level.width, level.height);
+  return new LevelLayout([...(() => { const out = []; for (const [box, [x, y]] of py_enumerate(level.positions)) { out.push([(x + turns.shift(box)), y]); } return out; })()], level.ports, level.routes, level.width, level.height, level.rules);
 }
 function side_point(piece, corner, point, upright) {
   let left, top, right, bottom, middle;
@@ -2963,14 +3180,21 @@ function _drop_loose_parts(skeleton) {
   shelves = (() => { const out = []; for (const shelf of skeleton.shelves) { out.push([...(() => { const out = []; for (const part of shelf) if (!gone.has(part)) { out.push(part); } return out; })()]); } return out; })();
   return py_replace(skeleton, {shelves: [...(() => { const out = []; for (const shelf of shelves) if (shelf.length) { out.push(shelf); } return out; })()]});
 }
-function _separate_at_ports(view, gates, ports, axis) {
-  let skeleton, chains, waypoint, beside, item, wires, ways, place_, fresh, wire, first, chain, parts;
+function _separate_at_ports(view, gates, ports, axis, entering) {
+  let skeleton, chains, waypoint, beside, places, item, wires, steps, ways, place_, fresh, wire, first, chain, parts;
   skeleton = view.skeleton;
   chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push([...wire.chain]); } return out; })();
   waypoint = [...skeleton.waypoint];
   beside = new Map();
-  for ([item, wires] of (gates.size ? _wires_by_waypoint(skeleton).entries() : [])) {
-    ways = _wires_by_port(view, wires, gates, ports, axis);
+  places = item_places(skeleton);
+  for ([item, wires] of ((gates.size || entering.size) ? _wires_by_waypoint(skeleton).entries() : [])) {
+    if ((() => { for (const wire of wires) { if (entering.has(wire)) return true; } return false; })()) {
+      steps = py_sorted((() => { const out = []; for (const wire of wires) { out.push([places_before_end(skeleton.wires.at(wire).chain, places), wire]); } return out; })());
+      ways = (() => { const out = new Map(); for (const [number, [_, wire]] of py_enumerate(steps)) { out.set(number, [wire]); } return out; })();
+    }
+    else {
+      ways = _wires_by_port(view, wires, gates, ports, axis);
+    }
     beside.set(item, []);
     for (place_ of py_sorted(ways.keys()).slice(1)) {
       fresh = (skeleton.first_waypoint + waypoint.length);
@@ -3065,6 +3289,8 @@ function level_webs(view, frame, boxes, ports) {
 const LEVEL_GAPS = new LevelGaps();
 const LINE_LABEL_HEIGHT = 12;
 const GAP_LABEL_ROOM = 8;
+const TRAINING_HEADING = "Training";
+const HEADING_DISTANCE = 10;
 const FRAME_OVERLAP = 9;
 class InnerPorts {
   constructor(gates, ports) {
@@ -3073,16 +3299,18 @@ class InnerPorts {
   }
 }
 class CoreDrawing {
-  constructor(width, height, slots, ports, routes, labels) {
+  constructor(width, height, slots, ports, routes, labels, rules = [], headings = []) {
     this.width = width;
     this.height = height;
     this.slots = slots;
     this.ports = ports;
     this.routes = routes;
     this.labels = labels;
+    this.rules = rules;
+    this.headings = headings;
   }
   skyline(sizes, upright) {
-    let sky, child, left, top, points, wire, x, y, wide, tall;
+    let sky, child, left, top, points, wire, x, y, wide, tall, rule, text;
     sky = new Skyline(this.routes.size);
     for ([child, [left, top]] of this.slots.values()) {
       sky.add_rect([left, top, (left + child.width), (top + child.height)]);
@@ -3099,18 +3327,25 @@ class CoreDrawing {
         sky.add_ray([x, y], upright);
       }
     }
+    for (rule of this.rules) {
+      sky.add_line([[rule.x1, rule.y1], [rule.x2, rule.y2]]);
+    }
+    for (text of this.headings) {
+      sky.add_rect([text.x, (text.y - text.size), (text.x + text.width), text.y]);
+    }
     return sky;
   }
 }
 function draw_core(view, pieces, lines, said, inner, direction) {
-  let turns, level;
-  turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction));
+  let entering, turns, level;
+  entering = (is_vertical(direction) ? _bar_entries(view, pieces) : new Map());
+  turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction), new Set(entering.keys()));
   said = (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (!turns.partings.has(wire)) { out.set(wire, label); } return out; })();
-  level = _lay_out_level(view, pieces, lines, said, inner, direction, turns);
+  level = _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering);
   return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns);
 }
 function _draw_level(view, pieces, lines, said, direction, level, turns) {
-  let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels;
+  let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels, rules, headings;
   aside = new Set(loose_boxes(view.skeleton));
   turn = new FlowTurn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
@@ -3129,21 +3364,40 @@ function _draw_level(view, pieces, lines, said, direction, level, turns) {
   thick = (() => { const out = new Map(); for (const [wire, line] of lines.entries()) { out.set(wire, hand_line_thickness(line)); } return out; })();
   bounds = (axis ? [1, -out, (size[0] - 1), (size[1] + out)] : [-out, 1, (size[0] + out), (size[1] - 1)]);
   labels = place_labels(routes, said, taken, bounds, own, thick);
-  return new CoreDrawing(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes, labels);
+  [rules, headings] = _draw_training_rules(level, turn, [left, top]);
+  return new CoreDrawing(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes, labels, rules, headings);
+}
+function _draw_training_rules(level, turn, shift) {
+  let rules, headings, size, rule, x1, y1, x2, y2, x, y;
+  [rules, headings] = [[], []];
+  size = [hand_text_width(TRAINING_HEADING, HEADING_SIZE, true), HEADING_ROOM];
+  for (rule of level.rules) {
+    [[x1, y1], [x2, y2]] = [turn.to_screen([rule.x, rule.top]), turn.to_screen([rule.x, rule.bottom])];
+    rules.push(new Separator((x1 + shift[0]), (y1 + shift[1]), (x2 + shift[0]), (y2 + shift[1])));
+    if (rule.headed) {
+      [x, y] = turn.corner_on_screen([(rule.x + HEADING_DISTANCE), rule.top], size);
+      headings.push(heading_text(TRAINING_HEADING, [(x + shift[0]), (y + shift[1])]));
+    }
+  }
+  return [[...rules], [...headings]];
 }
 function _piece_size(child) {
   return [child.width, child.height];
 }
 function child_pieces(view, below, direction) {
-  let upright, nodes, names, words;
+  let upright, nodes, names, words, pieces, position, bar;
   upright = is_vertical(direction);
   nodes = [...view.node_labels, ...view.functions];
   [names, words] = [box_names(nodes), view.words];
-  return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below.has(position) ? open_piece(below.get(position), node) : closed_piece(node, names.at(position), words, position, upright))); } return out; })();
+  pieces = (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below.has(position) ? open_piece(below.get(position), node) : closed_piece(node, names.at(position), words, position, upright))); } return out; })();
+  for ([position, bar] of (upright ? branch_bars(view, (() => { const out = []; for (const piece of pieces) { out.push(piece.width); } return out; })()) : new Map()).entries()) {
+    pieces[position] = closed_piece(nodes.at(position), names.at(position), words, position, upright, bar.width);
+  }
+  return pieces;
 }
 function line_label_sizes(view, lines, outside) {
-  let main, labels, wire, line, text, bridge, telling, crossing;
-  main = new Set(view.skeleton.spine);
+  let main, joining, labels, wire, line, text, bridge, telling, crossing;
+  [main, joining] = [new Set(view.skeleton.spine), _joining_training_wires(view, lines)];
   labels = new Map();
   for ([wire, line] of lines.entries()) {
     text = view.words.lines.get(wire).label;
@@ -3155,14 +3409,37 @@ function line_label_sizes(view, lines, outside) {
         continue;
       }
     }
-    if (text) {
+    if ((text && !joining.has(wire))) {
       labels.set(wire, new LineLabel([hand_text_width(text, SMALL_FONT_PX), LINE_LABEL_HEIGHT], hand_line_thickness(line), telling));
     }
   }
   return labels;
 }
-function _lay_out_level(view, pieces, lines, said, inner, direction, turns) {
-  let main, count, sizes, fixed, strokes, wire, line, size, head, is_main, longest, labelled, upward, gaps, ways, sides;
+function _bar_entries(view, pieces) {
+  let entries, position, bar, wire, entry;
+  entries = new Map();
+  for ([position, bar] of branch_bars(view, (() => { const out = []; for (const piece of pieces) { out.push(piece.width); } return out; })()).entries()) {
+    if ((pieces.at(position).box[0] === bar.width)) {
+      for ([wire, entry] of bar.entries.entries()) {
+        entries.set(wire, (pieces.at(position).x + entry));
+      }
+    }
+  }
+  return entries;
+}
+function _joining_training_wires(view, lines) {
+  let joined, wire, line, chain;
+  joined = new Map();
+  for ([wire, line] of lines.entries()) {
+    if ((line.training && (view.skeleton.wires.at(wire).edge >= 0) && (line.training !== BOTH_ENDS_TRAIN))) {
+      chain = view.skeleton.wires.at(wire).chain;
+      py_setdefault(joined, ((line.training === SOURCE_TRAINS) ? chain[0] : chain.at(-1)), []).push(wire);
+    }
+  }
+  return (() => { const out = new Set(); for (const wires of joined.values()) if ((wires.length > 1)) for (const wire of wires) { out.add(wire); } return out; })();
+}
+function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering) {
+  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, longest, labelled, upward, gaps, ways, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -3170,6 +3447,9 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns) {
     return _place_plain_rows(view.skeleton, sizes, LEVEL_GAPS);
   }
   fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS, turns.absent_ends());
+  for ([wire, entry] of entering.entries()) {
+    fixed.set([wire, 1], entry);
+  }
   turns.move_anchors(view.skeleton, fixed, (() => { const out = []; for (const [across, _] of sizes) { out.push(across); } return out; })());
   sizes = (() => { const out = []; for (const [box, [across, along]] of py_enumerate(sizes)) { out.push([turns.widen(box, across), along]); } return out; })();
   strokes = new Map();
@@ -3182,9 +3462,15 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns) {
   longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   [labelled, upward] = [Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), ["BT", "RL"].includes(direction)];
   gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward});
-  ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1));
+  ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering);
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
-  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries);
+  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view));
+}
+function _training_ends(view) {
+  let edges, ends;
+  edges = view.metagraph.edges;
+  ends = (() => { const out = []; for (const wire of view.skeleton.wires) { out.push(((wire.edge >= 0) ? edges.at(wire.edge).training : 0)); } return out; })();
+  return (py_any(ends) ? ends : []);
 }
 function _flow_side(child, direction, shift) {
   let upright, start, wide;
@@ -3341,8 +3627,6 @@ class StubIdentities {
   }
 }
 const AREA_DISTANCE = 32;
-const HEADING_SIZE = 11;
-const HEADING_ROOM = 24;
 const AREA_GAP = 16;
 const COLUMN_LENGTHS = [96, 160, 240, 320, 480, 0];
 const SCREEN_HEIGHT_PX = 900;
@@ -3386,7 +3670,7 @@ function _place_blocks(core, sky, blocks, notes = []) {
     py_extend(places, (() => { const out = []; for (const [x, y] of placement.places) { out.push([(left + x), ((top + room) + y)]); } return out; })());
     half = Math.floor(AREA_DISTANCE / 2);
     if (heading) {
-      texts.push(_heading(heading, placement.corner));
+      texts.push(heading_text(heading, placement.corner));
       beside = new Separator((left - half), top, (left - half), (top + tall));
       rules.push((placement.beside ? beside : new Separator(left, (top - half), (left + wide), (top - half))));
     }
@@ -3426,12 +3710,6 @@ function _corner_placements(core, sky, size, places) {
     possible.push(new BlockPlacement([left, top], size, [Math.max(wide, across), Math.max(tall, (top + along))], false, places));
   }
   return possible;
-}
-function _heading(content, origin) {
-  let wide, y;
-  wide = hand_text_width(content, HEADING_SIZE, true);
-  y = (((origin[1] + Math.floor(HEADING_ROOM / 2)) + BASELINE_OFFSET.get(HEADING_SIZE)) - 6);
-  return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
 }
 function _block_places(columns, limit) {
   let places, start, longest, column, part, axis, along, _, tall, own_axis;
@@ -3500,7 +3778,7 @@ function lay_out_frame(view, heading, below, outside, direction) {
   size = [(size[0] + right), (size[1] + top)];
   ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_border_port(slot.first, _shifted_point(corner, shift), [(size[0] - right), size[1]], top, direction)); } return out; })()];
   routes = (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, _extend_to_ports(view, wire, points, ports, shift)); } return out; })();
-  return new GroupLayout(...size, _child_slots(view, pieces, core, area, shift), ports, port_gates(view), routes, (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })(), lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of area.texts) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Separator(..._shifted_point([r.x1, r.y1], shift), ..._shifted_point([r.x2, r.y2], shift))); } return out; })()], find_partings(view.skeleton, routes));
+  return new GroupLayout(...size, _child_slots(view, pieces, core, area, shift), ports, port_gates(view), routes, (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })(), lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of [...core.rules, ...area.rules]) { out.push(new Separator(..._shifted_point([r.x1, r.y1], shift), ..._shifted_point([r.x2, r.y2], shift))); } return out; })()], find_partings(view.skeleton, routes));
 }
 function _auxiliary_area(view, core, said, pieces, direction) {
   let size, things, notes;
@@ -3782,7 +4060,7 @@ class SceneSketch {
     [ends, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
     [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
     goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends)) { out.push(((end >= count) || (port_at_end(view, index, end_number, gates) != null))); } return out; })();
-    route = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_point_sum(point, origin)); } return out; })()], line.kind, source, target, hand_line_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, wire_identity(view, index), this.port_of_end(number, index, 0), this.port_of_end(number, index, 1), main, (made.partings.has(index) ? _point_sum(made.partings.get(index), origin) : null));
+    route = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_point_sum(point, origin)); } return out; })()], line.kind, source, target, hand_line_thickness(line), (wire.turned !== (line.training === BOTH_ENDS_TRAIN)), !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, wire_identity(view, index), this.port_of_end(number, index, 0), this.port_of_end(number, index, 1), main, (made.partings.has(index) ? _point_sum(made.partings.get(index), origin) : null));
     this.routes.push(route);
     if (made.labels.has(index)) {
       this.texts.push(_edge_label(view.words.lines.get(index), _point_sum(made.labels.get(index), origin), box));

@@ -71,7 +71,7 @@ export function readLevel(words, from, name) {
   const said = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, told]) =>
     Object.assign(line, { label: word(label), thickness: bits >> 1, indexing: !!(bits & 1), told: word(told) });
   const edges = from.rows(9).map(([source, target, tensors, control, reference, back, ...rest]) =>
-    said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!(back & 1), training: !!(back & 2) }), rest),
+    said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!(back & 1), training: back >> 1 }), rest),
   );
   const bridges = from.rows(11).map(([child, other, seen, tensors, control, reference, some, members, ...rest]) =>
     said(Object.assign(new layout.Bridge(child, name(other), !!(seen & 1), tensors, control, reference, !!(seen & 2)), { members: [some, members], training: !!(seen & 4) }), rest),

@@ -14,20 +14,22 @@ from tests.each import each
 from tests.effort import part
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
+# What trains the model stands at the right of a rule: this widens a picture by 70 to 200 px, and lets its lines cross
+# those of the model to the right of their start. A line from one column to the next is never straight.
 CEILINGS = [  # fixture, most crossings, least share of straight steps, most area in thousands of square pixels
-    ("mnist_cnn.pbtxt", 1, 1.00, 140),
-    ("cifar10_shapes.pb", 2, 0.92, 891),
-    ("keras2_mnist.pb", 1, 1.00, 174),
-    ("keras2_functional.pb", 5, 1.00, 225),
+    ("mnist_cnn.pbtxt", 1, 1.00, 202),
+    ("cifar10_shapes.pb", 2, 0.92, 919),
+    ("keras2_mnist.pb", 2, 1.00, 203),
+    ("keras2_functional.pb", 5, 1.00, 275),
     ("transformer_block_v2.pb", 0, 1.00, 26),
-    ("lstm_dynamic_rnn.pb", 0, 0.75, 203),
+    ("lstm_dynamic_rnn.pb", 0, 1.00, 197),
     ("lstm_static_unrolled.pb", 0, 0.66, 29),
-    ("word2vec_nce.pb", 0, 0.66, 68),
-    ("gan_scopes.pb", 0, 1.00, 121),
-    ("xor.pbtxt", 1, 1.00, 101),
-    ("while_v1.pb", 0, 0.00, 25),
-    ("multi_device.pb", 1, 0.80, 189),
-    ("func_library_v2.pb", 5, 1.00, 381),
+    ("word2vec_nce.pb", 0, 0.66, 83),
+    ("gan_scopes.pb", 2, 1.00, 155),
+    ("xor.pbtxt", 1, 1.00, 120),
+    ("while_v1.pb", 0, 0.00, 33),
+    ("multi_device.pb", 1, 1.00, 150),
+    ("func_library_v2.pb", 6, 1.00, 463),
 ]
 
 

@@ -6,6 +6,7 @@ sweeps of medians from several starts ─ edge paths rerouted ─ combined ─ r
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections.abc import Collection, Sequence
 from itertools import accumulate, pairwise
 
 from graphviz_tb.arrange.component import Component, Ranks, Row
@@ -377,3 +378,39 @@ def _count_crossings(row: Row, place: list[int], below: list[list[int]]) -> int:
             for end in ends:
                 insort(seen, end)
     return total
+
+
+# Mirror the left parts of ranks whose right parts are fixed.
+
+
+def choose_mirrored_rows(
+    halves: Sequence[tuple[Row, Row]], chains: Sequence[Sequence[int]], held: Collection[int]
+) -> list[Row]:
+    """Return each rank as its left and its right half, the left one mirrored where that saves crossings; the ranks
+    `held` stay as they are.
+
+    >>> choose_mirrored_rows([([0], []), ([1, 2], [3]), ([4], [5])], [[0, 1], [0, 3], [0, 2], [1, 5], [2, 4]], ())
+    [[0], [2, 1, 3], [4, 5]]
+    """
+    state = RankState(1 + max(max(chain) for chain in chains), [left + right for left, right in halves], chains)
+    choices = [
+        [left + right] if number in held or len(left) < 2 else [left + right, left[::-1] + right]
+        for number, (left, right) in enumerate(halves)
+    ]
+    cost = [*range(len(choices[0]))]  # among equals the order as it is
+    back: list[list[int]] = []
+    for upper, lower in pairwise(choices):
+        sums: list[list[int]] = []
+        for number, row in enumerate(lower):
+            for place, item in enumerate(row):
+                state.place[item] = place
+            crossings = [_count_crossings(other, state.place, state.below) * CROSSING_WEIGHT for other in upper]
+            sums.append([here + crossed + number for here, crossed in zip(cost, crossings, strict=True)])
+        cost = [min(found) for found in sums]
+        back.append([found.index(min(found)) for found in sums])
+    choice = cost.index(min(cost))
+    rows = [choices[-1][choice]]
+    for number in range(len(back) - 1, -1, -1):
+        choice = back[number][choice]
+        rows.append(choices[number][choice])
+    return rows[::-1]

@@ -8,7 +8,7 @@ it: crossings grow before they shrink.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -24,7 +24,7 @@ class RankState:
     `held` keep their order."""
 
     def __init__(
-        self, count: int, ranks: list[list[int]], chains: Iterable[list[int]], held: Collection[int] = ()
+        self, count: int, ranks: list[list[int]], chains: Iterable[Sequence[int]], held: Collection[int] = ()
     ) -> None:
         self.held = held
         self.above: list[list[int]] = [[] for _ in range(count)]

@@ -1,0 +1,103 @@
+"""Boxes in which branches meet: each is a bar as wide as its branches, and every branch enters it straight.
+
+┌───────────────┐
+└─▲────▲─────▲──┘
+┌─┴┐ ┌─┴──┐ ┌┴─┐
+└─▲┘ └─▲──┘ └▲─┘
+  ╰────┼─────╯
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.view import View
+
+MIN_BRANCHES = 3  # fewer meet in a box as it is
+MAX_BAR_PX = 900  # a longer bar is no box any more
+BRANCH_GAP_PX = 16  # between two branches: the least distance of boxes of a rank
+BAR_MARGIN_PX = 24  # from the middle of the outer branches to the ends of the bar
+
+
+@dataclass(frozen=True, slots=True)
+class BranchBar:
+    """The width of a bar, and by wire where it enters, from the bar's left edge."""
+
+    width: int
+    entries: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BoxLines:
+    """The wires that run with the flow, by the box at which they end and by that at which they begin; those of training
+    are left out."""
+
+    into: Mapping[int, Sequence[int]]
+    out: Mapping[int, Sequence[int]]
+
+
+def branch_bars(view: View, widths: Sequence[int]) -> dict[int, BranchBar]:
+    """Return the bars of a level by position; `widths` are those of the slots of its children.
+
+    A closed box is one if at least three chains of boxes that begin at one box or port end in it.
+    """
+    skeleton = view.skeleton
+    if skeleton.plain:
+        return {}
+    place = item_places(skeleton)
+    lines = _box_lines(view)
+    bars: dict[int, BranchBar] = {}
+    for box, wires in lines.into.items():
+        if len(wires) < MIN_BRANCHES or box >= skeleton.children or box in view.opened:
+            continue
+        starts = {wire: _branch_start(view, wire, lines, widths) for wire in wires}
+        order = sorted(
+            [(places_before_end(skeleton.wires[wire].chain, place), wire) for wire in wires if starts[wire][1]]
+        )
+        branches = [wire for _, wire in order]
+        if len(branches) < MIN_BRANCHES or len({starts[wire][0] for wire in branches}) > 1:
+            continue
+        entries: dict[int, int] = {}
+        left = BAR_MARGIN_PX - starts[branches[0]][1] // 2
+        for wire in branches:
+            wide = starts[wire][1]
+            entries[wire] = left + wide // 2
+            left += wide + BRANCH_GAP_PX
+        width = entries[branches[-1]] + BAR_MARGIN_PX
+        if width <= MAX_BAR_PX:
+            bars[box] = BranchBar(width, entries)
+    return bars
+
+
+def item_places(skeleton: Skeleton) -> dict[int, int]:
+    """Return the place of each item in its rank."""
+    return {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
+
+
+def places_before_end(chain: Sequence[int], place: Mapping[int, int]) -> list[int]:
+    """Return the places of the items of a chain from the last but one to the first: the order of lines at its end."""
+    return [place[item] for item in chain[:-1][::-1]]
+
+
+def _box_lines(view: View) -> BoxLines:
+    into: dict[int, list[int]] = {}
+    out: dict[int, list[int]] = {}
+    for wire, line in view.drawn_lines().items():
+        if not view.skeleton.wires[wire].turned and not line.training:
+            chain = view.skeleton.wires[wire].chain
+            out.setdefault(chain[0], []).append(wire)
+            into.setdefault(chain[-1], []).append(wire)
+    return BoxLines(into, out)
+
+
+def _branch_start(view: View, wire: int, lines: BoxLines, widths: Sequence[int]) -> tuple[int, int]:
+    """Return where the chain of boxes begins that ends with a wire, and the width of its widest box: 0 for none."""
+    skeleton = view.skeleton
+    wide = 0
+    item = skeleton.wires[wire].chain[0]
+    while item < skeleton.children and len(lines.into.get(item, ())) == 1 and len(lines.out[item]) == 1:
+        wide = max(wide, widths[item])
+        item = skeleton.wires[lines.into[item][0]].chain[0]
+    return item, wide

@@ -1,0 +1,286 @@
+"""Lanes of a part: columns next to each other, and what trains the model at the right of a rule.
+
+columns ─ joints ─ detours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from graphviz_tb.model.scene import Point
+from graphviz_tb.model.skeleton import Skeleton, TrainingRule
+from graphviz_tb.place.bands import Band, item_ranks
+from graphviz_tb.place.boxes import HEADING_ROOM
+from graphviz_tb.place.tracks import RankHop
+
+# Place a long part in columns next to each other, and the lines that lead from one column to the next.
+#
+# With the flow running down, a line leaves a column at its foot, runs up next to it, and enters the next at its head.
+# The rightmost line turns first, and so on outwards: this adds no crossing.
+
+COLUMN_LINE_STEP = 12  # px between neighbouring lines of a gap between columns; lines are up to 6 px thick
+COLUMN_LINE_MARGIN = 20  # px from a column to the nearest line
+COLUMN_TURN = 26  # px for a turn below a column, and for one above with its arrow head
+
+ColumnJoint = tuple[int, int]  # wire, and the step of its chain that leads to the next column
+
+
+def wires_at_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[ColumnJoint]]]:
+    """Return by part and break what leads from one column to the next; of lines that run as one, the first."""
+    passing: list[list[list[ColumnJoint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
+    if not passing:
+        return []
+    seen: set[tuple[int, int]] = set()
+    place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+    for wire, chain in enumerate(chains):
+        part, rank = place[chain[0]]
+        for number, break_ in enumerate(skeleton.breaks[part]):
+            if rank < break_ < rank + len(chain):  # one item a rank: the chain is on both sides of the break
+                step = break_ - rank - 1
+                if (chain[step], chain[step + 1]) in seen and _is_shared_step(chain, step):
+                    continue
+                seen.add((chain[step], chain[step + 1]))
+                passing[part][number].append((wire, step))
+    return passing
+
+
+def _is_shared_step(chain: Sequence[int], step: int) -> bool:
+    """Return whether lines through both ends of a step run as one: not from box to box."""
+    return step > 0 and step < len(chain) - 2
+
+
+def place_columns(
+    skeleton: Skeleton,
+    layers: Sequence[Sequence[Band]],
+    lefts: list[int],
+    widths: Sequence[int],
+    between: Sequence[Sequence[Sequence[ColumnJoint]]],
+) -> list[int]:
+    """Move the columns of each broken part to their places; return the height of every part.
+
+    The first column begins at the left, each other one next to the previous one, with room next to and above it for the
+    lines that lead there.
+    """
+    for p, passing in enumerate(between):
+        ends = [0, *skeleton.breaks[p], len(skeleton.parts[p])]
+        left = head = 0
+        for number, (first, last) in enumerate(pairwise(ends)):
+            rows = skeleton.parts[p][first:last]
+            low = min(lefts[row[0]] for row in rows)
+            high = max(lefts[row[-1]] + widths[row[-1]] for row in rows)
+            top = layers[p][first].top
+            for row in rows:
+                for item in row:
+                    lefts[item] += left - low
+            for r in range(first, last):
+                layers[p][r].move(head - top)
+            if number < len(passing):
+                lines = len(passing[number])
+                left += high - low + 2 * COLUMN_LINE_MARGIN + (lines - 1) * COLUMN_LINE_STEP
+                head = COLUMN_TURN + lines * COLUMN_LINE_STEP  # room for the turns above the next column
+    return [_part_height(bands, p, skeleton, between) for p, bands in enumerate(layers)]
+
+
+def _part_height(
+    bands: Sequence[Band], part: int, skeleton: Skeleton, between: Sequence[Sequence[Sequence[ColumnJoint]]]
+) -> int:
+    """Return the height of a part in pixels, with the lines that turn below its columns."""
+    tall = bands[-1].bottom if bands else 0
+    if between:
+        for number, break_ in enumerate(skeleton.breaks[part]):
+            tall = max(tall, bands[break_ - 1].bottom + COLUMN_TURN + len(between[part][number]) * COLUMN_LINE_STEP)
+    return tall
+
+
+def column_detours(
+    skeleton: Skeleton,
+    chains: Sequence[Sequence[int]],
+    ends: Sequence[Point],
+    layers: Sequence[Sequence[Band]],
+    lefts: Sequence[int],
+    widths: Sequence[int],
+    between: Sequence[Sequence[Sequence[ColumnJoint]]],
+) -> dict[ColumnJoint, tuple[Point, ...]]:
+    """Return the four bends of each line from column to column."""
+    around: dict[ColumnJoint, tuple[Point, ...]] = {}
+    for p, passing in enumerate(between):
+        starts = [0, *skeleton.breaks[p]]
+        for number, lines in enumerate(passing):
+            break_ = skeleton.breaks[p][number]
+            rows = skeleton.parts[p][starts[number] : break_]
+            right = max(lefts[row[-1]] + widths[row[-1]] for row in rows)
+            # column │        ┌── head ──┐
+            #        │        │          ▼ next column
+            #        └─ foot ─┘
+            #        x      lane       goal
+            leave = [(_joint_x(joint, 0, chains, ends, lefts), joint) for joint in lines]
+            leave.sort()
+            # From the right: the first turns nearest to the foot and to the column.
+            for turn, (x, joint) in enumerate(leave[::-1]):
+                foot = layers[p][break_ - 1].bottom + COLUMN_TURN + turn * COLUMN_LINE_STEP
+                head = layers[p][break_].top - COLUMN_TURN - (len(lines) - 1 - turn) * COLUMN_LINE_STEP
+                lane, goal = (
+                    right + COLUMN_LINE_MARGIN + turn * COLUMN_LINE_STEP,
+                    _joint_x(joint, 1, chains, ends, lefts),
+                )
+                around[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
+    bends = {(chains[wire][step], chains[wire][step + 1]): turns for (wire, step), turns in around.items()}
+    for wire, chain in enumerate(chains):
+        for step in range(1, len(chain) - 2):
+            turns = bends.get((chain[step], chain[step + 1]))
+            if turns is not None:
+                around[wire, step] = turns
+    return around
+
+
+def shorten_detours(
+    skeleton: Skeleton,
+    chains: Sequence[Sequence[int]],
+    wires: Sequence[Sequence[RankHop]],
+    lefts: Sequence[int],
+    band: Mapping[int, Band],
+    around: dict[ColumnJoint, tuple[Point, ...]],
+) -> None:
+    """Let a line that passes at the right of its column go to the gap between columns where it turns, not at the foot.
+
+    column │ │     ┌─▶        column │       ┌─▶
+           ├─┐     │     to          ├───────┘
+           │ │     │                 │
+             └─────┘
+    """
+    row_of = {item: row for part in skeleton.parts for row in part for item in row}
+    place = item_ranks(skeleton)
+    users = [0] * len(lefts)
+    farthest: dict[tuple[int, int], int] = {}  # by part and rank: the greatest x of the hops below it
+    for wire, chain in enumerate(chains):
+        for step, hop in enumerate(wires[wire]):
+            users[chain[step]] += 1
+            rank = place[chain[step]]
+            farthest[rank] = max(farthest.get(rank, 0), hop.start, hop.end)
+    for (wire, step), turns in [*around.items()]:
+        chain = chains[wire]
+        last = step
+        # The ranks that the line passes as the rightmost one, alone.
+        while last >= 1 and row_of[chain[last]][-1] == chain[last] and users[chain[last]] == 1:
+            last -= 1
+        first = step - 1
+        while first >= last and wires[wire][first].track < 0:
+            first -= 1
+        if first < last:
+            continue
+        hop = wires[wire][first]
+        if hop.last >= 0 or hop.start >= hop.end or farthest[place[chain[first]]] > hop.end:
+            continue
+        y = band[chain[first]].track(hop.track)
+        around[wire, first] = (hop.start, y), (turns[1][0], y), *turns[2:]
+        for number in range(first + 1, step + 1):
+            around[wire, number] = ()
+
+
+def _joint_x(
+    joint: ColumnJoint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]
+) -> int:
+    """Return the x at which a line leaves a column (`end` 0), or enters the next (1)."""
+    wire, step = joint
+    chain = chains[wire]
+    item = chain[step + end]
+    if not step and not end:
+        return lefts[item] + ends[wire][0]
+    if step == len(chain) - 2 and end:
+        return lefts[item] + ends[wire][1]
+    return lefts[item]
+
+
+def column_heads(skeleton: Skeleton) -> set[int]:
+    """Return the items of the first rank of each column but the first of its part: each column is straight on its
+    own."""
+    return {
+        item for part, breaks in zip(skeleton.parts, skeleton.breaks, strict=False) for r in breaks for item in part[r]
+    }
+
+
+# What trains the model stands at the right of a rule, in its column.
+
+RULE_MARGIN = 20  # px from the rule to the nearest box or line on either side
+RAIL_MARGIN = 12  # px from the boxes of a column to a line to what trains them in another column
+
+Rows = Sequence[Sequence[int]]
+
+
+def split_off_training(
+    parts: Sequence[Rows], steps: Sequence[Rows], trained: set[int]
+) -> tuple[list[Rows], list[Rows]]:
+    """Return the ranks of parts without, and those of what trains them, with the distances of neighbours in `steps`.
+
+    >>> split_off_training([[(0, 1), (2,)]], [[[9], []]], {1})
+    ([[(0,), (2,)], [(1,)]], [[[], []], [[]]])
+    """
+    rows_apart: list[Rows] = []
+    steps_apart: list[Rows] = []
+    for part, distances in zip(parts, steps, strict=True):
+        cuts = [_first_trained(row, trained) for row in part]
+        if min(cuts) < 0:
+            cuts = [len(row) for row in part]
+        rows_apart.append([row[:cut] for row, cut in zip(part, cuts, strict=True) if cut])
+        steps_apart.append([near[: cut - 1] for near, cut in zip(distances, cuts, strict=True) if cut])
+        if any(cut < len(row) for row, cut in zip(part, cuts, strict=True)):
+            rows_apart.append([row[cut:] for row, cut in zip(part, cuts, strict=True) if cut < len(row)])
+            steps_apart.append(
+                [near[cut:] for row, near, cut in zip(part, distances, cuts, strict=True) if cut < len(row)]
+            )
+    return rows_apart, steps_apart
+
+
+def _first_trained(row: Sequence[int], trained: set[int]) -> int:
+    """Return where the items of training begin that end a rank; -1 if they are not all at its end.
+
+    >>> _first_trained((1, 5, 2), {5, 2}), _first_trained((1, 2), {5}), _first_trained((5, 1), {5})
+    (1, 2, -1)
+    """
+    cut = len(row)
+    while cut and row[cut - 1] in trained:
+        cut -= 1
+    return -1 if any(item in trained for item in row[:cut]) else cut
+
+
+def set_training_apart(skeleton: Skeleton, lefts: list[int], widths: Sequence[int], trained: set[int]) -> None:
+    """Move the boxes and lines of training to the right of everything else in their column."""
+    for rows, inside in _training_columns(skeleton, trained):
+        others = [lefts[item] + widths[item] for row in rows for item in row if item not in trained]
+        boxes = any(item < skeleton.children for item in inside)
+        margin = 2 * RULE_MARGIN if boxes else RAIL_MARGIN
+        right = (max(others) + margin if others else 0) - min(lefts[item] for item in inside)
+        for item in inside:
+            lefts[item] += right
+
+
+def training_rules(
+    skeleton: Skeleton, lefts: Sequence[int], layers: Sequence[Sequence[Band]], trained: set[int]
+) -> tuple[TrainingRule, ...]:
+    """Return the rules at the left of what trains the model."""
+    place = item_ranks(skeleton)
+    rules = []
+    for rows, inside in _training_columns(skeleton, trained):
+        if any(item < skeleton.children for item in inside):
+            part, first = place[rows[0][0]]
+            bands = layers[part][first : first + len(rows)]
+            left = min(lefts[item] for item in inside) - RULE_MARGIN
+            room = [False, *(band.bottom - bands[0].top >= HEADING_ROOM for band in bands[:-1])]
+            headed = all(free or not trained.intersection(row) for free, row in zip(room, rows, strict=True))
+            rules.append(TrainingRule(left, bands[0].top, bands[-1].bottom, headed))
+    return tuple(rules)
+
+
+def _training_columns(skeleton: Skeleton, trained: set[int]) -> list[tuple[Rows, list[int]]]:
+    """Return the ranks of each column in which items of training are at the right of all others, and these items."""
+    columns: list[tuple[Rows, list[int]]] = []
+    for p, part in enumerate(skeleton.parts if trained else ()):
+        if min(_first_trained(row, trained) for row in part) < 0:
+            continue
+        ends = [0, *(skeleton.breaks[p] if skeleton.breaks else ()), len(part)]
+        for first, last in pairwise(ends):
+            inside = [item for row in part[first:last] for item in row if item in trained]
+            if inside:
+                columns.append((part[first:last], inside))
+    return columns

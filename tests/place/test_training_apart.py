@@ -1,0 +1,67 @@
+"""Gradients and updates stand at the right of a rule, and their lines cross it once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.model.scene import Box, Scene
+from tests.each import each
+
+REAL = Path(__file__).parents[2] / "fixtures" / "real"
+TRAINED = ["mnist_cnn.pbtxt", "xor.pbtxt", "gan_scopes.pb", "keras2_functional.pb", "while_v1.pb"]
+
+
+def test_training_is_right_of_the_model_at_any_depth() -> None:
+    for name in TRAINED:
+        for scene in (graphviz_tb.load(REAL / name).picture(depth=depth).scene for depth in (0, "auto")):
+            rule = scene.rules[0]
+            outer = [box for box in scene.boxes if box.depth == 0 and box.area == "main"]
+            right = [box.address for box in outer if box.x > rule.x1]
+            left = [box.address for box in outer if box.x + box.width < rule.x1]
+            assert set(right) >= {box.address for box in outer if box.address.lower().startswith(("gradient", "train"))}
+            assert right
+            assert left
+            assert len(right) + len(left) >= len(outer) - 1, "a box without lines may stand anywhere"
+
+
+@pytest.mark.parametrize("direction", ["BT", "TB", "LR", "RL"])
+def test_the_rule_has_one_heading_on_its_far_side(direction: str) -> None:
+    scene = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").picture(direction=direction).scene
+    (rule, *_), (heading,) = scene.rules, [text for text in scene.texts if text.content == "Training"]
+    (train,) = (box for box in scene.boxes if box.address == "train")
+    if direction in ("BT", "TB"):
+        assert rule.x1 == rule.x2 < min(heading.x, train.x)
+    else:
+        assert rule.y1 == rule.y2 < min(heading.y - heading.size, train.y)
+
+
+@each(
+    ("name", "source", "target"), [("keras2_mnist.pb", "gradients", "Adam"), ("gan_scopes.pb", "gradients", "updates")]
+)
+def test_updates_are_below_the_gradients(name: str, source: str, target: str) -> None:
+    scene = graphviz_tb.load(REAL / name).picture(depth=0).scene
+    gradients, updates = _box(scene, source), _box(scene, target)
+    assert gradients.y + gradients.height < updates.y
+    numbers = {scene.boxes.index(gradients), scene.boxes.index(updates)}
+    (line,) = (route for route in scene.routes if {route.source, route.target} == numbers)
+    assert not line.back, "the flow of training is that of the model mirrored"
+
+
+def test_lines_that_join_before_the_gradients_have_no_words() -> None:
+    scene = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").picture(depth=0).scene
+    train = next(number for number, box in enumerate(scene.boxes) if box.address == "train")
+    assert sum(route.target == train for route in scene.routes) > 3
+    assert not any("tensors" in text.content for text in scene.texts if text.role == "edge")
+
+
+def test_nothing_stands_apart_inside_what_trains_the_model() -> None:
+    scene = graphviz_tb.load(REAL / "lstm_dynamic_rnn.pb").picture(open_all=True, max_open=600).scene
+    inner = {number for number, box in enumerate(scene.boxes) if box.address.startswith(("gradients", "clip"))}
+    assert not [text for text in scene.texts if text.content == "Training" and text.box in inner]
+
+
+def _box(scene: Scene, start: str) -> Box:
+    return next(box for box in scene.boxes if box.address.startswith(start))
