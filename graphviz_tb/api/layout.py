@@ -26,7 +26,14 @@ from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.view import View
 from graphviz_tb.open.first_picture import MIN_PICTURE_BOXES
-from graphviz_tb.open.groups import OpenSet, lone_members, open_groups, shows_one_member, unlisted_notices
+from graphviz_tb.open.groups import (
+    OpenSet,
+    lone_members,
+    open_groups,
+    shown_contents,
+    shows_one_member,
+    unlisted_notices,
+)
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, place
 from graphviz_tb.render.paper import paper_units
@@ -148,15 +155,14 @@ def _lay_out_open_groups(
     """
     hierarchy, report = model.hierarchy, model.report
     columns = column_breaks(model, options, second) if columns is None else columns
-    alone = lone_members(hierarchy, opened, options)
-    members = alone or {}
-    metagraph = model.member_metagraph if members else model.metagraph
+    alone, contents = lone_members(hierarchy, opened, options), shown_contents(hierarchy, opened, options)
+    metagraph = model.member_metagraph if alone else model.metagraph
     with report.stage("arrange"):
         lay = LevelArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, columns)
-        skeletons = arrange_levels(hierarchy, metagraph, opened, lay, members)
+        skeletons = arrange_levels(hierarchy, metagraph, opened, lay, contents)
     with report.stage("view"):
         labels = NodeLabels(hierarchy, second, alone=alone is not None)
-        view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, members)
+        view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, contents)
     with report.stage("place"):
         scene = place(view, options, frames)
     # Equal metagraphs share one skeleton, so its notices occur several times.
@@ -219,10 +225,11 @@ def _largest_legible_layout(
 def _opening_units(hierarchy: Hierarchy, opened: OpenSet, options: PictureOptions) -> dict[RowPath, list[RowPath]]:
     """Return the groups that open as one box, keyed by the group that owns the box.
 
-    A stack, a group that holds nothing else, and the member that is shown form one unit; any other group is a unit.
+    A stack, a group that holds nothing else, and the member that is shown form one unit, and so do scopes that hold
+    nothing but one another; any other group is a unit.
     """
-    members = lone_members(hierarchy, opened, options) or {}
-    box = {member: path for path, member in members.items()}  # of nested stacks the outermost is last
+    members = shown_contents(hierarchy, opened, options)
+    box = {member: path for path, member in members.items()}  # of nested stacks and scopes the outermost is last
     units: dict[RowPath, list[RowPath]] = {}
     for path in opened:
         units.setdefault(box.get(members.get(path, path), path), []).append(path)

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from graphviz_tb.api.summary import ambiguous_stack_labels
 from graphviz_tb.graphs.level_flow import children_in_ranks, unconnected_children
 from graphviz_tb.model.hierarchy import SERIES_ROW, Hierarchy
-from graphviz_tb.model.paths import RowPath, child_path, path_address, repetition_count
+from graphviz_tb.model.paths import (
+    RowPath,
+    child_path,
+    joined_frames,
+    path_address,
+    repetition_count,
+    scopes_of_frame,
+)
 from graphviz_tb.open.first_picture import GRAPH_ROOT, first_open_groups
 from graphviz_tb.open.repeats import loop_functions, quiet_rows
 from graphviz_tb.words.view import NodeLabels
@@ -47,13 +54,17 @@ class OutlineGroup:
 def outline_model(model: BaseModel) -> tuple[OutlineGroup, ...]:
     """Return the groups that a first picture opens if there is room, outer ones first, in the order of the flow."""
     hierarchy = model.hierarchy
-    opened = set(first_open_groups(hierarchy, model.metagraph))
+    opened = dict.fromkeys(first_open_groups(hierarchy, model.metagraph))
+    joined = joined_frames(hierarchy, opened)
     quiet = quiet_rows(hierarchy)
     node_labels = NodeLabels(hierarchy, lambda path: None)
     mistaken_for = ambiguous_stack_labels(hierarchy, inside=False)  # labels of nested groups cannot be confused
     bodies = {loop["body"] for loop in loop_functions(hierarchy)}
 
     def box_label(path: RowPath) -> str:
+        return "/".join(map(segment, scopes_of_frame(hierarchy, path, joined.get(path, path))))
+
+    def segment(path: RowPath) -> str:
         return mistaken_for.get(path[-1]) or node_labels.short_label(path) or path_address(hierarchy, path)
 
     def part(path: RowPath) -> OutlineBox:
@@ -65,7 +76,8 @@ def outline_model(model: BaseModel) -> tuple[OutlineGroup, ...]:
     lines: list[OutlineGroup] = []
     waiting: list[tuple[RowPath, int]] = [(GRAPH_ROOT, 0)]
     while waiting:
-        path, depth = waiting.pop()
+        box, depth = waiting.pop()
+        path = joined.get(box, box)  # one line for scopes that contain nothing but one another
         # Children are given by position; `mask.extracted` are the ones in the auxiliary area.
         away = {model.metagraph(path).children[position] for position in model.metagraph(path).mask.extracted_children}
         ranks, apart = children_in_ranks(hierarchy, path), unconnected_children(hierarchy, path)
@@ -82,8 +94,8 @@ def outline_model(model: BaseModel) -> tuple[OutlineGroup, ...]:
         in_flow = [parts(row for row in rank if row in shown) for rank in ranks]
         lines.append(
             OutlineGroup(
-                "" if path == GRAPH_ROOT else box_label(path),
-                path_address(hierarchy, path),
+                "" if box == GRAPH_ROOT else box_label(box),
+                path_address(hierarchy, box),
                 depth,
                 tuple(rank for rank in in_flow if rank),
                 parts(row for row in inside if row not in shown),

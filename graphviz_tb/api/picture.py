@@ -14,7 +14,7 @@ from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Paint
-from graphviz_tb.model.paths import box_of_path, path_address
+from graphviz_tb.model.paths import box_of_path, frame_of_path, joined_frames, path_address
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.view import View
 from graphviz_tb.open.groups import OpenSet, lone_members
@@ -116,11 +116,10 @@ def picture_caption(
 def _selected_addresses(model: BaseModel, opened: OpenSet, options: PictureOptions) -> tuple[str, ...]:
     """Return the addresses of the boxes highlighted with `select`."""
     hierarchy, members = model.hierarchy, lone_members(model.hierarchy, opened, options)
-    chosen = [path for paths in model.names.find_each(options.select) for path in paths]
-    return tuple(
-        path_address(hierarchy, box_of_path(hierarchy, path, members) if members is not None else path)
-        for path in chosen
-    )
+    joined = joined_frames(hierarchy, opened)
+    chosen = (path for paths in model.names.find_each(options.select) for path in paths)
+    boxes = (box_of_path(hierarchy, path, members) if members is not None else path for path in chosen)
+    return tuple(path_address(hierarchy, frame_of_path(hierarchy, path, joined)) for path in boxes)
 
 
 def _redraw_picture(model: BaseModel, options: PictureOptions) -> PictureStages:

@@ -122,7 +122,7 @@ def _tree_lines(model: Model, depth: int | None, under: str | None, ops: bool, b
         opened = open_screenful(hierarchy, first, lines)
     # An explicit request is shown completely; the default is limited to two screens.
     cut = depth is None and not by_flow
-    shown = list(walk_branches(hierarchy, first, opened, ops, by_flow))
+    shown = list(walk_branches(hierarchy, first, opened, ops, by_flow, join=True))
     most = 2 * lines if cut else len(shown)
     room = max(MAX_LISTED_FUNCTIONS, lines - len(shown)) if cut else len(others)
     page = TreeWriter(hierarchy, terminal_width(), output_style(), _source_label(model))
@@ -135,7 +135,7 @@ def _tree_lines(model: Model, depth: int | None, under: str | None, ops: bool, b
     if others and under is None:
         text += ["", *page.heading_lines(f"Functions ({len(others):,})")]
     for root in others[:room]:
-        text += page.branch_lines(list(walk_branches(hierarchy, root, opened, ops, by_flow)), opened)
+        text += page.branch_lines(list(walk_branches(hierarchy, root, opened, ops, by_flow, join=True)), opened)
     return [
         *text,
         *page.remainder_line(len(others) - room, f"more{' functions' * (under is None)}; --depth 0 lists all"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -34,7 +34,7 @@ from graphviz_tb.model.hierarchy import (
     Hierarchy,
     RowKind,
 )
-from graphviz_tb.model.paths import content_rows, path_address, repetition_count
+from graphviz_tb.model.paths import content_rows, path_address, repetition_count, sole_scope
 from graphviz_tb.open.repeats import quiet_rows
 from graphviz_tb.words.paper import PaperWords
 
@@ -47,13 +47,15 @@ ROW_KIND_WORDS = {SCOPE_ROW: "scope", OP_ROW: "op", SERIES_ROW: "series", FOLD_R
 class Branch:
     """One line: a group, a call or an op (`row`), or the ops of a group together (`row` of the group, `loose` ops).
 
-    `depth` counts from the root shown; `last` marks the last line below its parent.
+    `depth` counts from the root shown; `last` marks the last line below its parent. `around` are scopes that contain
+    nothing but one another, and this row, from the outside in: they share its line.
     """
 
     row: int
     depth: int
     last: bool
     loose: tuple[int, ...] = ()
+    around: tuple[int, ...] = ()
 
 
 def tree_roots(model: Model, under: str | None) -> list[int]:
@@ -161,16 +163,22 @@ def open_distinct_structures(hierarchy: Hierarchy, roots: Iterable[int]) -> set[
 
 
 def walk_branches(
-    hierarchy: Hierarchy, root: int, opened: set[int], ops: bool = False, by_flow: bool = False
+    hierarchy: Hierarchy, root: int, opened: set[int], ops: bool = False, by_flow: bool = False, join: bool = False
 ) -> Iterator[Branch]:
     """Yield the lines of `root` and below, in preorder; `ops` lists ops one by one.
 
-    Siblings are in the order of the file, or `by_flow` along the flow of data.
+    Siblings are in the order of the file, or `by_flow` along the flow of data. With `join` open scopes that contain
+    nothing but one another are one line.
     """
     waiting = [Branch(root, 0, True)]
     # A stack: lines are pushed from the last to the first, and popped in preorder.
     while waiting:
         branch = waiting.pop()
+        if join and not branch.loose:
+            rows = [branch.row]
+            while rows[-1] in opened and (inner := sole_scope(hierarchy, rows[-1])) in opened:
+                rows.append(inner)
+            branch = replace(branch, row=rows[-1], around=tuple(rows[:-1]))
         yield branch
         if branch.loose or branch.row not in opened:
             continue
@@ -290,7 +298,7 @@ class TreeWriter:
             else:
                 closed = branch.row not in opened and self.hierarchy.can_open(branch.row)
                 sign = "+ " if closed and branch.row not in self.hierarchy.calls else "─ "
-                yield self.group_line(branch.row, self.line_stem(trail, sign) if branch.depth else "")
+                yield self.group_line(branch.row, self.line_stem(trail, sign) if branch.depth else "", branch.around)
                 yield from self.body_lines(branch.row, trail)
 
     def line_stem(self, trail: list[bool], sign: str) -> str:
@@ -302,9 +310,10 @@ class TreeWriter:
             return f"… {depth:,} {joint}"
         return "".join("   " if last else "│  " for last in trail[1:-1]) + joint
 
-    def group_line(self, row: int, stem: str) -> str:
-        """Return the line of a group, a call, or a single op."""
-        name = one_line(self.row_label(row) if row else self.label) or "''"
+    def group_line(self, row: int, stem: str, around: Iterable[int] = ()) -> str:
+        """Return the line of a group, a call, or a single op; scopes `around` it that hold nothing else come first."""
+        names = (self.row_label(each) if each else self.label for each in (*around, row))
+        name = one_line("/".join(names)) or "''"
         note = self.row_note(row)
         return self.compose_line(stem, name, note, self.count_text(row), self.ops_below(row) / self.most)
 

@@ -340,6 +340,56 @@ def box_of_path(hierarchy: Hierarchy, path: RowPath, members: Mapping[RowPath, R
     return stack_boxes(hierarchy, (*shown[:-1], stack))[-1] if stack >= 0 else shown
 
 
+# Scopes that hold nothing but one scope: open ones are drawn as one frame, `outer/middle/inner`.
+
+
+def sole_scope(hierarchy: Hierarchy, row: int) -> int:
+    """Return the scope that is all a scope contains; -1 if it has more, or is drawn as a stack."""
+    if row <= 0 or hierarchy.kind[row] != SCOPE_ROW:
+        return -1
+    children = hierarchy.children(row)
+    if len(children) != 1 or hierarchy.kind[children[0]] != SCOPE_ROW or sole_stack(hierarchy, row) >= 0:
+        return -1
+    return -1 if is_stack(hierarchy, int(hierarchy.parent[row])) else int(children[0])
+
+
+def scopes_inside_alone(hierarchy: Hierarchy, path: RowPath) -> list[RowPath]:
+    """Return the scopes that open together with a scope that contains nothing else, from the outside in."""
+    found: list[RowPath] = []
+    *calls, row = path
+    while (row := sole_scope(hierarchy, row)) >= 0:
+        found.append((*calls, row))
+    return found
+
+
+def scopes_of_frame(hierarchy: Hierarchy, path: RowPath, content: RowPath) -> list[RowPath]:
+    """Return the scopes that share the frame of a scope, which shows `content`, from the outside in."""
+    found = [path]
+    while found[-1] != content and (row := sole_scope(hierarchy, found[-1][-1])) >= 0:
+        found.append((*path[:-1], row))
+    return found
+
+
+def joined_frames(hierarchy: Hierarchy, opened: Iterable[RowPath]) -> dict[RowPath, RowPath]:
+    """Return the innermost open scope whose content a frame shows, by the path of the scopes around it that contain
+    nothing else; inner ones first. `opened` lists groups, each after the group around it."""
+    found: dict[RowPath, RowPath] = {}
+    open_ones = dict.fromkeys(opened)
+    for path in reversed(open_ones):
+        inner = (*path[:-1], sole_scope(hierarchy, path[-1]))
+        if inner in open_ones:
+            found[path] = found.get(inner, inner)
+    return found
+
+
+def frame_of_path(hierarchy: Hierarchy, path: RowPath, joined: Mapping[RowPath, RowPath]) -> RowPath:
+    """Return the scope whose frame shows an open scope: the outermost that contains nothing else."""
+    around = parent_path(hierarchy, path)
+    while around is not None and around in joined and sole_scope(hierarchy, around[-1]) == path[-1]:
+        path, around = around, parent_path(hierarchy, around)
+    return path
+
+
 def repetition_count(hierarchy: Hierarchy, row: int) -> int:
     """Return the number of members of a series, or of children of a fold."""
     return len(repeated_rows(hierarchy, row))

@@ -25,6 +25,7 @@ from graphviz_tb.model.paths import (
     is_stack,
     last_segment,
     paths_to_usual_member,
+    scopes_inside_alone,
     sole_stack,
     usual_member,
     without_digits,
@@ -132,12 +133,14 @@ class FirstPicture:
         self.judging: set[RowPath] = set()
 
     def shown_content(self, path: RowPath) -> RowPath:
-        """Return the group whose content shows when `path` is open: itself, or the usual member of a stack."""
+        """Return the group whose content shows when `path` is open: itself, or the last that opens with it."""
         return self.with_usual_member(path)[-1]
 
     def with_usual_member(self, path: RowPath) -> list[RowPath]:
-        """Return a group with the groups that open with it: the usual member of a stack."""
-        return [path, *(paths_to_usual_member(self.hierarchy, path) if self.alone else ())]
+        """Return a group with the groups that open with it: the usual member of a stack, or the scopes that it holds
+        alone."""
+        usual = paths_to_usual_member(self.hierarchy, path) if self.alone else []
+        return [path, *(usual or scopes_inside_alone(self.hierarchy, path))]
 
     def open_paths(self) -> list[RowPath]:
         """Return the open groups and the members that stacks show, in the order of opening."""

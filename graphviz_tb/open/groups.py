@@ -14,9 +14,11 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import (
     RowPath,
     child_path,
+    joined_frames,
     parent_path,
     paths_to_usual_member,
     sole_open_members,
+    sole_scope,
     sole_stack,
 )
 from graphviz_tb.open.first_picture import GRAPH_ROOT, ExpandPath, first_open_groups, opens_without_recursion
@@ -62,6 +64,7 @@ def open_groups(
         notices += odd
     if options.open and shows_one_member(options):
         _open_usual_members(hierarchy, opened)
+        _open_scopes_inside(hierarchy, opened)
     # Several patterns may meet the same limit: report the first place only.
     told = {(notice.code, notice.message): notice for notice in reversed(notices)}
     return opened, (*reversed(told.values()), *unlisted_notices(hierarchy, opened))
@@ -80,6 +83,13 @@ def lone_members(
     """Return the member that each open stack shows alone, by path of the stack; None if stacks list their members,
     because that is requested or because two members of one stack are open."""
     return sole_open_members(hierarchy, opened) if shows_one_member(options) else None
+
+
+def shown_contents(hierarchy: Hierarchy, opened: Iterable[RowPath], options: PictureOptions) -> dict[RowPath, RowPath]:
+    """Return the group whose content an open group shows, where it is not its own: the member of a stack, the innermost
+    of scopes that contain nothing else."""
+    opened = list(opened)
+    return {**joined_frames(hierarchy, opened), **(lone_members(hierarchy, opened, options) or {})}
 
 
 def unlisted_notices(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
@@ -120,6 +130,15 @@ def _open_usual_members(hierarchy: Hierarchy, opened: OpenSet) -> None:
         members = hierarchy.children(stack).tolist() if stack >= 0 else []
         if members and not any((*path[:-1], member) in opened for member in members):
             opened.update(dict.fromkeys(paths_to_usual_member(hierarchy, path)))
+
+
+def _open_scopes_inside(hierarchy: Hierarchy, opened: OpenSet) -> None:
+    """Open the scopes that an open scope contains alone."""
+    for path in list(opened):
+        inner = (*path[:-1], sole_scope(hierarchy, path[-1]))
+        while inner[-1] >= 0 and inner not in opened:
+            opened[inner] = None
+            inner = (*path[:-1], sole_scope(hierarchy, inner[-1]))
 
 
 def _max_open_notice(limit: int, where: str) -> Notice:

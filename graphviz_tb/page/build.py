@@ -21,7 +21,7 @@ from graphviz_tb.limits import MAX_STEP_ROWS
 from graphviz_tb.logs.run_statistics import profiles_by_step, statistics_by_step
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import advance_of, joins_previous_character
-from graphviz_tb.model.paths import RowPath, child_path, path_address, sole_stack, usual_member
+from graphviz_tb.model.paths import RowPath, child_path, path_address, sole_scope, sole_stack, usual_member
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.open.groups import lone_members
@@ -152,6 +152,7 @@ def page_data(
         "steps": listed,
         "measured": [word for word in schemes if word in colours.COLOURING_UNITS],
         **(_stack_rows(hierarchy) if alone else {}),
+        "inner": [[row, inner] for row in range(1, len(hierarchy)) if (inner := sole_scope(hierarchy, row)) >= 0],
         **({"view": _saved_view_values(model.view)} if model.view is not None else {}),
         "apart": {str(row): rank for row, rank in apart.items()},
         "notices": [*(notice.message for notice in (*model.notices, *notices, *lay.notices())), *left],

@@ -14,7 +14,7 @@ from graphviz_tb.expand.copies import MemberCopies, MemberCopy
 from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.limits import MAX_FUNCTION_NESTING, MAX_GROUPS_INSIDE_CALLS
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import RowPath, child_path, sole_stack
+from graphviz_tb.model.paths import RowPath, child_path, sole_scope, sole_stack
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.page.levels import LevelStore, level_key
 
@@ -150,6 +150,7 @@ def walk_levels(
     """
     hierarchy, none = levels.hierarchy, PortConstraints()
     stacks: dict[RowPath, PortConstraints] = {}  # port constraints of groups drawn as stacks
+    joined: dict[RowPath, PortConstraints] = {}  # of scopes whose frame shows the scope in them
     soon: deque[tuple[RowPath, PortConstraints]] = deque([((0,), none)])
     queue: deque[tuple[RowPath, PortConstraints]] = deque()
     for row in hierarchy.function_rows:
@@ -162,6 +163,9 @@ def walk_levels(
         yield path, level, skeleton, outside
         if sole_stack(hierarchy, path[-1]) >= 0:
             stacks[path] = outside
+        inner = (*path[:-1], sole_scope(hierarchy, path[-1]))
+        if inner[-1] >= 0:
+            joined[inner] = outside
         opening = {position for position, row in enumerate(level.children) if hierarchy.can_open(row)}
         found = child_port_constraints(level, skeleton, opening) if opening else {}
         copies = copied.copied_members(path, first)
@@ -173,7 +177,7 @@ def walk_levels(
             if len(child) == 1 or inside <= MAX_GROUPS_INSIDE_CALLS:
                 # A single member is drawn in the place of its stack.
                 box = levels.box_path(child)
-                ports = found.get(position, none) if box == child else stacks[box]
+                ports = joined.pop(child, found.get(position, none)) if box == child else stacks[box]
                 (soon if child in first else queue).append((child, ports))
 
 

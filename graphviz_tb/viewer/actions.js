@@ -155,7 +155,8 @@ export class Actions {
       const { graph } = this.app.state;
       const stack = graph.stackIn(path);
       const member = stack && graph.memberOf(stack, this.app.state.open);
-      for (const [key, one] of [...this.app.state.open]) if (graph.within(one, path) && key !== graph.key(path)) this.app.state.open.delete(key);
+      const kept = new Set(graph.joined(path, this.app.state.open).map((one) => graph.key(one)));
+      for (const [key, one] of [...this.app.state.open]) if (graph.within(one, path) && !kept.has(key)) this.app.state.open.delete(key);
       if (member) for (const one of [...graph.ancestors(member), member]) if (graph.within(one, path)) this.app.state.open.set(graph.key(one), one);
       this.app.state.isOpenChosen = true;
       await this.app.view.redraw(path);

@@ -57,6 +57,8 @@ export class Graph {
     this.stacks = new Map(head.stacks);
     /** @type {Map<number, number>} groups that hold nothing but a stack, each with that */
     this.boxes = new Map(head.boxes);
+    /** @type {Map<number, number>} scopes that hold nothing but one scope, each with that */
+    this.inner = new Map(head.inner);
     /** @type {Map<number, Copy>} members of stacks whose levels are those of another */
     this.copied = new Map(readCopies(new Reader(copies, 0)).map((copy) => [copy.member, copy]));
   }
@@ -262,15 +264,29 @@ export class Graph {
     return null;
   }
 
-  /** What an open group shows: what it holds, or what a member of its stack does. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
-  shownPath(path, open) {
-    const stack = this.stackIn(path);
-    return (stack && this.memberOf(stack, open)) || path;
+  /** The scope that is all a scope holds. @param {Path} path @returns {Path | null} */
+  innerOf(path) {
+    const inner = this.inner.get(path[path.length - 1]);
+    return inner === undefined ? null : [...path.slice(0, -1), inner];
   }
 
-  /** The group whose box shows a path: that of a stack for a member shown. @param {Path} path @returns {Path} */
+  /** The open scopes whose frame is one: a scope, the one that is all it holds, and so on. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
+  joined(path, open) {
+    const found = [path];
+    for (let at = this.innerOf(path); at && open.has(this.key(at)); at = this.innerOf(at)) found.push(at);
+    return found;
+  }
+
+  /** What an open group shows: what it holds, or what a member of its stack, or the innermost of its frame, does. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
+  shownPath(path, open) {
+    const stack = this.stackIn(path);
+    return stack ? this.memberOf(stack, open) || path : /** @type {Path} */ (this.joined(path, open).pop());
+  }
+
+  /** The group whose box shows a path: that of a stack for a member shown, the outermost of scopes that hold one another alone. @param {Path} path @returns {Path} */
   frame(path) {
     let found = this.stackOf(path) ?? path;
+    for (let at = this.around(found); at && this.inner.get(at[at.length - 1]) === found[found.length - 1]; at = this.around(found)) found = at;
     const stack = this.stackIn(found);
     for (let at = stack && this.around(found); at && at[0] !== 0; at = this.around(at)) {
       const own = this.stackIn(at);
@@ -280,10 +296,15 @@ export class Graph {
     return found;
   }
 
-  /** What opens with a group: the stack in it and its usual member, unless one is open. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
+  /** What opens with a group: the stack in it and its usual member, unless one is open; the scope that is all it holds. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
   opensWith(path, open) {
     const stack = this.stackIn(path);
-    if (!stack || this.memberOf(stack, open)) return [];
+    if (!stack) {
+      const found = [];
+      for (let at = this.innerOf(path); at; at = this.innerOf(at)) found.push(at);
+      return found;
+    }
+    if (this.memberOf(stack, open)) return [];
     const usual = [...stack.slice(0, -1), /** @type {number} */ (this.stacks.get(stack[stack.length - 1]))];
     return [...this.ancestors(stack).filter((one) => this.within(one, path)), stack, usual];
   }

@@ -96,9 +96,10 @@ export class Outline {
       const [path, level] = /** @type {[Path, number]} */ (todo.pop());
       if (level) this.tree.append(this.lineElement(path, level));
       if (level && !open.has(graph.key(path))) continue;
-      const held = graph.level(path);
+      const content = /** @type {Path} */ (graph.joined(path, open).pop());
+      const held = graph.level(content);
       if (!held) continue;
-      const children = held.metagraph.children.slice(0, MOST_LINES).map((/** @type {number} */ row) => graph.child(path, row));
+      const children = held.metagraph.children.slice(0, MOST_LINES).map((/** @type {number} */ row) => graph.child(content, row));
       for (const child of children.reverse()) todo.push([child, level + 1]);
     }
   }
@@ -111,7 +112,7 @@ export class Outline {
     const opens = graph.opens(row);
     const mine = selected !== null && graph.key(selected) === key;
     const name = graph.address(path);
-    const leaf = this.app.state.leafName(path);
+    const leaf = (this.kept ? [path] : graph.joined(path, open)).map((one) => this.app.state.leafName(one)).join("/");
     const { painter: brush } = this.app.view;
     const tint = el("span", { class: "tint", "aria-hidden": "true" });
     tint.style.background = brush?.fillOfPath(path)?.fill ?? "";
@@ -146,7 +147,7 @@ export class Outline {
     else if (event.key === "ArrowRight" && opens && !isOpen) this.app.actions.toggle(path);
     else if (event.key === "ArrowRight") lines[at + 1]?.focus();
     else if (event.key === "ArrowLeft" && isOpen) this.app.actions.toggle(path);
-    else if (event.key === "ArrowLeft") byId(`o-${graph.key(graph.around(path) ?? path)}`)?.focus();
+    else if (event.key === "ArrowLeft") byId(`o-${graph.key(graph.frame(graph.around(path) ?? path))}`)?.focus();
     else if (event.key === "Enter") opens ? this.app.actions.toggle(path) : this.app.actions.reveal(path, false);
     else if (event.key === " ") this.app.actions.reveal(path, false);
     else return;

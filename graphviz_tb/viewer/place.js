@@ -4290,6 +4290,13 @@ function stack_label(node, said, member, shown, members) {
   other = (shown ? ("as " + String(member.label)) : "");
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member.label) + ", one of " + String(members)), stacked: true});
 }
+function joined_label(nodes) {
+  let inner, names, second;
+  inner = nodes.at(-1);
+  names = (() => { const out = []; for (const node of nodes) { out.push(((node.second === last_segment(node.full)) ? node.second : node.label)); } return out; })();
+  second = ((names.at(-1) === inner.label) ? inner.second : inner.label);
+  return py_replace(nodes[0], {label: py_join("/", names), second: second, full: inner.full, about: inner.about});
+}
 function _box_tooltip(node, links) {
   let linked, times;
   linked = (links.length ? ("linked with " + String(py_join(", ", py_map(tooltip_name, links.slice(0, TOOLTIP_NAMES))))) : "");
@@ -5196,6 +5203,7 @@ const exported = {
   FrameCache: FrameCache,
   words_of: level_words,
   as_stack: stack_label,
+  as_one_frame: joined_label,
   Metaedge: Metaedge,
   Bridge: Bridge,
   Annotation: Annotation,

@@ -81,7 +81,7 @@ export class ViewState {
     const { graph } = this;
     for (const path of [...wanted.values()]) {
       const stack = graph.stackIn(path);
-      if (!stack || listed.has(graph.address(stack))) continue;
+      if (stack && listed.has(graph.address(stack))) continue;
       for (const one of graph.opensWith(path, wanted)) wanted.set(graph.key(one), one);
     }
   }

@@ -45,7 +45,9 @@ export class Views {
       const nodeLabels = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => {
         const made = nodeLabel(one, level.node_labels[number]);
         const content = open.has(graph.key(one)) ? graph.shownPath(one, open) : one;
-        return content === one || !graph.level(content) ? made : this.asStack(made, second, /** @type {Path} */ (graph.stackIn(one)), content, one);
+        if (content === one || !graph.level(content)) return made;
+        const stack = graph.stackIn(one);
+        return stack ? this.asStack(made, second, stack, content, one) : this.asOneFrame(made, second, graph.joined(one, open));
       });
       const functions = listed.map((row) => nodeLabel([row], level.node_labels[count + level.metagraph.functions.indexOf(row)]));
       /** @type {any} */
@@ -92,6 +94,15 @@ export class Views {
     const at = metagraph.children.indexOf(member[member.length - 1]);
     const one = { ...labels[at], second: second(member) ?? labels[at].second };
     return layout.as_stack(made, second(box), one, at, metagraph.children.length);
+  }
+
+  /** The label of a frame of scopes that hold one another alone. @param {any} made @param {(path: Path) => string | null} second @param {Path[]} chain */
+  asOneFrame(made, second, chain) {
+    const labels = chain.slice(1).map((path, at) => {
+      const told = this.graph.level(chain[at]).node_labels[0];
+      return { ...told, full: this.graph.name(path[path.length - 1]), second: second(path) ?? told.second };
+    });
+    return layout.as_one_frame([made, ...labels]);
   }
 
   /** Where the rows are that the lines of a level speak of. @param {Path} path @param {any} metagraph */

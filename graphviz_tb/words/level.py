@@ -208,6 +208,21 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
     )
 
 
+def joined_label(nodes: Sequence[NodeLabel]) -> NodeLabel:
+    """Return the label of the frame of scopes that contain nothing but one another, from the outside in.
+
+    >>> outer = NodeLabel(1, "", "scope", "outer", "outer", "2 ops")
+    >>> inner = NodeLabel(2, "", "scope", "3 → 4", "outer/inner", "inner")
+    >>> label = joined_label([outer, inner])
+    >>> label.row, label.label, label.second, label.full
+    (1, 'outer/inner', '3 → 4', 'outer/inner')
+    """
+    inner = nodes[-1]
+    names = [node.second if node.second == last_segment(node.full) else node.label for node in nodes]
+    second = inner.second if names[-1] == inner.label else inner.label
+    return replace(nodes[0], label="/".join(names), second=second, full=inner.full, about=inner.about)
+
+
 def _box_tooltip(node: NodeLabel, links: list[str]) -> str:
     """Return the tooltip of a box; that of an open group names the ends of the stubs that are not shown next to it."""
     linked = f"linked with {', '.join(map(tooltip_name, links[:TOOLTIP_NAMES]))}" if links else ""

@@ -25,6 +25,8 @@ from graphviz_tb.model.paths import (
     path_address,
     repeated_rows,
     repetition_count,
+    scopes_of_frame,
+    sole_scope,
     sole_stack,
 )
 from graphviz_tb.model.scene import BoxKind
@@ -32,7 +34,7 @@ from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.ops.layers import is_counted_name
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
-from graphviz_tb.words.level import level_words, stack_label
+from graphviz_tb.words.level import joined_label, level_words, stack_label
 from graphviz_tb.words.paper import PaperWords
 
 # The label of each closed box: its name, second line and badge.
@@ -70,9 +72,12 @@ class NodeLabels:
         self.numbers: dict[int, dict[int, str]] = {}
 
     def node_label(self, path: RowPath, content: RowPath | None = None) -> NodeLabel:
-        """Return the label of the child at `path`; `content` is the member whose content a stack shows."""
+        """Return the label of the child at `path`; `content` is what it shows: the member of a stack, the innermost of
+        scopes that contain nothing else."""
         if content is None or content == path:
             return self.plain_label(path)
+        if sole_scope(self.hierarchy, path[-1]) >= 0:
+            return joined_label([self.plain_label(each) for each in scopes_of_frame(self.hierarchy, path, content)])
         node, member = self.plain_label(path), self.plain_label(content)
         members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])

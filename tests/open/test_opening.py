@@ -10,6 +10,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.api.layout import is_legible
+from graphviz_tb.api.outline import outline_model
 from graphviz_tb.api.pipeline import Model, Picture
 from graphviz_tb.api.sheet_columns import SheetTarget
 from graphviz_tb.errors import UnknownNode
@@ -40,6 +41,25 @@ def test_chains_of_single_scopes_are_opened(rule: Rule) -> None:
     # x ─▶ outer/middle/inner/{a ─▶ b} ─▶ y
     picture = rule("single_child_chain").picture()
     assert closed(picture) == {"x", "y", "outer/middle/inner/a", "outer/middle/inner/b"}
+
+
+def test_scopes_that_hold_nothing_but_one_another_are_one_frame(rule: Rule) -> None:
+    # x ─▶ outer/middle/inner/{a ─▶ b} ─▶ y
+    model = rule("single_child_chain")
+    first = model.picture()
+    names = ("outer", "outer/middle", "outer/middle/inner", "outer/middle/inner/b")
+    for picture in (first, *(model.picture(open=(name,)) for name in names), model.picture(open_all=True)):
+        (frame,) = [box for box in picture.scene.boxes if box.open]
+        assert (frame.address, frame.title) == ("outer", "outer/middle/inner · 2 ops")
+        assert closed(picture) == closed(first)
+    for name in names[:3]:  # each is chosen by its address
+        assert model.picture(select=(name,)).caption.select == ("outer",)
+    # two levels deep, the last is a box in the frame of the others
+    shallow = model.picture(depth=2)
+    assert opened(shallow) == {"outer"}
+    assert closed(shallow) == {"x", "y", "outer/middle/inner"}
+    groups = [(group.label, group.address) for group in outline_model(model)]
+    assert groups == [("", ""), ("outer/middle/inner", "outer")]
 
 
 def test_all_parts_are_drawn(rule: Rule) -> None:
@@ -139,7 +159,7 @@ def test_patterns(rule: Rule) -> None:
     assert opened(model.picture(open=("*",))) == {"a", "f"}
     assert opened(model.picture(open=("a/*",))) == {"a", "a/b", "a/e"}
     assert opened(model.picture(open=("a/b/?",))) == {"a", "a/b", "a/b/c", "a/b/d"}
-    assert opened(model.picture(open=("**",))) == {"a", "a/b", "a/b/c", "a/b/d", "a/e", "f", "f/g"}
+    assert opened(model.picture(open=("**",))) == {"a", "a/b", "a/b/c", "a/b/d", "a/e", "f"}  # f/g in its frame
     with pytest.raises(UnknownNode):
         model.picture(open=("z*",))
 

@@ -182,3 +182,19 @@ def test_what_waits_for_an_update_is_no_gradient() -> None:
     add(name="second/Act", op="Relu", input=["second/MatMul"])
     add(name="gradient_tape/second_grad", op="ReluGrad", input=["gradient_tape/0_grad", "second/Act"])
     assert "second" not in inside(load(graph), "gradients")
+
+
+def test_a_net_that_only_receives_and_gives_weights_is_no_bookkeeping() -> None:
+    """As the global net of A3C: gradients of the worker change it, assignments copy it, nobody reads what it says."""
+    graph = step()
+    for name in ("model/layer_0/kernel", "global/body/kernel"):
+        graph.node.add(name=name, op="VariableV2").attr["dtype"].type = 1
+        graph.node.add(name=f"{name}/read", op="Identity", input=[name])
+    next(node for node in graph.node if node.name == "model/layer_0/MatMul").input.append("model/layer_0/kernel/read")
+    graph.node.add(name="global/body/kernel/Assign", op="Assign", input=["global/body/kernel", "y"])
+    graph.node.add(name="global/body/MatMul", op="MatMul", input=["x", "global/body/kernel/read"])
+    graph.node.add(name="global/value", op="Relu", input=["global/body/MatMul"])
+    graph.node.add(name="pull", op="Assign", input=["model/layer_0/kernel", "global/body/kernel/read"])
+    model = load(graph)
+    assert "global" in shown(model)
+    assert "global/body/MatMul" not in inside(model, "bookkeeping")

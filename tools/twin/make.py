@@ -45,6 +45,7 @@ WANTED = {
     "words.level": (
         "level_words: words_of",
         "stack_label: as_stack",
+        "joined_label: as_one_frame",
     ),
     "model.metagraph": (
         "Metaedge",

@@ -23,7 +23,7 @@ from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct_values
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.paths import DIGIT_RUN
-from graphviz_tb.ops.roles import Role, has_role
+from graphviz_tb.ops.roles import CONVOLUTION_OPS, MATRIX_PRODUCT_OPS, Role, has_role
 
 # Parts of a training level: model, gradients, updates, evaluation, and bookkeeping.
 #
@@ -133,7 +133,26 @@ class TrainingLevels:
         filling = {child for child in beside if not model.isdisjoint(after.get(child, ()))}
         writing = {union_root(head, child) for child in beside if child in filling or self._writes[child]}
         unused = {child for child in beside if self._sizes[child] and not after.get(child)}
-        return unused | {child for child in beside if (top := union_root(head, child)) not in fed or top in writing}
+        books = unused | {child for child in beside if (top := union_root(head, child)) not in fed or top in writing}
+        return {child for child in books if not self._is_network(child)}
+
+    def _is_network(self, row: int) -> bool:
+        """Return whether a scope computes with weights that it contains: the net that all workers of A3C share."""
+        weight, product = self._weights_of_products
+        start, stop = np.searchsorted(product, (row, self.hierarchy.end[row]))
+        return bool(((weight[start:stop] >= row) & (weight[start:stop] < self.hierarchy.end[row])).any())
+
+    @cached_property
+    def _weights_of_products(self) -> tuple[Longs, Longs]:
+        """Rows of weights and of the products and convolutions that use them, without gradients, by the latter."""
+        hierarchy, graph = self.hierarchy, self.hierarchy.graph
+        origin = graph.meaning.origin[graph.source]
+        uses = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)[graph.target]
+        used = np.flatnonzero(uses & (origin >= 0) & ~graph.control)
+        weight, product = hierarchy.row_of_node[origin[used]], hierarchy.row_of_node[graph.target[used]]
+        kept = (product >= 0) & ~self.quiet[product]
+        order = np.argsort(product[kept], kind="stable")
+        return weight[kept][order].astype(np.int64), product[kept][order].astype(np.int64)
 
     def _successors(self, row: int, values: bool = False, writes: bool = True) -> dict[int, list[int]]:
         """Return the children that each child of a level feeds.
