@@ -109,9 +109,9 @@ class JoinedGraph:
 
     def renamed_signatures(self, signatures: tuple[Signature, ...]) -> tuple[Signature, ...]:
         """Return signatures with the names of the ops."""
-        return tuple(replace(each, outputs=tuple(map(self._renamed, each.outputs))) for each in signatures)
+        return tuple(replace(each, outputs=tuple(map(self._renamed_output, each.outputs))) for each in signatures)
 
-    def _renamed(self, spec: TensorSpec) -> TensorSpec:
+    def _renamed_output(self, spec: TensorSpec) -> TensorSpec:
         node, colon, output = spec.tensor.partition(":")
         return replace(spec, tensor=f"{self.named.get(node, node)}{colon}{output}")
 
@@ -121,10 +121,10 @@ def align_versions(old: Graph, new: Graph) -> tuple[JoinedGraph, JoinedGraph]:
     wanted = {*(row[0] for row in ACTIVATIONS), *NORMS}
     only_old = wanted & set(old.op_types) - set(new.op_types)
     only_new = wanted & set(new.op_types) - set(old.op_types)
-    return with_joined_chains(old, only_new), with_joined_chains(new, only_old)
+    return _with_joined_chains(old, only_new), _with_joined_chains(new, only_old)
 
 
-def with_joined_chains(graph: Graph, wanted: set[str]) -> JoinedGraph:
+def _with_joined_chains(graph: Graph, wanted: set[str]) -> JoinedGraph:
     """Return a graph with some ops in place of the chains that compute the same; the graph itself if it has none."""
     if not set(graph.op_types) & (_middle_ops(wanted) | (NORM_ROOT if wanted & NORMS.keys() else set())):
         return JoinedGraph(graph)
@@ -133,7 +133,7 @@ def with_joined_chains(graph: Graph, wanted: set[str]) -> JoinedGraph:
     if not chains:
         return JoinedGraph(graph)
     named = _names_of_joined(finder, chains)
-    return JoinedGraph(interpret(flatten(_joined(graph, finder, chains, named))), named)
+    return JoinedGraph(interpret(flatten(_join_chains(graph, finder, chains, named))), named)
 
 
 def _middle_ops(wanted: set[str]) -> set[str]:
@@ -153,7 +153,7 @@ def _names_of_joined(finder: ChainFinder, chains: list[Chain]) -> dict[str, str]
     return named
 
 
-def _joined(graph: Graph, finder: ChainFinder, chains: list[Chain], named: Mapping[str, str]) -> GraphDef:
+def _join_chains(graph: Graph, finder: ChainFinder, chains: list[Chain], named: Mapping[str, str]) -> GraphDef:
     """Return the graph with one op for each chain; its users take that, and constants that nothing uses are gone."""
     from graphviz_tb.proto import GraphDef
 
@@ -226,7 +226,7 @@ class ChainFinder:
             work = _Work(self, {data: WITNESS})
             for last in work.steps_after(middle):
                 for op, settings, gives, _ in tables:
-                    if _are_close(work.values[last], gives(WITNESS)) and (nodes := self._closed(work, last)):
+                    if _are_close(work.values[last], gives(WITNESS)) and (nodes := self._closed_chain(work, last)):
                         return Chain(nodes, last, (data,), op, settings)
         return None
 
@@ -253,7 +253,7 @@ class ChainFinder:
             weights.append(weight)
             last = users[0].name
             work.values[last] = ONE_AXIS_WITNESS
-        nodes = self._closed(work, last)
+        nodes = self._closed_chain(work, last)
         if not weights or not nodes:
             return None
         # As files write it, in 32 bits; the default is left out.
@@ -290,7 +290,7 @@ class ChainFinder:
             self._constants[text] = float(numbers) if isinstance(numbers, int | float) else None
         return self._constants[text]
 
-    def _closed(self, work: _Work, last: str) -> frozenset[str]:
+    def _closed_chain(self, work: _Work, last: str) -> frozenset[str]:
         """Return the nodes of a chain that ends with `last`; none if a value inside of it is used elsewhere."""
         needed, waiting = {last}, [last]
         while waiting:
