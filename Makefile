@@ -14,7 +14,7 @@ help: ## list the targets
 install: .venv/bin/python ## make .venv with the package (editable) and what its tests need
 	.venv/bin/pip install -q -e '.[test]'
 
-test: .venv/bin/python ## run the tests but those marked slow or machine: two minutes on two cores
+test: .venv/bin/python ## run the tests but those marked slow or machine: about two minutes on two cores
 	$(PYTHON) -m pytest -q
 
 test-all: .venv/bin/python ## run all tests, with more examples; what is not installed is skipped, loudly

@@ -95,7 +95,7 @@ class ProgramReader:
 
     @cached_property
     def _weights_by_file(self) -> Counter[str]:
-        """How many weights each stored file holds."""
+        """Numbers of weights by stored file."""
         return Counter(_as_text(_as_dict(held).get("path_name")) for held in self.stored.get("weights", {}).values())
 
     @cached_property

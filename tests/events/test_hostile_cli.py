@@ -73,7 +73,7 @@ def bounded() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
-@each(("name", "case"), lambda: part(hostile().items(), 4), ids=lambda case: case[0])
+@each(("name", "case"), lambda: part(hostile().items(), 8), ids=lambda case: case[0])
 def test_it_is_refused_soon_and_in_little_memory(name: str, case: tuple[bytes, str], tmp_path: Path) -> None:
     (data, told), source, target = case, tmp_path / "source", tmp_path / "out.svg"
     source.write_bytes(data)

@@ -16,6 +16,7 @@ from graphviz_tb.model.paths import is_stack
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.page.walk import CopiedLevels, renumber_level
 from graphviz_tb.words.line_labels import describe_contents, drawn_label
+from tests.effort import everything, part
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted([*(FIXTURES / "real").glob("*.pb*"), *(FIXTURES / "rules").glob("*.pbtxt")])
@@ -107,7 +108,7 @@ def words(level: Metagraph) -> list[tuple[str, str]]:
 
 def test_the_levels_of_copies_are_those_of_the_usual_member() -> None:
     count = 0
-    for source in [*FILES, chain(6, "")]:
+    for source in [*part(FILES, 4), chain(6, "")]:
         try:
             model = load(source)
         except TbGraphError:
@@ -115,4 +116,4 @@ def test_the_levels_of_copies_are_those_of_the_usual_member() -> None:
         for name, usual, own in levels_of_copies(model):
             assert (usual, words(usual)) == (own, words(own)), (source, name)
             count += 1
-    assert count > 100
+    assert count > (100 if everything() else 20)

@@ -29,6 +29,7 @@ from graphviz_tb.formats.onnx_messages import (
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.sources.streams import open_bytes
 from tests.each import each
+from tests.effort import part
 from tests.formats.onnx_bytes import encode_message
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "onnx"
@@ -252,7 +253,7 @@ def test_truncated_model_says_where() -> None:
 
 def test_damaged_model_is_read_or_refused() -> None:
     data = (FIXTURES / "control_flow.onnx").read_bytes()
-    for place in range(0, len(data), 13):
+    for place in part(range(0, len(data), 13), 4):
         damaged = bytearray(data)
         damaged[place] ^= 0x55
         try:

@@ -39,7 +39,7 @@ def model_of(path: str) -> Any:
 
 def programs(form: str) -> Iterator[tuple[str, Any, dict[str, Any]]]:
     """The networks of a form, with their truth. A form without a reader is skipped."""
-    for name in part(sorted(TABLE), 16):
+    for name in part(sorted(TABLE), 32):
         if form in TABLE[name]["forms"]:
             try:
                 model = model_of(f"exported/{name}.{form}")

@@ -18,7 +18,7 @@ from graphviz_tb.proto import GraphDef
 from tests.effort import examples, part
 from tests.properties.graphs import unlike_blocks
 
-SEEDS = part(range(12), 5)  # of these, 5 has what is found
+SEEDS = part([5, *range(5), *range(6, 12)], 12)  # 5 has what is found
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 SEGMENT = st.sampled_from(["", "a", "b", "a_1", "n[2-8]", "(a)", "::"])
 

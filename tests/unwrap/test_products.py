@@ -128,6 +128,7 @@ def test_executions_that_overlap_share_allocations_of_long_shapes() -> None:
         list_profiles(space.SerializeToString())
 
 
+@pytest.mark.slow
 def test_names_that_thousands_of_bodies_may_explain() -> None:
     # 100 functions, each with calls of itself named a, a/a, a/a/a …
     graph = GraphDef(node=[{"name": "z", "op": "Relu"}])
