@@ -148,3 +148,29 @@ def test_another_order_in_several_blocks_is_said_once() -> None:
     assert order["new"].index("norm") > order["new"].index("sum")
     assert "norm  after sum instead of before fc, in 4 blocks" in changes.explain()
     assert diff(stacked(True), stacked(False)).items == changes.inverse().items
+
+
+def averaged(names: str, scheduled: bool) -> Any:
+    """Layers in a row, and a step that counts itself and updates each weight, with a rate that may follow a cosine."""
+    lines, before = ["x Placeholder", "it VarHandleOp", "r VarHandleOp"], "x"
+    if scheduled:
+        lines += ["opt/cosine/it ReadVariableOp it", "opt/cosine/Cos Cos opt/cosine/it",
+                  "opt/cosine/Mul Mul opt/cosine/Cos"]  # fmt: skip
+    for at, name in enumerate(names):
+        lines += [f"{name} VarHandleOp", f"{name}/Read ReadVariableOp {name}",
+                  f"m/{name}/MatMul MatMul {before} {name}/Read", f"gradients/{name} MatMul m/{name}/MatMul",
+                  f"opt/it_{at} ReadVariableOp it", f"opt/Pow_{at} Pow opt/it_{at}"]  # fmt: skip
+        lines += [] if scheduled else [f"opt/rate_{at} ReadVariableOp r"]
+        rate = "opt/cosine/Mul" if scheduled else f"opt/rate_{at}"
+        lines += [f"opt/Mul_{at} Mul gradients/{name} {rate}", f"opt/sub_{at} Sub opt/Mul_{at} opt/Pow_{at}",
+                  f"opt/AssignSub_{at} AssignSubVariableOp {name} opt/sub_{at}"]  # fmt: skip
+        before = f"m/{name}/MatMul"
+    return graph(*lines, f"m/out/Softmax Softmax {before}")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_schedule_is_no_consequence_of_a_new_layer_whose_update_takes_it(turned: bool) -> None:
+    pair = averaged("wv", False), averaged("wvz", True)
+    changes = diff(*(pair[::-1] if turned else pair))
+    assert len(changes) == 2
+    assert any("cosine" in str(change.detail) or "cosine" in change.name for change in changes)

@@ -282,3 +282,18 @@ def test_of_equal_scopes_that_count_on_each_keeps_its_place() -> None:
 
     (change,) = diff(made("act", "act_1", 0.3), made("act_2", "act_3", 0.1))
     assert (change.detail["key"], change.old, change.new) == ("alpha", "m/act/LeakyRelu", "m/act_2/LeakyRelu")
+
+
+def test_wires_say_which_of_equal_members_went() -> None:
+    def made(*norms: int) -> Any:
+        lines, before = ["x Placeholder"], "x"
+        for at, op in enumerate(("Tanh", "Elu", "Selu")):
+            lines += [f"m/d_{at}/Dense{at} Dense{at} {before}"]
+            if at in norms:
+                lines += [f"m/norm_{at}/Mean Mean m/d_{at}/Dense{at}", f"m/norm_{at}/Sub Sub m/norm_{at}/Mean"]
+            lines.append(f"m/act_{at}/{op} {op} {f'm/norm_{at}/Sub' if at in norms else f'm/d_{at}/Dense{at}'}")
+            before = f"m/act_{at}/{op}"
+        return graph(*lines)
+
+    (change,) = diff(made(0, 1, 2), made(1, 2))
+    assert (change.old, change.unit and change.unit.equal) == ("m/norm_0", 0)

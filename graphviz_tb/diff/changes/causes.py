@@ -31,6 +31,7 @@ from graphviz_tb.diff.changes.called import with_layer_calls
 from graphviz_tb.diff.changes.compose import bias_change, compose_change, dilation_change
 from graphviz_tb.diff.changes.edits import (
     Item,
+    LayerKey,
     ScopeRenames,
     all_follow,
     computes_metrics,
@@ -81,7 +82,8 @@ def explain_changes(
     types, items = _split_dtype_changes(m, items)
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
-    groups, following = _edits_outside_model(m, items, witnesses)
+    exchanged = _layers_of_other_class(m, layers, items)
+    groups, following = _edits_outside_model(m, items, witnesses, exchanged)
     groups, attached = _split_from_model(m, layers, groups, items, following, witnesses)
     items = [replace(item, forward=True) if id(item) in attached else item for item in items]
     derived = [item.change for item in following if id(item) not in attached]
@@ -89,7 +91,7 @@ def explain_changes(
     apart = [_name_training_part(change, witnesses) for change in apart]
     trained = witnesses.trained() if derived or groups else ()
     trained = (*trained, *clipping_changes(trained, witnesses.parts)) if trained else ()
-    own, behind = _edits_of_model(m, items)
+    own, behind = _edits_of_model(m, items, exchanged)
     causes, others = _name_causes(m, layers, own, others)
     outputs = [change for change in others if isinstance(change.content, Ports)]
     others = without_objects(others, outputs)
@@ -105,8 +107,8 @@ def explain_changes(
         main = _main_derived_part(derived)
         main_change = _name_training_part(compose_change(m, layers, main), witnesses)
         causes, derived = [main_change], without_objects(derived, main)
-    exchanged = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
-    names = [change for change in others if is_inner_name(m, layers, change, near, exchanged, bool(trained))]
+    in_place = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
+    names = [change for change in others if is_inner_name(m, layers, change, near, in_place, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
     if causes:
         behind += names
@@ -168,14 +170,17 @@ def _attach_outputs(
     return made, left
 
 
-def _edits_outside_model(m: Matching, items: list[Item], witnesses: Witnesses) -> tuple[list[list[Item]], list[Item]]:
+def _edits_outside_model(
+    m: Matching, items: list[Item], witnesses: Witnesses, exchanged: frozenset[LayerKey]
+) -> tuple[list[list[Item]], list[Item]]:
     """Return the edits outside of the model: whatever nothing proves to follow; and the other differences there, which
-    do."""
+    do: a layer of another class keeps its statistics otherwise, too."""
     roots: list[Item] = []
     following: list[Item] = []
     for item in items:
         if not item.forward:
             follows = item.follows or _follows_outside_model(m, item.change, witnesses)
+            follows |= item.change.kind == "rewired" and exchanged.issuperset(item.layers)
             (following if follows else roots).append(item)
     groups = _merge_outside_model(m, roots, witnesses)
     quiet = [group for group in groups if all(is_plumbing(item.change) for item in group)]
@@ -302,18 +307,32 @@ def _inputs_outside_model(
     return seen, with_model
 
 
-def _edits_of_model(m: Matching, items: list[Item]) -> tuple[list[list[Item]], list[Change]]:
+def _edits_of_model(
+    m: Matching, items: list[Item], exchanged: frozenset[LayerKey]
+) -> tuple[list[list[Item]], list[Change]]:
     """Return the model's own differences, put together to edits: causes, and the changes that follow from another
     edit."""
     own: list[list[Item]] = []
     following: list[Change] = []
-    for group in group_into_edits(m, [item for item in items if item.forward]):
+    for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
         members = [item.change for item in group]
         if all_follow(group):
             following += members
         else:
             own += _split_settings(m, group)
     return own, following
+
+
+def _layers_of_other_class(m: Matching, layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
+    """Return the layers in which inputs are others, and that are of another class than before."""
+    classes = [LayerClasses(side) for side in layers]
+    rows = {row for item in items if item.change.kind == "rewired" for word, row in item.layers if word == "new"}
+    kinds = {
+        row: (classes[0].class_of(int(m.scope_to_a[row])), classes[1].class_of(row))
+        for row in rows
+        if exists(row) and exists(m.scope_to_a[row])
+    }
+    return frozenset(("new", row) for row, (old, new) in kinds.items() if old and new and old != new)
 
 
 def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:

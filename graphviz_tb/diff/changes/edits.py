@@ -182,8 +182,8 @@ GATE_INPUTS = 2  # what a product multiplies
 MIN_LAYERS_IN_ORDER = 2  # that are wired anew, and not to what came or went: they have another order
 
 
-def group_into_edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
-    """Items put together to edits."""
+def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
+    """Items put together to edits; whatever is another in `exchanged` layers alone is part of the exchange."""
     pairs = [
         *pairs_by_layer(items),
         *pairs_by_chain(m, items),
@@ -196,6 +196,7 @@ def group_into_edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
     series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
     beside |= {number for number, item in enumerate(items) if series and _takes_series_member(item.change, series)}
     loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
+    loose -= {number for number in loose if items[number].layers <= exchanged}
     pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose)]
     orders = [pair for pair in _pairs_by_order(items) if (pair[0] in loose) == (pair[1] in loose)]
     groups = weak_components(len(items), [*pairs, *orders])

@@ -212,7 +212,10 @@ class Witnesses:
         data = ~graph.control
         source, target = graph.source[data], graph.target[data]
         kept_writes = graph.meaning.writes & ~free
-        inside = among[source] & (among | kept_writes)[target]
+        # Through kept ops too, but not through a collection: one more input is no edit of what it is for.
+        through = bodies.outside & ~free
+        through[[node for node in np.flatnonzero(through).tolist() if takes_any_number(side, node)]] = False
+        inside = (among | through)[source] & (among | through | kept_writes)[target]
         to_kept = reachable_mask(kept_writes, target[inside], source[inside])
         loud = data & ~graph.nodes_of_types(CONSTANT_OPS.__contains__)[graph.source]
         good = known | (free & bodies.gradient)

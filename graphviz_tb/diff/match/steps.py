@@ -18,6 +18,8 @@ constants          with the op that uses them
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 
@@ -59,6 +61,14 @@ def _match_series_by_wires(m: Matching) -> Findings:
         # Only for more wires in common, and never for fewer pairs.
         if _wires_in_common(best, weights) > _wires_in_common(now, weights) and len(best) >= len(now):
             yield from _exchange_members(m, old_rows, new_rows, best)
+        elif set(weights) == set(now) and not _are_wired_together(m, new_rows, (*ends[0], *ends[1])):
+            yield Exchanged(old_rows, new_rows, {})  # the others share no wire with any member: there is no doubt
+
+
+def _are_wired_together(m: Matching, rows: list[int], ends: Sequence[AbstractSet[tuple[int, int, bool]]]) -> bool:
+    """Return whether a member has no neighbour, or one that is in a member: which one that is, is a guess."""
+    inside = {node for row in rows for node in m.b.scopes.nodes(row).tolist()}
+    return any(not wires or any(node in inside for node, *_ in wires) for wires in ends)
 
 
 def _wires_in_common(pairs: list[tuple[int, int]], weights: dict[tuple[int, int], float]) -> float:
