@@ -282,13 +282,18 @@ def read_log_directory(folder: Path, options: ReadOptions, progress: ReadProgres
 EXPORT_SUFFIX = ".pt2"  # of the programs that PyTorch exports
 
 
+def find_programs(below: FolderListing) -> list[tuple[str, Path]]:
+    """Return the run and the path of each exported program in a log directory."""
+    return [(run, path) for run, path in below.files if path.suffix == EXPORT_SUFFIX]
+
+
 def _programs_below(
     run: str | None, folder: Path, below: FolderListing, options: ReadOptions
 ) -> tuple[SourceItem, ...]:
     """Return the exported programs in a log directory; the name of a file is the tag of its graph."""
     found = []
-    for own, path in _files_of_run(run, folder, [(own, path) for own, path in below.files]):
-        if path.suffix == EXPORT_SUFFIX and path.is_file():
+    for own, path in _files_of_run(run, folder, find_programs(below)):
+        if path.is_file():
             entry = SourceEntry("op", run=own, tag=path.name, bytes=_file_size_or_zero(path), format="PyTorch export")
             found.append(SourceItem(entry, partial(_load_program, path, options)))
     return tuple(found)

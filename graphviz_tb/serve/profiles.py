@@ -11,6 +11,7 @@ from typing import Any
 
 from graphviz_tb.caches import BoundedCache
 from graphviz_tb.errors import ReadError
+from graphviz_tb.events.graphs import find_programs
 from graphviz_tb.formats.contents import RUN_GRAPH_TAG
 from graphviz_tb.formats.profiler_traces import find_trace_files
 from graphviz_tb.model.profile import Profile
@@ -18,9 +19,9 @@ from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.serve.answers import RefusedRequest
 from graphviz_tb.serve.jobs import Job, NotLoaded
 from graphviz_tb.serve.work import load_profile
-from graphviz_tb.sources.walk import list_files_below
+from graphviz_tb.sources.walk import FolderListing, list_files_below
 
-TraceStamps = dict[str, tuple[tuple[str, int, int], ...]]  # by run: name, time and size of each trace file
+GraphFileStamps = dict[str, tuple[tuple[str, int, int], ...]]  # by run: name, time and size of each such file
 
 PROFILE_WAIT_SECONDS = 15.0  # seconds that a request waits for a trace to be read
 SLICE_BYTES = 60  # approximate bytes of a slice in columns
@@ -124,11 +125,12 @@ def _profile_bytes(profile: Profile) -> int:
     return SLICE_BYTES * len(profile.timeline) + PROFILE_TEXT_BYTES * (texts + 2 * rows)
 
 
-def trace_stamps(source: Path) -> TraceStamps:
-    """Return the trace files below a log directory: no event file announces them."""
-    stamps: TraceStamps = {}
+def graph_file_stamps(source: Path) -> GraphFileStamps:
+    """Return the traces and exported programs below a log directory: no event file announces them."""
+    stamps: GraphFileStamps = {}
     with suppress(OSError, ReadError):
-        for run, _, path in find_trace_files(list_files_below(source)) if source.is_dir() else ():
+        below = list_files_below(source) if source.is_dir() else FolderListing(())
+        for run, path in [*((run, path) for run, _, path in find_trace_files(below)), *find_programs(below)]:
             status = path.stat()
             stamps[run] = (*stamps.get(run, ()), (str(path), status.st_mtime_ns, status.st_size))
     return stamps

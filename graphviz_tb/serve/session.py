@@ -30,7 +30,7 @@ from graphviz_tb.serve.embeddings import ServedEmbeddings
 from graphviz_tb.serve.events import ServerEvents
 from graphviz_tb.serve.graphs import ServedGraphs
 from graphviz_tb.serve.jobs import run_in_thread
-from graphviz_tb.serve.profiles import ServedProfiles, TraceStamps, trace_stamps
+from graphviz_tb.serve.profiles import GraphFileStamps, ServedProfiles, graph_file_stamps
 from graphviz_tb.serve.settings import Settings
 from graphviz_tb.sources.remote import mirror_at
 
@@ -82,7 +82,7 @@ class ServedSource:
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None  # of the server, when it runs
         self._stamp: tuple[int, int] | None = None
-        self._traces: TraceStamps = {}
+        self._graph_files: GraphFileStamps = {}
         self._runs: dict[str, int] = {}
         self._series: dict[RunTag, int] = {}
         self._tags: dict[RunTag, int] = {}  # by name and kind: the kind of a tag may differ between runs
@@ -135,8 +135,8 @@ class ServedSource:
         grown = (self._by_id[self._series[key]] for key in changes.points if key in self._series)
         self._graphs_changed.update(changes.graphs, (one.run for one in grown if one.kind == "graph"))
         self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self.is_graph_file_replaced()
-        before_traces, self._traces = self._traces, await run_in_thread(trace_stamps, self.source)
-        self._graphs_wanted |= self._traces != before_traces
+        before_files, self._graph_files = self._graph_files, await run_in_thread(graph_file_stamps, self.source)
+        self._graphs_wanted |= self._graph_files != before_files
         if self._listing is None or self._listing.done():
             self._listing = asyncio.create_task(self.list_graphs_again())
         return bool(changes)
@@ -180,7 +180,7 @@ class ServedSource:
         self._graphs_wanted = self._all_changed = False
         self._graphs_changed.clear()
         # Do not read a log again that has no graph.
-        runs = None if self.log is None else self.runs_with_graphs(self.logged) | self._traces.keys()
+        runs = None if self.log is None else self.runs_with_graphs(self.logged) | self._graph_files.keys()
         others = await self.graphs.refresh(changed, runs)
         others |= self.profiles.update_entries(self.graphs.entries)
         self._listed_at, self._listing_took = monotonic(), monotonic() - begun

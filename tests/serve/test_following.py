@@ -17,6 +17,7 @@ from tests.serve.serving import Client, Program, columns, until
 from tests.serve.test_answers import ids_of
 from tests.serve.writing import Writer, chain
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 Events = list[tuple[str, dict[str, Any]]]
 SOON = 8.0  # seconds; two on a machine that has nothing else to do
 
@@ -66,6 +67,22 @@ def test_new_runs_and_graphs(client: Callable[..., Client], logs: Path) -> None:
     writer.graph(chain("x", "y"))
     told = until(lambda: [data for name, data in events if name == "graph" and len(data["graphs"]) == 2], SOON)
     assert told[-1]["graphs"][-1]["run"] == "deep/new"
+
+
+def test_an_exported_program_that_comes_later(client: Callable[..., Client], logs: Path) -> None:
+    """It is a file of its own, in a run or in a folder without event files: no event file grows with it."""
+    asked = client(logs)
+    events = asked.listen()
+    until(lambda: asked.get("/api/state").json()["ready"])
+    (logs / "exports").mkdir()
+    for folder in ("exports", "train"):
+        shutil.copy(FIXTURES / "exports" / "dynamic.pt2", logs / folder / "model.pt2")
+    told = until(lambda: [data for name, data in events if name == "graph" and len(data["graphs"]) == 3], SOON)
+    added = [one for one in told[-1]["graphs"] if one["tag"] == "model.pt2"]
+    assert {one["run"] for one in added} == {"exports", "train"}
+    for one in added:
+        asked.post(f"/api/load/{one['id']}", {"x-tbgraph": "1"})
+        until(lambda one=one: asked.get(f"/api/graphs/{one['id']}").status_code == 200)
 
 
 def test_a_graph_that_is_written_again(client: Callable[..., Client], logs: Path) -> None:
