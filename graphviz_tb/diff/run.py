@@ -17,6 +17,7 @@ from graphviz_tb.diff.changes.outputs import inferred_output_changes, with_signa
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.comparison import MatchedGraphs
+from graphviz_tb.diff.exporters import RenamedGraph, align_exporters, rename_outputs
 from graphviz_tb.diff.ledger import add_open_changes
 from graphviz_tb.diff.match.steps import match_graphs
 from graphviz_tb.diff.result import Changes
@@ -75,18 +76,23 @@ def _input_files(source: Any) -> tuple[Any, ...]:
 def _compare_inputs(before: DiffInput, after: DiffInput, options: DiffOptions) -> Changes:
     """Return the changes between two flat graphs."""
     known: Known = {}
-    aligned = align_versions(before.graph, after.graph)
-    before, after = (
-        replace(side, graph=one.graph, signatures=one.renamed_signatures(side.signatures))
-        if one.graph is not side.graph
-        else side
-        for side, one in zip((before, after), aligned, strict=True)
-    )
+    before, after = _align(before, after)
     a, b = GraphColumns(before.graph, options, known), GraphColumns(after.graph, options, known)
     known.clear()
     if a.graph_hash() > b.graph_hash():
         return _compare_oriented(after, before, b, a, options).inverse()
     return _compare_oriented(before, after, a, b, options)
+
+
+def _align(before: DiffInput, after: DiffInput) -> tuple[DiffInput, DiffInput]:
+    """Return both inputs without the differences that another exporter, or another version of a format, makes."""
+    named = align_exporters(*(RenamedGraph(side.graph, side.signatures) for side in (before, after)))
+    joined = align_versions(*(side.graph for side in named))
+    one, two = (
+        replace(side, graph=new.graph, signatures=tuple(rename_outputs(each, new.named) for each in old.signatures))
+        for side, old, new in zip((before, after), named, joined, strict=True)
+    )
+    return one, two
 
 
 def _compare_oriented(

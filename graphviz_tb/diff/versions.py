@@ -10,19 +10,19 @@ witness: the chain, worked out for some numbers, gives what the op gives. Order 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import erf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphviz_tb.diff.columns.values import tensor_numbers
+from graphviz_tb.diff.exporters import rename_nodes
 from graphviz_tb.flatten import flatten
 from graphviz_tb.interpret import interpret
 from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.ops.roles import CONSTANT_OPS, PARAMETER_OP
 
 if TYPE_CHECKING:
@@ -107,14 +107,6 @@ class JoinedGraph:
     graph: Graph
     named: Mapping[str, str] = field(default_factory=dict)
 
-    def renamed_signatures(self, signatures: tuple[Signature, ...]) -> tuple[Signature, ...]:
-        """Return signatures with the names of the ops."""
-        return tuple(replace(each, outputs=tuple(map(self._rename_spec, each.outputs))) for each in signatures)
-
-    def _rename_spec(self, spec: TensorSpec) -> TensorSpec:
-        node, colon, output = spec.tensor.partition(":")
-        return replace(spec, tensor=f"{self.named.get(node, node)}{colon}{output}")
-
 
 def align_versions(old: Graph, new: Graph) -> tuple[JoinedGraph, JoinedGraph]:
     """Return both graphs, with the ops that only one of them has in place of equal chains of the other."""
@@ -170,7 +162,7 @@ def _with_joined_ops(graph: Graph, finder: ChainFinder, chains: list[Chain], nam
     for node in graph.graph_def.node:
         chain = last.get(node.name)
         if chain is not None:
-            joined = made.node.add(name=named.get(node.name, node.name), op=chain.op, input=chain.inputs)
+            joined = made.node.add(name=node.name, op=chain.op, input=chain.inputs)
             for key in ("_output_shapes", "_output_types", "_source"):
                 if key in node.attr:
                     joined.attr[key].CopyFrom(node.attr[key])
@@ -178,11 +170,7 @@ def _with_joined_ops(graph: Graph, finder: ChainFinder, chains: list[Chain], nam
                 _set_setting(joined.attr[setting], value)
         elif node.name not in gone:
             made.node.add().CopyFrom(node)
-    for node in made.node if named else ():
-        for place, text in enumerate(node.input):
-            if _maker(text) in named:
-                node.input[place] = named[_maker(text)]
-    return made
+    return rename_nodes(made, named)
 
 
 def _set_setting(message: AttrValue, value: Any) -> None:

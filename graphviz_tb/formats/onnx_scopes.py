@@ -32,6 +32,7 @@ MADE_NAME = re.compile(
     re.IGNORECASE,
 )
 QUANTIZED_END = re.compile(r"(?:_quantized|_DequantizeLinear(?:_Output)?|_dequantized)$")
+FOLDED_BIAS = re.compile(r"\.weight_bias$")  # where a norm is folded into a convolution that had no bias
 WEIGHT_ATTRIBUTES = {"kernel": "weight", "embeddings": "weight", "scale": "weight", "slope": "weight", "offset": "bias"}
 DIMENSIONAL = {"Conv": "Conv{}d", "ConvTranspose": "ConvTranspose{}d"}
 PLAIN_CLASSES = {"Gemm": "Linear", "MatMul": "Linear"}
@@ -235,7 +236,7 @@ def name_of_weight(stored: str, place: NodePlace | None, slot: str) -> str:
     >>> name_of_weight("val_3", NodePlace((ModuleCall("mlp.0", "Linear"),)), "kernel")
     'mlp.0.weight'
     """
-    name = QUANTIZED_END.sub("", stored)
+    name = FOLDED_BIAS.sub(".bias", QUANTIZED_END.sub("", stored))
     if not MADE_NAME.fullmatch(name) or place is None or not place.path:
         return name
     return f"{place.path}.{WEIGHT_ATTRIBUTES.get(slot, slot or 'weight')}"

@@ -143,3 +143,29 @@ def test_a_default_that_is_written_is_no_edit(pair: str) -> None:
     text = edited(pair).explain()
     assert words in text
     assert other not in text.replace("not in this form: dropout", "")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_exporters_that_name_modules_in_two_ways_give_the_same_network(turned: bool) -> None:
+    forms = ("dynamo.onnx", "script.onnx") if turned else ("script.onnx", "dynamo.onnx")
+    assert not list(diff(*(base("cnn", form) for form in forms)))
+
+
+def test_an_edit_between_two_exporters_is_said_alone() -> None:
+    changes = diff(base("cnn", "script.onnx"), load(members("cnn")["kernel.dynamo.onnx"]))
+    assert "kernel 3×3 → 5×5" in changes.explain()
+    assert len(list(changes)) == 1
+
+
+def test_networks_of_other_modules_keep_their_names() -> None:
+    text = diff(base("cnn", "script.onnx"), base("decoder", "dynamo.onnx")).explain()
+    assert "CNN" not in text
+    assert "stem" in text
+
+
+def test_what_an_exporter_folds_in_a_large_network_is_all_that_differs() -> None:
+    forms = [load(FIXTURES / f"exported/resnet.{form}.onnx.gz") for form in ("script", "dynamo")]
+    text = diff(*forms).explain()
+    assert "onnx::GlobalAveragePool → onnx::ReduceMean" in text
+    assert "renamed" not in text
+    assert "moved" not in text
