@@ -8,7 +8,8 @@ from unittest.mock import patch
 from graphviz_tb import load
 from graphviz_tb.color import structure as by_structure
 from graphviz_tb.color.hues import SHADE_COUNT, contrast, hue_shades
-from graphviz_tb.color.structure import KIND_WORDS, StructureColouring, structure_colouring
+from graphviz_tb.color.kinds import KIND_WORDS
+from graphviz_tb.color.structure import StructureColouring, structure_colouring
 from graphviz_tb.model.theme import THEMES
 from tests.each import each
 from tests.effort import part
@@ -179,11 +180,12 @@ def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> No
     nodes, source = ['node { name: "x" op: "Placeholder" }'], "x"
     for block in range(4):
         scope = f"stage/b{block}"
+        skip = source if block else f"{scope}/shortcut"
         nodes += [
             f'node {{ name: "{scope}/conv" op: "Conv2D" input: "{source}" input: "x" }}',
             f'node {{ name: "{scope}/relu" op: "Relu" input: "{scope}/conv" }}',
-            *([f'node {{ name: "{scope}/shortcut" op: "Conv2D" input: "{source}" input: "x" }}'] if not block else []),
-            f'node {{ name: "{scope}/add" op: "AddV2" input: "{scope}/relu" input: "{source}" }}',
+            *([] if block else [f'node {{ name: "{skip}" op: "Conv2D" input: "{source}" input: "x" }}']),
+            f'node {{ name: "{scope}/add" op: "AddV2" input: "{scope}/relu" input: "{skip}" }}',
         ]
         source = f"{scope}/add"
     model = load("\n".join(nodes).encode())
