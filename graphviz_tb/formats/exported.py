@@ -9,7 +9,9 @@ op type        has its framework before it: `aten::conv2d`, `onnx::Conv`, `tfl::
 inputs         are at the positions of the op's definition (the column `inputs` of the table); an argument that is no
                tensor leaves its place empty (`""`), and is an attribute by its own name
 weights        are nodes `Parameter` or `Buffer` in the scope of their module, with `dtype`, `shape`, `_trainable`, the
-               name in the program (`_variable`, `shared_name`), and `_aliases`, further names of the same numbers
+               name in the program (`_variable`, `shared_name`), and `_aliases`, further names of the same numbers.
+               `_keeps_more` says that the program may have others, which the file does not have; `_may_repeat` names a
+               weight whose numbers these may be once more
 constants      are nodes `Const`; `value` has the type, the shape, and the elements of a small one
 `_output_shapes`, `_output_types`
                shapes and types of all outputs; a size with a name ("batch", "s0") has it in `dim.name`, and the
@@ -25,19 +27,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
+from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent
 from graphviz_tb.limits import MAX_LAYER_DEPTH, MAX_SCOPE_LETTERS_OF_PROGRAM, MAX_SOURCE_LINE_LETTERS, Meter
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
 from graphviz_tb.ops.roles import BUFFER_OP, PARAMETER_OP
+from graphviz_tb.ops.signatures import attribute_defaults
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, TensorShapeProto
 
 DTYPE_NUMBERS = {dtype.name: number for number, dtype in DTYPE_TABLE.items()}
 INPUT_OP, OUTPUT_OP, CONSTANT_OP = "Placeholder", "_Retval", "Const"
+MAY_REPEAT = "_may_repeat"
 # A slash would end the segment, a colon begins the number of an output.
 NOT_IN_SEGMENTS = str.maketrans({"/": "∕", ":": "_", "\n": " ", "\0": " "})
 SCOPE_BRACKETS = re.compile(r"[\[\]]")
@@ -160,9 +166,29 @@ class ProgramBuilder:
         """Add a weight under the name of the value that brings it."""
         self._block.weights[value] = weight
 
-    def add_constant(self, value: str, scope: str, name: str, shape: Value, content: bytes | None = None) -> None:
+    def weight_names(self) -> set[str]:
+        """Return the names of all weights."""
+        return {weight.name for block in self.blocks.values() for weight in block.weights.values()}
+
+    def note_lacking(self, body: str, value: str) -> None:
+        """Note at a weight that the program has others, which the file does not have."""
+        weights = self.blocks[body].weights
+        attributes = {**weights[value].attributes, KEEPS_MORE: True}
+        weights[value] = replace(weights[value], attributes=attributes)
+
+    def add_constant(
+        self,
+        value: str,
+        scope: str,
+        name: str,
+        shape: Value,
+        content: bytes | None = None,
+        *,
+        may_hold_weights: bool = False,
+    ) -> None:
         """Add a constant; `content` are its elements, little-endian, of a small one."""
-        node = self._add_node(CONSTANT_OP, scope, name, (), {}, [(value, shape)])
+        attributes = {KEEPS_MORE: True} if may_hold_weights else {}
+        node = self._add_node(CONSTANT_OP, scope, name, (), attributes, [(value, shape)])
         _set_dtype(node.attr["dtype"], shape.dtype)
         tensor = node.attr["value"].tensor
         tensor.dtype = DTYPE_NUMBERS.get(shape.dtype, 0)
@@ -183,12 +209,18 @@ class ProgramBuilder:
         functions: Mapping[str, str] | None = None,
     ) -> None:
         """Add an op: the values that it takes by position (None: a place without a tensor), those that it gives, and
-        its attributes: numbers, texts, lists of one kind, an `AttrValue`. Its own name is by default that of its type;
-        `functions` are the bodies that it calls, by attribute."""
-        node = self._add_node(op, scope, name or _plain_type(op), inputs, attributes or {}, outputs)
+        its attributes: numbers, texts, lists of one kind, an `AttrValue`. Those that are the default are left out, as
+        files differ in which they write. Its own name is by default that of its type; `functions` are the bodies that
+        it calls, by attribute."""
+        usual = attribute_defaults(op)
+        kept = {
+            key: content
+            for key, content in (attributes or {}).items()
+            if key not in usual or not _is_equal_setting(content, usual[key])
+        }
+        node = self._add_node(op, scope, name or _plain_type(op), inputs, kept, outputs)
         if source:
-            lines = (line[:MAX_SOURCE_LINE_LETTERS].encode("utf-8", "replace") for line in source)
-            node.attr["_source"].list.s.extend(lines)
+            node.attr["_source"].CopyFrom(_source_attribute(tuple(source)))
         for attribute, function in (functions or {}).items():
             node.attr[attribute].func.name = function
 
@@ -235,16 +267,14 @@ class ProgramBuilder:
         node = NodeDef(name=block.unique_name(self._calls.scope_of_node(scope), name), op=op)
         for key, content in attributes.items():
             set_attribute(node.attr[key], content)
-        shapes, types = node.attr["_output_shapes"].list, node.attr["_output_types"].list
         for place, (value, shape) in enumerate(outputs):
             if value:
                 block.given[value] = f"{node.name}:{place}" if place else node.name
                 block.values[value] = shape
-            _set_shape(shapes.shape.add(), shape.sizes)
-            types.type.append(DTYPE_NUMBERS.get(shape.dtype, 0))
-        if not outputs:
-            node.attr.pop("_output_shapes")
-            node.attr.pop("_output_types")
+        if outputs:
+            shapes, types = _output_attributes(tuple((_hashable_sizes(kind.sizes), kind.dtype) for _, kind in outputs))
+            node.attr["_output_shapes"].CopyFrom(shapes)
+            node.attr["_output_types"].CopyFrom(types)
         block.nodes.append(node)
         block.inputs.append(inputs)
         return node
@@ -263,15 +293,16 @@ class ProgramBuilder:
         """Return a node for each weight that an op of the block takes: one for all names of the same numbers. A weight
         that is not `used` in another block either is filed as unused."""
         taken = block.taken_values()
-        nodes: dict[str, NodeDef] = {}
+        nodes: dict[tuple[str, str], NodeDef] = {}  # by name, and by shape: an exporter turns a table for a product
         for value, weight in block.weights.items():
             if value not in taken:
                 if weight.name not in used:
                     self._unused.append(weight)
                 continue
-            if weight.name not in nodes:
-                nodes[weight.name] = self._weight_node(block, weight)
-            block.given[value] = nodes[weight.name].name
+            key = weight.name, repr(weight.value.sizes)
+            if key not in nodes:
+                nodes[key] = self._weight_node(block, weight)
+            block.given[value] = nodes[key].name
         return list(nodes.values())
 
     def _used_weights(self) -> set[str]:
@@ -287,8 +318,9 @@ class ProgramBuilder:
         name = block.unique_name(self._calls.scope_of_node(scope), own or "weight")
         node = NodeDef(name=name, op=BUFFER_OP if weight.buffer else PARAMETER_OP)
         _set_dtype(node.attr["dtype"], weight.value.dtype)
-        _set_shape(node.attr["shape"].shape, weight.value.sizes)
-        _set_shape(node.attr["_output_shapes"].list.shape.add(), weight.value.sizes)
+        shapes, _ = _output_attributes(((_hashable_sizes(weight.value.sizes), weight.value.dtype),))
+        node.attr["_output_shapes"].CopyFrom(shapes)
+        node.attr["shape"].shape.CopyFrom(shapes.list.shape[0])
         node.attr["_variable"].s = node.attr["shared_name"].s = weight.name.encode("utf-8", "replace")
         if weight.trainable is not None:
             node.attr["_trainable"].b = weight.trainable
@@ -467,6 +499,15 @@ def _set_list(message: AttrValue, content: Sequence[Any]) -> None:
         message.list.s.extend(str(each).encode("utf-8", "replace") for each in content)
 
 
+def _is_equal_setting(value: Any, usual: Any) -> bool:
+    """Return whether a setting is the usual one; floats are those of 32 bits."""
+    if isinstance(value, float) and isinstance(usual, int | float):
+        return abs(value - usual) <= 1e-6 * max(abs(value), abs(usual))
+    if isinstance(value, AttrValue) or type(value) is not type(usual):
+        return False
+    return bool(value == usual)
+
+
 def dtype_attribute(name: str) -> AttrValue:
     """Return an attribute that is a type."""
     made = AttrValue()
@@ -476,6 +517,32 @@ def dtype_attribute(name: str) -> AttrValue:
 
 def _set_dtype(message: AttrValue, name: str) -> None:
     message.type = DTYPE_NUMBERS.get(name, 0)
+
+
+# Most ops give what others give, and blocks of one class have the same lines: to copy a message takes a tenth of the
+# time that it takes to fill one.
+
+
+@lru_cache(maxsize=1024)
+def _output_attributes(outputs: tuple[tuple[tuple[TensorSize, ...] | None, str], ...]) -> tuple[AttrValue, AttrValue]:
+    """Return the shapes and the types of outputs as attributes, to be copied."""
+    shapes, types = AttrValue(), AttrValue()
+    for sizes, dtype in outputs:
+        _set_shape(shapes.list.shape.add(), sizes)
+        types.list.type.append(DTYPE_NUMBERS.get(dtype, 0))
+    return shapes, types
+
+
+@lru_cache(maxsize=1024)
+def _source_attribute(lines: tuple[str, ...]) -> AttrValue:
+    """Return lines of source as an attribute, to be copied."""
+    made = AttrValue()
+    made.list.s.extend(line[:MAX_SOURCE_LINE_LETTERS].encode("utf-8", "replace") for line in lines)
+    return made
+
+
+def _hashable_sizes(sizes: Sizes) -> tuple[TensorSize, ...] | None:
+    return None if sizes is None else tuple(sizes[: MAX_DIMENSIONS + 1])
 
 
 def _set_shape(message: TensorShapeProto, sizes: Sizes) -> None:

@@ -14,13 +14,21 @@ from __future__ import annotations
 
 import struct
 from collections import ChainMap, Counter
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from graphviz_tb.errors import NoGraph
+from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
-from graphviz_tb.formats.exported import DTYPE_NUMBERS, ProgramBuilder, StoredWeight, Value, dtype_attribute
+from graphviz_tb.formats.exported import (
+    DTYPE_NUMBERS,
+    MAY_REPEAT,
+    ProgramBuilder,
+    StoredWeight,
+    Value,
+    dtype_attribute,
+)
 from graphviz_tb.formats.onnx_messages import (
     DTYPE_BY_NUMBER,
     FORM_BY_DTYPE,
@@ -33,13 +41,17 @@ from graphviz_tb.formats.onnx_messages import (
     TensorValue,
     decode_model,
 )
+from graphviz_tb.formats.onnx_parameters import StoredNumbers
 from graphviz_tb.formats.onnx_scopes import (
     MADE_NAME,
+    WEIGHT_ATTRIBUTES,
     NodePlace,
+    name_form_in_calls,
     name_in_call,
     name_of_weight,
     names_in_calls,
     other_name_in_call,
+    parameters_of_call,
     place_of_node,
     stack_trace,
     with_module_of_kernel,
@@ -92,6 +104,7 @@ PASSING_OPS = frozenset(("Identity", "QuantizeLinear", "DequantizeLinear"))
 EMPTY_LIST_TYPES = frozenset((6, 7, 8))  # types of attributes: lists of floats, whole numbers, texts
 # Whole numbers of more than 8 bits in place of a weight's floats: counts have the same types, and are no weights.
 QUANTIZED_TYPES = {"int32": "qint32", "int16": "qint16", "uint16": "quint16"}
+AnyValue = TypeVar("AnyValue")
 BUFFER_SLOTS = frozenset(("mean", "variance", "buffer"))
 
 
@@ -103,7 +116,7 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     model = decode_model(data, opened.name, MemoryBudget(opened.size_on_disk(data), opened.name))
     if model.graph is None:
         raise NoGraph(f"{opened.name}: the ONNX model has no graph")
-    content = ModelReader(model).content()
+    content = ModelReader(model, data).content()
     entry = SourceEntry("op", bytes=len(data), format="ONNX")
     return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
@@ -111,10 +124,12 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
 class ModelReader:
     """Describes one model."""
 
-    def __init__(self, model: ModelValue) -> None:
+    def __init__(self, model: ModelValue, data: bytes) -> None:
         self.model = model
         self.builder = ProgramBuilder(model.graph.name if model.graph is not None else "")
         self.uses = StoredTensorUses(model)
+        self.numbers = StoredNumbers(data, self.uses)
+        self.called: list[tuple[NodeValue, str, str]] = []  # what takes a weight, in which body, and the weight
         self.functions: dict[FunctionKey, str] = {}
         self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
         self.named_weights: dict[str, int] = {}
@@ -137,7 +152,15 @@ class ModelReader:
             BlockReader(self, key, function, None).read_function(function)
         self.builder.body = ""
         BlockReader(self, None, graph, None).read_main(graph)
+        self._note_lacking_parameters()
         return self.builder.build()
+
+    def _note_lacking_parameters(self) -> None:
+        """Note at the weights of ops whether the calls that they were made from have parameters that the file lacks."""
+        known = {name_form_in_calls(name) for name in self.builder.weight_names()}
+        for node, body, value in self.called:
+            if not has_role(op_type(node), Role.RECURRENT) and not parameters_of_call(node) <= known:
+                self.builder.note_lacking(body, value)
 
     def weight_name(self, stored: str, use: WeightUse) -> str:
         """Return the name of a weight, with a number if another has it already."""
@@ -155,11 +178,13 @@ class BlockReader:
         self.model, self.builder, self.key, self.around = model, model.builder, key, around
         self.nodes = graph.nodes
         # Bodies see what is around them, which may be far more than what they have: nothing of it is copied.
-        self.stored: ChainMap[str, TensorValue] = ChainMap(
-            stored_tensors(graph), *(around.stored.maps if around else ())
-        )
-        self.same: ChainMap[str, str] = ChainMap({}, *(around.same.maps if around else ()))  # another name of a value
-        self.kinds: ChainMap[str, Value] = ChainMap({}, *(around.kinds.maps if around else ()))
+        self.stored: MutableMapping[str, TensorValue] = stored_tensors(graph)
+        self.same: MutableMapping[str, str] = {}  # another name of a value
+        self.kinds: MutableMapping[str, Value] = {}
+        if around is not None:
+            self.stored = ChainMap(self.stored, *_maps_of(around.stored))
+            self.same = ChainMap(self.same, *_maps_of(around.same))
+            self.kinds = ChainMap(self.kinds, *_maps_of(around.kinds))
         self.weights: dict[str, StoredWeight] = around.weights if around else {}
         self.used: dict[str, WeightUse | None] = around.used if around else {}
         self.quantized: dict[str, str] = {}  # type by value that was quantised and dequantised
@@ -168,8 +193,8 @@ class BlockReader:
         if isinstance(graph, GraphValue):
             named = [*graph.values, *graph.inputs, *graph.outputs]
         else:
-            self.kinds |= dict.fromkeys(graph.inputs, Value())
-        self.kinds |= {value.name: Value(value.dims, value.dtype) for value in named}
+            self.kinds.update(dict.fromkeys(graph.inputs, Value()))
+        self.kinds.update({value.name: Value(value.dims, value.dtype) for value in named})
         self.makers = {value: node for node in graph.nodes for value in node.outputs if value}
         takers = Counter(chain.from_iterable(node.inputs for node in graph.nodes))
         restored = Counter(node.inputs[0] for node in graph.nodes if node.op_type == "DequantizeLinear" and node.inputs)
@@ -239,6 +264,9 @@ class BlockReader:
         if kinds:
             attributes["quantized"] = ", ".join(sorted(kinds))
         outputs = [(value, self.kinds.get(value, Value())) for value in node.outputs]
+        weight = next((value for value in inputs if value in self.weights), None)
+        if weight is not None:
+            self.model.called.append((node, self.builder.body, weight))
         self.builder.add_op(
             op,
             scope,
@@ -341,14 +369,24 @@ class BlockReader:
     def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
         tensor, use = self.stored[value], self._use(value)
         kind = Value(tensor.dims, tensor.dtype if use is None else QUANTIZED_TYPES.get(tensor.dtype, tensor.dtype))
+        numbers = self.model.numbers
         if use is None:
-            self.builder.add_constant(value, scope, _place_name(value), kind, tensor.content())
+            doubtful = numbers.may_hold_weights(value, tensor)
+            self.builder.add_constant(
+                value, scope, _place_name(value), kind, tensor.content(), may_hold_weights=doubtful
+            )
             return
         if key not in self.weights:
-            buffer = use.slot in BUFFER_SLOTS
-            attributes = {"external_data": True} if tensor.is_external else {}
+            attributes: dict[str, Any] = {"external_data": True} if tensor.is_external else {}
+            if numbers.is_folded(value, use):
+                attributes[KEEPS_MORE] = True
+            at, shared = None, None if name else numbers.shared_table(value, tensor, use)
+            if shared is not None and shared[1]:
+                name, at = shared[0], (scope, WEIGHT_ATTRIBUTES["kernel"])
+            elif shared is not None:
+                attributes[MAY_REPEAT] = shared[0]
             name = name or self.model.weight_name(value, use)
-            self.weights[key] = StoredWeight(name, kind, None, buffer, attributes=attributes)
+            self.weights[key] = StoredWeight(name, kind, None, use.slot in BUFFER_SLOTS, (), attributes, at)
         self.builder.add_weight(key, self.weights[key])
 
     def _infer_types(self, node: NodeValue) -> None:
@@ -405,10 +443,6 @@ class BlockReader:
             attributes.setdefault(COUNTED_OUTPUTS, len(node.outputs))
         if 0 not in (attributes.get(SIZE_SETTING) or (0,)):
             attributes.pop("allowzero", None)
-        known = op_def(op_type(node))
-        for name, usual in (known.defaults if known is not None else {}).items():
-            if name in attributes and _is_equal_setting(attributes[name], usual):
-                del attributes[name]
         for name, neutral in ALWAYS_NEUTRAL.items():
             value = attributes.get(name)
             if isinstance(value, tuple | list) and value and all(number == neutral for number in value):
@@ -451,6 +485,11 @@ class BlockReader:
         """Return whether a value is given here, and not stored."""
         resolved = self._resolve(value)
         return resolved not in self.stored and (resolved in self.makers or resolved in self.kinds)
+
+
+def _maps_of(names: MutableMapping[str, AnyValue]) -> Sequence[MutableMapping[str, AnyValue]]:
+    """Return the mappings of a block and of those around it, the innermost first."""
+    return names.maps if isinstance(names, ChainMap) else [names]
 
 
 def _results_of_bodies(node: NodeValue) -> list[Value]:
@@ -521,12 +560,3 @@ def tensor_numbers(tensor: TensorValue) -> list[Any] | None:
         return None
     numbers = [each for (each,) in struct.iter_unpack(form, content)]
     return [bool(each) for each in numbers] if tensor.dtype == "bool" else numbers
-
-
-def _is_equal_setting(value: Any, usual: Any) -> bool:
-    """Return whether a setting is the usual one; floats are those of 32 bits."""
-    if isinstance(value, float) and isinstance(usual, int | float):
-        return abs(value - usual) <= 1e-6 * max(abs(value), abs(usual))
-    if isinstance(value, AttrValue) or type(value) is not type(usual):
-        return False
-    return bool(value == usual)

@@ -8,7 +8,7 @@ External data is noted and never opened.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import field
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
@@ -21,9 +21,8 @@ from graphviz_tb.formats.protobuf import (
     VARINT_TYPE,
     CutError,
     IndexedBytes,
-    WireField,
     parse_wire_varint,
-    wire_fields,
+    wire_spans,
 )
 from graphviz_tb.limits import MAX_MESSAGE_DEPTH, MAX_STORED_VALUE_BYTES
 from graphviz_tb.model.frozen import dataclass
@@ -72,7 +71,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class TensorValue:
-    """A stored tensor. Of large ones only name, type and size are kept, `skipped` says so."""
+    """A stored tensor. Of large ones only name, type and size are kept, and where the raw values are in the file:
+    `skipped` says so."""
 
     name: str = ""
     dims: tuple[int, ...] = ()
@@ -87,6 +87,7 @@ class TensorValue:
     external_data: tuple[Entry, ...] = ()
     data_location: int = 0
     skipped: bool = False
+    span: tuple[int, int] | None = None
 
     @property
     def dtype(self) -> str:
@@ -373,6 +374,8 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
 WIRE_BY_SCALAR = {Scalar.INT: VARINT_TYPE, Scalar.FLOAT: FIXED32_TYPE, Scalar.DOUBLE: FIXED64_TYPE}
 FORM_BY_SCALAR = {Scalar.FLOAT: "f", Scalar.DOUBLE: "d"}
 OnnxMessageT = TypeVar("OnnxMessageT")
+NAMED_KINDS = frozenset((NodeValue, NamedValue, TensorValue))  # none has an equal
+MAX_REMEMBERED_BYTES = 2048  # of a message that is remembered for equal ones
 
 
 def decode_model(data: IndexedBytes, name: str, budget: MemoryBudget | None = None) -> ModelValue:
@@ -385,7 +388,7 @@ def decode_model(data: IndexedBytes, name: str, budget: MemoryBudget | None = No
     graphviz_tb.errors.MalformedProto: m.onnx: not a whole ONNX model: it is cut short or damaged (at byte 2)...
     """
     try:
-        return _decode(data, ModelValue, 0, len(data), 0, budget or MemoryBudget(None, name))
+        return MessageDecoder(data, budget or MemoryBudget(None, name)).decode(ModelValue, 0, len(data), 0)
     except CutError as cut:
         raise MalformedProto(
             f"{name}: not a whole ONNX model: it is cut short or damaged",
@@ -396,60 +399,78 @@ def decode_model(data: IndexedBytes, name: str, budget: MemoryBudget | None = No
         raise MalformedProto(f"{name}: not a whole ONNX model: it is nested too deep", offset=None) from None
 
 
-def _decode(
-    data: IndexedBytes, kind: type[OnnxMessageT], first: int, last: int, depth: int, budget: MemoryBudget
-) -> OnnxMessageT:
-    """Decode one message; those inside it by recursion, no deeper than protobuf goes."""
-    if depth > MAX_MESSAGE_DEPTH:
-        raise RecursionError
-    budget.take(BYTES_OF_MESSAGE)
-    rules = FIELDS[kind]
-    values: dict[str, Any] = {}
-    for piece in wire_fields(data, first, last):
-        rule = rules.get(piece.number)
-        if rule is None:
-            continue
-        # Large values of tensors; the strings of a message are never that long, or are cut below.
-        if kind is TensorValue and piece.last - piece.first > MAX_STORED_VALUE_BYTES:
-            values["skipped"] = True
-        elif isinstance(rule.kind, Scalar):
-            found = _scalars(data, rule.kind, piece)
-            if rule.many:
-                budget.take(BYTES_PER_LISTED_BYTE * (piece.last - piece.first))
-                values.setdefault(rule.name, []).extend(found)
+class MessageDecoder:
+    """Decodes the messages in some bytes; equal small ones, such as types, modules and settings, become one value."""
+
+    def __init__(self, data: IndexedBytes, budget: MemoryBudget) -> None:
+        self.data, self.budget = data, budget
+        self._decoded: dict[tuple[type, bytes], Any] = {}
+
+    def decode(self, kind: type[OnnxMessageT], first: int, last: int, depth: int) -> OnnxMessageT:
+        """Decode one message; those inside it by recursion, no deeper than protobuf goes."""
+        if depth > MAX_MESSAGE_DEPTH:
+            raise RecursionError
+        self.budget.take(BYTES_OF_MESSAGE)
+        rules = FIELDS[kind]
+        values: dict[str, Any] = {}
+        for number, wire, start, begin, end in wire_spans(self.data, first, last):
+            rule = rules.get(number)
+            if rule is None:
+                continue
+            name, field_kind, many = rule
+            # Large values of tensors; the strings of a message are never that long, or are cut below.
+            if kind is TensorValue and end - begin > MAX_STORED_VALUE_BYTES:
+                values["skipped"] = True
+                if name == "raw_data":
+                    values["span"] = begin, end
+            elif isinstance(field_kind, Scalar):
+                found = _scalars(self.data, field_kind, wire, start, begin, end)
+                if many:
+                    self.budget.take(BYTES_PER_LISTED_BYTE * (end - begin))
+                    values.setdefault(name, []).extend(found)
+                elif found:
+                    values[name] = found[0]
+            elif wire != BYTES_TYPE:
+                raise CutError(start)
+            elif many:
+                values.setdefault(name, []).append(self._decode_inner(field_kind, begin, end, depth))
             else:
-                values[rule.name] = next(found, values.get(rule.name))
-        elif piece.wire != BYTES_TYPE:
-            raise CutError(piece.start)
-        else:
-            inner: Any = _decode(data, rule.kind, piece.first, piece.last, depth + 1, budget)
-            if rule.many:
-                values.setdefault(rule.name, []).append(inner)
-            else:
-                values[rule.name] = inner
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+                values[name] = self._decode_inner(field_kind, begin, end, depth)
+        for name, value in values.items():
+            if type(value) is list:
+                values[name] = tuple(value)
+        return kind(**values)
+
+    def _decode_inner(self, kind: type[OnnxMessageT], first: int, last: int, depth: int) -> OnnxMessageT:
+        if last - first > MAX_REMEMBERED_BYTES or kind in NAMED_KINDS:
+            return self.decode(kind, first, last, depth + 1)
+        key = kind, bytes(self.data[first:last])
+        known: OnnxMessageT | None = self._decoded.get(key)
+        if known is None:
+            known = self._decoded[key] = self.decode(kind, first, last, depth + 1)
+        return known
 
 
-def _scalars(data: IndexedBytes, kind: Scalar, piece: WireField) -> Iterator[Any]:
-    """Yield the value of a field, or the values that are packed in it. Raises CutError for another wire type."""
-    if kind in (Scalar.TEXT, Scalar.BYTES):
-        if piece.wire != BYTES_TYPE:
-            raise CutError(piece.start)
-        found = bytes(data[piece.first : piece.last])
-        yield found.decode("utf-8", "replace") if kind is Scalar.TEXT else found
-        return
-    wire = WIRE_BY_SCALAR[kind]
-    if piece.wire not in (wire, BYTES_TYPE):
-        raise CutError(piece.start)
-    if wire == VARINT_TYPE:
-        position = piece.first
-        while position < piece.last:
-            number, position = parse_wire_varint(data, position, piece.last)
+def _scalars(data: IndexedBytes, kind: Scalar, wire: int, start: int, first: int, last: int) -> Sequence[Any]:
+    """Return the value of a field, or the values that are packed in it. Raises CutError for another wire type."""
+    if kind is Scalar.TEXT or kind is Scalar.BYTES:
+        if wire != BYTES_TYPE:
+            raise CutError(start)
+        found = bytes(data[first:last])
+        return (found.decode("utf-8", "replace") if kind is Scalar.TEXT else found,)
+    expected = WIRE_BY_SCALAR[kind]
+    if wire not in (expected, BYTES_TYPE):
+        raise CutError(start)
+    if expected == VARINT_TYPE:
+        numbers = []
+        position = first
+        while position < last:
+            number, position = parse_wire_varint(data, position, last)
             number &= (1 << 64) - 1
-            yield number - (1 << 64) if number >> 63 else number
-    else:
-        form = FORM_BY_SCALAR[kind]
-        count, rest = divmod(piece.last - piece.first, struct.calcsize(f"<{form}"))
-        if rest:
-            raise CutError(piece.start)
-        yield from struct.unpack(f"<{count}{form}", data[piece.first : piece.last])
+            numbers.append(number - (1 << 64) if number >> 63 else number)
+        return numbers
+    form = FORM_BY_SCALAR[kind]
+    count, rest = divmod(last - first, struct.calcsize(f"<{form}"))
+    if rest:
+        raise CutError(start)
+    return struct.unpack(f"<{count}{form}", data[first:last])

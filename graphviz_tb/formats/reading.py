@@ -265,11 +265,7 @@ def read_source(
         layers={} if options.whole_file else content.layers or _layers_of_same_run(holding, chosen, graph),
         described=content.described,
         run=entry.run,
-        graph_runs=tuple(
-            dict.fromkeys(
-                each.entry.run for each in holding.found if each.entry.run is not None and each.entry.kind != "profile"
-            )
-        ),
+        graph_runs=holding.graph_runs,
     )
 
 

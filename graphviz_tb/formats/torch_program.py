@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from graphviz_tb.errors import UnknownFormat
@@ -93,6 +94,11 @@ class ProgramReader:
         self._opened_blocks = 0
 
     @cached_property
+    def _weights_by_file(self) -> Counter[str]:
+        """How many weights each stored file holds."""
+        return Counter(_as_text(_as_dict(held).get("path_name")) for held in self.stored.get("weights", {}).values())
+
+    @cached_property
     def paths(self) -> frozenset[str]:
         """The paths of all modules."""
         return frozenset(_as_text(_as_dict(each).get("fqn")) for each in _as_list(self.module.get("module_call_graph")))
@@ -123,8 +129,10 @@ class ProgramReader:
 
     def _name_sizes(self, signature: Json, main: GraphReader) -> None:
         """Name the unknown sizes in the order of the inputs: the first of the first input is the batch."""
-        for spec in _as_list(signature.get("input_specs")):
-            name = _argument_name(_as_dict(_as_dict(_as_dict(spec).get("user_input")).get("arg")))
+        for spec in map(_as_dict, _as_list(signature.get("input_specs"))):
+            if "user_input" not in spec:
+                continue
+            name = _argument_name(_as_dict(_as_dict(spec["user_input"]).get("arg")))
             for place, size in enumerate(_as_list(main.tensors.get(name, {}).get("sizes"))):
                 self.sizes.name_input_size(_as_dict(size), place)
 
@@ -155,9 +163,10 @@ class ProgramReader:
         held = _as_dict(self.stored.get("weights", {}).get(name))
         if not _as_text(held.get("path_name")):
             return None
+        if self._weights_by_file[held["path_name"]] == 1:
+            return held["path_name"]
         meta = _as_dict(held.get("tensor_meta"))
-        places = json.dumps([meta.get(key) for key in ("sizes", "strides", "storage_offset", "dtype")], sort_keys=True)
-        return held["path_name"], places
+        return held["path_name"], repr([meta.get(key) for key in ("sizes", "strides", "storage_offset", "dtype")])
 
     def _add_small_constant(self, value: str, name: str, main: GraphReader) -> bool:
         """Add a constant with its elements if it is small and stored as plain bytes."""
@@ -272,7 +281,8 @@ class GraphReader:
 
     def _read_node(self, node: Json) -> None:
         op = op_type(_as_text(node.get("target")))
-        if CHECK_OPS.fullmatch(op) or (SIZE_OPS.fullmatch(op) and not self._gives_tensor(node)):
+        given = _output_names(node)
+        if _is_check(op) or (_is_size_op(op) and not any(name in self.tensors for name in given)):
             self.builder.left_out += 1
             return
         listed = map(_as_dict, _as_list(node.get("inputs")))
@@ -283,8 +293,8 @@ class GraphReader:
             self._open_in_place(arguments, graphs[0], node)
             return
         scope = self.builder.scope_name(self.program.module_calls(node))
-        outputs = [self._output(name) for name in _output_names(node)]
-        self.made_numbers.update(name for name in _output_names(node) if name in self.numbers)
+        outputs = [self._output(name) for name in given]
+        self.made_numbers.update(name for name in given if name in self.numbers)
         source = source_lines(_as_text(_as_dict(node.get("metadata")).get("stack_trace")))
         if graphs:
             self._add_call(op, scope, arguments, graphs, outputs, source)
@@ -294,9 +304,6 @@ class GraphReader:
             op = op.rstrip("_")
             attributes["in_place"] = True
         self.builder.add_op(op, scope, inputs, outputs, attributes, source=source)
-
-    def _gives_tensor(self, node: Json) -> bool:
-        return any(name in self.tensors for name in _output_names(node))
 
     def _output(self, name: str) -> tuple[str, Value]:
         outer = f"{self.prefix}{name}"
@@ -422,6 +429,7 @@ class GraphReader:
         return name
 
 
+@lru_cache(maxsize=1024)
 def op_type(target: str) -> str:
     """Return the type of an op with its library before it.
 
@@ -432,6 +440,16 @@ def op_type(target: str) -> str:
         return f"{found['library']}::{found['op']}"
     library, _, op = target.strip("_").rpartition(".")
     return f"{library or 'torch'}::{op or 'op'}"
+
+
+@lru_cache(maxsize=1024)
+def _is_check(op: str) -> bool:
+    return CHECK_OPS.fullmatch(op) is not None
+
+
+@lru_cache(maxsize=1024)
+def _is_size_op(op: str) -> bool:
+    return SIZE_OPS.fullmatch(op) is not None
 
 
 def _argument_name(argument: Json) -> str:

@@ -6,7 +6,6 @@ used; `--max-bytes` lifts them, for trusted files.
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 
 import numpy as np
@@ -36,7 +35,9 @@ MAX_INPUTS_PER_BYTE = 1
 FREE_LAYERS, MIN_BYTES_PER_LAYER, MIN_PACKED_BYTES_PER_LAYER = 20_000, 100, 20
 # Letters of all layer paths per byte, beyond those that any model may have.
 MAX_PATH_LETTERS_PER_BYTE = 10
-NON_BRACKET_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[\]{}]++', re.DOTALL)
+# By letter: into an object or an array, or out of it.
+BRACKET_STEPS = np.zeros(256, np.int8)
+BRACKET_STEPS[list(b"[{")], BRACKET_STEPS[list(b"]}")] = 1, -1
 MAX_BYTES_HINT = "give --max-bytes if it is your own file"
 
 
@@ -152,6 +153,9 @@ def is_nested_too_deep(text: str) -> bool:
     ... )
     (False, True, False)
     """
-    brackets = np.frombuffer(NON_BRACKET_TEXT.sub("", text).encode("utf-8", "replace"), np.uint8)
-    steps = np.where((brackets == ord("{")) | (brackets == ord("[")), np.int8(1), np.int8(-1))
-    return len(brackets) > MAX_JSON_DEPTH and int(np.max(np.cumsum(steps, dtype=np.int32))) > MAX_JSON_DEPTH
+    # Without what a backslash escapes, text is outside of strings after an even number of quotes.
+    letters = np.frombuffer(text.encode("utf-8", "replace").replace(b"\\\\", b"").replace(b'\\"', b""), np.uint8)
+    steps = BRACKET_STEPS[letters]
+    steps *= 1 - (np.cumsum(letters == ord('"'), dtype=np.int8) & 1)
+    steps = steps[steps != 0]
+    return len(steps) > MAX_JSON_DEPTH and int(np.max(np.cumsum(steps, dtype=np.int32))) > MAX_JSON_DEPTH

@@ -66,7 +66,7 @@ def test_the_table_is_large_enough() -> None:
 def test_parameters_are_right_or_a_bound_that_is_said(form: str, require: Callable[..., None]) -> None:
     wrong, exact = [], Counter[str]()
     total, unread = Counter[str](), Counter[str]()
-    names = [name for name in part(sorted(TABLE), 4) if form in TABLE[name]["forms"]]
+    names = [name for name in part(sorted(TABLE), 10) if form in TABLE[name]["forms"]]
     for name in names:
         for word, source in graphs(name, form):
             told = TABLE[name]
@@ -96,7 +96,7 @@ def test_parameters_are_right_or_a_bound_that_is_said(form: str, require: Callab
 
 
 def test_multiply_adds_of_plain_layers_are_right() -> None:
-    names = [name for name in part(sorted(TABLE), 4) if TABLE[name]["macs"] is not None]
+    names = [name for name in part(sorted(TABLE), 10) if TABLE[name]["macs"] is not None]
     for name in names:
         for form in ("keras.zip", "frozen.pb"):
             if form in TABLE[name]["forms"]:
