@@ -158,10 +158,9 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
         if claim in named and claim not in own and repr((entry.before, entry.after)) in said[named[claim]]:
             claimed[named[claim]].append(place)
             continue
-        # An op that became another one brings its attributes, and inputs that the other has not.
-        brought = entry.aspect == ATTRIBUTE or (entry.aspect == INPUT and None in (entry.before, entry.after))
+        # An op that became another one brings its attributes.
         for known, found in ((own, claimed), (following, explained)):
-            owner = known.get(claim, known.get((OP, entry.old, entry.new)) if brought else None)
+            owner = known.get(claim, known.get((OP, entry.old, entry.new)) if entry.aspect == ATTRIBUTE else None)
             if owner is not None:
                 found[owner].append(place)
                 break

@@ -177,14 +177,21 @@ def _edits_outside_model(
     do: a layer of another class keeps its statistics otherwise, too."""
     roots: list[Item] = []
     following: list[Item] = []
+    ops = frozenset(pair for item in items for pair in item.change.edits.ops)
     for item in items:
         if not item.forward:
             follows = item.follows or _follows_outside_model(m, item.change, witnesses)
-            follows |= item.change.kind == "rewired" and exchanged.issuperset(item.layers)
+            follows |= item.change.kind == "rewired" and (exchanged.issuperset(item.layers) or _goes_with_op(item, ops))
             (following if follows else roots).append(item)
     groups = _merge_outside_model(m, roots, witnesses)
     quiet = [group for group in groups if all(is_plumbing(item.change) for item in group)]
     return without_objects(groups, quiet), [*following, *(item for group in quiet for item in group)]
+
+
+def _goes_with_op(item: Item, ops: frozenset[tuple[int, int]]) -> bool:
+    """Return whether inputs only came, or went, at nodes that have another op type now."""
+    wires = item.change.rewiring.inputs if item.change.rewiring else ()
+    return ops.issuperset(item.change.edits.inputs) and all(None in (wire.old, wire.new) for wire in wires)
 
 
 def _name_training_part(change: Change, witnesses: Witnesses) -> Change:

@@ -171,11 +171,9 @@ def compared_blocks(m: Matching) -> tuple[set[int], set[int]]:
 def link_units(m: Matching, old_units: Units, old_of: Ints, new_units: Units, new_of: Ints) -> list[Rewire]:
     """Give each unit the wires that came or went with it; return the others.
 
-    A wire from an added node belongs to the added unit; else a wire from a removed node to the removed one. An input
-    that only one of two op types has is part of their exchange.
+    A wire from an added node belongs to the added unit; else a wire from a removed node to the removed one.
     """
     others = []
-    types = [[side.graph.op_types[op] for op in side.graph.op.tolist()] for side in (m.a, m.b)]
     for old, new in zip(*(column.tolist() for column in rewired_nodes(m)), strict=True):
         for wire in input_differences(m, old, new):
             came = int(new_of[m.b.graph.source[wire.after]]) if exists(wire.after) else -1
@@ -184,7 +182,7 @@ def link_units(m: Matching, old_units: Units, old_of: Ints, new_units: Units, ne
                 new_units[came].links.append(UnitWire((old, new), _named_wire(m, wire)))
             elif exists(went):
                 old_units[went].links.append(UnitWire((old, new), _named_wire(m, wire)))
-            elif types[0][old] == types[1][new] or (exists(wire.before) and exists(wire.after)):
+            else:
                 others.append(wire)
     return others
 

@@ -272,7 +272,7 @@ def _make_overlay(
     sign_takers(hierarchy, signs, words)
     kinds = {change.kind for change in changes} & {"moved", "renamed"}
     edges = edge_states(hierarchy, signs, where, merged)
-    group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))
+    group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)) or "renamed")
     sign_training(hierarchy, changes, signs, words)
     # Last: a layer that a change names says what changed, rather than how much in it did.
     for row, lines in blocks_with_one_change(hierarchy, where, merged).items():
