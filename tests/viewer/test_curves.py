@@ -195,3 +195,13 @@ def test_what_waits_for_a_frame_keeps_its_turn(require: Callable[..., None]) -> 
     }}
     console.log(order.join(""));"""
     assert subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True).stdout == "abcabc\n"
+
+
+def test_a_long_name_keeps_what_tells_it_from_a_short_one(require: Callable[..., None]) -> None:
+    """`sweep_of_rates/run0/validation` beside `sweep_of_rates/run0`: not `…run0`."""
+    require("node")
+    names = [f"sweep_of_rates/run{nth}{end}" for nth in range(3) for end in ("", "/validation")]
+    code = f"const naturalOrder = null;{viewer_source('logs/run_names.js')}"
+    code += f"console.log(JSON.stringify([...shortNames({json.dumps(names)}, 20)]));"
+    done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [[name, name.replace("sweep_of_rates/", "…")] for name in names[1::2]]
