@@ -187,3 +187,15 @@ def test_what_waits_for_a_frame_keeps_its_turn(require: Callable[..., None]) -> 
     }}
     console.log(order.join(""));"""
     assert subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True).stdout == "abcabc\n"
+
+
+def test_a_long_name_keeps_what_tells_it_from_a_short_one(require: Callable[..., None]) -> None:
+    """`sweep_of_rates/run0/validation` beside `sweep_of_rates/run0`: not `…run0`."""
+    require("node")
+    names = [f"sweep_of_rates/run{nth}{end}" for nth in range(3) for end in ("", "/validation")]
+    code = f"const naturalOrder = null;{viewer_source('logs/run_names.js')}"
+    code += f"console.log(JSON.stringify([...shortNames({json.dumps(names)}, 20)]));"
+    done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True)
+    shown = dict(json.loads(done.stdout))
+    assert list(shown) == names[1::2]
+    assert all(cut.endswith(name.split("/", 1)[1]) and len(cut) <= 20 for name, cut in shown.items()), shown

@@ -29,7 +29,7 @@ export function shortNames(names, most) {
   const out = new Map();
   const long = [...new Set(names)].filter((name) => name.length > most);
   const taken = new Set(names.filter((name) => name.length <= most));
-  const said = ownWords(long, most);
+  const said = ownWords([...new Set(names)], most);
   const give = (/** @type {string[]} */ left, /** @type {(name: string) => string} */ cut) => {
     const count = new Map();
     for (const name of left) count.set(cut(name), (count.get(cut(name)) ?? 0) + 1);
@@ -49,7 +49,7 @@ export function shortNames(names, most) {
   return out;
 }
 
-/** Names without the words that all names of their family have: those that begin with the same word. @param {string[]} names @param {number} most @returns {Map<string, string>} */
+/** Long names without the words that all names of their family have, short ones too: those that begin with the same word. @param {string[]} names @param {number} most @returns {Map<string, string>} */
 function ownWords(names, most) {
   /** @type {Map<string, string[][]>} */
   const families = new Map();
@@ -59,17 +59,18 @@ function ownWords(names, most) {
   }
   const out = new Map();
   for (const family of families.values()) {
+    const long = family.filter((pieces) => pieces.join("").length > most);
     const count = new Map();
     for (const pieces of family) for (const piece of new Set(pieces)) count.set(piece, (count.get(piece) ?? 0) + 1);
-    const own = family.map((pieces) => new Set([...pieces.keys()].filter((at) => count.get(pieces[at]) < family.length)));
-    if (family.length < 2 || own.some((kept) => !kept.size)) continue;
+    const own = long.map((pieces) => new Set([...pieces.keys()].filter((at) => count.get(pieces[at]) < family.length)));
+    if (family.length < 2 || !long.length || own.some((kept) => !kept.size)) continue;
     // With room to spare, the word before what differs says what it is; then the name's beginning. All have it, or none.
-    const wanted = new Set([...own.flatMap((kept) => [...kept].map((at) => at - 1)).sort((a, b) => b - a), ...family[0].keys()]);
+    const wanted = new Set([...own.flatMap((kept) => [...kept].map((at) => at - 1)).sort((a, b) => b - a), ...long[0].keys()]);
     for (const at of wanted) {
-      const more = own.map((kept, nth) => (at >= 0 && at < family[nth].length ? new Set(kept).add(at) : kept));
-      if (more.every((kept, nth) => joinedWords(family[nth], kept).length <= most)) own.splice(0, own.length, ...more);
+      const more = own.map((kept, nth) => (at >= 0 && at < long[nth].length ? new Set(kept).add(at) : kept));
+      if (more.every((kept, nth) => joinedWords(long[nth], kept).length <= most)) own.splice(0, own.length, ...more);
     }
-    family.forEach((pieces, nth) => out.set(pieces.join(""), joinedWords(pieces, own[nth])));
+    long.forEach((pieces, nth) => out.set(pieces.join(""), joinedWords(pieces, own[nth])));
   }
   return out;
 }
