@@ -41,7 +41,7 @@ class BoxLines:
 def branch_bars(view: View, widths: Sequence[int]) -> dict[int, BranchBar]:
     """Return the bars of a level by position; `widths` are those of the slots of its children.
 
-    A closed box is one if at least three chains of boxes that begin at one box or port end in it.
+    A closed box, no circle, is one if at least three chains of boxes that begin at one box or port end in it.
     """
     skeleton = view.skeleton
     if skeleton.plain:
@@ -50,7 +50,7 @@ def branch_bars(view: View, widths: Sequence[int]) -> dict[int, BranchBar]:
     lines = _box_lines(view)
     bars: dict[int, BranchBar] = {}
     for box, wires in lines.into.items():
-        if len(wires) < MIN_BRANCHES or box >= skeleton.children or box in view.opened:
+        if len(wires) < MIN_BRANCHES or box >= skeleton.children or box in view.opened or view.node_labels[box].sign:
             continue
         starts = {wire: _branch_start(view, wire, lines, widths) for wire in wires}
         order = sorted(

@@ -1851,7 +1851,7 @@ function branch_bars(view, widths) {
   lines = _box_lines(view);
   bars = new Map();
   for ([box, wires] of lines.into.entries()) {
-    if (((wires.length < MIN_BRANCHES) || (box >= skeleton.children) || view.opened.has(box))) {
+    if (((wires.length < MIN_BRANCHES) || (box >= skeleton.children) || view.opened.has(box) || view.node_labels.at(box).sign)) {
       continue;
     }
     starts = (() => { const out = new Map(); for (const wire of wires) { out.set(wire, _branch_start(view, wire, lines, widths)); } return out; })();

@@ -11,7 +11,7 @@ from graphviz_tb.model.scene import Scene
 KINDS = ["Relu", "Tanh", "Sigmoid", "Softplus", "Abs", "Exp", "Neg", "Sqrt"]
 
 
-def _branched(path: Path, branches: list[list[str]], *, skip: bool = False) -> Scene:
+def _branched(path: Path, branches: list[list[str]], *, skip: bool = False, join: str = "Pack") -> Scene:
     """Draw x ─▶ branches of ops ─▶ join; with `skip`, x ─▶ join too."""
     lines, ends = ['node { name: "x" op: "Placeholder" }'], []
     for number, kinds in enumerate(branches):
@@ -22,7 +22,7 @@ def _branched(path: Path, branches: list[list[str]], *, skip: bool = False) -> S
             last = name
         ends.append(last)
     inputs = " ".join(f'input: "{end}"' for end in [*ends, *(["x"] if skip else [])])
-    lines += [f'node {{ name: "join" op: "Pack" {inputs} }}', 'node { name: "out" op: "Identity" input: "join" }']
+    lines += [f'node {{ name: "join" op: "{join}" {inputs} }}', 'node { name: "out" op: "Identity" input: "join" }']
     (path / "graph.pbtxt").write_text("\n".join(lines))
     return graphviz_tb.load(path / "graph.pbtxt").picture(open_all=True).scene
 
@@ -62,3 +62,10 @@ def test_lines_of_boxes_that_have_no_common_start_make_no_bar(tmp_path: Path) ->
     scene = graphviz_tb.load(tmp_path / "graph.pbtxt").picture(open_all=True).scene
     (join,) = (box for box in scene.boxes if box.address == "join")
     assert join.width < 80
+
+
+def test_a_sign_stays_a_circle(tmp_path: Path) -> None:
+    scene = _branched(tmp_path, [["Relu"], ["Tanh"], ["Exp"]], join="AddN")
+    (join,) = (box for box in scene.boxes if box.address == "join")
+    assert join.sign == "+"
+    assert join.width == join.height
