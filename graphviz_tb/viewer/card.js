@@ -190,7 +190,7 @@ export class Card {
     const cells = (/** @type {string} */ line, /** @type {number} */ ops) => {
       const cut = line.indexOf(" ");
       const [place, code] = cut < 0 ? [line, ""] : [line.slice(0, cut), line.slice(cut + 1)];
-      return [el("span", { class: "key" }, visibleText(place)), el("span", { class: "value" }, visibleText(code), ops ? el("em", {}, ` ${t("ops", { n: ops })}`) : null)];
+      return [el("div", {}, el("div", { class: "key" }, visibleText(place), ops > 1 ? el("em", {}, ` · ${t("ops", { n: ops })}`) : null), el("span", { class: "value" }, visibleText(code)))];
     };
     return this.table("program", [...(call ? [cells(call, 0)] : []), ...inside.map(([line, ops]) => cells(line, ops))]);
   }
