@@ -140,6 +140,8 @@ MAX_STRUCTURES_PER_LENGTH = Limit(64, "read", "structures",
     "of events of one length that are remembered", "decoded one by one")
 MAX_STORED_VALUE_BYTES = Limit(1 << 14, "read", "bytes",
     "of the values of a tensor of an ONNX model: shapes, axes and paddings have a few", "not read: a weight")
+MAX_COMPARED_TENSOR_BYTES = Limit(1 << 30, "read", "bytes",
+    "of the tensors of an ONNX model that are compared with each other", "not compared: a bound")
 MAX_CUSTOM_CHARTS = Limit(1_000, "read", "charts", "that the custom layouts of a log have together", "left out")
 MAX_PROJECTOR_CONFIG_BYTES = Limit(1 << 20, "read", "bytes", "of a projector_config.pbtxt", "not read, a notice")
 MAX_LISTED_EMBEDDINGS = Limit(1_000, "read", "embeddings", "of a source", "left out, a notice")

@@ -53,7 +53,7 @@ NOT_IN_ALL = {"tensorflow", "atheris"}  # half a gigabyte; no wheel for every ma
 # The same examples on every run, and no search for a smaller one: that takes minutes where an example is a picture.
 # `pytest --hypothesis-profile=explore` looks for new ones, and shrinks them.
 quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-for profile, count in {"default": 10, "ci": ORDINARY}.items():
+for profile, count in {"default": 6, "ci": ORDINARY}.items():
     settings.register_profile(
         profile,
         deadline=None,
@@ -171,6 +171,12 @@ def require() -> Callable[..., None]:
             pytest.skip(absent)
 
     return check
+
+
+@pytest.fixture
+def models_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command frees no model after each of several: that walks over the objects of all tests, which takes seconds."""
+    monkeypatch.setattr("graphviz_tb.commands.session.release_models", lambda: None)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.errors import RequestError, ToolMissing, UnknownNode
 from tests.each import each
+from tests.effort import part
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 MNIST = FIXTURES / "real/mnist_cnn.pbtxt"
@@ -64,7 +65,7 @@ GUESSES = [
 ]
 
 
-@each("guess", GUESSES)
+@each("guess", part(GUESSES, 3))
 def test_what_people_type(guess: str, model: graphviz_tb.Model) -> None:
     assert eval(guess, {"model": model, "MNIST": MNIST}), guess
 

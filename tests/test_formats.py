@@ -61,7 +61,7 @@ def chain() -> Model:
     return graphviz_tb.load("".join(f"{head}{tail}}}" for head, tail in nodes).encode())
 
 
-@each("format", RENDERERS)
+@each("format", part(RENDERERS, 3))
 def test_it_writes_hostile_and_empty_graphs(format: str) -> None:
     for source in (REAL / "odd_names.pbtxt", b'node { name: "x" }'):
         drawn = graphviz_tb.load(source)
@@ -81,7 +81,7 @@ def test_every_option_of_a_picture_is_used_by_a_format() -> None:
     )  # those of logs: tests/color/test_logged.py
 
 
-@each("name", part([name for name in OTHER if name not in ("engine", "font_files")], 3))
+@each("name", part([name for name in OTHER if name not in ("engine", "font_files")], 18))
 @each("format", RENDERERS)
 def test_an_option_changes_the_file_or_is_refused(model: Model, chain: Model, format: str, name: str) -> None:
     model = chain if name == "wrap" else model

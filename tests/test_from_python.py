@@ -291,6 +291,7 @@ def test_every_protocol_of_pickle(protocol: int) -> None:
         assert repr(copy) == repr(whole)
 
 
+@pytest.mark.slow
 def test_threads_draw_one_model_as_each_alone() -> None:
     source = FIXTURES / "shapes/MobileNetV3Small.pb.gz"
     jobs: list[tuple[str, dict[str, Any]]] = [("svg", {}), ("json", {}), ("svg", {"depth": 2}), ("html", {})]

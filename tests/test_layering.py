@@ -63,21 +63,21 @@ TWO = b'node { name: "x" op: "Placeholder" } node { name: "y" op: "Relu" input: 
 
 
 @cache
-def statements(path: Path) -> list[ast.AST]:
-    """All of a file, but for what is only for type checkers."""
-    tree = ast.parse(path.read_text())
-    typing = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
-    return [node for node in ast.walk(tree) if id(node) not in typing]
+def import_statements(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    """Every import of a file, at its top or put off until it is needed, but for what is only for type checkers."""
+    found: list[ast.Import | ast.ImportFrom] = []
+    waiting: list[ast.AST] = [ast.parse(path.read_text())]
+    for node in waiting:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.append(node)
+        elif not (isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
+            waiting += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
+    return found
 
 
 def imports(path: Path) -> Iterator[str]:
     """Every module that a file imports, at its top or put off until it is needed."""
-    for node in statements(path):
+    for node in import_statements(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -87,7 +87,7 @@ def imports(path: Path) -> Iterator[str]:
 
 def modules(path: Path) -> Iterator[str]:
     """Every module that a file imports, at its top or put off until it is needed; of a package those that are named."""
-    for node in statements(path):
+    for node in import_statements(path):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"

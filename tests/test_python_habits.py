@@ -18,6 +18,7 @@ from graphviz_tb.api.guesses import GUESSES as GUESSES_OF_OWNERS
 from graphviz_tb.errors import ToolMissing
 from tests.conftest import FIXTURES
 from tests.each import each
+from tests.effort import part
 
 MNIST = FIXTURES / "real/mnist_cnn.pbtxt"
 OLD, NEW = FIXTURES / "edits/base.train.pb", FIXTURES / "edits/inserted.train.pb"
@@ -74,7 +75,7 @@ GUESSES: dict[str, Callable[[Any], bool]] = {
 }
 
 
-@each("words", GUESSES)
+@each("words", part(GUESSES, 3))
 def test_a_guess_works(words: str, m: graphviz_tb.Model, d: graphviz_tb.Changes) -> None:
     assert GUESSES[words](eval(words, {"tbgraph": tbgraph, "m": m, "d": d, "LOG": LOG}))
 

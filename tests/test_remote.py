@@ -40,6 +40,7 @@ def test_a_file_is_loaded_diffed_and_keeps_its_name(memory: Any) -> None:
     assert not diff("memory://bucket/model.pbtxt", "memory://bucket/other.pbtxt").same
 
 
+@pytest.mark.usefixtures("models_are_kept")
 def test_a_source_is_called_what_its_user_called_it(memory: Any, capsys: pytest.CaptureFixture[str]) -> None:
     memory.pipe_file("/bucket/a/model.pbtxt", GRAPH)
     memory.pipe_file("/bucket/b/model.pbtxt", GRAPH.replace(b"Relu", b"Tanh"))

@@ -20,7 +20,7 @@ from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.errors import RequestError, require_type
 from graphviz_tb.graphs.rows import rows_within
 from graphviz_tb.model.columns import Bools, Floats, Longs
-from graphviz_tb.model.costs import BRANCHED_QUANTITIES, COST_QUANTITIES, NO_COST
+from graphviz_tb.model.costs import COST_QUANTITIES, EXCESS_OF_QUANTITY, NO_COST, Cost
 from graphviz_tb.model.facts import FoldedGraph
 from graphviz_tb.model.formatting import format_counted_noun, format_micros
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW
@@ -250,20 +250,26 @@ def _sum_quantity(rows: ModelRows, assertion: Assertion) -> ValueRange:
     numbers = _quantity_by_row(rows, quantity)
     total = least = float(np.nansum(numbers[tops]))
     most = math.inf if reasons else total
-    if (branched := _count_branched_calls(rows, quantity, tops)) and total:
-        reasons.append(format_counted_noun(branched, "call", "calls") + " whose dearest branch is counted")
+    excess = _possible_excess(rows, quantity, tops)
+    if excess.branched and total:
+        reasons.append(format_counted_noun(excess.branched, "call", "calls") + " whose dearest branch is counted")
         least = 0.0
+    if excess.repeated and total:
+        reasons.append(format_counted_noun(excess.repeated, "number", "numbers") + " that may be stored twice")
+        least = total - excess.repeated if quantity == "parameters" else 0.0
     ops = np.flatnonzero(inside & (rows.hierarchy.kind == OP_ROW) & (numbers > 0))
     largest = ops[np.argsort(-numbers[ops], kind="stable")]
     return ValueRange(least, most, ", ".join(reasons), largest, open_rows)
 
 
-def _count_branched_calls(rows: ModelRows, quantity: str, tops: Sequence[int]) -> int:
-    """Count the calls of which one of several unequal branches runs; 0 where that says nothing of a quantity."""
-    if quantity not in BRANCHED_QUANTITIES or rows.model.facts.cost is None:
-        return 0
+def _possible_excess(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Cost:
+    """Count what may be too much in a quantity: calls of which one of several unequal branches runs, numbers that may
+    be stored twice."""
+    if quantity not in EXCESS_OF_QUANTITY or rows.model.facts.cost is None:
+        return NO_COST
     costs = rows.model.facts.cost()
-    return sum(costs.under(row).branched for row in tops)
+    whole = sum((costs.under(row) for row in tops), NO_COST)
+    return Cost(**{name: getattr(whole, name) for name in EXCESS_OF_QUANTITY[quantity]})
 
 
 def _outermost_rows(rows: ModelRows, marked: Bools) -> list[int]:

@@ -65,7 +65,6 @@ def check(
     tbgraph check saved_model/ --assert 'flops(name:encoder) <= 2G' --json
     tbgraph check models/*.pb --assert-file model.assertions
     """
-    from graphviz_tb.api.checking import assertion_lines, assertions_verdict
     from graphviz_tb.commands.session import open_model, release_models
     from graphviz_tb.commands.table import json_lines, print_lines
     from graphviz_tb.errors import GraphError, ReadError
@@ -95,13 +94,7 @@ def check(
         if as_json:
             entries.append({"label": label, **check_values(checked, top)})
         elif not quiet:
-            print_lines(
-                [
-                    *([_model_heading(model)] if len(models) > 1 else []),
-                    *assertion_lines(checked, top),
-                    assertions_verdict(checked),
-                ]
-            )
+            _print_results(checked, top, model if len(models) > 1 else "")
     if as_json:
         print_lines(json_lines({**document_header("tbgraph-check"), "passed": passed, "models": entries}))
     return unread or (EXIT_PASSED if passed else EXIT_FAILED)
@@ -115,12 +108,15 @@ def _report_unread_model(model: str, error: TbGraphError) -> dict[str, Any]:
     return {"label": model, "passed": False, "error": error.message, "assertions": []}
 
 
-def _model_heading(model: str) -> str:
-    """Return the heading of the results of one of several models."""
+def _print_results(checked: CheckedModel, top: int, model: str) -> None:
+    """Print the results of the assertions, under the name of the `model` if it is one of several."""
+    from graphviz_tb.api.checking import assertion_lines, assertions_verdict
+    from graphviz_tb.commands.table import print_lines
     from graphviz_tb.commands.terminal import one_line
     from graphviz_tb.sources.inputs import name_of_user
 
-    return f"{one_line(name_of_user(model))}:"
+    heading = [f"{one_line(name_of_user(model))}:"] if model else []
+    print_lines([*heading, *assertion_lines(checked, top), assertions_verdict(checked)])
 
 
 def collect_assertions(given: Iterable[str], files: Iterable[str], optional: bool = False) -> list[str]:

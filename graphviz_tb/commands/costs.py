@@ -151,9 +151,10 @@ def _parameters_note(whole: Cost) -> str:
     missing = f"{format_counted_noun(whole.unsized, 'weight')} of unknown size" if whole.unsized else ""
     doubtful = f"{format_counted_noun(whole.doubtful, *MAY_HOLD)} not counted" if whole.doubtful else ""
     copied = f"{format_count(whole.copied)} more in averages and copies" if whole.copied else ""
+    repeated = f"{format_count(whole.repeated)} of them may be stored twice" if whole.repeated else ""
     size = format_bytes(whole.weight_bytes) if whole.weight_bytes else ""
     fixed = f"{cost_amount(whole, 'non_trainable')} not trainable" if whole.non_trainable else ""
-    return "; ".join(word for word in (size, fixed, missing, doubtful, copied) if word)
+    return "; ".join(word for word in (size, fixed, missing, doubtful, repeated, copied) if word)
 
 
 def _flops_note(report: CostReport) -> str:

@@ -21,6 +21,7 @@ from graphviz_tb.diff.ledger import add_open_changes
 from graphviz_tb.diff.match.steps import match_graphs
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.traced import module_graph
+from graphviz_tb.diff.versions import align_versions
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.reading import read_source
@@ -74,6 +75,13 @@ def _input_files(source: Any) -> tuple[Any, ...]:
 def _compare_inputs(before: DiffInput, after: DiffInput, options: DiffOptions) -> Changes:
     """Return the changes between two flat graphs."""
     known: Known = {}
+    aligned = align_versions(before.graph, after.graph)
+    before, after = (
+        replace(side, graph=one.graph, signatures=one.renamed_signatures(side.signatures))
+        if one.graph is not side.graph
+        else side
+        for side, one in zip((before, after), aligned, strict=True)
+    )
     a, b = GraphColumns(before.graph, options, known), GraphColumns(after.graph, options, known)
     known.clear()
     if a.graph_hash() > b.graph_hash():

@@ -25,7 +25,7 @@ from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph, Mark
-from graphviz_tb.model.modules import is_module
+from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.ops.roles import BUFFER_OP

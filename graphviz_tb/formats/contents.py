@@ -64,6 +64,12 @@ class SourceContents:
     damage: ReadError | None = None  # raised in that case, as it may have cost a graph
     packed: int | None = None
 
+    @property
+    def graph_runs(self) -> tuple[str, ...]:
+        """The runs with graphs, in order."""
+        runs = (each.entry.run for each in self.found if each.entry.kind != "profile")
+        return tuple(dict.fromkeys(run for run in runs if run is not None))
+
 
 class LazyProfiles(Mapping[str, RunMetadata]):
     """Run metadata by tag, decoded on every lookup."""

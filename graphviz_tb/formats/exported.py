@@ -9,7 +9,9 @@ op type        has its framework before it: `aten::conv2d`, `onnx::Conv`, `tfl::
 inputs         are at the positions of the op's definition (the column `inputs` of the table); an argument that is no
                tensor leaves its place empty (`""`), and is an attribute by its own name
 weights        are nodes `Parameter` or `Buffer` in the scope of their module, with `dtype`, `shape`, `_trainable`, the
-               name in the program (`_variable`, `shared_name`), and `_aliases`, further names of the same numbers
+               name in the program (`_variable`, `shared_name`), and `_aliases`, further names of the same numbers.
+               `_keeps_more` says that the program may have others, which the file does not have; `_may_repeat` names a
+               weight whose numbers these may be once more
 constants      are nodes `Const`; `value` has the type, the shape, and the elements of a small one
 `_output_shapes`, `_output_types`
                shapes and types of all outputs; a size with a name ("batch", "s0") has it in `dim.name`, and the
@@ -25,11 +27,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from graphviz_tb.errors import TooLarge
+from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent
 from graphviz_tb.limits import (
     MAX_LAYER_DEPTH,
@@ -42,10 +45,12 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
 from graphviz_tb.ops.roles import BUFFER_OP, PARAMETER_OP
+from graphviz_tb.ops.signatures import attribute_defaults
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, TensorShapeProto
 
 DTYPE_NUMBERS = {dtype.name: number for number, dtype in DTYPE_TABLE.items()}
 INPUT_OP, OUTPUT_OP, CONSTANT_OP = "Placeholder", "_Retval", "Const"
+MAY_REPEAT = "_may_repeat"
 # A slash would end the segment, a colon begins the number of an output.
 NOT_IN_SEGMENTS = str.maketrans({"/": "∕", ":": "_", "\n": " ", "\0": " "})
 SCOPE_BRACKETS = re.compile(r"[\[\]]")
@@ -170,9 +175,29 @@ class ProgramBuilder:
         """Add a weight under the name of the value that brings it."""
         self._block.weights[value] = weight
 
-    def add_constant(self, value: str, scope: str, name: str, shape: Value, content: bytes | None = None) -> None:
+    def weight_names(self) -> set[str]:
+        """Return the names of all weights."""
+        return {weight.name for block in self.blocks.values() for weight in block.weights.values()}
+
+    def note_lacking(self, body: str, value: str) -> None:
+        """Note at a weight that the program has others, which the file does not have."""
+        weights = self.blocks[body].weights
+        attributes = {**weights[value].attributes, KEEPS_MORE: True}
+        weights[value] = replace(weights[value], attributes=attributes)
+
+    def add_constant(
+        self,
+        value: str,
+        scope: str,
+        name: str,
+        shape: Value,
+        content: bytes | None = None,
+        *,
+        may_hold_weights: bool = False,
+    ) -> None:
         """Add a constant; `content` are its elements, little-endian, of a small one."""
-        node = self._add_node(CONSTANT_OP, scope, name, (), {}, [(value, shape)])
+        attributes = {KEEPS_MORE: True} if may_hold_weights else {}
+        node = self._add_node(CONSTANT_OP, scope, name, (), attributes, [(value, shape)])
         _set_dtype(node.attr["dtype"], shape.dtype)
         tensor = node.attr["value"].tensor
         tensor.dtype = DTYPE_NUMBERS.get(shape.dtype, 0)
@@ -193,9 +218,16 @@ class ProgramBuilder:
         functions: Mapping[str, str] | None = None,
     ) -> None:
         """Add an op: the values that it takes by position (None: a place without a tensor), those that it gives, and
-        its attributes: numbers, texts, lists of one kind, an `AttrValue`. Its own name is by default that of its type;
-        `functions` are the bodies that it calls, by attribute."""
-        node = self._add_node(op, scope, name or _plain_type(op), inputs, attributes or {}, outputs)
+        its attributes: numbers, texts, lists of one kind, an `AttrValue`. Those that are the default are left out, as
+        files differ in which they write. Its own name is by default that of its type; `functions` are the bodies that
+        it calls, by attribute."""
+        usual = attribute_defaults(op)
+        kept = {
+            key: content
+            for key, content in (attributes or {}).items()
+            if key not in usual or not _is_equal_setting(content, usual[key])
+        }
+        node = self._add_node(op, scope, name or _plain_type(op), inputs, kept, outputs)
         if source:
             node.attr["_source"].CopyFrom(_source_attribute(tuple(source)))
         for attribute, function in (functions or {}).items():
@@ -270,15 +302,16 @@ class ProgramBuilder:
         """Return a node for each weight that an op of the block takes: one for all names of the same numbers. A weight
         that is not `used` in another block either is filed as unused."""
         taken = block.taken_values()
-        nodes: dict[str, NodeDef] = {}
+        nodes: dict[tuple[str, str], NodeDef] = {}  # by name, and by shape: an exporter turns a table for a product
         for value, weight in block.weights.items():
             if value not in taken:
                 if weight.name not in used:
                     self._unused.append(weight)
                 continue
-            if weight.name not in nodes:
-                nodes[weight.name] = self._weight_node(block, weight)
-            block.given[value] = nodes[weight.name].name
+            key = weight.name, repr(weight.value.sizes)
+            if key not in nodes:
+                nodes[key] = self._weight_node(block, weight)
+            block.given[value] = nodes[key].name
         return list(nodes.values())
 
     def _used_weights(self) -> set[str]:
@@ -473,6 +506,15 @@ def _set_list(message: AttrValue, content: Sequence[Any]) -> None:
         message.list.f.extend(map(float, content))
     else:
         message.list.s.extend(str(each).encode("utf-8", "replace") for each in content)
+
+
+def _is_equal_setting(value: Any, usual: Any) -> bool:
+    """Return whether a setting is the usual one; floats are those of 32 bits."""
+    if isinstance(value, float) and isinstance(usual, int | float):
+        return abs(value - usual) <= 1e-6 * max(abs(value), abs(usual))
+    if isinstance(value, AttrValue) or type(value) is not type(usual):
+        return False
+    return bool(value == usual)
 
 
 def dtype_attribute(name: str) -> AttrValue:

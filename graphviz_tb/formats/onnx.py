@@ -19,8 +19,16 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from graphviz_tb.errors import NoGraph
+from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
-from graphviz_tb.formats.exported import DTYPE_NUMBERS, ProgramBuilder, StoredWeight, Value, dtype_attribute
+from graphviz_tb.formats.exported import (
+    DTYPE_NUMBERS,
+    MAY_REPEAT,
+    ProgramBuilder,
+    StoredWeight,
+    Value,
+    dtype_attribute,
+)
 from graphviz_tb.formats.onnx_messages import (
     DTYPE_BY_NUMBER,
     FORM_BY_DTYPE,
@@ -33,13 +41,17 @@ from graphviz_tb.formats.onnx_messages import (
     TensorValue,
     decode_model,
 )
+from graphviz_tb.formats.onnx_parameters import StoredNumbers
 from graphviz_tb.formats.onnx_scopes import (
     MADE_NAME,
+    WEIGHT_ATTRIBUTES,
     NodePlace,
+    name_form_in_calls,
     name_in_call,
     name_of_weight,
     names_in_calls,
     other_name_in_call,
+    parameters_of_call,
     place_of_node,
     stack_trace,
     with_module_of_kernel,
@@ -104,7 +116,7 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     model = decode_model(data, opened.name, MemoryBudget(opened.size_on_disk(data), opened.name))
     if model.graph is None:
         raise NoGraph(f"{opened.name}: the ONNX model has no graph")
-    content = ModelReader(model).content()
+    content = ModelReader(model, data).content()
     entry = SourceEntry("op", bytes=len(data), format="ONNX")
     return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
@@ -112,10 +124,12 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
 class ModelReader:
     """Describes one model."""
 
-    def __init__(self, model: ModelValue) -> None:
+    def __init__(self, model: ModelValue, data: bytes) -> None:
         self.model = model
         self.builder = ProgramBuilder(model.graph.name if model.graph is not None else "")
         self.uses = StoredTensorUses(model)
+        self.numbers = StoredNumbers(data, self.uses)
+        self.called: list[tuple[NodeValue, str, str]] = []  # what takes a weight, in which body, and the weight
         self.functions: dict[FunctionKey, str] = {}
         self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
         self.named_weights: dict[str, int] = {}
@@ -138,7 +152,15 @@ class ModelReader:
             BlockReader(self, key, function, None).read_function(function)
         self.builder.body = ""
         BlockReader(self, None, graph, None).read_main(graph)
+        self._note_lacking_parameters()
         return self.builder.build()
+
+    def _note_lacking_parameters(self) -> None:
+        """Note at the weights of ops whether the calls that they were made from have parameters that the file lacks."""
+        known = {name_form_in_calls(name) for name in self.builder.weight_names()}
+        for node, body, value in self.called:
+            if not has_role(op_type(node), Role.RECURRENT) and not parameters_of_call(node) <= known:
+                self.builder.note_lacking(body, value)
 
     def weight_name(self, stored: str, use: WeightUse) -> str:
         """Return the name of a weight, with a number if another has it already."""
@@ -242,6 +264,9 @@ class BlockReader:
         if kinds:
             attributes["quantized"] = ", ".join(sorted(kinds))
         outputs = [(value, self.kinds.get(value, Value())) for value in node.outputs]
+        weight = next((value for value in inputs if value in self.weights), None)
+        if weight is not None:
+            self.model.called.append((node, self.builder.body, weight))
         self.builder.add_op(
             op,
             scope,
@@ -344,14 +369,24 @@ class BlockReader:
     def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
         tensor, use = self.stored[value], self._use(value)
         kind = Value(tensor.dims, tensor.dtype if use is None else QUANTIZED_TYPES.get(tensor.dtype, tensor.dtype))
+        numbers = self.model.numbers
         if use is None:
-            self.builder.add_constant(value, scope, _place_name(value), kind, tensor.content())
+            doubtful = numbers.may_hold_weights(value, tensor)
+            self.builder.add_constant(
+                value, scope, _place_name(value), kind, tensor.content(), may_hold_weights=doubtful
+            )
             return
         if key not in self.weights:
-            buffer = use.slot in BUFFER_SLOTS
-            attributes = {"external_data": True} if tensor.is_external else {}
+            attributes: dict[str, Any] = {"external_data": True} if tensor.is_external else {}
+            if numbers.is_folded(value, use):
+                attributes[KEEPS_MORE] = True
+            at, shared = None, None if name else numbers.shared_table(value, tensor, use)
+            if shared is not None and shared[1]:
+                name, at = shared[0], (scope, WEIGHT_ATTRIBUTES["kernel"])
+            elif shared is not None:
+                attributes[MAY_REPEAT] = shared[0]
             name = name or self.model.weight_name(value, use)
-            self.weights[key] = StoredWeight(name, kind, None, buffer, attributes=attributes)
+            self.weights[key] = StoredWeight(name, kind, None, use.slot in BUFFER_SLOTS, (), attributes, at)
         self.builder.add_weight(key, self.weights[key])
 
     def _infer_types(self, node: NodeValue) -> None:
@@ -408,10 +443,6 @@ class BlockReader:
             attributes.setdefault(COUNTED_OUTPUTS, len(node.outputs))
         if 0 not in (attributes.get(SIZE_SETTING) or (0,)):
             attributes.pop("allowzero", None)
-        known = op_def(op_type(node))
-        for name, usual in (known.defaults if known is not None else {}).items():
-            if name in attributes and _is_equal_setting(attributes[name], usual):
-                del attributes[name]
         for name, neutral in ALWAYS_NEUTRAL.items():
             value = attributes.get(name)
             if isinstance(value, tuple | list) and value and all(number == neutral for number in value):
@@ -529,12 +560,3 @@ def tensor_numbers(tensor: TensorValue) -> list[Any] | None:
         return None
     numbers = [each for (each,) in struct.iter_unpack(form, content)]
     return [bool(each) for each in numbers] if tensor.dtype == "bool" else numbers
-
-
-def _is_equal_setting(value: Any, usual: Any) -> bool:
-    """Return whether a setting is the usual one; floats are those of 32 bits."""
-    if isinstance(value, float) and isinstance(usual, int | float):
-        return abs(value - usual) <= 1e-6 * max(abs(value), abs(usual))
-    if isinstance(value, AttrValue) or type(value) is not type(usual):
-        return False
-    return bool(value == usual)

@@ -71,7 +71,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class TensorValue:
-    """A stored tensor. Of large ones only name, type and size are kept, `skipped` says so."""
+    """A stored tensor. Of large ones only name, type and size are kept, and where the raw values are in the file:
+    `skipped` says so."""
 
     name: str = ""
     dims: tuple[int, ...] = ()
@@ -86,6 +87,7 @@ class TensorValue:
     external_data: tuple[Entry, ...] = ()
     data_location: int = 0
     skipped: bool = False
+    span: tuple[int, int] | None = None
 
     @property
     def dtype(self) -> str:
@@ -419,6 +421,8 @@ class MessageDecoder:
             # Large values of tensors; the strings of a message are never that long, or are cut below.
             if kind is TensorValue and end - begin > MAX_STORED_VALUE_BYTES:
                 values["skipped"] = True
+                if name == "raw_data":
+                    values["span"] = begin, end
             elif isinstance(field_kind, Scalar):
                 found = _scalars(self.data, field_kind, wire, start, begin, end)
                 if many:

@@ -88,7 +88,7 @@ def stored_kind(node: NodeValue, value: str) -> str:
     >>> stored_kind(NodeValue(metadata=(call,)), "pos.embed"), stored_kind(NodeValue(), "pos")
     ('p', '')
     """
-    return _weights_of_call(node).get(_mangle(value), "")
+    return _weights_of_call(node).get(name_form_in_calls(value), "")
 
 
 def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> str:
@@ -103,11 +103,11 @@ def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> s
     """
     if not place.path or stored.rpartition(".")[0] == place.path:
         return ""
-    own, made = f"{_mangle(place.path)}_", MADE_NAME.fullmatch(stored) is not None
+    own, made = f"{name_form_in_calls(place.path)}_", MADE_NAME.fullmatch(stored) is not None
     attribute = WEIGHT_ATTRIBUTES.get(slot, slot)
     last = stored.rpartition(".")[2]
     for name in _weights_of_call(node):
-        if name.startswith(own) and (name.endswith(attribute) if made else name == f"{own}{_mangle(last)}"):
+        if name.startswith(own) and (name.endswith(attribute) if made else name == f"{own}{name_form_in_calls(last)}"):
             return f"{place.path}.{name.removeprefix(own)}"
     return ""
 
@@ -121,12 +121,17 @@ def other_name_in_call(node: NodeValue, slot: str, names: Mapping[str, str]) -> 
 
 def names_in_calls(stored: Iterable[str]) -> dict[str, str]:
     """Return the names of stored weights by the form that calls give them."""
-    return {_mangle(name): name for name in stored if not MADE_NAME.fullmatch(name)}
+    return {name_form_in_calls(name): name for name in stored if not MADE_NAME.fullmatch(name)}
 
 
 def _metadata(node: NodeValue) -> dict[str, str]:
     """Return the metadata of a node; exporters write a handful of entries."""
     return {entry.key: entry.value for entry in node.metadata[:MAX_METADATA_ENTRIES]}
+
+
+def parameters_of_call(node: NodeValue) -> set[str]:
+    """Return the parameters in the call that a node was made from, in the form of names in calls."""
+    return {name for name, kind in _weights_of_call(node).items() if kind == "p"}
 
 
 def _weights_of_call(node: NodeValue) -> dict[str, str]:
@@ -143,7 +148,7 @@ def _weights_in_text(call: str) -> dict[str, str]:
     return kinds
 
 
-def _mangle(name: str) -> str:
+def name_form_in_calls(name: str) -> str:
     """Return the form of a name in calls."""
     return NOT_IN_CALLS.sub("_", name).lower()
 

@@ -155,6 +155,15 @@ class StoredTensorUses:
                     return WeightUse("bias" if node.op_type in ("Add", "Sub") else "scale", node)
         return self._use_by_name(value) if block is None and not quantized else None
 
+    def is_in_calls(self, value: str) -> bool:
+        """Return whether ops that take a value say the call that they were made from."""
+        return any(has_call_record(node) for node, _ in self._users.get((None, value), ())[:MAX_FOLLOWED_CARRIERS])
+
+    def is_looked_up(self, block: BlockKey, value: str) -> bool:
+        """Return whether an op looks up rows of a stored tensor."""
+        users = self._users.get((block, value), ())[:MAX_FOLLOWED_CARRIERS]
+        return any(slot == 0 and has_role(op_type(node), Role.LOOKUP) for node, slot in users)
+
     @staticmethod
     def _follow(
         waiting: list[tuple[BlockKey, str, bool]], seen: set[tuple[BlockKey, str]], step: tuple[BlockKey, str, bool]

@@ -266,11 +266,7 @@ def read_source(
         described=content.described,
         run=entry.run,
         format=entry.format,
-        graph_runs=tuple(
-            dict.fromkeys(
-                each.entry.run for each in holding.found if each.entry.run is not None and each.entry.kind != "profile"
-            )
-        ),
+        graph_runs=holding.graph_runs,
     )
 
 

@@ -19,9 +19,10 @@ import numpy as np
 from graphviz_tb.limits import MAX_BUILT_LABEL_LETTERS, MAX_LABEL_INPUTS
 from graphviz_tb.model.columns import Bools, Bytes
 from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.measure import ELLIPSIS, truncate_text
-from graphviz_tb.model.modules import is_module
 from graphviz_tb.model.paths import last_segment
+from graphviz_tb.ops.table import has_framework
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -118,7 +119,7 @@ def label_pytorch_nodes(graph: Graph) -> dict[int, str]:
         op = graph.op_types[graph.op[node]]
         if op == PORT_OP:
             labels[node] = graph.name[node].removeprefix("output/")
-        elif "::" in op and not is_module(last_segment(graph.name[node])):
+        elif has_framework(op) and not is_module(last_segment(graph.name[node])):
             # Only marks are labelled by their inputs; "…" for one without a label yet.
             inputs = (
                 [graph.index[0].get(name, -1) for name in graph.graph_def.node[node].input[:MAX_LABEL_INPUTS]]

@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 
 from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
+from graphviz_tb.interpret.constant_values import is_stored
 from graphviz_tb.interpret.constant_weights import (
     MadeOfConstants,
     biases_of_one,
@@ -41,6 +42,7 @@ from graphviz_tb.ops.roles import (
     DEPTHWISE_OPS,
     EMBEDDING_OPS,
     MATRIX_PRODUCT_OPS,
+    PARAMETER_OP,
     REARRANGE_OPS,
     RESHAPE_OPS,
     ROW_READ_OPS,
@@ -51,6 +53,7 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.ops.signatures import weight_input_names
+from graphviz_tb.ops.table import has_framework
 
 # Weights of frozen graphs that no input slot names: an added bias, a multiplied scale or slope.
 #
@@ -103,7 +106,7 @@ def _find_channel_weights(
                 found += (
                     node for node in behind(source) if _is_one_per_channel(_constant_sizes(graph, node), width[target])
                 )
-    return found
+    return [node for node in found if is_stored(graph, node)]
 
 
 def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
@@ -120,7 +123,9 @@ def _output_channels_by_op(graph: Graph, origin: Ints) -> dict[int, int]:
         if op in DEPTHWISE_OPS:
             channels[target] = kernel[-1] * kernel[-2]
             continue
-        channels[target] = kernel[-2] if _has_transposed_kernel(graph, target, int(constant), origin) else kernel[-1]
+        turned = _has_transposed_kernel(graph, target, int(constant), origin)
+        if not (turned and op in MATRIX_PRODUCT_OPS and len(kernel) > 2):  # reshaped: its rows are several of its sizes
+            channels[target] = kernel[-2] if turned else kernel[-1]
     return channels
 
 
@@ -281,7 +286,9 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     kept = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
     counted = np.zeros(len(graph), bool)
     counted[kept[kept >= 0]] = True
-    lacking = [node for node in np.flatnonzero(made).tolist() if _keeps_more_beside(graph, node)]
+    # Constants that may be worked out from weights are in exported programs only.
+    may_lack = made | (constants == np.arange(len(graph))) if PARAMETER_OP in graph.op_types else made
+    lacking = [node for node in np.flatnonzero(may_lack).tolist() if _keeps_more_beside(graph, node)]
     doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)
     return ValueOrigins(origin, _origins_by_argument(origin, bindings), roles, tuple(doubtful))
@@ -292,7 +299,7 @@ PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.
 
 def _passes_weight(op: str) -> bool:
     """Return whether an op of an exported program gives the numbers of a weight on, maybe in another shape."""
-    return "::" in op and has_role(op, *PASSING_ROLES)
+    return has_framework(op) and has_role(op, *PASSING_ROLES)
 
 
 def _keeps_more_beside(graph: Graph, node: int) -> bool:

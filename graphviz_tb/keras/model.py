@@ -122,11 +122,8 @@ def conceptual_graph(
     parsed = parse_json(data, name)
     described = _find_model(parsed, name)
     whole, unread = _complete_layers(described, name, weights)
-    # Checked before the tree is built.
     if on_disk is not None:
-        count, letters = count_layers(whole)
-        check_layer_count(count, len(data), on_disk, name)
-        check_path_letters(letters, on_disk, name)
+        _check_layers(whole, len(data), on_disk, name)
     notices = () if whole is described else (_unconnected_notice(whole, unread),)
     model = build_layer_tree(whole)
     layers = list(walk_layers(model))
@@ -161,6 +158,13 @@ def conceptual_graph(
         plain=lambda: _tensorboard_graph(whole),
         described=data if whole is described else b"",
     )
+
+
+def _check_layers(whole: Mapping[str, Any], size: int, on_disk: int, name: str) -> None:
+    """Refuse more layers, or longer paths, than a file of this size may have; before their tree is built."""
+    count, letters = count_layers(whole)
+    check_layer_count(count, size, on_disk, name)
+    check_path_letters(letters, on_disk, name)
 
 
 def _complete_layers(

@@ -279,9 +279,10 @@ def _multi_head_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
     key = _required_size(inputs[min(2, len(inputs) - 1)][-1]) if len(inputs) > 2 else value
     stated = config.get("output_shape")
     last = query if stated is None else prod(stated) if isinstance(stated, list | tuple) else stated
+    gates = bool(config.get("use_gate"))  # one more projection of the query, as wide as the values
     # Three projections into heads, and one back.
-    kernels = heads * (query * size + key * size + value * out + out * last)
-    return int(kernels + _bias_count(config, heads * (2 * size + out) + last))
+    kernels = heads * (query * (size + gates * out) + key * size + value * out + out * last)
+    return int(kernels + _bias_count(config, heads * (2 * size + (1 + gates) * out) + last))
 
 
 def _grouped_heads_count(config: LayerConfig, inputs: list[KerasDims]) -> int:

@@ -29,8 +29,9 @@ class Cost:
     copies of parameters, `partial` ops that take more operations than are counted (a size that is not the batch is
     unknown, a loop runs nobody knows how often), `unshaped` ops with an output of such a size, or of unknown rank.
     `non_trainable` parameters are kept and not trained; of `undecided` weights nothing says whether they are;
-    `doubtful` constants, and ops of unknown types, may hold parameters that are not counted; of `branched` calls one of
-    several unequal branches runs, and the dearest counts.
+    `doubtful` constants, and ops of unknown types, may hold parameters that are not counted; `repeated` elements may be
+    those of another weight, stored once more; of `branched` calls one of several unequal branches runs, and the dearest
+    counts.
     After: no quantity is above `MAX_QUANTITY`.
     """
 
@@ -49,6 +50,7 @@ class Cost:
     undecided: int = 0
     doubtful: int = 0
     branched: int = 0
+    repeated: int = 0
 
     def __post_init__(self) -> None:
         # Rare: only then a loop over the names.
@@ -83,7 +85,7 @@ class Cost:
         {'uncounted': 2, 'guessed': 0, 'partial': 0, 'branched': 0}
         """
         counts = {*GAPS_OF_QUANTITY[quantity], *(() if quantity in WEIGHT_QUANTITIES else ("guessed",))}
-        counts |= {"branched"} if quantity in BRANCHED_QUANTITIES else set()
+        counts |= {*EXCESS_OF_QUANTITY[quantity]}
         return {name: getattr(self, name) for name in COST_FIELDS if name in counts}
 
     def lower_bounds(self) -> tuple[str, ...]:
@@ -99,11 +101,11 @@ class Cost:
         return tuple(name for name in COST_QUANTITIES if self.is_upper_bound(name))
 
     def is_upper_bound(self, quantity: str) -> bool:
-        """Return whether a quantity counts more than may run, as all of several branches, or `trainable` counts weights
-        that may not be trained."""
+        """Return whether a quantity may be smaller: what runs, of several branches, or parameters, of which some may be
+        stored twice; of `trainable`, those that may not be trained."""
         if quantity == TRAINABLE:
-            return self.is_lower_bound("non_trainable")
-        return quantity in BRANCHED_QUANTITIES and self.branched > 0
+            return self.is_lower_bound("non_trainable") or self.is_upper_bound("parameters")
+        return any(getattr(self, count) for count in EXCESS_OF_QUANTITY[quantity])
 
     def is_lower_bound(self, quantity: str) -> bool:
         """Return whether a quantity, `non_trainable` or `trainable`, is only a lower bound."""
@@ -140,8 +142,11 @@ GAPS_OF_QUANTITY = {
 }
 TRAINABLE = "trainable"  # parameters without those that are not trained
 BOUND_WORDS = ("", "at least ", "at most ", "about ")
-BRANCHED_QUANTITIES = ("macs", "flops", "activation_bytes")
 WEIGHT_QUANTITIES = ("parameters", "weight_bytes", "non_trainable")  # the batch is not in them
+# Quantity → the counts of what may be in it twice, or not run.
+EXCESS_OF_QUANTITY = {
+    quantity: ("repeated",) if quantity in WEIGHT_QUANTITIES else ("branched",) for quantity in GAPS_OF_QUANTITY
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

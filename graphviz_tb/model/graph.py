@@ -15,11 +15,11 @@ import numpy as np
 from graphviz_tb.model.columns import Bools, Bytes, Ints, int32_column
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.interpretation import NO_INTERPRETATION, Interpretation
-from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.modules import is_module
+from graphviz_tb.model.layers import Layer, is_module
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.signatures import first_captured_input
+from graphviz_tb.ops.table import has_framework
 
 if TYPE_CHECKING:
     from graphviz_tb.model.sources import GraphSource
@@ -165,7 +165,7 @@ class Graph:
     def is_exported(self) -> bool:
         """Return whether the ops are those of another framework, with its name before their types (`aten::conv2d`), as
         `formats/exported.py` writes them."""
-        return not self.is_value_trace and any("::" in op for op in self.op_types)
+        return not self.is_value_trace and any(map(has_framework, self.op_types))
 
     @property
     def lacks_weight_shapes(self) -> bool:
@@ -178,7 +178,7 @@ class Graph:
 
         In a program of TensorFlow, `tower[0]` is only a name.
         """
-        if not self._modules and not any("::" in op for op in self.op_types):
+        if not self._modules and not any(map(has_framework, self.op_types)):
             self._modules.append(False)
         elif not self._modules:
             named = (name for name in chain(self.node_scopes.names, self.name) if name and name[-1] == "]")

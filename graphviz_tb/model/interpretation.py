@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
@@ -14,6 +15,9 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import Shape, shape_text
 
 # Weights: the trained numbers that an op uses, drawn as marks next to it.
+
+# A key of a state dict: modules, then the name of the parameter, maybe with its place in a list.
+PARAMETER_OF_MODULE = re.compile(r"(?:\w+\.)+?([^\W\d]\w*(?:\.\d+)*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,12 @@ class Weight:
 
         >>> Weight("dense/kernel", "float32", (784, 128), "kernel").label, Weight("w", shape=None).label
         ('kernel 784×128', 'w')
+        >>> Weight("features.1.0.layer_scale", "float32", (16, 1, 1)).label, Weight("heads.tables.0").label
+        ('layer_scale 16×1×1', 'tables.0')
         """
         word = self.role or self.variable.removesuffix(":0").rpartition("/")[2] or self.variable
+        if own := PARAMETER_OF_MODULE.fullmatch(word):
+            word = own[1]
         dims = shape_text(self.shape) if self.shape else ""
         shared = f"({self.uses} uses)" if self.uses > 1 else ""
         return " ".join(part for part in (word, dims, shared) if part)

@@ -66,7 +66,8 @@ class Box:
 
     `x`, `y` the upper left corner. `sheets` is the number of sheets of a stack behind its front sheet (0 or 2, drawn
     inside the given rectangle), `connected` decides the direction of their offset, `member` is the kind of the front
-    sheet. `area` is "main", "in_extract", "out_extract" or "functions". `title` is the full account for a tooltip.
+    sheet, `sign` what a circle shows in place of a name. `area` is "main", "in_extract", "out_extract" or "functions".
+    `title` is the full account for a tooltip.
     """
 
     address: str
@@ -85,6 +86,7 @@ class Box:
     area: Literal["main", "in_extract", "out_extract", "functions"] = "main"
     member: BoxKind = "scope"
     title: str = ""
+    sign: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ class NodeLabel:
     `label` is the last segment of its name, `full` the whole name, `second` the second line ("12 ops", "3.2 ms";
     empty for none), `badge` the number of a stack ("×12" equal members, "3 parts" of a fold; empty for none).
     `member` is the kind of the members of a series or fold, drawn as its front sheet; `about` is text for the tooltip
-    only; `stacked` marks an open stack that shows the contents of one member.
+    only; `stacked` marks an open stack that shows the contents of one member. `sign` is drawn in a circle in place of
+    the name where the box has no second line: `+` for the sum of tensors, `×` for their product.
     """
 
     row: int
@@ -35,6 +36,7 @@ class NodeLabel:
     member: BoxKind = "scope"
     about: str = ""
     stacked: bool = False
+    sign: str = ""
 
 
 @dataclass(frozen=True, slots=True)

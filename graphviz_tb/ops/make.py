@@ -1,19 +1,21 @@
-"""Write the columns `_format_outputs` and `_format_defaults` of `ops.tsv` from TensorFlow's registry, and keep the
-other columns.
+"""Write the columns `outputs` and `defaults` of `ops.tsv` from TensorFlow's registry, and those of the ops of PyTorch
+from its schemas; the other columns are kept.
 
-Needs TensorFlow: ``python -m graphviz_tb.ops.make``. Names, dtypes and defaults of released ops never change, so the
-table of a newer TensorFlow also fits graphs of older ones.
+Needs TensorFlow or PyTorch: ``python -m graphviz_tb.ops.make [tensorflow|torch]``. Names, dtypes and defaults of
+released ops never change, so the table of a newer release also fits graphs of older ones.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from graphviz_tb.ops.table import OpRow, read_table
 
+TABLE = Path(__file__).with_name("ops.tsv")
 # Attributes that shapes, dtypes and costs never need.
 SKIPPED_ATTRIBUTES = {"container", "shared_name", "config", "config_proto", "executor_type", "use_locking", "metadata"}
 
@@ -24,17 +26,48 @@ def _write_op_table() -> None:
     from tensorflow.python.client import pywrap_tf_session  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     listed = op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
-    path = Path(__file__).with_name("ops.tsv")
-    rows = {op: OpRow(*line.split("\t")) for op, line in read_table(path.read_text(encoding="utf-8")).items()}
+    rows = _read_rows()
     for op in filter(_is_public_op, listed.op):
         rows[op.name] = rows.get(op.name, OpRow())._replace(
             outputs=" ".join(_format_outputs(op)), defaults=_format_defaults(op)
         )
+    _write_rows(rows)
+
+
+def _write_torch_defaults() -> None:
+    """Write the defaults of the ops of PyTorch that `ops.tsv` lists."""
+    import torch  # type: ignore[import-not-found,unused-ignore]
+
+    rows = _read_rows()
+    for op in (name for name in rows if name.startswith("aten::")):
+        schemas = torch._C._jit_get_schemas_for_operator(op)
+        if schemas:
+            rows[op] = rows[op]._replace(defaults=_settings_as_json(schemas))
+    _write_rows(rows)
+
+
+def _settings_as_json(schemas: Sequence[Any]) -> str:
+    """Return the defaults of the settings of an op as JSON: those of its first overload with that setting."""
+    default_of: dict[str, Any] = {}
+    for schema in schemas:
+        for each in schema.arguments:
+            value = each.default_value
+            if isinstance(value, bool | int | float | str | list) and "Tensor" not in str(each.type):
+                default_of.setdefault(each.name, value)
+    return json.dumps(default_of, separators=(",", ":")) if default_of else ""
+
+
+def _read_rows() -> dict[str, OpRow]:
+    text = TABLE.read_text(encoding="utf-8")
+    return {op: OpRow(*line.split("\t")) for op, line in read_table(text).items()}
+
+
+def _write_rows(rows: Mapping[str, OpRow]) -> None:
     # Patterns stay first, in their order, as the first match counts.
     order = sorted(rows, key=lambda op: (False,) if "*" in op else (True, op))
     text = "".join("\t".join((op, *rows[op])).rstrip("\t") + "\n" for op in order)
     head = "\t".join(("# op", *OpRow._fields))
-    path.write_text(f"{head}\n{text}", encoding="utf-8")
+    TABLE.write_text(f"{head}\n{text}", encoding="utf-8")
 
 
 def _is_public_op(op: Any) -> bool:
@@ -91,4 +124,4 @@ def _default_as_json(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    _write_op_table()
+    _write_torch_defaults() if sys.argv[1:] == ["torch"] else _write_op_table()

@@ -84,6 +84,7 @@ class Role(StrEnum):
     SIZE = "size"
     COUNT = "count"
     ADD = "add"
+    MULTIPLY = "multiply"
     RANGE = "range"
     SELECT = "select"
     INDEX = "index"
@@ -211,6 +212,8 @@ SIZE_ARITHMETIC_OPS = OPS_BY_ROLE[Role.COUNT]
 """Arithmetic by which programs compute sizes: a whole number among their inputs is one."""
 ADD_OPS = OPS_BY_ROLE[Role.ADD]
 """Add two tensors."""
+MULTIPLY_OPS = OPS_BY_ROLE[Role.MULTIPLY] | {"Multiply"}
+"""Multiply two tensors element by element; a class of Keras too."""
 INDEX_OPS = OPS_BY_ROLE[Role.INDEX]
 """Further ops that compute sizes if their values are whole numbers."""
 RANGE_OPS = OPS_BY_ROLE[Role.RANGE]

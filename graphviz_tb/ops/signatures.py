@@ -179,6 +179,17 @@ class OpDef(NamedTuple):
 
 
 @cache
+def attribute_defaults(op: str) -> Mapping[str, Any]:
+    """Return the defaults of an op's attributes; of an op of another framework, those of its settings.
+
+    >>> dict(attribute_defaults("aten::add")), dict(attribute_defaults("aten::relu"))
+    ({'alpha': 1}, {})
+    """
+    line = op_row(op)
+    return MappingProxyType(json.loads(line.defaults) if line is not None and line.defaults else {})
+
+
+@cache
 def op_def(op: str) -> OpDef | None:
     """Return the definition of an op; None if TensorFlow 2.21 has no op of that name.
 
@@ -192,7 +203,7 @@ def op_def(op: str) -> OpDef | None:
         return None
     return OpDef(
         tuple(_parse_output(text) for text in line.outputs.split()),
-        MappingProxyType(json.loads(line.defaults) if line.defaults else {}),
+        attribute_defaults(op),
     )
 
 

@@ -14,8 +14,9 @@ defaults   the defaults of attributes, as JSON
 A type after `=` in the column of roles is the same op of TensorFlow: `tfl::RELU` is `=Relu`. It has the roles of that
 op, and its formula unless the line has one.
 
-`make.py` writes `outputs` and `defaults` from TensorFlow's registry and keeps the other columns, which are written by
-hand. Ops of a second framework have its name as a prefix, `onnx::Conv`, which the reader adds.
+`make.py` writes `outputs` and `defaults` from TensorFlow's registry, and defaults of PyTorch's ops from its schemas; it
+keeps the other columns, which are written by hand. Ops of a second framework have its name as a prefix, `onnx::Conv`,
+which the reader adds.
 """
 
 from __future__ import annotations
@@ -58,6 +59,15 @@ def _resolve_equal_ops(lines: dict[str, str]) -> dict[str, str]:
 
 OP_LINES = read_table((get_data(__name__, "ops.tsv") or b"").decode())
 EQUAL_OPS = _resolve_equal_ops(OP_LINES)
+
+
+def has_framework(op: str) -> bool:
+    """Return whether an op type has the name of its framework before it, as all but those of TensorFlow.
+
+    >>> has_framework("aten::conv2d"), has_framework("Conv2D")
+    (True, False)
+    """
+    return "::" in op
 
 
 def equal_op(op: str) -> str:

@@ -29,6 +29,7 @@ from graphviz_tb.words.view import NodeLabels
 # order.
 
 BOX_KINDS = ("scope", "op", "series", "fold", "call", "function")
+SIGNS = ("", "+", "×")
 ROWS_TRANSPOSED_AT_ONCE = 1 << 12  # rows transposed in one go
 IntArray: TypeAlias = "array[int]"  # of the type "i": a list takes eight times the memory
 LabelNumbers: TypeAlias = "tuple[int, int, int, int, int]"
@@ -74,8 +75,9 @@ def _encode_level(held: PageLevel, say: LineTable) -> IntArray:
 
 
 def _box_flags(node: NodeLabel) -> int:
-    # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member.
-    return node.openable | node.connected << 1 | BOX_KINDS.index(node.kind) << 2 | BOX_KINDS.index(node.member) << 5
+    # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member, 8-9 sign.
+    kinds = BOX_KINDS.index(node.kind) << 2 | BOX_KINDS.index(node.member) << 5
+    return node.openable | node.connected << 1 | kinds | SIGNS.index(node.sign) << 8
 
 
 def _length_prefixed(items: Iterable[int]) -> list[int]:

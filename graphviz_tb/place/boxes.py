@@ -133,6 +133,7 @@ def _shorten_range(name: str) -> str:
 # px: two lines of text fit the height; the minimum width keeps short names clickable.
 SCOPE_HEIGHT, MIN_SCOPE_WIDTH = 32, 72
 OP_HEIGHT, MIN_OP_WIDTH = 24, 48
+SIGN_DIAMETER = 18  # of the circle of a sum or a product
 SHEET_OFFSET = 4  # px between the sheets of a stack
 BADGE_ROOM = 16  # px for the letter of a structure, in every box that may have one
 BASELINE_OFFSET = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseline
@@ -140,14 +141,15 @@ BASELINE_OFFSET = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its
 
 @dataclass(frozen=True, slots=True)
 class ClosedBox:
-    """A closed box at its own origin. `sheets` as in `Box`, `top` the y of the front sheet; texts are relative to the
-    upper left corner."""
+    """A closed box at its own origin. `sheets` and `sign` as in `Box`, `top` the y of the front sheet; texts are
+    relative to the upper left corner."""
 
     width: int
     height: int
     sheets: int
     texts: tuple[Text, ...]
     top: int = 0
+    sign: str = ""
 
     @property
     def middle(self) -> int:
@@ -168,6 +170,10 @@ def _closed_box(node: NodeLabel, name: BoxName, second: str) -> ClosedBox:
     >>> _closed_box(op, _box_name(op), "").height
     24
     """
+    if node.sign and not second:
+        middle = SIGN_DIAMETER // 2
+        drawn = _centred_line(middle, middle, node.sign, node.full, NODE_FONT_PX, "label")
+        return ClosedBox(SIGN_DIAMETER, SIGN_DIAMETER, 0, (drawn,), sign=node.sign)
     kind = _outline_kind(node)
     stack = node.kind in ("series", "fold")
     two_lines = bool(second) or kind != "op"
@@ -350,6 +356,7 @@ class Piece:
     stubs: tuple[Stub, ...] = ()
     loop: tuple[Point, ...] = ()
     behind: tuple[int, int] = (0, 0)
+    sign: str = ""
 
 
 def open_piece(size: tuple[int, int], node: NodeLabel) -> Piece:
@@ -397,6 +404,7 @@ def _vertical_piece(shape: ClosedBox, incoming: Stubs, outgoing: Stubs, loop: bo
         shape.texts + left.texts + right.texts,
         left.stubs + right.stubs,
         _loop_points(box, middle) if loop else (),
+        sign=shape.sign,
     )
 
 
@@ -420,6 +428,7 @@ def _horizontal_piece(shape: ClosedBox, incoming: Stubs, outgoing: Stubs, loop: 
         shape.texts + over.texts + under.texts,
         over.stubs + under.stubs,
         _loop_points(box, shape.middle) if loop else (),
+        sign=shape.sign,
     )
 
 

@@ -374,6 +374,7 @@ def _item_alignments(
     above: list[list[Alignment]] = [[] for _ in range(count)]
     below: list[list[Alignment]] = [[] for _ in range(count)]
     first = skeleton.first_waypoint
+    heads = _column_heads(skeleton)
     trunks: set[tuple[int, int]] = set()
     main = set(skeleton.spine)
     order = [*skeleton.spine, *(wire for wire in range(len(chains)) if wire not in main)]  # main paths own trunks
@@ -382,6 +383,8 @@ def _item_alignments(
         final = len(chain) - 2
         for number in range(final + 1):
             upper, lower = chain[number], chain[number + 1]
+            if lower in heads:
+                continue
             if upper >= first or lower >= first:
                 if (upper, lower) in trunks:  # lines that share waypoints pull once
                     continue
@@ -392,6 +395,14 @@ def _item_alignments(
             above[lower].append((upper, shift, weight))
             below[upper].append((lower, -shift, weight))
     return above, below
+
+
+def _column_heads(skeleton: Skeleton) -> set[int]:
+    """Return the items of the first rank of each column but the first of its part: each column is straight on its
+    own."""
+    return {
+        item for part, breaks in zip(skeleton.parts, skeleton.breaks, strict=False) for r in breaks for item in part[r]
+    }
 
 
 def _shelve_parts(

@@ -226,6 +226,7 @@ def _scene_box(
         area=area,
         member=node.member,
         title=title,
+        sign=slot[0].sign,
     )
 
 

@@ -41,7 +41,7 @@ def draw_closed_box(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
     x, y, width, height = front_bounds(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else BOX_CORNER
     border = None if fill.sign else Pen(fill.stroke)  # a diff sign draws the outline itself
-    ground = theme.neutral if fill.bands else fill.fill
+    ground = theme.neutral if fill.bands else theme.op if box.sign and not (fill.hued or fill.sign) else fill.fill
     shapes: list[Primitive] = [*_draw_back_sheets(box, radius, ground, Pen(fill.stroke))]
     if box.kind == "fold":
         shapes += _folded_sheet(x, y, width, height, ground, fill.stroke)

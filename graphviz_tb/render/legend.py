@@ -129,6 +129,15 @@ def _box_sample(box: Box) -> DrawSample:
     return lambda fill, theme: boxes.draw_closed_box(box, fill, theme)
 
 
+def _sign_sample(sign: str) -> DrawSample:
+    box = replace(SAMPLE_BOX, kind="op", x=6, width=16, sign=sign)
+    width = text_width(sign, OP_FONT_PX)
+    return lambda fill, theme: [
+        *boxes.draw_closed_box(box, fill, theme),
+        *text_labels(sign, SAMPLE_WIDTH / 2, 12, OP_FONT_PX, width, fill.text, "middle"),
+    ]
+
+
 def _frame_sample(box: Box) -> DrawSample:
     return lambda fill, theme: boxes.draw_frame(box, fill, theme)
 
@@ -165,6 +174,8 @@ SIGN_SAMPLES: tuple[tuple[str, str, DrawSample], ...] = (
         "leads elsewhere",
         _stub_sample(Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, ((18, 8), (28, 8)))),
     ),
+    ("+", "sum", _sign_sample("+")),
+    ("×", "product", _sign_sample("×")),
     ("data", "data", _edge_sample(SAMPLE_EDGE)),
     ("control", "control", _edge_sample(replace(SAMPLE_EDGE, kind="control"))),
     ("reference", "reference", _edge_sample(replace(SAMPLE_EDGE, kind="reference"))),
@@ -179,7 +190,9 @@ def _occurring_signs(scene: Scene) -> set[str]:
     for box in scene.boxes:
         if box.open and box.sheets:
             names.add("shown")
-        if not box.open and box.kind != "scope":
+        if box.sign:
+            names.add(box.sign)
+        elif not box.open and box.kind != "scope":
             names.add("chain" if box.kind == "series" and box.connected else box.kind)
     if any(edge.back for edge in scene.routes):
         names.add("back")

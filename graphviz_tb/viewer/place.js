@@ -371,7 +371,7 @@ class Text {
   }
 }
 class Box {
-  constructor(address, row, kind, parent, depth, x, y, width, height, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "") {
+  constructor(address, row, kind, parent, depth, x, y, width, height, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "", sign = "") {
     this.address = address;
     this.row = row;
     this.kind = kind;
@@ -388,6 +388,7 @@ class Box {
     this.area = area;
     this.member = member;
     this.title = title;
+    this.sign = sign;
   }
 }
 class Route {
@@ -588,7 +589,7 @@ class LevelLayout {
 
 // model.view
 class NodeLabel {
-  constructor(row, address, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "", stacked = false) {
+  constructor(row, address, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "", stacked = false, sign = "") {
     this.row = row;
     this.address = address;
     this.kind = kind;
@@ -601,6 +602,7 @@ class NodeLabel {
     this.member = member;
     this.about = about;
     this.stacked = stacked;
+    this.sign = sign;
   }
 }
 class LineWords {
@@ -983,23 +985,30 @@ const SCOPE_HEIGHT = 32;
 const MIN_SCOPE_WIDTH = 72;
 const OP_HEIGHT = 24;
 const MIN_OP_WIDTH = 48;
+const SIGN_DIAMETER = 18;
 const SHEET_OFFSET = 4;
 const BADGE_ROOM = 16;
 const BASELINE_OFFSET = new Map([[12, 4], [11, 4], [10, 3]]);
 class ClosedBox {
-  constructor(width, height, sheets, texts, top = 0) {
+  constructor(width, height, sheets, texts, top = 0, sign = "") {
     this.width = width;
     this.height = height;
     this.sheets = sheets;
     this.texts = texts;
     this.top = top;
+    this.sign = sign;
   }
   get middle() {
     return Math.floor((this.height + this.top) / 2);
   }
 }
 function _closed_box(node, name, second) {
-  let kind, stack, two_lines, inner, height, texts;
+  let middle, drawn, kind, stack, two_lines, inner, height, texts;
+  if ((node.sign && !second)) {
+    middle = Math.floor(SIGN_DIAMETER / 2);
+    drawn = _centred_line(middle, middle, node.sign, node.full, NODE_FONT_PX, "label");
+    return new ClosedBox(SIGN_DIAMETER, SIGN_DIAMETER, 0, [drawn], undefined, node.sign);
+  }
   kind = _outline_kind(node);
   stack = ["series", "fold"].includes(node.kind);
   two_lines = (!!second || (kind !== "op"));
@@ -1103,7 +1112,7 @@ function _stub_text(stub, x, middle, anchor) {
 }
 const LOOP_ROOM = 16;
 class Piece {
-  constructor(width, height, x, y, box, sheets = 0, pill = false, texts = [], stubs = [], loop = [], behind = [0, 0]) {
+  constructor(width, height, x, y, box, sheets = 0, pill = false, texts = [], stubs = [], loop = [], behind = [0, 0], sign = "") {
     this.width = width;
     this.height = height;
     this.x = x;
@@ -1115,6 +1124,7 @@ class Piece {
     this.stubs = stubs;
     this.loop = loop;
     this.behind = behind;
+    this.sign = sign;
   }
 }
 function open_piece(size, node) {
@@ -1147,7 +1157,7 @@ function _vertical_piece(shape, incoming, outgoing, loop, pill) {
   left = _stub_column(incoming, "in", middle, 0, reach, 0);
   right = _stub_column(outgoing, "out", middle, wide, reach, room);
   y = Math.max(0, (Math.floor(height / 2) - middle));
-  return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height, (y + tall)), lead, y, box, shape.sheets, pill, [...[...shape.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop_points(box, middle) : []));
+  return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height, (y + tall)), lead, y, box, shape.sheets, pill, [...[...shape.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop_points(box, middle) : []), undefined, shape.sign);
 }
 function _horizontal_piece(shape, incoming, outgoing, loop, pill) {
   let wide, tall, box, above, below, room, start, over, under, reach;
@@ -1159,7 +1169,7 @@ function _horizontal_piece(shape, incoming, outgoing, loop, pill) {
   over = _stub_rail(incoming, "in", box, start);
   under = _stub_rail(outgoing, "out", box, start);
   reach = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((start + RAIL_GAP) + _stub_width(stub))); } return out; })(), {default: 0});
-  return new Piece(Math.max((wide + room), reach), ((above + tall) + below), 0, above, box, shape.sheets, pill, [...[...shape.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop_points(box, shape.middle) : []));
+  return new Piece(Math.max((wide + room), reach), ((above + tall) + below), 0, above, box, shape.sheets, pill, [...[...shape.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop_points(box, shape.middle) : []), undefined, shape.sign);
 }
 function _loop_points(box, middle) {
   let x, up;
@@ -3816,7 +3826,7 @@ function _child_areas(view) {
   return areas;
 }
 function _scene_box(node, slot, corner, parent, depth, opened, area, title) {
-  return new Box(node.address, node.row, node.kind, parent, depth, ...corner, ...slot[0].box, opened, (opened || !!node.openable), slot[0].sheets, node.connected, area, node.member, title);
+  return new Box(node.address, node.row, node.kind, parent, depth, ...corner, ...slot[0].box, opened, (opened || !!node.openable), slot[0].sheets, node.connected, area, node.member, title, slot[0].sign);
 }
 function _scene_stub(stub, corner, number, undrawn) {
   let points, identities;
@@ -4232,7 +4242,7 @@ function draw_closed_box(box, fill, theme) {
   [x, y, width, height] = front_bounds(box);
   radius = (is_pill(box) ? Math.min(12, Math.floor(height / 2)) : ((box.kind === "function") ? 2 : BOX_CORNER));
   border = (fill.sign ? null : new Pen(fill.stroke));
-  ground = (fill.bands.length ? theme.neutral : fill.fill);
+  ground = (fill.bands.length ? theme.neutral : ((box.sign && !(fill.hued || fill.sign)) ? theme.op : fill.fill));
   shapes = [..._draw_back_sheets(box, radius, ground, new Pen(fill.stroke))];
   if ((box.kind === "fold")) {
     py_extend(shapes, _folded_sheet(x, y, width, height, ground, fill.stroke));
@@ -4484,6 +4494,12 @@ const SAMPLE_EDGE = new Route([[0, 8], [SAMPLE_WIDTH, 8]], "data", NO_ROW, NO_RO
 function _box_sample(box) {
   return (fill, theme) => draw_closed_box(box, fill, theme);
 }
+function _sign_sample(sign) {
+  let box, width;
+  box = py_replace(SAMPLE_BOX, {kind: "op", x: 6, width: 16, sign: sign});
+  width = hand_text_width(sign, OP_FONT_PX);
+  return (fill, theme) => [...draw_closed_box(box, fill, theme), ...text_labels(sign, (SAMPLE_WIDTH / 2), 12, OP_FONT_PX, width, fill.text, "middle")];
+}
 function _frame_sample(box) {
   return (fill, theme) => draw_frame(box, fill, theme);
 }
@@ -4494,7 +4510,7 @@ function _stub_sample(stub) {
   return (fill, theme) => draw_stub(stub, fill, theme);
 }
 const SAMPLE_STUB_LINE = [[16, 8], [28, 8]];
-const SIGN_SAMPLES = [["call", "function call", _box_sample(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sample(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated, one is shown", _frame_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "many in one box", _box_sample(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sample(new Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["weight", "weight", _stub_sample(new Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["summary", "summary", _stub_sample(new Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["shortcut", "leads elsewhere", _stub_sample(new Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, [[18, 8], [28, 8]]))], ["data", "data", _edge_sample(SAMPLE_EDGE)], ["control", "control", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sample(py_replace(SAMPLE_EDGE, {back: true}))]];
+const SIGN_SAMPLES = [["call", "function call", _box_sample(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sample(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated, one is shown", _frame_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "many in one box", _box_sample(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sample(new Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["weight", "weight", _stub_sample(new Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["summary", "summary", _stub_sample(new Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["shortcut", "leads elsewhere", _stub_sample(new Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, [[18, 8], [28, 8]]))], ["+", "sum", _sign_sample("+")], ["×", "product", _sign_sample("×")], ["data", "data", _edge_sample(SAMPLE_EDGE)], ["control", "control", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sample(py_replace(SAMPLE_EDGE, {back: true}))]];
 function _occurring_signs(scene) {
   let names, box;
   names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
@@ -4503,8 +4519,13 @@ function _occurring_signs(scene) {
     if ((box.open && box.sheets)) {
       names.add("shown");
     }
-    if ((!box.open && (box.kind !== "scope"))) {
-      names.add((((box.kind === "series") && box.connected) ? "chain" : box.kind));
+    if (box.sign) {
+      names.add(box.sign);
+    }
+    else {
+      if ((!box.open && (box.kind !== "scope"))) {
+        names.add((((box.kind === "series") && box.connected) ? "chain" : box.kind));
+      }
     }
   }
   if ((() => { for (const edge of scene.routes) { if (edge.back) return true; } return false; })()) {

@@ -1,6 +1,7 @@
 // Levels as runs of whole numbers, in the order in which `page/levels.py` writes them.
 
 const KINDS = ["scope", "op", "series", "fold", "call", "function"];
+const SIGNS = ["", "+", "×"];
 const SIDES = ["in", "out"];
 const STUBS = ["shortcut", "constant", "summary", "weight"];
 
@@ -63,7 +64,8 @@ export function readLevel(words, from, name) {
       openable: !!(flags & 1),
       connected: !!(flags & 2),
       kind: KINDS[(flags >> 2) & 7],
-      member: KINDS[flags >> 5],
+      member: KINDS[(flags >> 5) & 7],
+      sign: SIGNS[flags >> 8],
     });
   }
   const said = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, told]) =>

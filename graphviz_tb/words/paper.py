@@ -25,6 +25,7 @@ from graphviz_tb.ops.roles import (
     CONVOLUTION_OPS,
     EMBEDDING_LOOKUP_OPS,
     MATRIX_PRODUCT_OPS,
+    MULTIPLY_OPS,
     RESHAPE_OPS,
     Role,
     has_role,
@@ -38,7 +39,6 @@ MOST_GROWING = 6  # members of a stack whose channels are listed
 MOST_ASKED = 64  # members of a stack whose words are compared
 MOST_NORM = 40  # ops of a norm
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat"})
-MULTIPLY_OPS = frozenset({"Mul", "Multiply", "aten::mul"})
 MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d"})
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})

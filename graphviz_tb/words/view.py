@@ -31,6 +31,7 @@ from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.ops.counted_names import is_counted_name
+from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
 from graphviz_tb.words.level import level_words, stack_label
 from graphviz_tb.words.paper import PaperWords
 
@@ -39,6 +40,8 @@ from graphviz_tb.words.paper import PaperWords
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 NAME_ROOM_PX = 156  # of a name in the widest box
+# The signs of sums and of products; an op of PyTorch in place has `_` behind its name.
+SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
@@ -85,13 +88,14 @@ class NodeLabels:
         members = hierarchy.children(like)[:1].tolist() if stack else []
         said = self.second(path)
         usual, name = self.usual_second_line(row), self.short_label(path)
-        second = usual if said is None else said
+        sign = self.sign_of(row)
+        second = ("" if sign else usual) if said is None else said
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
         first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
-            kind=kind,
+            kind="op" if sign else kind,
             label=second if first else name,
             full=hierarchy.name[row],
             second=name if first else second,
@@ -101,7 +105,21 @@ class NodeLabels:
             connected=bool(hierarchy.connected[like]),
             member=self.box_kind(members[0]) if members else "scope",
             about=self.left_out(row, usual, said),
+            sign=sign,
         )
+
+    def sign_of(self, row: int) -> str:
+        """Return `+` for an op, or a scope of one op, that adds tensors of the graph, `×` for one that multiplies them;
+        "" for any other, as one that adds a constant or a weight."""
+        hierarchy, only = self.hierarchy, self.sole_op(row)
+        node = int(hierarchy.node[only if only >= 0 else row])
+        sign = "" if node < 0 or row in hierarchy.calls else SIGNS.get(self.type_of_node(node).removesuffix("_"), "")
+        if not sign:
+            return ""
+        graph = hierarchy.graph
+        sources = [source for _, (source, _) in self.paper.steps.inputs_of(node)]
+        plain = all(not graph.mark[source] and graph.meaning.origin[source] < 0 for source in sources)
+        return sign if plain and len(set(sources)) > 1 else ""
 
     def says_more(self, row: int, name: str, words: str) -> bool:
         """Return whether the words of a paper come before a name: a framework counted the name, and they have room."""
@@ -149,8 +167,12 @@ class NodeLabels:
 
     def op_type(self, row: int) -> str:
         """Return the type of an op."""
+        return self.type_of_node(int(self.hierarchy.node[row]))
+
+    def type_of_node(self, node: int) -> str:
+        """Return the type of a node."""
         graph = self.hierarchy.graph
-        return str(graph.op_types[graph.op[self.hierarchy.node[row]]])
+        return str(graph.op_types[graph.op[node]])
 
     def sole_op(self, row: int) -> int:
         """Return the op that a scope has alone, -1 where it has more, or one that opens."""

@@ -46,7 +46,7 @@ NAMES = (
 )
 
 
-@each("odd", part(ODD, 4))
+@each("odd", part(ODD, 20))
 def test_every_op_with_an_attribute_of_every_kind(odd: str) -> None:
     graph = GraphDef()
     for name in "ab":

@@ -36,7 +36,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(totals, "MAX_CACHED_OPS", 0)
 
 
-@each("path", part(GRAPHS, 5), ids=lambda path: path.name)
+@each("path", part(GRAPHS, 15), ids=lambda path: path.name)
 def test_what_is_remembered_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hierarchy = load(path).hierarchy
     remembered = list(found(hierarchy))

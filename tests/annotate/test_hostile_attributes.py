@@ -41,7 +41,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     return sorted(pairs)
 
 
-@each("odd", part(ODD, 4))
+@each("odd", part(ODD, 12))
 def test_a_call_of_what_has_attributes_of_another_kind(odd: str, asked: list[tuple[str, str]]) -> None:
     # a, b, c ─▶ op with an odd attribute ─▶ call of a function of its own ─▶ Neg
     graph = GraphDef()
@@ -70,7 +70,7 @@ def test_a_list_of_shapes_where_a_shape_is_meant() -> None:
     assert load(graph).picture().render("svg")
 
 
-@each("seed", range(60))
+@each("seed", part(range(60), 3))
 def test_attributes_of_any_kind(seed: int) -> None:
     model = load(graphs.attributes(Random(seed)))
     assert model.picture().render("svg")

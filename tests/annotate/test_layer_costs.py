@@ -33,6 +33,7 @@ def took(
     return layer_cost(Layer(kind, config, outputs=(out,), calls=(call,) * calls), batch)
 
 
+INT8: dict[str, Any] = {"dtype": {"config": {"mode": "int8"}}}
 SAMPLES: list[tuple[str, dict[str, Any], list[Dims], Dims, int]] = [
     # a product with the kernel for each element of the result
     ("Dense", {"units": 5}, [(None, 7, 3)], (None, 7, 5), 7 * 5 * 3),
@@ -74,6 +75,37 @@ SAMPLES: list[tuple[str, dict[str, Any], list[Dims], Dims, int]] = [
         [(1, 6, 4), (1, 7, 4)],
         (1, 6, 4),
         6 * 4 * 10 + 2 * 7 * 4 * 10 + 2 * 6 * 7 * 10 + 6 * 10 * 4,
+    ),
+    # along the second axis alone: each of 4 rows has its own scores
+    (
+        "MultiHeadAttention",
+        {"num_heads": 2, "key_dim": 3, "attention_axes": [2], "use_gate": True},
+        [(1, 4, 5, 6)] * 2,
+        (1, 4, 5, 6),
+        4 * 20 * 6 * 6 + 2 * 4 * 5 * 5 * 6 + 20 * 6 * 6,
+    ),
+    # a sum of tanh, then the sum of the values
+    ("Attention", {"score_mode": "concat"}, [(1, 5, 8), (1, 7, 8)], (1, 5, 8), 5 * 7 * 8),
+    # the product of two factors is added to the kernel, the table; a quantised one stays as it is
+    ("Dense", {"units": 10, "lora_rank": 3}, [(1, 6, 8)], (1, 6, 10), 6 * 8 * 10 + 8 * 3 * 10),
+    ("Dense", {"units": 10, "lora_rank": 3, **INT8}, [(1, 6, 8)], (1, 6, 10), 6 * 8 * 10 + 6 * (8 + 10) * 3),
+    ("Embedding", {"input_dim": 20, "lora_rank": 3}, [(1, 6)], (1, 6, 8), 20 * 3 * 8),
+    ("Embedding", {"input_dim": 20, "lora_rank": 3, **INT8}, [(1, 6)], (1, 6, 8), 6 * 3 * 8),
+    ("Embedding", {"input_dim": 20}, [(1, 6)], (1, 6, 8), 0),
+    (
+        "EinsumDense",
+        {"equation": "abc,cde->abde", "lora_rank": 3, **INT8},
+        [(1, 6, 8)],
+        (1, 6, 2, 5),
+        6 * 8 * 10 + 6 * 2 * 8 * 3 + 6 * 2 * 3 * 5,
+    ),
+    # 3 × 3 places of 2 channels and of 3, into 4 gates of 3 filters: two steps of 3 × 3 results, in both directions
+    (
+        "Bidirectional",
+        {"layer": {"class_name": "ConvLSTM2D", "config": {"filters": 3, "kernel_size": 3}}},
+        [(1, 2, 5, 5, 2)],
+        (1, 3, 3, 6),
+        2 * 2 * 9 * 9 * (2 + 3) * 4 * 3,
     ),
     ("EinsumDense", {"equation": "ab,bc->ac", "output_shape": 5}, [(None, 3)], (None, 5), 3 * 5),
     ("Dot", {"axes": 1}, [(None, 9), (None, 9)], (None, 1), 9),

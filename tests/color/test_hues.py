@@ -12,6 +12,7 @@ from graphviz_tb.color.kinds import KIND_WORDS
 from graphviz_tb.color.structure import StructureColouring, structure_colouring
 from graphviz_tb.model.theme import THEMES
 from tests.each import each
+from tests.effort import part
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -151,7 +152,7 @@ def test_layers_have_one_hue_though_the_initialisers_in_their_scopes_differ() ->
     assert found.fill_of((rows[0],)).hued
 
 
-@each("file", sorted(REAL.glob("*.pb*")), ids=lambda file: file.name)
+@each("file", part(sorted(REAL.glob("*.pb*")), 4), ids=lambda file: file.name)
 def test_layers_are_looked_for_wherever_that_changes_a_hue(file: Path) -> None:
     hierarchy = load(file).hierarchy
     looks = by_structure._template_looks(hierarchy)

@@ -8,7 +8,7 @@ import pytest
 
 from graphviz_tb.commands import _run_command_line
 from tests.each import each
-from tests.effort import everything
+from tests.effort import everything, part
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CRASHERS = sorted((FIXTURES / "crashers").iterdir())
@@ -20,8 +20,8 @@ LARGEST = 20_000  # bytes
 LONG = {"doubling_calls.pb", "deep_name.pb"}  # seconds each
 
 
-@each("path", [path for path in CRASHERS if everything() or path.name not in LONG], ids=lambda path: path.name)
-@each("command", ["render", "info", "tree", "diff"])
+@each("path", part((path for path in CRASHERS if everything() or path.name not in LONG), 2), ids=lambda path: path.name)
+@each("command", part(["render", "info", "tree", "diff"], 3))
 def test_each_command_on_each_file(
     command: str, path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

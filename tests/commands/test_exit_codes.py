@@ -13,6 +13,7 @@ from graphviz_tb import diff, load
 from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import CannotWrite
 from tests.each import each
+from tests.effort import part
 
 ROOT = Path(__file__).parents[2]
 GOOD = str(ROOT / "fixtures/real/hidden_scope.pbtxt")
@@ -57,12 +58,15 @@ def test_exit_codes(
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "render GOOD -o /dev/stdout -f svg | head -c 4",
-        "render GOOD -o >(head -c 4) -f svg; wait",
-        "render GOOD -o /proc/self/fd/1 -f svg | head -c 4",
-        "render GOOD -o /dev/fd/7 -f svg 7>&1 | head -c 4",
-    ],
+    part(
+        [
+            "render GOOD -o /dev/stdout -f svg | head -c 4",
+            "render GOOD -o >(head -c 4) -f svg; wait",
+            "render GOOD -o /proc/self/fd/1 -f svg | head -c 4",
+            "render GOOD -o /dev/fd/7 -f svg 7>&1 | head -c 4",
+        ],
+        3,
+    ),
 )
 def test_a_pipe_may_have_any_name(line: str, tmp_path: Path) -> None:
     line = f"{sys.executable} -m graphviz_tb {line.replace('GOOD', GOOD)}; exit ${{PIPESTATUS[0]}}"
@@ -103,7 +107,7 @@ def test_function_names_of_thousands_of_digits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["info .", "render . -o x.svg", "tree nowhere", f"render {GOOD} -o x.svg", f"diff . {GOOD}"]
+    "words", part(["info .", "render . -o x.svg", "tree nowhere", f"render {GOOD} -o x.svg", f"diff . {GOOD}"], 3)
 )
 def test_a_working_directory_that_was_deleted(words: str, tmp_path: Path) -> None:
     gone = tmp_path / "gone"

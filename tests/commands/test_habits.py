@@ -14,6 +14,7 @@ from graphviz_tb.commands import COMMANDS, _run_command_line, cli
 from graphviz_tb.commands.habits import COMMAND_SYNONYMS, OPTION_RENAMES, SWITCH_RENAMES, choose_command
 from tests.conftest import FIXTURES
 from tests.each import each
+from tests.effort import part
 
 SVG, PNG, PDF, HTML = b"<svg", b"\x89PNG", b"%PDF", b"<!doctype html>"
 # The words → the files that are there afterwards, each with how it begins. `m.pbtxt`, `new.pbtxt`, `saved/`, `k.keras`
@@ -210,7 +211,7 @@ def invoke(words: str) -> Result:
     return CliRunner().invoke(cli, words.split(), prog_name="tbgraph")
 
 
-@pytest.mark.parametrize("words", DRAWS)
+@pytest.mark.parametrize("words", part(DRAWS, 4))
 def test_what_draws(words: str, here: Path) -> None:
     before = {path.name for path in here.iterdir()}
     result = invoke(words)
@@ -221,7 +222,7 @@ def test_what_draws(words: str, here: Path) -> None:
         assert made[name].read_bytes().startswith(start)
 
 
-@each("words", SAYS)
+@each("words", part(SAYS, 3))
 def test_what_is_said(words: str, here: Path) -> None:
     result = invoke(words)
     assert result.exit_code == 0, result.output
@@ -297,7 +298,7 @@ def test_nor_by_a_page(words: str, here: Path) -> None:
     assert (here / "m.html").read_text() == "<p>mine"
 
 
-@each("format", ["svg", "png", "pdf", "html", "dot", "json", "cytoscape"])
+@each("format", part(["svg", "png", "pdf", "html", "dot", "json", "cytoscape"], 2))
 def test_what_it_wrote_is_written_again(format: str, here: Path) -> None:
     words = f"render m.pbtxt --format {format}"
     assert [invoke(words).exit_code for _ in range(2)] == [0, 0]

@@ -14,6 +14,7 @@ from graphviz_tb import load
 from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import CannotWrite
 from tests.each import each
+from tests.effort import part
 
 ROOT = Path(__file__).parents[2]
 GOOD = ROOT / "fixtures/real/hidden_scope.pbtxt"
@@ -39,16 +40,19 @@ def shell(line: str, folder: Path, **words: str) -> subprocess.CompletedProcess[
 
 @each(
     ("line", "code", "said"),
-    [
-        ("render - -o x.svg <&-", 3, "standard input is empty"),
-        ("render $good -o x.svg >&-", 0, ""),
-        ("render $good -o - >&-", 5, "cannot write standard output"),
-        ("tree $good >&-", 5, "cannot write standard output"),
-        ("diff $good $other >&-", 5, "cannot write standard output"),
-        ("render $good -o x.svg 2>&-", 0, ""),
-        ("render nowhere -o x.svg 2>&-", 3, ""),
-        ("diff nowhere $good 2>&-", 3, ""),
-    ],
+    part(
+        [
+            ("render - -o x.svg <&-", 3, "standard input is empty"),
+            ("render $good -o x.svg >&-", 0, ""),
+            ("render $good -o - >&-", 5, "cannot write standard output"),
+            ("tree $good >&-", 5, "cannot write standard output"),
+            ("diff $good $other >&-", 5, "cannot write standard output"),
+            ("render $good -o x.svg 2>&-", 0, ""),
+            ("render nowhere -o x.svg 2>&-", 3, ""),
+            ("diff nowhere $good 2>&-", 3, ""),
+        ],
+        3,
+    ),
 )
 def test_a_closed_stream(line: str, code: int, said: str, tmp_path: Path) -> None:
     done = shell(f"$tbgraph {line}", tmp_path)
@@ -61,13 +65,16 @@ def test_a_closed_stream(line: str, code: int, said: str, tmp_path: Path) -> Non
 @needs_full
 @pytest.mark.parametrize(
     "line",
-    [
-        "render $good -o /dev/full --format svg",
-        "render $good -o - > /dev/full",
-        "tree $good > /dev/full",
-        "info $good --json > /dev/full",
-        "diff $good $other > /dev/full",
-    ],
+    part(
+        [
+            "render $good -o /dev/full --format svg",
+            "render $good -o - > /dev/full",
+            "tree $good > /dev/full",
+            "info $good --json > /dev/full",
+            "diff $good $other > /dev/full",
+        ],
+        3,
+    ),
 )
 def test_a_full_disk_is_a_fault_of_the_machine(line: str, tmp_path: Path) -> None:
     done = shell(f"$tbgraph {line}", tmp_path)
@@ -78,7 +85,10 @@ def test_a_full_disk_is_a_fault_of_the_machine(line: str, tmp_path: Path) -> Non
 
 
 @each("unbuffered", ["", "1"])
-@each("line", ["render $good -o -", "info $good --json", "tree $other --json", "diff $good $other --format json"])
+@each(
+    "line",
+    part(["render $good -o -", "info $good --json", "tree $other --json", "diff $good $other --format json"], 4),
+)
 def test_a_disk_with_room_for_a_part_is_a_fault_of_the_machine(line: str, unbuffered: str, tmp_path: Path) -> None:
     done = shell(f"ulimit -f 1; $tbgraph {line} > part", tmp_path, PYTHONUNBUFFERED=unbuffered)
     assert (done.returncode, (tmp_path / "part").stat().st_size) == (5, 1024), done.stderr
@@ -107,7 +117,10 @@ def test_a_terminal_of_any_width(
 
 @needs_full
 @each("messages", ["2> /dev/full", "2>&-"])
-@each(("line", "code"), [("info nowhere", 3), ("info $good --nonsense", 2), ("render $good -o a.svg --timing", 0)])
+@each(
+    ("line", "code"),
+    part([("info nowhere", 3), ("info $good --nonsense", 2), ("render $good -o a.svg --timing", 0)], 2),
+)
 def test_messages_that_cannot_be_written_change_no_exit_code(
     line: str, code: int, messages: str, tmp_path: Path
 ) -> None:
@@ -116,8 +129,8 @@ def test_messages_that_cannot_be_written_change_no_exit_code(
 
 @each(
     ("line", "code"),
-    [("tree $good", 0), ("info $good --json", 0), ("render $good -o -", 0), ("diff $good $good", 0),
-     ("diff $good $other", 1), ("render --help", 0)],
+    part([("tree $good", 0), ("info $good --json", 0), ("render $good -o -", 0), ("diff $good $good", 0),
+          ("diff $good $other", 1), ("render --help", 0)], 3),
 )  # fmt: skip
 def test_a_reader_that_goes_away_changes_no_exit_code(line: str, code: int, tmp_path: Path) -> None:
     done = shell(f"{{ sleep 0.2; $tbgraph {line}; echo $? >&2; }} | true", tmp_path)

@@ -19,6 +19,7 @@ from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import ReadError, RequestError
 from graphviz_tb.sources.walk import list_files_below
 from tests.each import each
+from tests.effort import part
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -89,18 +90,21 @@ def test_an_input_is_never_an_output(line: str, folder: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "render - -o k.json < k.json",
-        "render good.pbtxt -f json -o - 1<> good.pbtxt",
-        "diff - good.pbtxt -o hard.json < k.json",
-        "info k.json >> hard.json",
-        "info - < k.json >> k.json",
-        "info mnist.pbtxt --run-metadata step.pb >> step.pb",
-        "tree --json k.json 1<> k.json",
-        "diff k.json good.pbtxt >> good.pbtxt",
-        "diff models models >> models/k.json",
-        "diff --git k.json 1<> k.json",
-    ],
+    part(
+        [
+            "render - -o k.json < k.json",
+            "render good.pbtxt -f json -o - 1<> good.pbtxt",
+            "diff - good.pbtxt -o hard.json < k.json",
+            "info k.json >> hard.json",
+            "info - < k.json >> k.json",
+            "info mnist.pbtxt --run-metadata step.pb >> step.pb",
+            "tree --json k.json 1<> k.json",
+            "diff k.json good.pbtxt >> good.pbtxt",
+            "diff models models >> models/k.json",
+            "diff --git k.json 1<> k.json",
+        ],
+        3,
+    ),
 )
 def test_nor_where_a_shell_has_opened_it(line: str, folder: Path) -> None:
     before = contents(folder)
@@ -245,7 +249,7 @@ def test_another_file_may_take_the_place_of_an_input(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no /dev/fd on this system")
-@each("target", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+@each("target", part(["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"], 3))
 @pytest.mark.parametrize("opened", [">>", "1<>"])
 def test_what_stands_in_a_file_of_standard_output_stays(target: str, opened: str, folder: Path) -> None:
     command = f"{sys.executable} -m graphviz_tb render good.pbtxt -q -f svg -o {target}"
@@ -256,7 +260,7 @@ def test_what_stands_in_a_file_of_standard_output_stays(target: str, opened: str
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", part([signal.SIGTERM, signal.SIGHUP, signal.SIGINT], 3))
 def test_a_command_that_is_ended_leaves_nothing(number: signal.Signals, folder: Path) -> None:
     """It waits for a reader of the pipe when the drafts of its files are written."""
     os.mkfifo(folder / "pipe")

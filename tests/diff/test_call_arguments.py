@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb import diff
+from tests.effort import part
 
 KINDS = ("Multiply", "Attend", "GetItem")
 
@@ -57,7 +58,7 @@ def said(old: bytes, new: bytes) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
-    [
+    part([
         (keras_2(y=2.0, name=None), keras_2(y=3.0, name=None), ("argument y", 2.0, 3.0)),
         (keras_2(use_causal_mask=True), keras_2(), ("argument use_causal_mask", True, None)),
         (keras_2(training=False), keras_2(), ("argument training", False, None)),
@@ -88,7 +89,7 @@ def said(old: bytes, new: bytes) -> list[tuple[Any, ...]]:
             keras_3(tensor("x"), value=tensor("m")),
             ("tensor arguments", [0, "attention_mask"], [0, "value"]),
         ),
-    ],
+    ], 3),
 )  # fmt: skip
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_argument_of_a_call_counts(old: Any, new: Any, words: tuple[Any, ...], kind: str) -> None:

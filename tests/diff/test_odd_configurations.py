@@ -29,7 +29,7 @@ def model(**changed: Any) -> bytes:
     return json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}}).encode()
 
 
-@each("key", part(sorted({key for config in USUAL.values() for key in config}), 4))
+@each("key", part(sorted({key for config in USUAL.values() for key in config}), 8))
 def test_any_value_of_any_setting_is_compared(key: str) -> None:
     for value in ODD:
         changes = diff(model(), model(**{key: value}))

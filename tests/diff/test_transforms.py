@@ -37,8 +37,8 @@ def changed(graph: Any, words: list[str], seed: int) -> tuple[Any, int]:
     return graph, most
 
 
-@each("path", part(FEW, 4), ids=lambda path: path.stem)
-@each("word", list(TRANSFORMS))
+@each("path", part(FEW, 12), ids=lambda path: path.stem)
+@each("word", part(TRANSFORMS, 3))
 def test_one(path: Any, word: str) -> None:
     graph = graph_def(path)
     for seed in part(range(2), 2):
@@ -46,7 +46,7 @@ def test_one(path: Any, word: str) -> None:
         assert len(checked(graph, new)) <= most
 
 
-@each("path", part(REAL, 4), ids=lambda path: path.stem)
+@each("path", part(REAL, 12), ids=lambda path: path.stem)
 def test_three_at_once(path: Any) -> None:
     graph = graph_def(path)
     seed = IDS.index(path.stem)
@@ -55,14 +55,14 @@ def test_three_at_once(path: Any) -> None:
     assert len(checked(graph, new)) <= most
 
 
-@each("path", part(REAL, 4), ids=lambda path: path.stem)
+@each("path", part(REAL, 12), ids=lambda path: path.stem)
 def test_order_is_nothing(path: Any) -> None:
     graph = graph_def(path)
     assert diff(graph, graph).same
     assert diff(graph, shuffled(graph)).same
 
 
-@each("path", part(REAL, 4), ids=lambda path: path.stem)
+@each("path", part(REAL, 12), ids=lambda path: path.stem)
 def test_prefix_is_one_move(path: Any) -> None:
     graph = graph_def(path)
     changes = checked(graph, renamed(graph, lambda name: f"outer/inner/{name}"))

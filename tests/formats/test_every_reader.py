@@ -15,6 +15,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 FOLDERS = ("containers", "edits", "lite", "logdirs", "models", "onnx", "read", "real", "run_metadata")
 
 
+@pytest.mark.slow
 def test_every_reader_has_a_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
     """As text or as bytes. What is torn in the middle is read in part or refused."""
     used: dict[str, Path] = {}

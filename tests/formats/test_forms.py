@@ -53,7 +53,7 @@ def forms_of(graph: GraphDef, folder: Path) -> list[Path]:
     return [*(folder / name for name in written), folder / "log", folder / "runs", folder / "model"]
 
 
-@each("path", part(GRAPHS, 4), ids=lambda path: path.name)
+@each("path", part(GRAPHS, 12), ids=lambda path: path.name)
 def test_every_form_of_a_graph_is_the_same_graph(path: Path, tmp_path: Path) -> None:
     graph = read_source(path).graph_def
     for form in forms_of(graph, tmp_path):
@@ -105,7 +105,7 @@ def test_a_whole_saved_model_is_its_graph() -> None:
     assert whole.json_bytes() == load(FIXTURES / "real/savedmodel_small.pb", whole_file=True).json_bytes()
 
 
-@each(("source", "title"), TITLES)
+@each(("source", "title"), part(TITLES, 2))
 def test_titles_name_the_source_and_what_was_chosen(source: str, title: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = FIXTURES / source
     assert load(path).picture().caption.title == title

@@ -12,6 +12,7 @@ from graphviz_tb.errors import TooLarge
 from graphviz_tb.formats.reading import list_contents, list_profiles, read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, RunMetadata, XSpace
+from tests.effort import part
 from tests.events.test_read_events import events, plugin
 
 EMPTY = b"\n\0" * 250_000
@@ -45,7 +46,7 @@ def test_run_statistics_of_an_event_are_bounded_too() -> None:
         list_profiles(events(made), ReadOptions(max_bytes=1000))["t"]
 
 
-@pytest.mark.parametrize("how", ["run_metadata", "against", "step"])
+@pytest.mark.parametrize("how", part(["run_metadata", "against", "step"], 3))
 def test_the_limit_holds_for_run_statistics_and_lifts_their_bounds(how: str, tmp_path: Path) -> None:
     space = XSpace(planes=[{"name": "/host:CPU", "lines": [{"events": [{"metadata_id": 1}] * 4}]}])
     space.planes[0].event_metadata[1].name = "x:Relu"

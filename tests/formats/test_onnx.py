@@ -192,6 +192,48 @@ def test_modules_of_the_exporter_are_scopes() -> None:
 # Files that are no good
 
 
+def language_model(head: TensorValue) -> bytes:
+    """tokens ─▶ Gather ◀─ table     Gather ─▶ MatMul ◀─ head ─▶ logits"""
+    nodes = (node("Gather", "wte.weight tokens", "h", "/wte/Gather"), node("MatMul", f"h {head.name}", "y", "/head/M"))
+    inputs, outputs = (value("tokens", 1, 4, dtype=7),), (value("y", 1, 4, 6),)
+    tensors = (floats("wte.weight", 6, 3), head)
+    return bytes_of(GraphValue(nodes=nodes, initializers=tensors, inputs=inputs, outputs=outputs), producer="pytorch")
+
+
+def test_a_table_that_is_stored_once_more_is_one_weight_or_a_bound() -> None:
+    table = struct.unpack("<18f", floats("", 6, 3).raw_data or b"")
+    turned = [table[row * 3 + column] for column in range(3) for row in range(6)]
+    equal = TensorValue("onnx::MatMul_9", (3, 6), 1, struct.pack("<18f", *turned))
+    other = TensorValue("onnx::MatMul_9", (3, 6), 1, struct.pack("<18f", *reversed(turned)))
+    elsewhere = TensorValue("onnx::MatMul_9", (3, 6), 1, data_location=1)
+    named = TensorValue("head.weight", (3, 6), 1, data_location=1)
+    counted = []
+    for head in (equal, other, elsewhere, named):
+        model = tbgraph.load(language_model(head))
+        cost = model.cost.under(0)
+        counted.append((cost.bound_word("parameters"), cost.parameters, cost.macs))
+    assert counted == [("", 18, 72), ("", 36, 72), ("at most ", 36, 72), ("", 36, 72)]
+
+
+def test_what_an_exporter_worked_out_makes_the_count_a_lower_bound() -> None:
+    product, words = node("MatMul", "x w.weight", "y"), {}
+    for name, numbers in (
+        ("onnx::Mul_7", (1.5, 2.5, 3.5)),  # of a weight, maybe
+        ("onnx::Mul_7", (0.0, -1e9, 0.0)),  # a mask
+        ("/Constant_1_output_0", (1.5, 2.5, 3.5)),  # a number in the program
+    ):
+        tensor = TensorValue(name, (4, 1, 3), 1, struct.pack("<3f", *numbers) * 4)
+        graph = GraphValue(
+            nodes=(product, node("Mul", f"y {name}", "z")),
+            initializers=(floats("w.weight", 5, 3), tensor),
+            inputs=(value("x", 4, 2, 5),),
+            outputs=(value("z", 4, 2, 3),),
+        )
+        model = tbgraph.load(bytes_of(graph, producer="pytorch"))
+        words[name, numbers] = model.cost.under(0).bound_word("parameters"), model.cost.under(0).parameters
+    assert list(words.values()) == [("at least ", 15), ("", 15), ("", 15)]
+
+
 def test_truncated_model_says_where() -> None:
     data = (FIXTURES / "opset21.onnx").read_bytes()
     for stop in range(40, len(data), 97):

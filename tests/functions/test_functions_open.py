@@ -29,7 +29,7 @@ def shown(model: Model, *open_: str) -> set[str]:
 
 
 @each("preset", ["default", "tensorboard"])
-@each("name", part(GRAPHS, 3))
+@each("name", part(GRAPHS, 9))
 def test_every_call_opens(fixtures: Path, name: str, preset: str) -> None:
     model = load(fixtures / "real" / name, preset=preset)
     groups = every_group(model, 150)

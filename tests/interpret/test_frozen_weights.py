@@ -210,3 +210,18 @@ def test_what_scales_and_shifts_a_norm_of_the_input_is_a_weight() -> None:
     )
     assert found.cost.under(0).parameters == 4 + 4
     assert found.cost.under(0).is_lower_bound("parameters")
+
+
+def test_axes_and_shapes_between_a_kernel_and_its_norm_are_no_weights() -> None:
+    # the norm of spectral normalisation: n = u [1, 7] · kernelᵀ, kernel [3, 3, 2, 7] as [18, 7]; v = n · rsqrt(Σ n²)
+    strides = {"strides": {"list": {"i": [1, 1, 1, 1]}}, "padding": {"s": b"SAME"}}
+    found = model(
+        *(placeholder("x", 1, 8, 8, 2), weights("kernel", 3, 3, 2, 7), weights("u", 1, 7)),
+        *(vector("flat", 18, 7), vector("shape", 3, 3, 2, 7), vector("axes", 0, 1)),
+        *(node("w", "Reshape", "kernel", "flat"), node("n", "MatMul", "u", "w", transpose_b={"b": True})),
+        *(node("square", "Square", "n"), node("sum", "Sum", "square", "axes", keep_dims={"b": True})),
+        *(node("root", "Rsqrt", "sum"), node("v", "Mul", "n", "root"), node("s", "MatMul", "v", "w")),
+        *(node("scaled", "RealDiv", "w", "s"), node("filter", "Reshape", "scaled", "shape")),
+        node("y", "Conv2D", "x", "filter", **strides),
+    )
+    assert found.cost.under(0).parameters == 3 * 3 * 2 * 7 + 7

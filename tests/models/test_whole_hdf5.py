@@ -16,6 +16,7 @@ from graphviz_tb.errors import TooLarge, UnknownFormat
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.keras import files, weights
 from graphviz_tb.sources import bounds
+from tests.effort import part
 from tests.models.test_own_classes import OWN, model_with
 from tests.timing import seconds
 
@@ -72,7 +73,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("case", MODELS)
+@pytest.mark.parametrize("case", part(MODELS, 2))
 def test_it_is_the_model_of_its_json_and_the_weights_say_the_rest(case: str, require: Require, tmp_path: Path) -> None:
     require("h5py")
     model, variables = MODELS[case]
@@ -156,7 +157,7 @@ def test_weights_alone_are_no_model(require: Require) -> None:
         load(whole(None, dense__kernel=(2, 3)))
 
 
-@pytest.mark.parametrize("cut", [9, 200, 1500])
+@pytest.mark.parametrize("cut", part([9, 200, 1500], 3))
 def test_a_damaged_file_is_refused(cut: int, require: Require) -> None:
     require("h5py")
     with pytest.raises(UnknownFormat, match="damaged"):

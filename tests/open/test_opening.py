@@ -20,6 +20,7 @@ from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.search.names import _with_program_names
 from tests.each import each
+from tests.effort import part
 
 Rule = Callable[..., Model]
 REAL = sorted((Path(__file__).parents[2] / "fixtures/real").iterdir())
@@ -46,7 +47,7 @@ def test_all_parts_are_drawn(rule: Rule) -> None:
     assert closed(rule("separate_parts").picture()) == set("abcdefg")
 
 
-@each("path", REAL, ids=lambda path: path.name)
+@each("path", part(REAL, 3), ids=lambda path: path.name)
 def test_the_first_picture_has_8_to_40_boxes(path: Path) -> None:
     """Fewer only where everything is open, or what repeats is; stubs, marks and the auxiliary area do not count."""
     model = graphviz_tb.load(path)
@@ -59,7 +60,7 @@ def test_the_first_picture_has_8_to_40_boxes(path: Path) -> None:
         assert not shut or around or len(boxes) >= FEWEST or any(box.open and box.sheets for box in boxes)
 
 
-@each("path", REAL, ids=lambda path: path.name)
+@each("path", part(REAL, 3), ids=lambda path: path.name)
 def test_the_names_of_a_first_picture_are_legible_on_a_screen(path: Path) -> None:
     """Names of 11 px are at least 6 where the sheet, with title and legend, is fitted to 1440 × 840."""
     sheet = graphviz_tb.load(path).picture().drawing

@@ -18,7 +18,7 @@ GRAPHS = sorted([*FIXTURES.glob("real/*.pb*"), *FIXTURES.glob("rules/*.pb*")])
 MOST = 600
 
 
-@each("path", part(GRAPHS, 3), ids=lambda path: path.name)
+@each("path", part(GRAPHS, 12), ids=lambda path: path.name)
 def test_every_fixture_is_drawn_without_a_fault(path: Path) -> None:
     model = graphviz_tb.load(path)
     for choices in ({"depth": 0}, {}, {"open_all": True, "max_open": MOST}):

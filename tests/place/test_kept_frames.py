@@ -16,6 +16,7 @@ from graphviz_tb.api.layout import _lay_out_open_groups
 from graphviz_tb.open.groups import open_groups
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, picture
+from tests.effort import part
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -31,7 +32,7 @@ def pictures(model: graphviz_tb.Model, options: list[PictureOptions]) -> list[tu
 
 
 @pytest.mark.parametrize(
-    "name", ["gan_scopes.pb", "lstm_dynamic_rnn.pb", "func_library_v2.pb", "transformer_block_v2.pb"]
+    "name", part(["gan_scopes.pb", "lstm_dynamic_rnn.pb", "func_library_v2.pb", "transformer_block_v2.pb"], 3)
 )
 def test_earlier_frames_change_no_picture(name: str) -> None:
     model = graphviz_tb.load(REAL / name)

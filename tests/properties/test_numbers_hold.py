@@ -35,7 +35,7 @@ def paths() -> Iterator[Path]:
             yield path
 
 
-@each("path", list(paths()))
+@each("path", part(paths(), 4))
 def test_what_passes_is_true_of_the_bound(path: Path) -> None:
     model = models(path)
     whole = model.cost.under(0)
@@ -50,7 +50,7 @@ def test_what_passes_is_true_of_the_bound(path: Path) -> None:
         assert bool(below.why) == bool(whole.bound_word(quantity)) or not value, quantity
 
 
-@each("path", list(paths()))
+@each("path", part(paths(), 4))
 def test_the_parts_of_a_group_come_to_the_whole(path: Path) -> None:
     model = models(path)
     hierarchy, cost = model.hierarchy, model.cost
@@ -63,7 +63,7 @@ def test_the_parts_of_a_group_come_to_the_whole(path: Path) -> None:
         assert sum(hierarchy.op_count(child) for child in hierarchy.children(row).tolist()) == hierarchy.op_count(row)
 
 
-@each("path", list(paths()))
+@each("path", part(paths(), 4))
 def test_as_often_as_it_is_repeated_a_member_is_no_more_than_the_whole(path: Path) -> None:
     hierarchy = models(path).hierarchy
     for row in np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist():

@@ -42,7 +42,7 @@ def test_every_picture_obeys_the_laws(graph: GraphDef, folding: dict, direction:
     obeys(model.picture(open_all=True, max_open=200, direction=direction))
 
 
-@each("path", part(REAL, 5), ids=lambda path: path.name)
+@each("path", part(REAL, 20), ids=lambda path: path.name)
 @each("preset", ["default", "tensorboard"])
 def test_real_graphs_obey_them(path: Path, preset: str) -> None:
     model = graphviz_tb.load(path, preset=preset)

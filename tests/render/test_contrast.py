@@ -24,7 +24,7 @@ LEAST, SMALLEST = 4.5, 9
 
 @each("theme", THEMES)
 @each("scheme", [word for word, row in SCHEMES.items() if not (row.measured or row.logged or row.given)])
-@each("graph", part(GRAPHS, 3))
+@each("graph", part(GRAPHS, 18))
 def test_every_text_can_be_read(graph: str, scheme: str, theme: str) -> None:
     model = loaded(graph)
     for depth in (0, 2):

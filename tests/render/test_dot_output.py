@@ -27,6 +27,7 @@ def test_graphviz_takes_it(name: str, require: Callable[..., None]) -> None:
         assert not done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the parser that pydot uses
 def test_clusters_points_and_edges_are_those_of_the_scene() -> None:
     picture = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").picture(open=("conv1", "conv2"))

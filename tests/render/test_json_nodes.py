@@ -12,6 +12,7 @@ import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.proto import GraphDef
 from tests.each import each
+from tests.effort import part
 
 
 def nodes(graph: GraphDef) -> dict[str, dict[str, Any]]:
@@ -98,7 +99,10 @@ def test_shapes_of_lines_that_make_gigabytes_are_refused(tmp_path: Path, monkeyp
     assert not (tmp_path / "b.json").exists()
 
 
-@each("name", ["real/func_library_v2.pb", "real/lstm_dynamic_rnn.pb", "shapes/DenseNet121.pb.gz", "real/while_v1.pb"])
+@each(
+    "name",
+    part(["real/func_library_v2.pb", "real/lstm_dynamic_rnn.pb", "shapes/DenseNet121.pb.gz", "real/while_v1.pb"], 3),
+)
 def test_what_is_encoded_once_for_equal_nodes_and_lines_is_what_each_of_them_has(name: str) -> None:
     model = graphviz_tb.load(Path(__file__).parents[2] / "fixtures" / name)
     assert json.loads(model.json_bytes()) == model.to_json()

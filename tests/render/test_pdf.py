@@ -20,6 +20,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import pdf
 from graphviz_tb.render.fonts import Typeface, font_files
 from graphviz_tb.render.pdf import PdfFonts, pdf_bytes
+from tests.effort import part
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 LONG = "".join(map(chr, (*range(33, 127), *range(161, 173), *range(174, 384))))  # four blocks of characters
@@ -35,7 +36,7 @@ def arimo() -> Typeface:
     return Typeface(Path(font_files((), alone("a"))[0]).read_bytes())
 
 
-@pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "odd_names.pbtxt", "multi_device.pb", "while_v1.pb"])
+@pytest.mark.parametrize("name", part(["mnist_cnn.pbtxt", "odd_names.pbtxt", "multi_device.pb", "while_v1.pb"], 2))
 def test_every_object_is_where_the_table_says(name: str) -> None:
     data = graphviz_tb.load(REAL / name).picture(color_by="device", theme="dark").render("pdf")
     start = int(data.split(b"startxref\n")[1].split(b"\n")[0])

@@ -189,28 +189,38 @@ def test_what_cannot_be_done_as_asked_is_told(monkeypatch: pytest.MonkeyPatch) -
     assert "png-scaled" in codes(wide.picture())
 
 
-def test_a_font_file_that_has_the_letters_ends_the_notice(tmp_path: Path) -> None:
+def block_font(path: Path, letters: str) -> str:
+    """Write a font that draws each of `letters` as a block, 0.9 em wide and 0.7 em high; return its path."""
     fonttools = pytest.importorskip("fontTools.fontBuilder")
-    builder = fonttools.FontBuilder(1000, isTTF=True)
-    pens = pytest.importorskip("fontTools.pens.ttGlyphPen")
-    pen = pens.TTGlyphPen(None)
+    pen = pytest.importorskip("fontTools.pens.ttGlyphPen").TTGlyphPen(None)
+    empty = pen.glyph()
     for step, point in enumerate([(0, 0), (0, 700), (900, 700), (900, 0)]):
         (pen.lineTo if step else pen.moveTo)(point)
     pen.closePath()
+    builder = fonttools.FontBuilder(1000, isTTF=True)
     builder.setupGlyphOrder([".notdef", "block"])
-    builder.setupCharacterMap({ord(char): "block" for char in "합성곱"})
-    builder.setupGlyf({".notdef": pen.glyph(), "block": pen.glyph()})
+    builder.setupCharacterMap({ord(char): "block" for char in letters})
+    builder.setupGlyf({".notdef": empty, "block": pen.glyph()})
     builder.setupHorizontalMetrics({".notdef": (1000, 0), "block": (1000, 0)})
     builder.setupHorizontalHeader(ascent=800, descent=-200)
-    builder.setupNameTable({"familyName": "Block", "styleName": "Regular"})
+    # The rasteriser leaves out a font that has no PostScript name.
+    builder.setupNameTable({"familyName": "Block", "styleName": "Regular", "psName": "Block-Regular"})
     builder.setupOS2()
     builder.setupPost()
-    builder.save(tmp_path / "block.ttf")
-    picture = graphviz_tb.load('node{name:"합성곱" op:"X"}'.encode()).picture(font_files=(str(tmp_path / "block.ttf"),))
+    builder.save(path)
+    return str(path)
+
+
+def test_a_font_file_that_has_the_letters_ends_the_notice(tmp_path: Path) -> None:
+    file = block_font(tmp_path / "block.ttf", "합성곱")
+    picture = graphviz_tb.load('node{name:"합성곱" op:"X"}'.encode()).picture(font_files=(file,))
     for format in ("png", "pdf"):
         assert picture.shortfalls(format) == ()
     _, _, rows = decode(picture.render("png"))
-    assert sum(row[at] < 80 for row in rows for at in range(0, len(row), 4)) > 1000  # three black blocks
+    below_title = rows[110:]
+    dark = sum(row[at] < 80 for row in below_title for at in range(0, len(row), 4))
+    letter = 2 * 11  # pixels of an em
+    assert dark == pytest.approx(3 * (0.9 * letter) * (0.7 * letter), rel=0.1)  # a font of strokes has a quarter of it
     assert b"Face" in picture.render("pdf")
 
 

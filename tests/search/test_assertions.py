@@ -150,6 +150,7 @@ def test_the_command_says_what_was_asked_and_found(capsys: pytest.CaptureFixture
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.usefixtures("models_are_kept")
 def test_several_models_a_file_of_assertions_and_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     listed = tmp_path / "model.assertions"
     listed.write_text("# a budget\n\nparams < 5M\ncount(op:Conv2D) < 3  \n")
@@ -170,6 +171,7 @@ def kept_objects() -> int:
     return gc.get_freeze_count() + len(gc.get_objects())
 
 
+@pytest.mark.slow
 def test_models_that_were_checked_are_let_go() -> None:
     several = [*[MNIST] * 4, "--assert", "ops > 1", "-q"]
     check(*several)
@@ -178,6 +180,7 @@ def test_models_that_were_checked_are_let_go() -> None:
     assert kept_objects() - before < 100
 
 
+@pytest.mark.usefixtures("models_are_kept")
 def test_of_several_models_one_that_cannot_be_read_stops_no_other(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

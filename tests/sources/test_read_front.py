@@ -31,13 +31,14 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
 from graphviz_tb.sources import streams
 from tests.each import each
+from tests.effort import part
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BROKEN = FIXTURES / "broken"
 GRAPHS = sorted(FIXTURES.glob("real/*.pb*"))
 
 
-@each("path", GRAPHS, ids=lambda path: path.name)
+@each("path", part(GRAPHS, 8), ids=lambda path: path.name)
 def test_one_graph_in_every_form_is_one_graph(path: Path) -> None:
     loaded = read_source(path)
     graph = loaded.graph_def

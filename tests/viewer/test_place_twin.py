@@ -28,7 +28,8 @@ from graphviz_tb.page.build import page_data
 from graphviz_tb.page.levels import LevelStore
 from graphviz_tb.page.ungrouping import _rows_of_same_nodes, add_ungrouped_levels
 from graphviz_tb.page.walk import CopiedLevels, _is_nested_too_often
-from tools.twin.make import TARGET, translated
+from tools.twin.make import TARGET, by_import, translated
+from tools.twin.names import World
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted([*(FIXTURES / "real").glob("*.pb*"), *(FIXTURES / "rules").glob("*.pbtxt")])
@@ -49,6 +50,14 @@ def node(require: Callable[..., None]) -> None:
 
 def test_the_script_is_current() -> None:
     assert TARGET.read_text(encoding="utf-8") == translated() + "\n", "run make viewer"
+
+
+def test_modules_that_import_each_other_are_an_error(tmp_path: Path) -> None:
+    # one ◀─▶ two
+    for name, other in (("one", "two"), ("two", "one")):
+        (tmp_path / f"{name}.py").write_text(f"import {other}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="import each other: one, two"):
+        by_import(World(tmp_path, ["one", "two"]))
 
 
 def loaded(path: Any) -> list[Model]:

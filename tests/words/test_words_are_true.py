@@ -14,6 +14,7 @@ from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.words.paper import PaperWords
 from graphviz_tb.words.pytorch_steps import kernel_size
 from tests.each import each
+from tests.effort import part
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 NETWORKS = (
@@ -60,7 +61,7 @@ def layers_of(hierarchy: Hierarchy) -> Iterator[tuple[str, str, tuple[int, ...],
         yield said.partition(" · ")[0], graph.op_types[graph.op[node]], kernel_of(hierarchy, node), graph.node_def(node)
 
 
-@each("path", NETWORKS)
+@each("path", part(NETWORKS, 3))
 def test_words_of_layers_are_those_of_their_kernels(path: str) -> None:
     asked = 0
     for said, op, kernel, definition in layers_of(load(FIXTURES / path).hierarchy):

@@ -173,18 +173,21 @@ def in_order(world: World, done: dict[Global, list[str]]) -> list[str]:
 
 
 def by_import(world: World) -> list[str]:
-    """Modules, those that are imported first."""
+    """Modules, those that are imported first. Modules that import each other have no order: an error."""
     order: dict[str, None] = {}
+    entered: dict[str, None] = {}
     stack = [(name, False) for name in reversed(world.modules)]
     while stack:
         name, left = stack.pop()
         if left:
-            order.setdefault(name)
+            order[name] = entered.pop(name, None)
+        elif name in entered:
+            raise ValueError(f"import each other: {', '.join([*entered][[*entered].index(name) :])}")
         elif name not in order:
-            stack.append((name, True))
+            entered[name] = None
             found = world.modules[name].imported.values()
             inner = [one for source, member in found for one in (source, f"{source}.{member}")]
-            stack += [(one, False) for one in inner if one in world.modules and one not in order]
+            stack += [(name, True), *((one, False) for one in inner if one in world.modules and one not in order)]
     return list(order)
 
 

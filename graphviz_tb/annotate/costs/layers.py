@@ -207,16 +207,35 @@ LAYER_RULE_ERRORS = (
 
 
 def _dense_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield from _lora_steps(config, takes[0][-1], out[-1])
+    yield from _lora_steps(config, (takes[0][-1], out[-1]), takes[0][-1], out)
     yield _matmul_step(takes[0], out)
     yield from _bias_and_activation_steps(config, out)
 
 
-def _lora_steps(config: LayerConfig, rows: int, columns: int) -> CostSteps:
-    """Yield the ops that LoRA adds to a kernel before it is used: the product of two factors, scaled."""
-    if rank := config.get("lora_rank"):
-        yield _matmul_step((rows, rank), (rows, columns))
-        yield from _elementwise_steps("Mul AddV2", (rows, columns))
+def _lora_steps(config: LayerConfig, kernel: KnownSizes, along: int, out: KnownSizes) -> CostSteps:
+    """Yield the ops that LoRA adds. The product of its two factors is added to a kernel before it is used; of quantised
+    kernels, which stay as they are, the factors multiply the input, and that is added to the result. `along` is how
+    many numbers of the input a number of the result sums."""
+    if not (rank := config.get("lora_rank")):
+        return
+    if _is_quantised(config):
+        yield _matmul_step((1, along), (*out[:-1], rank))
+        yield _matmul_step((1, rank), out)
+        yield from _elementwise_steps("Mul AddV2", out)
+    else:
+        yield _matmul_step((1, rank), kernel)
+        yield from _elementwise_steps("Mul AddV2", kernel)
+
+
+def _is_quantised(config: LayerConfig) -> bool:
+    """Return whether a layer keeps its kernel quantised, by the policy in its `dtype`."""
+    dtype = config.get("dtype")
+    return isinstance(dtype, dict) and isinstance(dtype.get("config"), dict) and "mode" in dtype["config"]
+
+
+def _embedding_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    """Yield the ops of LoRA: to look up moves numbers only. A quantised table takes a row of the first factor too."""
+    yield from _lora_steps(config, (config["input_dim"], out[-1]), 0, out)
 
 
 def _einsum_dense_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
@@ -226,7 +245,8 @@ def _einsum_dense_steps(config: LayerConfig, takes: list[KnownSizes], out: Known
     letters = dict(zip(reversed(result), reversed(out), strict=False))
     letters |= dict(zip(reversed(first), reversed(takes[0]), strict=False))
     kernel = tuple(letters[letter] for letter in second)
-    yield from _lora_steps(config, size_product(kernel[:-1]), kernel[-1])
+    summed = size_product(tuple(letters[letter] for letter in second if letter not in result))
+    yield from _lora_steps(config, kernel, summed, out)
     yield CostStep("Einsum", [takes[0], kernel], out, {"equation": config["equation"]})
     yield from _bias_and_activation_steps({**config, "use_bias": config.get("bias_axes") is not None}, out)
 
@@ -235,8 +255,9 @@ def _convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownS
     places = _per_spatial_axis(config["kernel_size"], len(out) - 2)
     # Keras's kernel is (places…, channels in, filters); a group has a part of the channels.
     into = _channel_count(config, takes[0]) // config.get("groups", 1)
-    yield from _lora_steps(config, size_product(places) * into, config["filters"])
-    yield CostStep("Conv2D", [takes[0], (*places, into, config["filters"])], out)
+    kernel = (*places, into, config["filters"])
+    yield from _lora_steps(config, kernel, size_product(kernel[:-1]), out)
+    yield CostStep("Conv2D", [takes[0], kernel], out)
     yield from _bias_and_activation_steps(config, out)
 
 
@@ -335,18 +356,22 @@ def _multi_head_attention_steps(config: LayerConfig, takes: list[KnownSizes], ou
     bias = "AddV2" if config.get("use_bias", True) else ""
     # Each projection: its input, and its output of (batch, T, heads, depth).
     made = [(given, (*given[:-1], heads, depth)) for given, depth in ((query, size), (key, size), (value, wide))]
-    for given, into in made:
+    gates = [(query, (*query[:-1], heads, wide))] if config.get("use_gate") else []
+    for given, into in (*made, *gates):
         yield _matmul_step(given, into)
         yield from _elementwise_steps(bias, into)
     (_, queries), (_, keys), _ = made
-    # keys[1:-2] are the sizes S: every query is compared with each of them.
-    times, scored = size_product(keys[1:-2]), (*queries[:-1], size_product(keys[1:-2]))
+    # Every query is compared with each key along these axes: usually all but batch, heads and depth.
+    axes = config.get("attention_axes") or range(1, len(keys) - 2)
+    times = size_product(tuple(keys[axis if axis >= 0 else len(keys) - 1 + axis] for axis in axes))
+    scored = (*queries[:-1], times)
     yield from _elementwise_steps("Mul", queries)
     yield _matmul_step(queries, scored)
     yield from _elementwise_steps("Softmax", scored)
     context = (*queries[:-1], wide)
     # The scores weigh the values: a sum over S; then one over heads and their depth.
     yield _matmul_step((1, times), context)
+    yield from _elementwise_steps("Sigmoid Mul" if gates else "", context)
     yield _matmul_step((1, heads * wide), out)
     yield from _elementwise_steps(bias, out)
 
@@ -375,6 +400,9 @@ def _grouped_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: 
 
 
 def _attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    if config.get("score_mode") == "concat":
+        yield from _additive_attention_steps(config, takes, out)
+        return
     query, value = takes[0], takes[1]
     scored = (*query[:-1], value[-2])
     yield _matmul_step(query, scored)
@@ -455,6 +483,9 @@ def _recurrent_convolution_steps(config: LayerConfig, takes: list[KnownSizes], o
     _, ops = RECURRENT_GATES["lstm"]
     batch, times, *image = takes[0]
     filters, state = config["filters"], (batch, *out[-len(image) :])
+    # In both directions, the result has the channels of both.
+    channel_axis = 1 if config.get("data_format") == "channels_first" else -1
+    state = (*state[:channel_axis], filters, *state[channel_axis:][1:])
     places = _per_spatial_axis(config["kernel_size"], len(image) - 1)
     gates = (4 * batch, *state[1:])  # formulas count elements, so any dimension may be multiplied
     channels = _channel_count(config, (batch, *image))
@@ -481,6 +512,7 @@ def _activation_layer_steps(config: LayerConfig, takes: list[KnownSizes], out: K
 # Words of the column `flops`; in brackets, an argument.
 LAYER_COST_RULES: dict[str, LayerCostRule] = {
     "dense": _dense_steps,
+    "embedding": _embedding_steps,
     "einsum_dense": _einsum_dense_steps,
     "convolution": _convolution_steps,
     "transposed": _transposed_convolution_steps,

@@ -35,7 +35,17 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.interpretation import Part, Variable, VariableUse
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import element_size
-from graphviz_tb.ops.roles import ALIAS_OPS, BRANCH_OPS, CONSTANT_OPS, HANDLE_OPS, LOOP_OPS, RESHAPE_OPS, Role, has_role
+from graphviz_tb.ops.roles import (
+    ALIAS_OPS,
+    BRANCH_OPS,
+    CONSTANT_OPS,
+    HANDLE_OPS,
+    LOOP_OPS,
+    PARAMETER_OP,
+    RESHAPE_OPS,
+    Role,
+    has_role,
+)
 from graphviz_tb.ops.signatures import op_def
 
 # The batch of a graph, where its inputs leave it open: sums are of one batch.
@@ -117,7 +127,13 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
             untrained = elements if variable.trainable is False else 0
             yield (
                 variable.node,
-                Cost(elements, weight_bytes=elements * size, non_trainable=untrained, undecided=int(not decided)),
+                Cost(
+                    elements,
+                    weight_bytes=elements * size,
+                    non_trainable=untrained,
+                    undecided=int(not decided),
+                    repeated=elements if _may_repeat(graph, variable.node) else 0,
+                ),
             )
     for node, layer in keras_layer_nodes(inference.graph).items():
         dtype, count, kept = layer.config.get("dtype"), layer.parameters, layer.non_trainable
@@ -130,6 +146,12 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
             if count is None
             else Cost(count, weight_bytes=weight_bytes, non_trainable=kept or 0, undecided=int(kept is None)),
         )
+
+
+def _may_repeat(graph: Graph, node: int) -> bool:
+    """Return whether the numbers of a weight of an exported program may be those of another."""
+    definition = graph.node_def(node) if graph.op_types[graph.op[node]] == PARAMETER_OP else None
+    return definition is not None and "_may_repeat" in definition.attr
 
 
 def _variable_element_count(inference: Inference, variable: Variable) -> int | None:
@@ -365,7 +387,7 @@ class CostSummer:
             # An unknown size counts as the batch: a guess.
             guessed=int(any(not all_sizes_known(out.shape) for out in (*ins, *outs) if out.shape is not None)),
             # An op without operations costs nothing, whatever its sizes.
-            partial=int(done is not None and partial and (any(done) or not alias)),
+            partial=int(done is not None and partial and (any(done) or not (alias or layer))),
             unshaped=int(not alias and not self._stores[node] and _has_unknown_output_size(op)),
         )
 

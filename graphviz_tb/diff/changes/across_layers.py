@@ -17,7 +17,7 @@ from graphviz_tb.diff.traced import OWN_PARAMETER, SHARED_PARAMETER, traced_modu
 from graphviz_tb.model.change import SEVERITIES, Change
 from graphviz_tb.model.change_content import InputWire, LayerOrder, Rewiring, Setting, Sides
 from graphviz_tb.model.columns import exists
-from graphviz_tb.model.modules import is_module
+from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import dtype_label
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS

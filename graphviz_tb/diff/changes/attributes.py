@@ -30,10 +30,10 @@ from graphviz_tb.diff.traced import OWN_PARAMETER
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
-from graphviz_tb.model.modules import enclosing_module_class
+from graphviz_tb.model.layers import enclosing_module_class
 from graphviz_tb.model.tensors import dtype_label, shape_proto_text
 from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS
-from graphviz_tb.ops.signatures import is_size_input
+from graphviz_tb.ops.signatures import attribute_defaults, is_size_input
 from graphviz_tb.options import DiffOptions
 
 if TYPE_CHECKING:
@@ -102,8 +102,18 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         if key == SAVED_DTYPES and is_saver(mine.op) and _listed_types(sides[0]) == _listed_types(sides[1]):
             continue
         found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
+        found = (_with_defaults(each, mine.op, other.op) for each in found)
         yield from map(_presence, found) if m.a.has_module_scopes else found
     yield from _of_meaning(m, old, new)
+
+
+def _with_defaults(difference: Difference, *ops: str) -> Difference:
+    """Return the difference of a setting that only one file writes, with the default of the op for the other."""
+    old, new = (
+        attribute_defaults(op).get(difference.attribute) if value is None else value
+        for op, value in zip(ops, (difference.old, difference.new), strict=True)
+    )
+    return replace(difference, old=old, new=new) if old != new else difference
 
 
 def _presence(difference: Difference) -> Difference:

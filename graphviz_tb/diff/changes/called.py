@@ -27,7 +27,7 @@ from graphviz_tb.limits import MAX_STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import LayerExpression
 from graphviz_tb.model.columns import exists
-from graphviz_tb.model.modules import enclosing_module_class, is_module
+from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_text
 from graphviz_tb.ops.layers import LayerRole, has_layer_role

@@ -22,7 +22,7 @@ from graphviz_tb.interpret.layer_classes import COMPOSED_ACTIVATIONS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, Sides, Unit
 from graphviz_tb.model.columns import exists
-from graphviz_tb.model.modules import enclosing_module_class, is_module
+from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, CONVOLUTION_OPS, MATRIX_PRODUCT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 

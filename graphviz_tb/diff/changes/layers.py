@@ -19,7 +19,7 @@ from graphviz_tb.interpret.layer_classes import infer_layer_class
 from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
 from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
 from graphviz_tb.model.columns import Bools, Ints, exists
-from graphviz_tb.model.modules import enclosing_module_class, is_module
+from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,

@@ -20,7 +20,7 @@ from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
 from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Sides
 from graphviz_tb.model.columns import exists
-from graphviz_tb.model.modules import is_module
+from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import EMBEDDING_OPS, SIZE_ARITHMETIC_OPS, VARIABLE_OPS, VARIABLE_READ_OPS, Role, has_role

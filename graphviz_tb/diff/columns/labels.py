@@ -296,7 +296,7 @@ SAVED_DTYPES = "dtypes"  # the types of what a saver lists
 NOISE_ATTRIBUTES = frozenset(
     {"shared_name", "_gradient_op_type", "debug_name", "config_proto", "executor_type", "allowed_devices",
      "_user_specified_name", "frame_name", "_variable", "_trainable", "_keeps_more", "_has_manual_control_dependencies",
-     "_read_only_resource_inputs", "_source", "_aliases", "_output_types", "fused_ops", "external_data"}
+     "_read_only_resource_inputs", "_source", "_aliases", "_output_types", "fused_ops", "external_data", "_may_repeat"}
 )  # fmt: skip
 SEED_COUNTER = "seed2"  # TensorFlow counts ops in it, unless the program gives the op a seed
 DEFAULT_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)

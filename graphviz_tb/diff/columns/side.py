@@ -27,7 +27,7 @@ from graphviz_tb.graphs.traversal import strong_components
 from graphviz_tb.limits import MAX_COMPARED_CALLERS
 from graphviz_tb.model.columns import Bools, Ints, Longs, int32_column, key_starts
 from graphviz_tb.model.graph import Graph, Mark
-from graphviz_tb.model.modules import module_attribute
+from graphviz_tb.model.layers import module_attribute
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
 from graphviz_tb.options import DiffOptions

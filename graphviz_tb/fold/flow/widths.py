@@ -22,6 +22,7 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS, Role, has_role
 from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_turning_attribute
+from graphviz_tb.ops.table import has_framework
 
 MANY_PARAMETERS = 1000  # of a weight of unknown size
 STRIDE_INPUT = "=stride"
@@ -178,7 +179,7 @@ class ChannelWidths:
         """Return whether a traced node halves a size, by the recorded shapes of its input and its result."""
         graph, begins = self.hierarchy.graph, self.hierarchy.first_input_edge
         edge = int(begins[node])
-        if "::" not in graph.op_types[graph.op[node]] or edge == begins[node + 1]:
+        if not has_framework(graph.op_types[graph.op[node]]) or edge == begins[node + 1]:
             return False
         pairs = zip(self._recorded_shape(int(graph.source[edge]))[2:], self._recorded_shape(node)[2:], strict=False)
         return any(before and after and 2 * after <= before + 1 for before, after in pairs)

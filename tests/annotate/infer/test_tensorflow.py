@@ -70,7 +70,7 @@ def agree(theirs: Any, ours: Any) -> bool:
     return len(theirs) == len(ours) and all(None in (a, b) or a == b for a, b in zip(theirs, ours, strict=True))
 
 
-@each("name", part(NAMES, 3))
+@each("name", part(NAMES, 9))
 def test_no_shape_is_wrong(name: str) -> None:
     assert [pair for pair in pairs(name) if not agree(*pair[1:])] == []
 
@@ -86,12 +86,12 @@ def test_nearly_all_that_tensorflow_knows_is_known() -> None:
     assert sum(missed.values()) <= 0.001 * len(whole), missed
 
 
-@each("name", [name for name in part(NAMES, 3) if "parameters" in expected(name)])
+@each("name", [name for name in part(NAMES, 9) if "parameters" in expected(name)])
 def test_parameters_are_those_that_keras_counts(name: str) -> None:
     assert model(name).cost.under(0).parameters == expected(name)["parameters"] - NORMALIZED.get(name, 0)
 
 
-@each("name", [name for name in NAMES if "flops" in expected(name)])
+@each("name", part((name for name in NAMES if "flops" in expected(name)), 4))
 def test_flops_are_those_of_tensorflows_profiler(name: str) -> None:
     costs = model(name).costs()
     assert {node: costs[node].flops for node in expected(name)["flops"]} == expected(name)["flops"]

@@ -1,0 +1,109 @@
+"""Judge whether the stored tensors of an ONNX model are the parameters of its program.
+
+    bn.weight, bn.bias ─▶ (folded) ─▶ conv.weight        the call of the op has the parameter, the file does not
+    wpe.weight ─▶ (worked out) ─▶ onnx::Add_900          numbers that an exporter made, of weights or of literals
+    wte.weight [V, D]  ·  onnx::MatMul_955 [D, V]        a table that a product shares, turned: once more in the file
+
+The first two make the count of the file a lower bound, the third an upper one unless the numbers are there and differ;
+equal ones are one weight.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import prod
+
+import numpy as np
+
+from graphviz_tb.formats.onnx_messages import TensorValue
+from graphviz_tb.formats.onnx_scopes import MADE_NAME
+from graphviz_tb.formats.onnx_weights import BlockKey, StoredTensorUses, WeightUse, op_type
+from graphviz_tb.limits import MAX_COMPARED_TENSOR_BYTES, Meter
+from graphviz_tb.model.columns import Bytes
+from graphviz_tb.model.tensors import element_size
+from graphviz_tb.ops.roles import Role, has_role
+
+LITERAL_NAME = re.compile(r"(?:.*/)?Constant(?:_\d+)?_output_\d+")  # a tracer's name for a number in the program
+FEWEST_WEIGHTS = 2
+ROWS_COMPARED_AT_ONCE = 1024
+
+
+class StoredNumbers:
+    """The numbers of stored tensors, compared in place: `data` are the bytes of the file."""
+
+    def __init__(self, data: bytes, uses: StoredTensorUses) -> None:
+        self.data, self.uses = data, uses
+        self._meter = Meter(MAX_COMPARED_TENSOR_BYTES)
+        self._tables: dict[tuple[str, tuple[int, ...]], list[tuple[BlockKey, str]]] | None = None
+
+    def may_hold_weights(self, value: str, tensor: TensorValue) -> bool:
+        """Return whether a constant may be worked out from weights: numbers under a name that an exporter made, and not
+        only one or two, as those of a mask."""
+        if "float" not in tensor.dtype or prod(tensor.dims) < FEWEST_WEIGHTS or LITERAL_NAME.fullmatch(value):
+            return False
+        # An exporter that writes calls gives what it works out the name of a call: `neg_1`.
+        if not MADE_NAME.fullmatch(value) and not self.uses.is_in_calls(value):
+            return False
+        numbers = self._elements(tensor)
+        if numbers is None:
+            return True
+        first = numbers[0]
+        others = np.flatnonzero((numbers != first).any(axis=1))
+        return bool(len(others)) and bool((numbers[others] != numbers[others[0]]).any())
+
+    def is_folded(self, value: str, use: WeightUse) -> bool:
+        """Return whether the kernel of a convolution has another name than in the program: a norm is folded into it."""
+        made = self.uses.from_pytorch and MADE_NAME.fullmatch(value) is not None
+        return made and has_role(op_type(use.node), Role.CONVOLUTION)
+
+    def shared_table(self, value: str, tensor: TensorValue, use: WeightUse) -> tuple[str, bool] | None:
+        """Return the table of a lookup that a product takes once more, maybe turned, and whether its numbers prove it;
+        None if there is none of that size, or if its numbers are others."""
+        if len(tensor.dims) != 2 or not MADE_NAME.fullmatch(value) or not has_role(op_type(use.node), Role.PRODUCT):
+            return None
+        unproven: tuple[str, bool] | None = None
+        for block, name in self._tables_by_size().get((tensor.dtype, tuple(sorted(tensor.dims))), ()):
+            table = self.uses.stored[block, name]
+            equal = self._are_equal(table, tensor)
+            if equal:
+                return name, True
+            if equal is None and unproven is None:
+                unproven = name, False
+        return unproven
+
+    def _tables_by_size(self) -> Mapping[tuple[str, tuple[int, ...]], list[tuple[BlockKey, str]]]:
+        """Return the tables that lookups take, by type and sizes."""
+        if self._tables is None:
+            self._tables = {}
+            for key, tensor in self.uses.stored.items():
+                if len(tensor.dims) == 2 and "float" in tensor.dtype and self.uses.is_looked_up(*key):
+                    self._tables.setdefault((tensor.dtype, tuple(sorted(tensor.dims))), []).append(key)
+        return self._tables
+
+    def _are_equal(self, table: TensorValue, other: TensorValue) -> bool | None:
+        """Return whether two matrices have the same numbers, one of them maybe turned; None where the file does not
+        have them, or where they are all alike."""
+        one, two = self._elements(table), self._elements(other)
+        if one is None or two is None or not (one != one[0]).any():
+            return None
+        size = one.shape[1]
+        matrix, turned = one.reshape(*table.dims, size), two.reshape(*other.dims, size)
+        if other.dims == table.dims and np.array_equal(one, two):
+            return True
+        if other.dims != table.dims[::-1]:
+            return False
+        rows = range(0, table.dims[0], ROWS_COMPARED_AT_ONCE)
+        blocks = ((matrix[at : at + ROWS_COMPARED_AT_ONCE], turned[:, at : at + ROWS_COMPARED_AT_ONCE]) for at in rows)
+        return all(np.array_equal(block, across.transpose(1, 0, 2)) for block, across in blocks)
+
+    def _elements(self, tensor: TensorValue) -> Bytes | None:
+        """Return the bytes of each element, a line an element; None if the file does not have them, or where too many
+        were compared before."""
+        content: memoryview | bytes | None = tensor.content()
+        if content is None and tensor.span is not None and not tensor.is_external:
+            content = memoryview(self.data)[slice(*tensor.span)]
+        size = element_size(tensor.dtype)
+        if not content or len(content) != size * prod(tensor.dims) or not self._meter.take(len(content)):
+            return None
+        return np.frombuffer(content, np.uint8).reshape(-1, size)
