@@ -365,6 +365,7 @@ MAX_STEP_ROWS = Limit(2_000_000, "page", "rows",
     "of traced steps in a page: for each step those of the graph, 1,000, and 3 for each box inside calls",
     "further steps are not shown by themselves")
 CARDS_PER_BLOCK = Limit(2_000, "page", "nodes", "whose attributes are in one block", "in the next block")
+MAX_LISTED_LINES = Limit(12, "page", "lines", "of source on the card of a group", "left out")
 MAX_CARD_VALUE_LETTERS = Limit(1_000, "page", "characters", "of a value on a card", "cut")
 MAX_CACHED_VALUE_BYTES = Limit(64, "page", "bytes", "of a value whose words are remembered", "worded anew")
 MAX_CARD_ELEMENTS = Limit(12, "page", "elements", "of a constant on a card", "counted")

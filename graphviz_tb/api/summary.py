@@ -23,6 +23,7 @@ from graphviz_tb.model.columns import Ints, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy, RowKind
+from graphviz_tb.model.interpretation import VariableUse
 from graphviz_tb.model.paths import function_row_of, path_address, repetition_count
 
 
@@ -115,7 +116,8 @@ class Summary:
 
     Ops, marks, op types and devices are those of the main graph; `function_*` those of function bodies, each counted
     once, arguments (op type "input_arg") included. `weights` are nodes drawn as weights, that is variables and their
-    reads; `variables` is the number of distinct variables. Names in functions are written `function::name`.
+    reads; `variables` is the number of distinct variables, `buffers` of those that are no parameters. Names in
+    functions are written `function::name`.
     """
 
     nodes: int
@@ -124,6 +126,7 @@ class Summary:
     constants: int
     weights: int
     variables: int
+    buffers: int
     summaries: int
     edges: EdgeCounts
     scopes: int
@@ -161,6 +164,9 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
         constants=int((main & (graph.mark == Mark.CONSTANT)).sum()),
         weights=int((main & (graph.mark == Mark.WEIGHT)).sum()),
         variables=len({weight.variable for node, weight in graph.meaning.weights.items() if main[node]}),
+        buffers=sum(
+            variable.use == VariableUse.BUFFER for variable in graph.meaning.variables() if main[variable.node]
+        ),
         summaries=int((main & (graph.mark == Mark.SUMMARY)).sum()),
         edges=_count_edges(graph),
         # The root is a scope, too.

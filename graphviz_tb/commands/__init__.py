@@ -126,8 +126,9 @@ def cli(context: click.Context) -> None:
     tbgraph diff old.pb new.pb                   # report the changes
     tbgraph info saved_model/                    # describe it
 
-    MODEL is a GraphDef (binary or text), SavedModel, MetaGraph, event file, log directory or Keras model, detected by
-    its content; "-" reads standard input. `tbgraph COMMAND --help` describes a command.
+    MODEL is a GraphDef (binary or text), SavedModel, MetaGraph, event file, log directory, Keras model, or a model of
+    torch.export, ONNX or TensorFlow Lite, detected by its content; "-" reads standard input. `tbgraph COMMAND --help`
+    describes a command.
     """
     # Releases of click differ in where they print the help, and in the exit code.
     if context.invoked_subcommand is None:

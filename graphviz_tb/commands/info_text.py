@@ -241,6 +241,8 @@ def _count_rows(summary: Summary) -> Iterator[tuple[str, str, str]]:
     """Yield one row for each number: name, value, note."""
     edges, series, folds, structures = summary.edges, summary.series, summary.folds, summary.structures
     yield "ops", f"{summary.ops:,}", _mark_count_words(summary)
+    if summary.buffers:
+        yield "buffers", f"{summary.buffers:,}", "of these weights, no parameters: statistics, tables"
     undrawn = f" ({edges.control_into_marks:,} into marks, not drawn)" if edges.control_into_marks else ""
     kinds = ((edges.data, "data"), (edges.control, f"control{undrawn}"), (edges.reference, "of them reference"))
     said = ", ".join(f"{count:,} {word}" for count, word in kinds if count)

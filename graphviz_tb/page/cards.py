@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphviz_tb.graphs.tensors import claimed_element_count, decode_elements, stored_elements
-from graphviz_tb.limits import CARDS_PER_BLOCK, MAX_HISTOGRAM_ELEMENTS, MAX_MEASURED_ELEMENTS
+from graphviz_tb.limits import (
+    CARDS_PER_BLOCK,
+    MAX_HISTOGRAM_ELEMENTS,
+    MAX_LISTED_LINES,
+    MAX_MEASURED_ELEMENTS,
+)
 from graphviz_tb.model.facts import Facts, fact_text
 from graphviz_tb.model.graph import COLOCATION_ATTR, Graph
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
@@ -24,7 +31,7 @@ from graphviz_tb.page.blocks import (
     json_block,
     json_list_block,
 )
-from graphviz_tb.words.attributes import attribute_texts, config_texts
+from graphviz_tb.words.attributes import attribute_texts, config_texts, source_of_definition
 from graphviz_tb.words.line_labels import describe_shape
 
 if TYPE_CHECKING:
@@ -141,6 +148,8 @@ def card_blocks(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
         attributes.names.update(key for layer in graph.layers.values() for key in layer.config)
         yield _layer_block(hierarchy)
     yield _meaning_block(hierarchy, attributes.names)
+    if graph.is_exported:
+        yield _program_block(hierarchy)
     yield from found
     yield from _constant_blocks(graph, facts.definition)
 
@@ -201,6 +210,45 @@ def _layer_block(hierarchy: Hierarchy) -> DataBlock:
     rows = [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in told] if told else []
     named = [(row, told[hierarchy.name[row]]) for row in rows]
     return json_block("layers", {row: [layer.class_name, config_texts(layer.config)] for row, layer in named})
+
+
+def _program_block(hierarchy: Hierarchy) -> DataBlock:
+    """Return the lines of the program behind each group: that of the call that made all of it, and the lines inside
+    with the number of ops from each, by their numbers in a list of all lines.
+
+    `{"lines": ["m.py:9 x = self.attn(x)", "m.py:4 q @ k"], "rows": {"3": [0, [[1, 2]]]}}`: -1 is no common call.
+    """
+    stacks, stack_of_row = _source_stacks(hierarchy)
+    lines: dict[str, int] = {}
+    rows: dict[int, list[Any]] = {}
+    for row in range(1, len(hierarchy)) if stacks else ():
+        if hierarchy.kind[row] == OP_ROW:
+            continue
+        inside = stack_of_row[row + 1 : int(hierarchy.end[row])]
+        numbers, first, counts = np.unique(inside[inside >= 0], return_index=True, return_counts=True)
+        if not len(numbers):
+            continue
+        met = [(stacks[numbers[place]], int(counts[place])) for place in np.argsort(first).tolist()]
+        common = len(list(takewhile(lambda each: len({*each}) == 1, zip(*(stack for stack, _ in met), strict=False))))
+        found: Counter[str] = Counter()
+        for stack, count in met:
+            found.update(dict.fromkeys(stack[common : common + 1], count))
+        call = lines.setdefault(met[0][0][common - 1], len(lines)) if common else -1
+        shown = list(found.items())[:MAX_LISTED_LINES]
+        rows[row] = [call, [[lines.setdefault(line, len(lines)), count] for line, count in shown]]
+    return json_block("program", {"lines": list(lines), "rows": rows})
+
+
+def _source_stacks(hierarchy: Hierarchy) -> tuple[list[tuple[str, ...]], np.ndarray]:
+    """Return the different lists of lines that made an op, outermost call first, and the number of that of each row, -1
+    for none."""
+    known: dict[tuple[str, ...], int] = {}
+    numbers = np.full(len(hierarchy), -1, np.int64)
+    for row in np.flatnonzero((hierarchy.kind == OP_ROW) & (hierarchy.node >= 0)).tolist():
+        definition = hierarchy.graph.node_def(int(hierarchy.node[row]))
+        if definition is not None and (stack := tuple(source_of_definition(definition))):
+            numbers[row] = known.setdefault(stack, len(known))
+    return list(known), numbers
 
 
 def _meaning_block(hierarchy: Hierarchy, attributes: Iterable[str]) -> DataBlock:

@@ -30,7 +30,7 @@ ENCRYPTED_FLAG = 1  # bit in a member's flags
 
 
 def archive_error(name: str, error: Exception) -> UnknownFormat:
-    """Return the error of an archive that cannot be read: broken, encrypted, or packed in a way of its own."""
+    """Return the error of an archive that cannot be read: broken, encrypted, or packed by an unknown method."""
     if isinstance(error, NotImplementedError):
         return UnknownFormat(f"{name}: {error}", hint="unpack it, and pack it again without a password, as plain zip")
     return UnknownFormat(f"{name}: a broken zip archive: {error}")
@@ -85,7 +85,7 @@ def _unpack_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[
                 yield block
             return
     if info.compress_type not in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
-        raise NotImplementedError(f"{info.filename!r} is packed in a way of its own: {info.compress_type}")
+        raise NotImplementedError(f"{info.filename!r} is packed by an unknown method: {info.compress_type}")
     check = 0
     for block in _unpack_bzip2_or_lzma(archive, info):
         check = zlib.crc32(block, check)

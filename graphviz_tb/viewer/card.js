@@ -55,8 +55,8 @@ export class Card {
     raisePanel(this.panel);
     this.panel.replaceChildren(heading, close, body);
     this.panel.scrollTop = 0;
-    const asked = [facts.edges(), this.figures(path), facts.attributes(row), facts.layer(row), facts.content(row)];
-    const [edges, figures, attributes, layer, content] = await Promise.all(asked.map((one) => one.catch(() => null)));
+    const asked = [facts.edges(), this.figures(path), facts.attributes(row), facts.layer(row), facts.content(row), facts.program(row)];
+    const [edges, figures, attributes, layer, content, program] = await Promise.all(asked.map((one) => one.catch(() => null)));
     const meanings = await facts.meanings().catch(() => null);
     if (turn !== this.turn) return;
     const whole = group || graph.calls.has(row);
@@ -64,6 +64,7 @@ export class Card {
       this.meaningSection(meanings, layer?.[0] ?? graph.words[graph.op[row]]),
       content && this.contentSection(content, attributes ?? []),
       figures,
+      program && this.programSection(program),
       layer?.[1].length && this.namedTable("configuration", layer[1], meanings),
       attributes?.length && this.namedTable("attributes", content ? attributes.filter((/** @type {any[]} */ [key]) => key !== "value") : attributes, meanings),
       ...(edges ? (whole ? this.groupEdgeTables(edges, row, path) : this.opEdgeTables(edges, row, path)) : []),
@@ -182,6 +183,16 @@ export class Card {
   meaningSection(meanings, type) {
     const line = meanings?.ops[type];
     return line ? el("p", { class: "meaning" }, line[language === "ko" ? 1 : 0]) : null;
+  }
+
+  /** Lines of the program: the call of a group, then those inside it. @param {[string | null, [string, number][]]} program */
+  programSection([call, inside]) {
+    const cells = (/** @type {string} */ line, /** @type {number} */ ops) => {
+      const cut = line.indexOf(" ");
+      const [place, code] = cut < 0 ? [line, ""] : [line.slice(0, cut), line.slice(cut + 1)];
+      return [el("div", {}, el("div", { class: "key" }, visibleText(place), ops > 1 ? el("em", {}, ` · ${t("ops", { n: ops })}`) : null), el("span", { class: "value" }, visibleText(code)))];
+    };
+    return this.table("program", [...(call ? [cells(call, 0)] : []), ...inside.map(([line, ops]) => cells(line, ops))]);
   }
 
   /** Names and values. @param {string} caption @param {any[][]} pairs @param {any} meanings */

@@ -43,6 +43,16 @@ export class Facts {
     return blocks.has("layers") ? ((await blocks.get("layers"))[row] ?? null) : null;
   }
 
+  /** The line of the program that called a group, null for none, and the lines inside with their ops; null where the file
+   * does not say. @param {number} row @returns {Promise<[string | null, [string, number][]] | null>} */
+  async program(row) {
+    const { blocks } = this.graph;
+    if (!blocks.has("program")) return null;
+    const { lines, rows } = await blocks.get("program");
+    const [call, inside] = rows[row] ?? [];
+    return inside ? [lines[call] ?? null, inside.map(([line, ops]) => [lines[line], ops])] : null;
+  }
+
   /** What op types, layers and attributes mean; null where the page has no room for it. @returns {Promise<any>} */
   async meanings() {
     const { blocks } = this.graph;

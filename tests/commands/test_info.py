@@ -102,6 +102,17 @@ def test_the_counts_are_those_of_the_graph(tell: Any) -> None:
     assert graph["shapes"]["known"] <= graph["shapes"]["edges"] == graph["edges"]["data"]
 
 
+def test_an_exported_program_has_its_form_and_its_buffers(tell: Any) -> None:
+    path = str(FIXTURES / "exported/resnet.pt2")
+    graph = facts(tell, path)["graph"]
+    # Of each norm the mean and the variance.
+    assert graph["buffers"] == 2 * graph["op_types"]["aten::batch_norm"]
+    _, out, _ = tell("info", path)
+    assert "PyTorch export, " in out
+    assert f"buffers       {graph['buffers']}  of these weights" in out
+    assert facts(tell, str(FIXTURES / "real/mnist_cnn.pbtxt"))["graph"]["buffers"] == 0
+
+
 def test_shapes_are_counted_by_their_origin() -> None:
     #   x:0 ─▶ a ─▶ b     x states its shape, a declares one, that of b is inferred
     text = b"""

@@ -13,7 +13,7 @@ import graphviz_tb
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
 from graphviz_tb.page.cards import CONSTANT_BINS, _measure_constant
-from graphviz_tb.proto import GraphDef, TensorProto
+from graphviz_tb.proto import GraphDef, NodeDef, TensorProto
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -87,3 +87,21 @@ def test_a_layer_has_its_whole_configuration() -> None:
     layers = {name: dict(pair[:2] for pair in pairs) for name, pairs in told["layers"].values()}
     assert layers["Dense"]["units"] == "10"
     assert layers["Conv2D"]["kernel_size"] == "[3, 3]"
+
+
+def test_groups_of_an_exported_program_say_their_lines() -> None:
+    model = graphviz_tb.load(FIXTURES / "exported/gpt.pt2")
+    found = {block.name: block for block in page_data(model, PictureOptions())[1]}
+    told = json.loads(found["program"].data)
+    attention = model.hierarchy.name.index("GPT/GPTBlock[h.0]/SelfAttention[attn]")
+    call, inside = told["rows"][str(attention)]
+    assert told["lines"][call] == "exported_models.py:191 x = x + self.attn(self.ln_1(x))"
+    # Of q, k and v a product, a reshape and a transposition each; the attention; three ops behind it.
+    assert [ops for _, ops in inside] == [3, 3, 3, 1, 3]
+    assert told["lines"][inside[0][0]].startswith("exported_models.py:164 q = self.q_proj(x)")
+    whole = model.hierarchy.name.index("GPT")
+    assert told["rows"][str(whole)][0] == -1
+    assert "program" not in {
+        block.name
+        for block in page_data(graphviz_tb.load(GraphDef(node=[NodeDef(name="x", op="NoOp")])), PictureOptions())[1]
+    }
