@@ -187,6 +187,13 @@ class Hierarchy:
         """Return the number of ops in `row` (1 for an op); marks are not counted."""
         return int(self.op_prefix_sum[self.end[row]] - self.op_prefix_sum[row])
 
+    def sole_op(self, row: int) -> int:
+        """Return the op that a scope has alone, -1 where it has more, or one that opens."""
+        if self.kind[row] != SCOPE_ROW or self.op_count(row) != 1:
+            return -1
+        only = row + int(np.argmax(self.is_ordinary_op[row : self.end[row]]))
+        return -1 if only in self.calls else only
+
     def children(self, row: int) -> Ints:
         """Return the rows directly below `row`, in file order, without marks."""
         start, stop = self.child_start[row], self.child_start[row + 1]

@@ -11,7 +11,7 @@ import numpy as np
 from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_sign
 from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import NODE_FONT_PX, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph
@@ -106,7 +106,7 @@ class NodeLabels:
             second=name if first else second,
             # Words say more of a fold than the number of its parts.
             badge=badge if kind == "series" or usual == self.op_count_text(row) else "",
-            openable=hierarchy.can_open(row) and self.sole_op(row) < 0,
+            openable=hierarchy.can_open(row) and hierarchy.sole_op(row) < 0,
             connected=bool(hierarchy.connected[like]),
             member=self.box_kind(members[0]) if members else "scope",
             about=self.left_out(row, usual, said),
@@ -116,7 +116,7 @@ class NodeLabels:
     def sign_of(self, row: int) -> str:
         """Return `+` for an op, or a scope of one op, that adds tensors of the graph, `×` for one that multiplies them;
         "" for any other, as one that adds a constant or a weight."""
-        hierarchy, only = self.hierarchy, self.sole_op(row)
+        hierarchy, only = self.hierarchy, self.hierarchy.sole_op(row)
         node = int(hierarchy.node[only if only >= 0 else row])
         sign = "" if node < 0 or row in hierarchy.calls else SIGNS.get(self.type_of_node(node).removesuffix("_"), "")
         if not sign:
@@ -164,7 +164,7 @@ class NodeLabels:
             return words or layer.one_line
         if words is not None:
             return words
-        if (only := self.sole_op(row)) >= 0:
+        if (only := self.hierarchy.sole_op(row)) >= 0:
             return self.op_type(only)
         if self.nameless and not self.hierarchy.can_open(row):
             return self.op_type(row)
@@ -178,14 +178,6 @@ class NodeLabels:
         """Return the type of a node."""
         graph = self.hierarchy.graph
         return str(graph.op_types[graph.op[node]])
-
-    def sole_op(self, row: int) -> int:
-        """Return the op that a scope has alone, -1 where it has more, or one that opens."""
-        hierarchy = self.hierarchy
-        if hierarchy.kind[row] != SCOPE_ROW or hierarchy.op_count(row) != 1:
-            return -1
-        only = row + int(np.argmax(hierarchy.is_ordinary_op[row : hierarchy.end[row]]))
-        return -1 if only in hierarchy.calls else only
 
     def box_kind(self, row: int) -> BoxKind:
         """Return the kind as which the box of a row is drawn."""
