@@ -201,6 +201,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     A file
     has the same colours whatever is open.
     """
+    training = training_rows(hierarchy)[0]
     # Series are coloured like their members (`_unit_template`).
     looks = _template_looks(hierarchy)
     groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES_ROW))
@@ -215,7 +216,8 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     of_op = op_kinds(hierarchy)
     once = counts == 1
-    ranked = np.flatnonzero(~once | has_one_layer(hierarchy, of_op, groups[first]))
+    single = has_one_layer(hierarchy, of_op, groups[first]) & _holds_layer_of_model(hierarchy, training, groups[first])
+    ranked = np.flatnonzero(~once | single)
     order = ranked[np.lexsort((first[ranked], -cover[ranked], outermost[ranked], once[ranked]))]
     kinds = group_kinds(hierarchy, of_op, groups[first][order].tolist())
     plain = once | (ops[first] == 1)  # only a layer has a colour
@@ -242,8 +244,17 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
         _describe_templates(
             hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))
         ),
-        training_rows(hierarchy)[0],
+        training,
     )
+
+
+def _holds_layer_of_model(hierarchy: Hierarchy, training: Bools, rows: Longs) -> Bools:
+    """Return whether each group holds a layer and trains nothing: an input queue may compute as a norm does. Layers are
+    known of the main graph alone; functions pass."""
+    layers = np.array(layer_rows(hierarchy), np.int64)
+    inside = np.searchsorted(layers, hierarchy.end[rows]) > np.searchsorted(layers, rows)
+    found: Bools = (inside | (rows >= hierarchy.end[0])) & ~training[rows]
+    return found
 
 
 def _assign_shades(
