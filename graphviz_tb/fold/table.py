@@ -247,7 +247,9 @@ class Regrouping:
             self.raw, self.groups, (*self.options.ungroup, *(join_address([name]) for name in names))
         )
         built = insert_groups(self.raw, kept, last=self.options.tensorboard)
-        return built if self.options.tensorboard else replace(built, short=ShortLabels(built))
+        if self.options.tensorboard:
+            return replace(built, joins_scopes=False)
+        return replace(built, short=ShortLabels(built))
 
     def series_names(self) -> set[str]:
         """Return the names that identify exactly one series."""

@@ -62,6 +62,15 @@ def test_scopes_that_hold_nothing_but_one_another_are_one_frame(rule: Rule) -> N
     assert groups == [("", ""), ("outer/middle/inner", "outer")]
 
 
+def test_with_the_preset_of_tensorboard_each_scope_has_its_frame(rule: Rule) -> None:
+    # x ─▶ outer/middle/inner/{a ─▶ b} ─▶ y
+    model = rule("single_child_chain", preset="tensorboard")
+    frames = {"outer", "outer/middle", "outer/middle/inner"}
+    for choices in ({"open": ("outer/middle/inner",)}, {"open_all": True}):
+        assert opened(model.picture(**choices)) == frames
+    assert opened(model.picture(open=("outer",))) == {"outer"}
+
+
 def test_all_parts_are_drawn(rule: Rule) -> None:
     # a ─▶ b        c ─▶ d ─▶ e        f        g
     assert closed(rule("separate_parts").picture()) == set("abcdefg")

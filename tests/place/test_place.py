@@ -141,9 +141,11 @@ def test_what_stood_beside_a_group_is_counted_when_it_is_open() -> None:
 
 
 def test_depth_does_not_break_the_stack() -> None:
-    name = "/".join(["s"] * 60)
-    found = scene(node(f"{name}/a") + node("b", f"{name}/a"), open_all=True)
-    assert len(found.boxes) == 62
+    # each scope holds an op as well: scopes that hold nothing but one another are one frame
+    names = ["/".join(["s"] * depth) for depth in range(1, 61)]
+    text = "".join(node(f"{name}/a") for name in names)
+    found = scene(text + node("b", f"{names[-1]}/a"), open_all=True)
+    assert len(found.boxes) == 60 + 60 + 1
     assert max(box.depth for box in found.boxes) == 60
 
 

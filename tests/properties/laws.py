@@ -11,7 +11,7 @@ from graphviz_tb.api.pipeline import Picture
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import RowPath, child_path, sole_stack
+from graphviz_tb.model.paths import RowPath, child_path, scopes_inside_alone, sole_stack
 from graphviz_tb.model.scene import Box, Scene
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
@@ -71,10 +71,13 @@ def stacks_that_show_one(picture: Picture) -> dict[int, tuple[int, int]]:
     found = {}
     for path, view, frame in levels(picture):
         member = view.metagraph.row
-        if member != path[-1]:
-            stack = sole_stack(hierarchy, path[-1])
+        if member == path[-1]:
+            continue
+        if (stack := sole_stack(hierarchy, path[-1])) >= 0:
             assert hierarchy.parent[member] == stack
             found[frame] = stack, member
+        else:  # scopes that hold nothing but one another, in one frame
+            assert (*path[:-1], member) in scopes_inside_alone(hierarchy, path)
     return found
 
 

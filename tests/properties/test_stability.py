@@ -24,8 +24,10 @@ REAL = sorted((REPOSITORY / "fixtures/real").iterdir())
 
 
 def orders(picture: Picture) -> dict[Place, dict[int, tuple[int, int, int]]]:
-    """The order of drawing of every open group, by its path and the rows of its children."""
-    return {path: order_of(view.metagraph, view.skeleton) for path, view, _ in levels(picture)}
+    """The order of drawing of every open group, by the path of what its frame shows and the rows of its children."""
+    return {
+        (*path[:-1], view.metagraph.row): order_of(view.metagraph, view.skeleton) for path, view, _ in levels(picture)
+    }
 
 
 def addresses(model: Model, paths: list[Place]) -> tuple[str, ...]:

@@ -49,12 +49,13 @@ def test_graphviz_takes_it_as_its_own(require: Callable[..., None]) -> None:
 
 
 def test_groups_open_too_deep_for_dot_are_refused() -> None:
-    """A chain of scopes: as many as are allowed are written, more are an error that says so."""
+    """Scopes in scopes: as many as are allowed are written, more are an error that says so."""
 
     def written(levels: int) -> bytes:
-        name = "/".join(["s"] * levels)
+        # each scope holds an op as well: scopes that hold nothing but one another are one frame
+        names = ("/".join(["s"] * depth) for depth in range(1, levels + 1))
         return (
-            graphviz_tb.load(f'node {{ name: "{name}/a" op: "X" }} node {{ name: "{name}/b" op: "Y" }}'.encode())
+            graphviz_tb.load("".join(f'node {{ name: "{name}/a" op: "X" }} ' for name in names).encode())
             .picture(open_all=True, max_open=5000)
             .render("dot")
         )
