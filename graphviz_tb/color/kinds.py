@@ -49,6 +49,7 @@ OP_KINDS = {  # op types without their framework, in lower case and without unde
     "sqrt": ROOT,
     **dict.fromkeys(("mean", "reducemean"), MEAN),
 }
+DIVIDING_TYPES = ("realdiv", "div", "reciprocal")
 LAYER_KINDS = {  # Keras classes
     LayerRole.RECURRENT: RECURRENT,
     LayerRole.ATTENTION: ATTENTION,
@@ -59,9 +60,14 @@ LAYER_KINDS = {  # Keras classes
 LAYER_CONVOLUTIONS = ("Conv", "DepthwiseConv", "SeparableConv")
 
 
+def _plain_type(op: str) -> str:
+    """Return an op type without its framework, in lower case and without underscores."""
+    return op.rpartition("::")[2].replace("_", "").lower()
+
+
 def _type_kind(op: str) -> int:
     """Return what ops of a type add to their group; a product may have a weight, then it is a dense layer."""
-    if (kind := OP_KINDS.get(op.rpartition("::")[2].replace("_", "").lower())) is not None:
+    if (kind := OP_KINDS.get(_plain_type(op))) is not None:
         return kind
     for role, layer_kind in LAYER_KINDS.items():
         if has_layer_role(op, role):
@@ -84,6 +90,11 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
     graph = hierarchy.graph
     by_type = np.array([_type_kind(op) for op in graph.op_types], np.uint8)
     kinds: Bytes = by_type[graph.op]
+    # A norm divides by its root; a standard deviation that is logged is none.
+    divides = np.array([_plain_type(op) in DIVIDING_TYPES for op in graph.op_types], bool)
+    divisor = np.zeros(len(graph), bool)
+    divisor[graph.source[divides[graph.op[graph.target]] & ~graph.control]] = True
+    kinds[(kinds == ROOT) & ~divisor] = OTHER
     if len(graph.meaning.origin):
         fed = graph.target[(graph.meaning.origin[graph.source] >= 0) & ~graph.control]
         weighted = np.zeros(len(graph), bool)

@@ -52,6 +52,7 @@ POLYNOMIAL_OPS = frozenset({"Pow", "Square", "Mul", "Softplus"})
 NORM_OPS = frozenset({"Rsqrt", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 MOMENT_OPS = frozenset({"SquaredDifference", "Sub", "StopGradient"})  # use a mean to work out a variance
 VARIANCE_OPS = SCALED_OPS | {"Reshape", "ExpandDims", "Squeeze", "Cast", "Maximum"}  # pass a variance on
+DIVIDING_OPS = ("RealDiv", "Div", "Reciprocal")
 KERNEL = 1  # the slot of a kernel, a shape, an axis
 WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
 MOST_SCALED = 8  # ops between an input and its gate
@@ -63,6 +64,7 @@ OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.key
 # Ops of formulas that other frameworks spell differently, by type in lower case and without underscores.
 FORMULA_OPS = {
     **{name: name.capitalize() for name in ("sub", "mul", "neg", "pow", "square", "sqrt", "rsqrt", "erf", "mean")},
+    "reciprocal": "Reciprocal",
     **{name: name.capitalize() for name in ("sigmoid", "tanh", "softplus", "relu6", "cast", "reshape", "identity")},
     "add": "AddV2",
     "div": "RealDiv",
@@ -298,7 +300,10 @@ class TensorFlowSteps:
         return f"{word} α {slope:.3g}"
 
     def is_root_of_mean(self, node: int) -> bool:
-        """Return whether a root is of a mean, as where a norm divides by it: of one tensor, with numbers added."""
+        """Return whether a root is of a mean, of one tensor with numbers added, and something is divided by it: a norm;
+        a standard deviation that is logged is none."""
+        if not any(self.formula_op(user) in DIVIDING_OPS for user in self._users_of(node)):
+            return False
         for _ in range(MOST_SCALED // 2):
             inner = self.tensors_into(node)
             if len(inner) != 1:

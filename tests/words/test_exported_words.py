@@ -1,4 +1,4 @@
-"""Idioms that exporters write as several ops are said as in any other graph."""
+"""Idioms that are several ops are said and coloured as such; what only resembles one is not."""
 
 from __future__ import annotations
 
@@ -35,3 +35,12 @@ def test_idioms_of_exported_programs(name: str, row: str, said: str, kind: int) 
     number = hierarchy.name.index(row)
     assert PaperWords(hierarchy).of(number) == said
     assert KIND_WORDS[group_kinds(hierarchy, op_kinds(hierarchy), [number])[0]] == KIND_WORDS[kind]
+
+
+def test_a_standard_deviation_that_is_logged_is_no_norm() -> None:
+    hierarchy = load(EXPORTED.parent / "real/mnist_cnn.pbtxt", folds=False).hierarchy
+    conv, weights = (hierarchy.name.index(name) for name in ("conv1", "conv1/weights"))
+    assert PaperWords(hierarchy).of(conv) == "5×5, 4 · ReLU"
+    kinds = group_kinds(hierarchy, op_kinds(hierarchy), [conv, weights])
+    assert KIND_WORDS[kinds[0]] == "convolution"
+    assert kinds[1] != NORM
