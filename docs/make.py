@@ -1,7 +1,5 @@
 """Write the generated parts of the documentation again: `python docs/make.py`, or `--check` to see if they are current.
 
-`--images` draws the pictures of the README again, too.
-
 Every page holds its generated parts between two comments:
 
     <!-- generated: NAME -->
@@ -23,7 +21,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -350,27 +347,6 @@ PARTS: dict[str, Callable[[], str]] = {
 }
 
 
-# Picture of the README → what is drawn, how it is read, how it looks.
-IMAGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "mnist.svg": ("real/mnist_cnn.pbtxt", {}, {"title": "Digits: a convolutional network"}),
-    "transformer.svg": ("real/transformer_block_v2.pb", {}, {"title": "A transformer block", "theme": "dark"}),
-    "time.svg": (
-        "logdirs/mnist_runs",
-        {"step": "4"},
-        {"title": "Where the time of a step goes", "color_by": "compute-time"},
-    ),
-}
-
-
-def draw_images() -> None:
-    """Draw the pictures of the README."""
-    from graphviz_tb import load
-
-    for name, (source, reading, look) in IMAGES.items():
-        load(ROOT / "fixtures" / source, **reading).picture(**look).save(DOCS / "images" / name)
-        print(f"docs/images/{name} drawn")
-
-
 def renewed(text: str) -> str:
     """A page with its generated parts made again."""
     return MARK.sub(lambda found: found[1] + PARTS[found[2]]() + found[3], text)
@@ -397,6 +373,4 @@ def main(check: bool) -> int:
 
 
 if __name__ == "__main__":
-    if "--images" in sys.argv:
-        draw_images()
     sys.exit(main("--check" in sys.argv))
