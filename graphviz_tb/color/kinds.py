@@ -19,6 +19,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
+from graphviz_tb.ops.table import plain_op_name
 
 KIND_WORDS = ("convolution", "attention", "dense", "embedding", "norm", "recurrent", "")  # in the order of the hues
 CONVOLUTION, ATTENTION, DENSE, EMBEDDING, NORM, RECURRENT, OTHER = range(7)
@@ -60,14 +61,9 @@ LAYER_KINDS = {  # Keras classes
 LAYER_CONVOLUTIONS = ("Conv", "DepthwiseConv", "SeparableConv")
 
 
-def _plain_type(op: str) -> str:
-    """Return an op type without its framework, in lower case and without underscores."""
-    return op.rpartition("::")[2].replace("_", "").lower()
-
-
 def _type_kind(op: str) -> int:
     """Return what ops of a type add to their group; a product may have a weight, then it is a dense layer."""
-    if (kind := OP_KINDS.get(_plain_type(op))) is not None:
+    if (kind := OP_KINDS.get(plain_op_name(op))) is not None:
         return kind
     for role, layer_kind in LAYER_KINDS.items():
         if has_layer_role(op, role):
@@ -91,7 +87,7 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
     by_type = np.array([_type_kind(op) for op in graph.op_types], np.uint8)
     kinds: Bytes = by_type[graph.op]
     # A norm divides by its root; a standard deviation that is logged is none.
-    divides = np.array([_plain_type(op) in DIVIDING_TYPES for op in graph.op_types], bool)
+    divides = np.array([plain_op_name(op) in DIVIDING_TYPES for op in graph.op_types], bool)
     divisor = np.zeros(len(graph), bool)
     divisor[graph.source[divides[graph.op[graph.target]] & ~graph.control]] = True
     kinds[(kinds == ROOT) & ~divisor] = OTHER

@@ -74,7 +74,8 @@ class StructureColouring(Colouring):
     def template_words(self, template: int) -> str:
         """Return the kind of a template, how often it occurs, and one of its groups."""
         count = self.groups[template]
-        many = f"{group_thousands(count)} {self.words[template]}" if count > 1 else self.words[template][len("like ") :]
+        words = self.words[template]
+        many = f"{group_thousands(count)} like {words}" if count > 1 else words
         kind = KIND_WORDS[self.shade[template] // SHADE_COUNT]
         return f"{kind}, {many}" if kind else many
 
@@ -119,7 +120,7 @@ def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int
 
     alike_to: dict[str, list[int]] = {}
     for template, row in first.items():
-        alike_to.setdefault(f"like {hierarchy.display_label(row)}", []).append(template)
+        alike_to.setdefault(hierarchy.display_label(row), []).append(template)
     words: dict[int, str] = {}
     for word, templates in alike_to.items():
         # Try size, then place: a distinction is good if all are distinct; else number them.
@@ -195,11 +196,8 @@ def _is_series_range(hierarchy: Hierarchy, row: int) -> bool:
 def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
     """Rank templates that occur twice: the outermost first, then those that cover most ops; then single layers.
 
-    A group of one op is coloured only if it is a layer.
-
     Equal integers in `template` mean equal structure; scopes with equal computation count as equal (`_template_looks`).
-    A file
-    has the same colours whatever is open.
+    A file has the same colours whatever is open.
     """
     training = training_rows(hierarchy)[0]
     # Series are coloured like their members (`_unit_template`).
@@ -214,20 +212,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     # By template: its least depth, and how many ops its groups cover.
     outermost = np.full(len(templates), np.iinfo(np.int64).max)
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
-    of_op = op_kinds(hierarchy)
-    once = counts == 1
-    single = has_one_layer(hierarchy, of_op, groups[first]) & _holds_layer_of_model(hierarchy, training, groups[first])
-    ranked = np.flatnonzero(~once | single)
-    order = ranked[np.lexsort((first[ranked], -cover[ranked], outermost[ranked], once[ranked]))]
-    kinds = group_kinds(hierarchy, of_op, groups[first][order].tolist())
-    plain = once | (ops[first] == 1)  # only a layer has a colour
-    coloured = [
-        (index, kind)
-        for index, kind in zip(order.tolist(), kinds, strict=True)
-        if kind != NEUTRAL
-        and not (kind == OTHER and plain[index])
-        and sole_stack(hierarchy, int(groups[first[index]])) < 0
-    ]
+    coloured = _coloured_templates(hierarchy, training, groups[first], counts, ops[first], (first, -cover, outermost))
     order = np.array([index for index, _ in coloured], np.int64)
     rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
     shade = _assign_shades(hierarchy, looks, groups, rank, [kind for _, kind in coloured])
@@ -246,6 +231,29 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
         ),
         training,
     )
+
+
+def _coloured_templates(
+    hierarchy: Hierarchy, training: Bools, rows: Longs, counts: Longs, ops: Longs, keys: Sequence[Longs]
+) -> list[tuple[int, int]]:
+    """Return the templates that have a colour, in order of rank, each with its kind: those that occur twice, and those
+    that occur once and are a layer. A group of one op, too, has a colour only if it is a layer.
+
+    By template: `rows` is its first group, `counts` how often it occurs, `ops` how many ops a group has, `keys` the
+    sort keys of its rank, the last one first.
+    """
+    of_op = op_kinds(hierarchy)
+    once = counts == 1
+    single = has_one_layer(hierarchy, of_op, rows) & _holds_layer_of_model(hierarchy, training, rows)
+    ranked = np.flatnonzero(~once | single)
+    order = ranked[np.lexsort((*(key[ranked] for key in keys), once[ranked]))]
+    kinds = group_kinds(hierarchy, of_op, rows[order].tolist())
+    plain = once | (ops == 1)
+    return [
+        (index, kind)
+        for index, kind in zip(order.tolist(), kinds, strict=True)
+        if kind != NEUTRAL and not (kind == OTHER and plain[index]) and sole_stack(hierarchy, int(rows[index])) < 0
+    ]
 
 
 def _holds_layer_of_model(hierarchy: Hierarchy, training: Bools, rows: Longs) -> Bools:

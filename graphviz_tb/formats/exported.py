@@ -46,6 +46,7 @@ from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
 from graphviz_tb.ops.roles import BUFFER_OP, PARAMETER_OP
 from graphviz_tb.ops.signatures import attribute_defaults
+from graphviz_tb.ops.table import op_name
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, TensorShapeProto
 
 DTYPE_NUMBERS = {dtype.name: number for number, dtype in DTYPE_TABLE.items()}
@@ -227,7 +228,7 @@ class ProgramBuilder:
             for key, content in (attributes or {}).items()
             if key not in usual or not _is_equal_setting(content, usual[key])
         }
-        node = self._add_node(op, scope, name or _plain_type(op), inputs, kept, outputs)
+        node = self._add_node(op, scope, name or op_name(op), inputs, kept, outputs)
         if source:
             node.attr["_source"].CopyFrom(_source_attribute(tuple(source)))
         for attribute, function in (functions or {}).items():
@@ -563,15 +564,6 @@ def _set_shape(message: TensorShapeProto, sizes: Sizes) -> None:
             message.dim.add(size=max(-1, min(size, 2**63 - 1)))
         else:
             message.dim.add(size=-1, name=size or "")
-
-
-def _plain_type(op: str) -> str:
-    """Return the name of an op: its type without the framework.
-
-    >>> _plain_type("aten::add_"), _plain_type("onnx::Conv")
-    ('add', 'Conv')
-    """
-    return op.rpartition("::")[2].strip("_") or op
 
 
 def _body_input(name: str, arguments: Iterable[str]) -> str:

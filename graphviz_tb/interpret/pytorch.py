@@ -22,7 +22,7 @@ from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.measure import ELLIPSIS, truncate_text
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.table import has_framework
+from graphviz_tb.ops.table import has_framework, op_name
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -149,4 +149,4 @@ def pytorch_label(node: NodeDef, inputs: list[str]) -> str:
         return inputs[0]
     if node.op in BRACKETS_BY_LIST_OP and (inputs or not node.input):
         return f"{BRACKETS_BY_LIST_OP[node.op][0]}{', '.join(inputs)}{BRACKETS_BY_LIST_OP[node.op][1]}"
-    return node.op.rpartition("::")[2].strip("_") or node.op
+    return op_name(node.op)

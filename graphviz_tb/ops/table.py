@@ -70,6 +70,24 @@ def has_framework(op: str) -> bool:
     return "::" in op
 
 
+def op_name(op: str) -> str:
+    """Return the name of an op: its type without the framework, and without underscores at its ends.
+
+    >>> op_name("aten::add_"), op_name("onnx::Conv"), op_name("Conv2D")
+    ('add', 'Conv', 'Conv2D')
+    """
+    return op.rpartition("::")[2].strip("_") or op
+
+
+def plain_op_name(op: str) -> str:
+    """Return the name of an op in small letters, without the framework and without underscores.
+
+    >>> plain_op_name("aten::max_pool2d"), plain_op_name("onnx::LeakyRelu"), plain_op_name("aten::_softmax")
+    ('maxpool2d', 'leakyrelu', 'softmax')
+    """
+    return op.rpartition("::")[2].replace("_", "").lower()
+
+
 def equal_op(op: str) -> str:
     """Return the op of TensorFlow that does the same as one of another framework, where the table says so; else `op`.
 

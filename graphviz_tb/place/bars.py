@@ -31,8 +31,8 @@ class BranchBar:
 
 @dataclass(frozen=True, slots=True)
 class BoxLines:
-    """The wires that run with the flow, by the box at which they end and by that at which they begin; those of training
-    are left out."""
+    """Wires in the direction of the flow, without those of training: `into` by the box at their end, `out` by that at
+    their start."""
 
     into: Mapping[int, Sequence[int]]
     out: Mapping[int, Sequence[int]]

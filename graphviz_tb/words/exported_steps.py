@@ -21,6 +21,7 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.ops.signatures import is_size_input, kernel_sizes, kernel_turning_attribute
+from graphviz_tb.ops.table import plain_op_name
 from graphviz_tb.words.layer_steps import (
     ACTIVATION_WORDS,
     FORMULA_OPS,
@@ -56,7 +57,7 @@ class ExportedSteps(TensorFlowSteps):
         return self._found[node]
 
     def _step(self, op: str, node: int) -> LayerStep | None:
-        name = _plain_op_name(op)
+        name = plain_op_name(op)
         if (formula := FORMULA_OPS.get(name)) in FORMULA_STEPS:
             return self.formula_step(formula, node)
         if name in ACTIVATION_WORDS:
@@ -78,7 +79,7 @@ class ExportedSteps(TensorFlowSteps):
     def formula_op(self, node: int) -> str:
         """Return the type of a node as TensorFlow calls it, where formulas of several ops use it."""
         op = self.op_of(node)
-        return FORMULA_OPS.get(_plain_op_name(op), op)
+        return FORMULA_OPS.get(plain_op_name(op), op)
 
     # ---- what a node states ----
 
@@ -273,12 +274,3 @@ class ExportedSteps(TensorFlowSteps):
             rate = self._number(node, ("p", "ratio"))
             return LayerStep("dropout", f"p {rate:.3g}") if rate else None
         return LayerStep("top", f"top {top[0]}") if name == "topk" and (top := self._numbers(node, ("k",))) else None
-
-
-def _plain_op_name(op: str) -> str:
-    """Return the name of an op in small letters, without the framework and without underscores.
-
-    >>> _plain_op_name("aten::max_pool2d"), _plain_op_name("onnx::LeakyRelu"), _plain_op_name("aten::_softmax")
-    ('maxpool2d', 'leakyrelu', 'softmax')
-    """
-    return op.rpartition("::")[2].replace("_", "").lower()

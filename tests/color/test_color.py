@@ -189,4 +189,4 @@ def test_structures_of_one_name_and_one_size_are_told_by_where_they_are() -> Non
     hierarchy = model.hierarchy
     cells = [row for row in range(len(hierarchy)) if hierarchy.name[row] in ("a/cell", "b/cell")]
     words = _describe_templates(hierarchy, dict(enumerate(cells)))
-    assert words == {0: "like cell in a", 1: "like cell in b"}
+    assert words == {0: "cell in a", 1: "cell in b"}
