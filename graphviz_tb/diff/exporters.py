@@ -9,6 +9,7 @@ names of the other where there are as many, of equal types and shapes. New names
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -76,16 +77,17 @@ def _with_names_of(plain: RenamedGraph, other: RenamedGraph, scopes: Mapping[str
     ports = dict(_equal_ports(plain.graph, other.graph))
     named: dict[str, str] = {}
     taken = set(ports.values())
+    numbers = Counter[str]()  # the last one behind each name: thousands of nodes may want the same
     for node in plain.graph.graph_def.node:
         scope, _, own = node.name.rpartition("/")
         target = ports.get(node.name) or node.name
         if node.op not in PORT_OPS:
             around = known[scope] if scope else scopes[""]
             target = f"{around if around is not None else scope}/{own}"
-        unique, number = target, 0
+        unique = target
         while unique in taken and node.name not in ports:
-            number += 1
-            unique = f"{target}_{number}"
+            numbers[target] += 1
+            unique = f"{target}_{numbers[target]}"
         taken.add(unique)
         named[node.name] = unique
     definition = rename_nodes(plain.graph.graph_def, named)
