@@ -122,6 +122,11 @@ class ReadOptions:
         """Return whether memory is limited to a multiple of the source's bytes on disk."""
         return self.max_bytes is None
 
+    @property
+    def selects_statistics(self) -> bool:
+        """Return whether run statistics are to be joined."""
+        return bool(self.run_metadata or self.against) or self.step is not None or self.profile is not None
+
 
 @dataclass(frozen=True, slots=True)
 class FlattenOptions:

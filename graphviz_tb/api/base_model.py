@@ -13,14 +13,13 @@ import numpy as np
 from graphviz_tb.annotate import main_output_shapes
 from graphviz_tb.api.nodes import Node, NodeList, function_nodes, nodes_of_main_graph
 from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
-from graphviz_tb.api.summary import count_words
 from graphviz_tb.arrange.cache import ColumnBreaks
 from graphviz_tb.arrange.level import ArrangeOptions, SkeletonCache, arrange
 from graphviz_tb.color import SCHEMES, Colouring
 from graphviz_tb.errors import MissingFacts, UnknownNode, require_type
 from graphviz_tb.expand import Expander
 from graphviz_tb.expand.members import MemberExpander
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, count_words
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts, FoldedGraph
 from graphviz_tb.model.graph import Mark

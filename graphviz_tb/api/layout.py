@@ -36,7 +36,6 @@ from graphviz_tb.open.groups import (
 )
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, place
-from graphviz_tb.render.paper import paper_units
 from graphviz_tb.words.view import NodeLabels, build_view
 
 if TYPE_CHECKING:
@@ -117,7 +116,11 @@ def column_breaks(model: BaseModel, options: PictureOptions, second: SecondLine)
 
 def _sheet_target(options: PictureOptions) -> SheetTarget:
     """Return the size to which a first picture is fitted: a laptop's window, or the text of a page."""
-    return SheetTarget(paper_units(options), PAPER_ROOM, PAPER_LARGEST) if options.paper else SheetTarget()
+    if not options.paper:
+        return SheetTarget()
+    from graphviz_tb.render.paper import paper_units
+
+    return SheetTarget(paper_units(options), PAPER_ROOM, PAPER_LARGEST)
 
 
 def _lay_out_in_columns(

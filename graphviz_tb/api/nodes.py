@@ -12,7 +12,6 @@ import numpy as np
 
 from graphviz_tb.api.guesses import HelpfulAttributes
 from graphviz_tb.errors import ToolMissing, UnknownNode
-from graphviz_tb.extras import install_line
 from graphviz_tb.graphs.layers import layer_rows
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import nodes_serving_only
@@ -41,6 +40,8 @@ def pandas_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> panda
     try:
         import pandas as pd
     except ModuleNotFoundError:
+        from graphviz_tb.extras import install_line
+
         raise ToolMissing("a table needs pandas", hint=install_line("pandas")) from None
 
     return pd.DataFrame([tuple(row) for row in rows], columns=list(columns))
@@ -51,6 +52,8 @@ def polars_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> polar
     try:
         import polars as pl
     except ModuleNotFoundError:
+        from graphviz_tb.extras import install_line
+
         raise ToolMissing("a table needs polars", hint=install_line("polars")) from None
 
     table = [[list(value) if isinstance(value, tuple) else value for value in row] for row in rows]

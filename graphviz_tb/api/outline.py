@@ -53,59 +53,71 @@ class OutlineGroup:
 
 def outline_model(model: BaseModel) -> tuple[OutlineGroup, ...]:
     """Return the groups that a first picture opens if there is room, outer ones first, in the order of the flow."""
-    hierarchy = model.hierarchy
-    opened = dict.fromkeys(first_open_groups(hierarchy, model.metagraph))
-    joined = joined_frames(hierarchy, opened)
-    quiet = quiet_rows(hierarchy)
-    node_labels = NodeLabels(hierarchy, lambda path: None)
-    mistaken_for = ambiguous_stack_labels(hierarchy, inside=False)  # labels of nested groups cannot be confused
-    bodies = {loop["body"] for loop in loop_functions(hierarchy)}
-
-    def box_label(path: RowPath) -> str:
-        return "/".join(map(segment, scopes_of_frame(hierarchy, path, joined.get(path, path))))
-
-    def segment(path: RowPath) -> str:
-        return mistaken_for.get(path[-1]) or node_labels.short_label(path) or path_address(hierarchy, path)
-
-    def part(path: RowPath) -> OutlineBox:
-        # The last row of a path is the box itself.
-        row = path[-1]
-        times = repetition_count(hierarchy, row) if hierarchy.kind[row] == SERIES_ROW else 1
-        return OutlineBox(box_label(path), path_address(hierarchy, path), hierarchy.op_count(row), times)
-
-    lines: list[OutlineGroup] = []
+    opened = dict.fromkeys(first_open_groups(model.hierarchy, model.metagraph))
+    outline = _Outline(model, opened)
+    groups: list[OutlineGroup] = []
     waiting: list[tuple[RowPath, int]] = [(GRAPH_ROOT, 0)]
     while waiting:
         box, depth = waiting.pop()
-        path = joined.get(box, box)  # one line for scopes that contain nothing but one another
+        group, below = outline.open_group(box, depth)
+        groups.append(group)
+        # A stack, last in first out: push in reverse, so that the first group of the flow and its content come next.
+        waiting += [(child, depth + 1) for child in reversed(below) if child in opened]
+    return tuple(groups)
+
+
+class _Outline:
+    """The labels of boxes and the content of groups, for one set of open groups."""
+
+    def __init__(self, model: BaseModel, opened: Iterable[RowPath]) -> None:
+        self.model = model
+        self.hierarchy = hierarchy = model.hierarchy
+        self.joined = joined_frames(hierarchy, opened)
+        self.quiet = quiet_rows(hierarchy)
+        self.labels = NodeLabels(hierarchy, lambda path: None)
+        self.stack_labels = ambiguous_stack_labels(hierarchy, inside=False)  # labels of nested groups are not confused
+        self.loop_bodies = {loop["body"] for loop in loop_functions(hierarchy)}
+
+    def open_group(self, box: RowPath, depth: int) -> tuple[OutlineGroup, list[RowPath]]:
+        """Return an open group, and the paths of its children in the order of the flow."""
+        hierarchy = self.hierarchy
+        path = self.joined.get(box, box)  # one line for scopes that contain nothing but one another
         # Children are given by position; `mask.extracted` are the ones in the auxiliary area.
-        away = {model.metagraph(path).children[position] for position in model.metagraph(path).mask.extracted_children}
+        level = self.model.metagraph(path)
+        away = {level.children[position] for position in level.mask.extracted_children}
         ranks, apart = children_in_ranks(hierarchy, path), unconnected_children(hierarchy, path)
         if not ranks:  # boxes side by side: there is no flow to be next to
             ranks, apart = [apart], []
         inside = [row for rank in (*ranks, apart) for row in rank]
-        shown = {row for row in inside if not quiet[row] and row not in away}
-        if path[-1] in bodies:
+        shown = {row for row in inside if not self.quiet[row] and row not in away}
+        if path[-1] in self.loop_bodies:
             shown -= _loop_carried_rows(hierarchy, shown)
-
-        def parts(rows: Iterable[int], path: RowPath = path) -> tuple[OutlineBox, ...]:
-            return tuple(part(child_path(hierarchy, path, row)) for row in rows)
-
-        in_flow = [parts(row for row in rank if row in shown) for rank in ranks]
-        lines.append(
-            OutlineGroup(
-                "" if box == GRAPH_ROOT else box_label(box),
-                path_address(hierarchy, box),
-                depth,
-                tuple(rank for rank in in_flow if rank),
-                parts(row for row in inside if row not in shown),
-                parts(row for row in apart if row in shown),
-            )
+        in_flow = [self._boxes(path, (row for row in rank if row in shown)) for rank in ranks]
+        group = OutlineGroup(
+            "" if box == GRAPH_ROOT else self._label(box),
+            path_address(hierarchy, box),
+            depth,
+            tuple(rank for rank in in_flow if rank),
+            self._boxes(path, (row for row in inside if row not in shown)),
+            self._boxes(path, (row for row in apart if row in shown)),
         )
-        # A stack, last in first out: push in reverse, so that the first group of the flow and its content come next.
-        below = [child_path(hierarchy, path, row) for row in inside]
-        waiting += [(child, depth + 1) for child in reversed(below) if child in opened]
-    return tuple(lines)
+        return group, [child_path(hierarchy, path, row) for row in inside]
+
+    def _boxes(self, path: RowPath, rows: Iterable[int]) -> tuple[OutlineBox, ...]:
+        return tuple(self._box(child_path(self.hierarchy, path, row)) for row in rows)
+
+    def _box(self, path: RowPath) -> OutlineBox:
+        hierarchy, row = self.hierarchy, path[-1]
+        times = repetition_count(hierarchy, row) if hierarchy.kind[row] == SERIES_ROW else 1
+        return OutlineBox(self._label(path), path_address(hierarchy, path), hierarchy.op_count(row), times)
+
+    def _label(self, path: RowPath) -> str:
+        scopes = scopes_of_frame(self.hierarchy, path, self.joined.get(path, path))
+        return "/".join(map(self._segment, scopes))
+
+    def _segment(self, path: RowPath) -> str:
+        own = self.stack_labels.get(path[-1]) or self.labels.short_label(path)
+        return own or path_address(self.hierarchy, path)
 
 
 def _loop_carried_rows(hierarchy: Hierarchy, shown: set[int]) -> set[int]:

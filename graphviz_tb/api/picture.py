@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.api.rendered import DrawnPicture
-from graphviz_tb.color import Colouring
-from graphviz_tb.logs.run_statistics import title_of_steps
+from graphviz_tb.color import Colouring, shows_statistics
 from graphviz_tb.model.drawing import Drawing
+from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Paint
@@ -105,7 +105,7 @@ def picture_caption(
     if options.paper:  # the words are below the figure
         return Caption(options.title or "", "", _selected_addresses(model, opened, options))
     title = (
-        options.title if options.title is not None else " · ".join((model.name, *title_of_steps(model.facts, options)))
+        options.title if options.title is not None else " · ".join((model.name, *_title_of_steps(model.facts, options)))
     )
     shown = sum(not box.open for box in scene.boxes)
     left_out = model.loaded.left_out if model.loaded else 0
@@ -125,3 +125,10 @@ def _selected_addresses(model: BaseModel, opened: OpenSet, options: PictureOptio
 def _redraw_picture(model: BaseModel, options: PictureOptions) -> PictureStages:
     """Draw a pickled picture again."""
     return model.picture(options)
+
+
+def _title_of_steps(facts: Facts, options: PictureOptions) -> tuple[str, ...]:
+    """Return the title words for the steps shown and those compared with."""
+    if facts.stats is None or not shows_statistics(options):
+        return ()
+    return (f"{facts.stats.title}, against {facts.before.title}" if facts.before is not None else facts.stats.title,)

@@ -14,23 +14,17 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import annotate
-from graphviz_tb.annotate.devices import with_traced_devices
 from graphviz_tb.api.base_model import BaseModel
 from graphviz_tb.api.choices import picture_choices, validate_picture_options, with_choices
 from graphviz_tb.api.layout import lay_out_picture
 from graphviz_tb.api.picture import Picture, picture_caption
 from graphviz_tb.caches import garbage_collection_paused
-from graphviz_tb.color import Colouring, make_colouring, resolve_paint
-from graphviz_tb.errors import RequestError, require_type
+from graphviz_tb.color import Colouring, make_colouring, resolve_paint, shows_statistics
+from graphviz_tb.errors import MissingFacts, RequestError, require_type
 from graphviz_tb.flatten import flatten
 from graphviz_tb.fold import fold_graph
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.interpret import interpret
-from graphviz_tb.logs.run_statistics import (
-    check_statistics_selected,
-    join_baseline_statistics,
-    join_selected_statistics,
-)
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -119,20 +113,39 @@ def _build_model(
     with report.stage("group"):
         hierarchy = fold_graph(graph, options.group)
     with report.stage("annotate"):
-        # A pickled model brings its statistics: their files need not exist any more.
-        stats = stats or join_selected_statistics(source, loaded, hierarchy, options)
-        before = before or join_baseline_statistics(source, loaded, hierarchy, options)
+        if options.read.selects_statistics:
+            from graphviz_tb.logs.run_statistics import join_baseline_statistics, join_selected_statistics
+
+            # A pickled model brings its statistics: their files need not exist any more.
+            stats = stats or join_selected_statistics(source, loaded, hierarchy, options)
+            before = before or join_baseline_statistics(source, loaded, hierarchy, options)
         if stats is not None and not options.flatten.tensorboard:
+            from graphviz_tb.annotate.devices import with_traced_devices
+
             hierarchy = with_traced_devices(hierarchy, stats.placed)
         facts = annotate(hierarchy, stats, options.annotate, before)
     return Model(hierarchy, facts, options, loaded, report, source)
+
+
+def _check_statistics_selected(loaded: LoadedGraph | None, facts: Facts, options: PictureOptions) -> None:
+    """Raise `MissingFacts` if a picture needs statistics that were not joined, naming the steps in the source."""
+    if facts.stats is not None or not shows_statistics(options):
+        return
+    steps = list(loaded.run_metadata) if loaded else []  # decodes no trace
+    if not steps:
+        return
+    what = "--stats" if options.stats else f"colouring by {options.color_by}"
+    raise MissingFacts(
+        f"{what} needs run statistics; the log holds {', '.join(steps[:5])}{', …' * (len(steps) > 5)}",
+        hint=f"choose with --step {steps[0]}, or --step all",
+    )
 
 
 def _draw_picture(model: Model, options: PictureOptions) -> Picture:
     """Draw one picture: colours, open groups, order, words, coordinates."""
     report, hierarchy = model.report, model.hierarchy
     validate_picture_options(options)
-    check_statistics_selected(model.loaded, model.facts, options)
+    _check_statistics_selected(model.loaded, model.facts, options)
     facts = model.facts_for_picture(options)
     with garbage_collection_paused():
         # Colours first: the second line of a closed box says what its colour means.

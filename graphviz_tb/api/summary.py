@@ -19,7 +19,7 @@ import numpy as np
 
 from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.limits import MAX_NAMED_GROUPS, MAX_NAMED_MEMBERS, MAX_TRIED_STRUCTURES
-from graphviz_tb.model.columns import Ints, prefix_sums
+from graphviz_tb.model.columns import count_words, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.hierarchy import STACK_KINDS, Hierarchy, RowKind
@@ -214,13 +214,6 @@ def ambiguous_stack_labels(hierarchy: Hierarchy, inside: bool = True) -> dict[in
         others = {row: other for row, name in names.items() if (other := there.get(name, row)) != row}
         found += [row for row, other in others.items() if inside or not row < other < hierarchy.end[row]]
     return {row: hierarchy.name_segment(row) for row in found}
-
-
-def count_words(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
-    """Return the count of each word, most frequent first, then by name."""
-    counts = np.bincount(column, minlength=len(words)).tolist()
-    pairs = [(word, count) for word, count in zip(words, counts, strict=True) if count]
-    return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
 
 
 def _count_edges(graph: Graph) -> EdgeCounts:

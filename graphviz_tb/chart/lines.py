@@ -50,7 +50,7 @@ NONFINITE_MARK = 4  # px: half the side of the triangle at a value that is not f
 @dataclass(frozen=True, slots=True)
 class ChartLine:
     """The points of one run, in drawing order; `superseded` marks those that a restart of the run replaced, `group` is
-    what its colour stands for, where that is not the run."""
+    the thing that its colour means, if not the run."""
 
     label: str
     style: LineStyle

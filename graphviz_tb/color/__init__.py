@@ -14,7 +14,7 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import THEMES, Theme
-from graphviz_tb.options import COLOR_BY_FACTS, COLOR_BY_LOGGED, COLOR_BY_PATTERNS
+from graphviz_tb.options import COLOR_BY_FACTS, COLOR_BY_LOGGED, COLOR_BY_PATTERNS, PictureOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,12 @@ SCHEMES: dict[str, ColourScheme] = {
     "none": ColourScheme(import_on_call("graphviz_tb.color.category", "no_colouring")),
 }
 
-__all__ = ["SCHEMES", "ColourScheme", "Colouring", "make_colouring", "resolve_paint"]
+__all__ = ["SCHEMES", "ColourScheme", "Colouring", "make_colouring", "resolve_paint", "shows_statistics"]
+
+
+def shows_statistics(options: PictureOptions) -> bool:
+    """Return whether a picture shows run statistics."""
+    return options.stats or SCHEMES[options.color_by].measured
 
 
 def make_colouring(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from graphviz_tb.model.formatting import document_header
 if TYPE_CHECKING:
     from graphviz_tb.api.checking import CheckedAssertion, CheckedModel
     from graphviz_tb.errors import TbGraphError
+    from graphviz_tb.options import Options
 
 # Up to the end of the line, outside quotes.
 ASSERTION_COMMENT = re.compile(r'^(?P<kept>(?:[^"#]|"[^"]*"|(?<=\S)#)*?)(?:(?<=\s)|^)#.*$')
@@ -65,7 +66,7 @@ def check(
     tbgraph check saved_model/ --assert 'flops(name:encoder) <= 2G' --json
     tbgraph check models/*.pb --assert-file model.assertions
     """
-    from graphviz_tb.commands.session import open_model, release_models
+    from graphviz_tb.commands.session import release_models
     from graphviz_tb.commands.table import json_lines, print_lines
     from graphviz_tb.errors import GraphError, ReadError
     from graphviz_tb.output.files import check_inputs_kept
@@ -79,9 +80,7 @@ def check(
     passed, unread = True, EXIT_PASSED
     for model in models:
         try:
-            with open_model(model, options, quiet=quiet) as session:
-                checked = session.model.check(*wanted, ignore_unknown=ignore_unknown)
-                label = session.model.loaded.label if session.model.loaded else ""
+            checked, label = _check_model(model, wanted, options, ignore_unknown, quiet)
         except (ReadError, GraphError) as error:
             if len(models) == 1:
                 raise
@@ -98,6 +97,17 @@ def check(
     if as_json:
         print_lines(json_lines({**document_header("tbgraph-check"), "passed": passed, "models": entries}))
     return unread or (EXIT_PASSED if passed else EXIT_FAILED)
+
+
+def _check_model(
+    model: str, assertions: Sequence[str], options: Options, ignore_unknown: bool, quiet: bool
+) -> tuple[CheckedModel, str]:
+    """Check one model; return the results and its label."""
+    from graphviz_tb.commands.session import open_model
+
+    with open_model(model, options, quiet=quiet) as session:
+        checked = session.model.check(*assertions, ignore_unknown=ignore_unknown)
+        return checked, session.model.loaded.label if session.model.loaded else ""
 
 
 def _report_unread_model(model: str, error: TbGraphError) -> dict[str, Any]:

@@ -81,9 +81,9 @@ def info(
     from graphviz_tb.sources.inputs import check_stdin_once
 
     if model is None:
-        if profile in (None, UNNAMED_PROFILE):
-            raise click.UsageError("Missing argument 'MODEL'.")
         model, profile = profile, UNNAMED_PROFILE  # "--profile MODEL": the word behind the option is the model
+        if model in (None, UNNAMED_PROFILE):
+            raise click.UsageError("Missing argument 'MODEL'.")
     if profile not in (None, UNNAMED_PROFILE):
         values["profile"] = profile
     options = collect_options(values)

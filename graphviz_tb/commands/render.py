@@ -163,13 +163,7 @@ def render(
     named = outputs
     outputs = (*outputs, *files) or _default_outputs(model, format_)
     written = option_spellings(click.get_current_context().command)
-    # --against colours by compute time unless --color-by is given.
-    if values["against"] and values["color_by"] is None:
-        values["color_by"], written["color_by"] = "compute-time", written["against"]
-    # Options of logged values colour by them unless --color-by is given.
-    asked_for = next((name for name in LOGGED_COLOR_OPTIONS if values[name] is not None), "")
-    if asked_for and values["color_by"] is None:
-        values["color_by"], written["color_by"] = COLOR_BY_LOGGED, written[asked_for]
+    _choose_implied_colouring(values, written)
     view = view_of_command(model, values)
     options = collect_options(values, dict(view.choices) if view else {})
     facts = facts_of_command(values)
@@ -192,6 +186,15 @@ def render(
         write_outputs(zip(outputs, pages, strict=True))
     if not (named or files or quiet):
         _say_written(outputs)
+
+
+def _choose_implied_colouring(values: dict[str, Any], written: dict[str, str]) -> None:
+    """Unless --color-by is given, colour by compute time for --against, and by logged values for their options."""
+    logged = next((name for name in LOGGED_COLOR_OPTIONS if values[name] is not None), "")
+    if values["color_by"] is None and values["against"]:
+        values["color_by"], written["color_by"] = "compute-time", written["against"]
+    elif values["color_by"] is None and logged:
+        values["color_by"], written["color_by"] = COLOR_BY_LOGGED, written[logged]
 
 
 def _default_outputs(model: str, format_: str | None) -> tuple[str, ...]:

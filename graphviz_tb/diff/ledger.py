@@ -1,7 +1,7 @@
 """The ledger of a diff: every atomic difference of two matched graphs, found before anything is explained.
 
-Nothing is added to it later and nothing is taken out. Each entry is claimed by one change, or explained by one: what is
-left over becomes a change of its own, so that no edit is hidden.
+Nothing is added to it later and nothing is taken out. Each entry is claimed by one change, or explained by one: any
+rest becomes a separate change, so that no edit is hidden.
 """
 
 from __future__ import annotations

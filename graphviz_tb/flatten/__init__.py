@@ -16,7 +16,6 @@ from graphviz_tb.flatten.build import (
     missing_function_notices,
 )
 from graphviz_tb.flatten.edges import resolve_inputs, wrong_input_counts
-from graphviz_tb.flatten.tensorboard import embed_marks
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.options import FlattenOptions
@@ -49,9 +48,12 @@ def flatten(
     edges = resolve_inputs(nodes, options)
     calls, missing = find_calls(nodes, graph_def)
     functions = list_functions(nodes, graph_def)
-    graph = build_graph(
-        graph_def, nodes, edges, functions, calls, layers, embed_marks(nodes, edges) if options.tensorboard else None
-    )
+    embedded = None
+    if options.tensorboard:
+        from graphviz_tb.flatten.tensorboard import embed_marks
+
+        embedded = embed_marks(nodes, edges)
+    graph = build_graph(graph_def, nodes, edges, functions, calls, layers, embedded)
     return replace(
         graph, missing=missing, notices=(*twice, *counts, *graph.notices, *missing_function_notices(nodes, missing))
     )

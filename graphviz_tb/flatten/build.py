@@ -10,7 +10,6 @@ import numpy as np
 
 from graphviz_tb.errors import DuplicateNode
 from graphviz_tb.flatten.edges import EdgeColumns, split_input
-from graphviz_tb.flatten.tensorboard import EmbeddedMarks
 from graphviz_tb.graphs.calls import function_attributes
 from graphviz_tb.graphs.node_columns import NodeColumns, append_graph_nodes
 from graphviz_tb.model.columns import freeze_array, int32_column
@@ -20,6 +19,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.ops.table import op_row
 
 if TYPE_CHECKING:
+    from graphviz_tb.flatten.tensorboard import EmbeddedMarks
     from graphviz_tb.model.sources import GraphSource
     from graphviz_tb.proto import NodeDef
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, RequestError, UnknownChoice
-from graphviz_tb.formats.packed_graph import PackedGraph
 from graphviz_tb.limits import MAX_LISTED_GRAPHS
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.layers import Layer
@@ -14,6 +14,9 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, SourceEntry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
+
+if TYPE_CHECKING:
+    from graphviz_tb.formats.packed_graph import PackedGraph
 
 NO_SIGNATURE_MESSAGE = "no signature can be chosen here: the source has none"
 TOP_RUN = "."  # the run whose files are directly in the given folder

@@ -317,7 +317,7 @@ class BlockReader:
         return False
 
     def _share_stored(self, given: str, taken: str) -> None:
-        """Let a value be a stored one. A tensor with a name of its own in the program is a weight of its own, whose
+        """Let a value be a stored one. Tensors with different names in the program are different weights, even if their
         equal numbers are stored once."""
         if (
             not MADE_NAME.fullmatch(given)

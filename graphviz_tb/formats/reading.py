@@ -16,7 +16,7 @@ from dataclasses import replace
 from errno import EACCES
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from google.protobuf.message import Message
 
@@ -31,7 +31,6 @@ from graphviz_tb.formats.contents import (
     expand_run_name,
     graph_label,
 )
-from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
 from graphviz_tb.formats.protobuf import decode_message, unknown_field_notices
 from graphviz_tb.graphs.layers import match_layers_to_scopes
 from graphviz_tb.limits import HEAD_BYTES
@@ -48,6 +47,9 @@ from graphviz_tb.sources.walk import cannot_list_error
 from graphviz_tb.unwrap.artifacts import LOWERED_INPUT_NAME, drop_tracing_artifacts, possible_artifacts
 from graphviz_tb.unwrap.node_order import is_frozen_order, sort_graph
 
+if TYPE_CHECKING:
+    from graphviz_tb.formats.packed_graph import PackedGraph
+
 # Single messages: GraphDef, MetaGraphDef, SavedModel, RunMetadata and XSpace, binary or text.
 
 AnyMessage = TypeVar("AnyMessage", bound=Message)
@@ -59,6 +61,8 @@ Reader = Callable[[OpenedSource, ReadOptions], SourceContents]
 def _decode_binary_message(opened: OpenedSource, kind: type[Any]) -> DecodedMessage[Any]:
     data = opened.data()
     if kind is GraphDef and not opened.gunzip:  # compressed: the number of inputs is checked before they are listed
+        from graphviz_tb.formats.packed_graph import decode_graph
+
         message: Any = decode_graph(data, opened.name, opened.bounded)
     else:
         message = decode_message(data, kind, opened.name, opened.bounded)
@@ -273,7 +277,7 @@ def read_source(
 def _clean_graph(content: GraphContent) -> tuple[GraphDef | PackedGraph, int]:
     """Remove what only runs the graph and what tracing left. Returns the graph and the number of removed ops."""
     graph, small = content.graph_def, 0
-    if isinstance(graph, PackedGraph):
+    if not isinstance(graph, GraphDef):
         return graph, small  # packed graphs contain nothing to remove
     if content.traced or graph.library.function:
         from graphviz_tb.unwrap.traced_graphs import drop_function_barriers, merge_traced_graphs, unwrap_calls

@@ -287,7 +287,7 @@ class _SubgraphNames:
             )
         if parts:
             return _split_name(_best_part(parts, operator.op))
-        # A result has no name of its own: it is drawn where its input is from.
+        # A result has no name: it is drawn in the scope of its input.
         before = self._maker.get(next(iter(operator.inputs), ABSENT), place)
         return (self._known[before][0] if before in self._known else "", operator.op.lower())
 

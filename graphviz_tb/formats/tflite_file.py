@@ -265,7 +265,7 @@ def _op_name(table: _Table, name: str) -> tuple[str, bool]:
 def _buffer_place(table: _Table, file: _Flatbuffer) -> tuple[int, int] | None:
     """Return where a buffer is; None for the empty one, which variables and values share."""
     start, length = table.vector(0, 1)
-    if not length and table.number(1, "Q") > 1:  # of a large file, behind the tables; 1 stands for none
+    if not length and table.number(1, "Q") > 1:  # of a large file, behind the tables; 1 means none
         start, length = table.number(1, "Q"), table.number(2, "Q")
         if start + length > len(file.data):
             raise file.damage_error(min(start, len(file.data)))

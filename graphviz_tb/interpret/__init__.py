@@ -17,7 +17,6 @@ from graphviz_tb.caches import Lazy
 from graphviz_tb.graphs.index_arithmetic import index_arithmetic_ops
 from graphviz_tb.interpret.arguments import find_outside_values, label_loop_arguments
 from graphviz_tb.interpret.marks import decide_marks
-from graphviz_tb.interpret.pytorch import label_pytorch_nodes
 from graphviz_tb.interpret.training import (
     find_evaluation_copies,
     find_model_nodes,
@@ -57,7 +56,12 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     graph = replace(graph, mark=freeze_array(marks.mark), beside=marks.beside, within=marks.within)
     weights = {} if shown else describe_weights(graph, carried)
     # PyTorch names nodes after values ("530"), so all are labelled by kind; elsewhere only some arguments are.
-    kinds = label_pytorch_nodes(graph) if graph.is_value_trace else {**label_loop_arguments(graph), **called}
+    if graph.is_value_trace:
+        from graphviz_tb.interpret.pytorch import label_pytorch_nodes
+
+        kinds = label_pytorch_nodes(graph)
+    else:
+        kinds = {**label_loop_arguments(graph), **called}
     # On demand: a picture shows dozens of up to 100,000 weights.
     labels = LazyMapping((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
     return _attach_interpretation(replace(graph, labels=labels), carried, weights)

@@ -81,7 +81,7 @@ class MadeOfConstants:
             self._before.setdefault(here, []).append(there)
 
     def worked_out(self, node: int, of_product: bool) -> list[int]:
-        """Return the constants behind a value that no program would work out by itself: a vector brought into the shape
+        """Return the constants behind a value that is computed in no program: a vector brought into the shape
         of the data, a variance, an exponent, a slope with another sign; of one number if it is added to a product."""
         types = self.graph.op_types
         behind, ops, seen, waiting = [], set[str](), {node}, [node]
@@ -167,7 +167,7 @@ def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
 
 
 def _behind_norms(graph: Graph, made: MadeOfConstants) -> Bools:
-    """Mark the ops that scale or shift what was divided by a root of its own squares."""
+    """Mark the ops that scale or shift what was divided by a root of the sum of its squares."""
     data = np.flatnonzero(~graph.control & graph.nodes_of_types(JOINING.__contains__)[graph.target])
     source, target = graph.source[data], graph.target[data]
     found = graph.nodes_of_types("Rsqrt".__eq__) & ~made.made

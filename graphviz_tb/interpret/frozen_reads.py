@@ -30,13 +30,13 @@ from graphviz_tb.ops.roles import (
     FRAME_MERGE_OPS,
     FRAME_NEXT_OPS,
     FRAME_SWITCH_OPS,
+    FROZEN_READ_OPS,
     GROUP_OPS,
     MATRIX_PRODUCT_OPS,
     RESULT_OPS,
     ROW_READ_OPS,
 )
 
-READS_OF_FROZEN = frozenset({"Identity", "Snapshot", "ReadVariableOp"})
 ENTERS = FRAME_ENTER_OPS | FRAME_SWITCH_OPS  # hand a value into a loop or a branch
 TABLES = EMBEDDING_LOOKUP_OPS | ROW_READ_OPS
 IDLE = RESULT_OPS | FRAME_NEXT_OPS | FRAME_EXIT_OPS | GROUP_OPS  # use no value
@@ -45,9 +45,9 @@ TAKE_KERNELS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | {"Eins
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrozenReads:
-    """`read` are the constants that are only read, as variables are; `told` is whether reads say which constants are
-    weights: kernels are read, and no more of them are not; `stripped` whether all that are read are in functions, and
-    the main graph takes kernels without a read."""
+    """`read` are the constants that are only read, as variables are; `told` is whether reads distinguish weights from
+    other constants: most kernels are read; `stripped` is whether all reads are in functions, while the main graph
+    takes kernels without a read."""
 
     read: Ints
     told: bool
@@ -57,7 +57,7 @@ class FrozenReads:
 def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> FrozenReads:
     """Find the constants that are used as variables are. `bindings` pair what calls give with the arguments."""
     none = np.zeros(0, np.int32)
-    if not graph.nodes_of_types(READS_OF_FROZEN.__contains__).any() and not bindings:
+    if not graph.nodes_of_types(FROZEN_READ_OPS.__contains__).any() and not bindings:
         return FrozenReads(none, False)
     way = _follow_ways(graph, bindings)
     read, used = _classify_uses(graph, way, bindings)
@@ -79,7 +79,7 @@ def _is_main_graph_stripped(graph: Graph, way: Ints, stored: Bools) -> bool:
     """Whether kernels of the main graph are used as they are, and none of its constants is read there."""
     main = (graph.function[graph.target] < 0) & ~graph.control
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
-    reads = graph.nodes_of_types(READS_OF_FROZEN.__contains__)
+    reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)
     takes = main & graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target] & (graph.slot == 1)
     direct = takes & (way[graph.source] >= 0) & stored[way[graph.source]]
     return bool(direct.any()) and not (main & constant[graph.source] & reads[graph.target]).any()
@@ -94,7 +94,7 @@ def _follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
     enters = graph.nodes_of_types(ENTERS.__contains__)
     passing = enters | _unchanged_merges(graph)
     # An identity behind what enters is the argument of a body that was written into the graph: no read yet.
-    inner = graph.nodes_of_types(READS_OF_FROZEN.__contains__)
+    inner = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)
     data = np.flatnonzero(~graph.control & (graph.slot == 0))
     source, target = graph.source[data], graph.target[data]
     kept = passing[target] | (inner[target] & enters[source])
@@ -113,7 +113,7 @@ def _unchanged_merges(graph: Graph) -> Bools:
     found = np.zeros(len(graph), bool)
     if not merges.any():
         return found
-    handing = graph.nodes_of_types(lambda op: op in READS_OF_FROZEN or op in FRAME_SWITCH_OPS or op in FRAME_NEXT_OPS)
+    handing = graph.nodes_of_types(lambda op: op in FROZEN_READ_OPS or op in FRAME_SWITCH_OPS or op in FRAME_NEXT_OPS)
     first = ~graph.control & (graph.slot == 0)
     before = np.full(len(graph), -1, np.int64)
     before[graph.target[first & handing[graph.target]]] = graph.source[first & handing[graph.target]]
@@ -136,7 +136,7 @@ def _classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]])
     target, maker = graph.target[out], way[graph.source[out]]
     callers = np.zeros(len(graph), bool)
     callers[[call.node for call in graph.calls]] = True
-    reads = graph.nodes_of_types(READS_OF_FROZEN.__contains__)[target]
+    reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)[target]
     reads |= graph.nodes_of_types(TABLES.__contains__)[target] & (graph.slot[out] == 0)
     idle = graph.nodes_of_types(lambda op: op in IDLE)[target] | callers[target]
     read[maker[reads]] = True
@@ -157,7 +157,7 @@ def _classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]])
 
 def _read_values(graph: Graph, way: Ints) -> Ints:
     """For each node the constant or argument whose value it reads, and what is made of that before any product."""
-    reads = graph.nodes_of_types(READS_OF_FROZEN.__contains__)
+    reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)
     into = np.flatnonzero(reads[graph.target] & ~graph.control & (way[graph.source] >= 0) & (way[graph.target] < 0))
     value = np.full(len(graph), -1, np.int32)
     value[graph.target[into]] = way[graph.source[into]]

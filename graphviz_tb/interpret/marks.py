@@ -8,7 +8,6 @@ from collections import defaultdict
 import numpy as np
 
 from graphviz_tb.graphs.traversal import reachable_from
-from graphviz_tb.interpret.pytorch import mark_pytorch_plumbing
 from graphviz_tb.limits import MAX_CHAINED_MARKS
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
@@ -47,6 +46,8 @@ def decide_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> M
     kinds = np.array([_mark_of_op_type(op) for op in graph.op_types], np.uint8)
     mark: Bytes = kinds[graph.op]
     if graph.is_value_trace:
+        from graphviz_tb.interpret.pytorch import mark_pytorch_plumbing
+
         mark = mark_pytorch_plumbing(graph, mark)
     if handed is not None:
         mark = np.where(handed, np.uint8(Mark.CONSTANT), mark)

@@ -305,7 +305,7 @@ def _passes_weight(op: str) -> bool:
 
 
 def _keeps_more_beside(graph: Graph, node: int) -> bool:
-    """Whether the file says of a variable that the model keeps others, which the graph does not use."""
+    """Return whether the file says that the model has further variables like this one, unused by the graph."""
     definition = graph.node_def(node)
     return definition is not None and "_keeps_more" in definition.attr
 

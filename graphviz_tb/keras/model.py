@@ -132,16 +132,17 @@ def conceptual_graph(
     for layer in layers:
         budget.take(sum(BYTES_PER_EDGE + len(source.path) for source in input_layers(layer)))
     takes = {layer: call_inputs(layer) for layer in layers}
-    facts, numbers = layer_facts(layers, list(walk_models(model)), takes)
+    models = list(walk_models(model))
+    facts, numbers = layer_facts(layers, models, takes)
     uncounted = [layer for layer in layers if facts[layer].parameters is None] if whole is described else []
     shapes, untold = _load_stored_shapes(uncounted, weights)
     if shapes:
-        facts, numbers = layer_facts(layers, list(walk_models(model)), takes, shapes)
+        facts, numbers = layer_facts(layers, models, takes, shapes)
     facts[model] = _with_compile_settings(facts[model], parsed)
     graph = GraphDef()
     again = _layers_on_cycles(layers, takes, numbers)
     known = {layer.path: fact for layer, fact in facts.items()}
-    known.update({each.path: _with_results(facts[each], each, again) for each in walk_models(model)} if again else {})
+    known.update({each.path: _with_results(facts[each], each, again) for each in models} if again else {})
     for layer in layers:
         calls = [[call] for call in takes[layer]] if layer in again else [takes[layer]]
         for number, fed in enumerate(calls):

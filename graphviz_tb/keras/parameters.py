@@ -411,5 +411,5 @@ QUANTIZED = INSIDE | MATRICES.keys()
 
 
 def hides_policies(kind: str) -> bool:
-    """Whether a layer holds layers that are quantised each by a policy of its own, which no configuration says."""
+    """Return whether the layers inside a layer have separate quantisation policies, absent from its configuration."""
     return layer_row(kind).parameters in INSIDE

@@ -10,15 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.color import SCHEMES
 from graphviz_tb.errors import MissingFacts, NoGraph, ReadError, UnknownChoice
 from graphviz_tb.formats.contents import LazyProfiles
 from graphviz_tb.formats.reading import list_profiles
-from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.sources import LoadedGraph
 from graphviz_tb.model.stats import Stats
-from graphviz_tb.options import Options, PictureOptions, ReadOptions
+from graphviz_tb.options import Options, ReadOptions
 from graphviz_tb.proto import RunMetadata
 
 if TYPE_CHECKING:
@@ -160,29 +158,3 @@ def _matching_step_tags(tags: Iterable[str], step: str) -> list[str]:
     if len(matches) != 1:
         raise UnknownChoice.among("step", step, [*known, "all"])
     return matches
-
-
-def _shows_statistics(options: PictureOptions) -> bool:
-    """Return whether a picture shows run statistics."""
-    return options.stats or SCHEMES[options.color_by].measured
-
-
-def check_statistics_selected(loaded: LoadedGraph | None, facts: Facts, options: PictureOptions) -> None:
-    """Raise `MissingFacts` if a picture needs statistics that were not joined, naming the steps in the source."""
-    if facts.stats is not None or not _shows_statistics(options):
-        return
-    steps = list(loaded.run_metadata) if loaded else []  # decodes no trace
-    if not steps:
-        return
-    what = "--stats" if options.stats else f"colouring by {options.color_by}"
-    raise MissingFacts(
-        f"{what} needs run statistics; the log holds {', '.join(steps[:5])}{', …' * (len(steps) > 5)}",
-        hint=f"choose with --step {steps[0]}, or --step all",
-    )
-
-
-def title_of_steps(facts: Facts, options: PictureOptions) -> tuple[str, ...]:
-    """Return the title words for the steps shown and those compared with."""
-    if facts.stats is None or not _shows_statistics(options):
-        return ()
-    return (f"{facts.stats.title}, against {facts.before.title}" if facts.before is not None else facts.stats.title,)

@@ -100,7 +100,7 @@ class Setting:
 
     @property
     def as_parts(self) -> tuple[SettingPart, ...]:
-        """The setting and those beside it."""
+        """The setting and those changed together with it."""
         return (SettingPart("", self.key, self.old, self.new), *self.beside)
 
     def to_json(self) -> dict[str, Any]:

@@ -129,6 +129,13 @@ def mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed
 
 
+def count_words(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
+    """Return the count of each word, most frequent first, then by name."""
+    counts = np.bincount(column, minlength=len(words)).tolist()
+    pairs = [(word, count) for word, count in zip(words, counts, strict=True) if count]
+    return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+
+
 # Ids of nodes, edges, scopes and functions: they count from 0, and -1 is none.
 
 

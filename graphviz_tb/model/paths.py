@@ -344,8 +344,8 @@ def box_of_path(hierarchy: Hierarchy, path: RowPath, members: Mapping[RowPath, R
 
 
 def sole_scope(hierarchy: Hierarchy, row: int) -> int:
-    """Return the scope that is all a scope contains; -1 if it has more, or is drawn as a stack, or if each scope has a
-    frame of its own (TensorBoard's preset)."""
+    """Return the scope that is all a scope contains; -1 if it has more, or is a stack, or if each scope has a frame
+    (TensorBoard's preset)."""
     if row <= 0 or hierarchy.kind[row] != SCOPE_ROW or not hierarchy.joins_scopes:
         return -1
     children = hierarchy.children(row)

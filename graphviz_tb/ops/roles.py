@@ -141,6 +141,8 @@ RESOURCE_ASSIGN_OPS = frozenset(op for op in ASSIGN_OPS if op.endswith("Variable
 """The assignments that take the handle of a variable."""
 BIAS_OPS = frozenset({"BiasAdd", "BiasAddV1"}) | OPS_BY_ROLE[Role.ADD]
 """Add one number per channel, or may do so."""
+FROZEN_READ_OPS = frozenset({"Identity", "Snapshot", "ReadVariableOp"})
+"""The reads of a variable that stay in a frozen graph, behind the constant."""
 CONSTANT_OPS = OPS_BY_ROLE[Role.CONSTANT]
 """Return a tensor stored in the file, constant over all runs."""
 FILL_OPS = OPS_BY_ROLE[Role.FILL] | {"ZerosLike", "OnesLike", "Const"}

@@ -166,16 +166,22 @@ def page_data(
         [*shades, *stepwise, edges],
     )
     room = limit - PAGE_SHELL_BYTES - _packed_size(first) - _packed_size(last)
-    attributes = list(cards.card_blocks(hierarchy, model.facts))
-    # Levels first; the blocks of cards get half of the room if they need it, and whatever levels leave.
-    runs = _blocks_within(runs, room - min(_packed_size(attributes), room // 2))
-    attributes = _blocks_within(attributes, room - _packed_size(runs))
+    runs, attributes = _share_room(room, runs, list(cards.card_blocks(hierarchy, model.facts)))
     kept = {key: place for key, place in index.items() if place[0] < len(runs)}
     # Counts the main graph and functions: keys inside calls have a dot.
     head["left"] = sum(
         str(copied.written_row(row)) not in kept for row in range(1, len(hierarchy)) if hierarchy.can_open(row)
     )
     return head, [*first, json_block("levels", kept), *runs, *last, *attributes]
+
+
+def _share_room(
+    room: int, levels: list[DataBlock], attributes: list[DataBlock]
+) -> tuple[list[DataBlock], list[DataBlock]]:
+    """Return the blocks for which there is room: levels first; the blocks of cards get half if they need it, and
+    whatever levels leave."""
+    levels = _blocks_within(levels, room - min(_packed_size(attributes), room // 2))
+    return levels, _blocks_within(attributes, room - _packed_size(levels))
 
 
 def _pack_step_colours(

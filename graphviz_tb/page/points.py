@@ -176,9 +176,9 @@ def _sample_entry(
     logged = int(data.width[point]), int(data.height[point])
     if told["type"] == UNKNOWN_MEDIA_TYPE:
         size = logged
-    elif told["type"] == "image/jpeg" and not all(_image_size(head)):  # profiles and thumbnails stand before the size
+    elif told["type"] == "image/jpeg" and not all(_image_size(head)):  # profiles and thumbnails come before the size
         size = _image_size(log.read(series.run, place._replace(length=min(place.length, MAX_JPEG_HEAD_BYTES))))
-        size = size if all(size) else logged  # the height may stand behind the picture
+        size = size if all(size) else logged  # the height may come after the picture
     else:
         size = _image_size(head)
     return {**told, "width": size[0], "height": size[1]}

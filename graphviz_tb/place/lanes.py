@@ -200,7 +200,7 @@ def column_heads(skeleton: Skeleton) -> set[int]:
     }
 
 
-# What trains the model stands at the right of a rule, in its column.
+# Nodes that train the model are on the right of a rule, in their own column.
 
 RULE_MARGIN = 20  # px from the rule to the nearest box or line on either side
 RAIL_MARGIN = 12  # px from the boxes of a column to a line to what trains them in another column

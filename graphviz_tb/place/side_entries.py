@@ -133,7 +133,7 @@ def _is_side_free(piece: Piece, side: int, upright: bool) -> bool:
 
 
 def _says_the_same(view: View, wire: int, other: int) -> bool:
-    """Return whether two lines from one box carry the same, as far as their words say."""
+    """Return whether two lines from one box have equal kinds and labels."""
     lines = view.words.lines
     return view.line_of_wire(wire).kind == view.line_of_wire(other).kind and lines[wire].label == lines[other].label
 

@@ -213,8 +213,8 @@ def project_points(
 ) -> Projection:
     """Project points to 2 or 3 axes by a method. `near` is the perplexity of t-SNE, or the neighbours of UMAP.
 
-    Points that were not chosen, and those with values that are not finite, become NaN. `told` receives the progress
-    of t-SNE. Raises UnknownChoice for an unknown method, ToolMissing without its library, RequestError for too
+    Points that were not chosen, and those with values that are not finite, become NaN. `told` receives t-SNE's
+    progress. Raises UnknownChoice for an unknown method, ToolMissing without its library, RequestError for too
     few points.
     """
     if method == "pca":

@@ -2238,42 +2238,6 @@ function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
   }
 }
 
-// place.routes
-function wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around) {
-  let result, wire, chain, upper, lower, points, number, turns, line;
-  result = [];
-  for ([wire, chain] of py_enumerate(chains)) {
-    [upper, lower] = [chain[0], chain.at(-1)];
-    points = [[hops.at(wire)[0].start, (tops.at(upper) + heights.at(upper))]];
-    for (number of py_range((chain.length - 1))) {
-      turns = py_get(around, [wire, number]);
-      py_extend(points, ((turns == null) ? _hop_bends(hops.at(wire).at(number), band.get(chain.at(number))) : turns));
-    }
-    points.push([hops.at(wire).at(-1).end, tops.at(lower)]);
-    if ((upper >= skeleton.children)) {
-      py_insert(points, 0, [points[0][0], ((points[0][1] - gaps.beyond) - gaps.bar[0])]);
-    }
-    if ((lower >= skeleton.children)) {
-      points.push([points.at(-1)[0], ((points.at(-1)[1] + gaps.beyond) + gaps.bar[1])]);
-    }
-    line = straighten_polyline(points);
-    result.push([...(skeleton.wires.at(wire).turned ? py_reversed(line) : line)]);
-  }
-  return result;
-}
-function _hop_bends(hop, above) {
-  let upper, lower;
-  if ((hop.track < 0)) {
-    return [];
-  }
-  upper = above.track(hop.track);
-  if ((hop.last < 0)) {
-    return [[hop.start, upper], [hop.end, upper]];
-  }
-  lower = above.track(hop.last);
-  return [[hop.start, upper], [hop.middle, upper], [hop.middle, lower], [hop.end, lower]];
-}
-
 // place.lanes
 const COLUMN_LINE_STEP = 12;
 const COLUMN_LINE_MARGIN = 20;
@@ -2542,7 +2506,7 @@ function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, train
   tops = _centred_tops(band, heights);
   _shift_hops(chains, wires, ends, lefts);
   shorten_detours(skeleton, chains, wires, lefts, band, around);
-  lines = wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around);
+  lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around);
   return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height, training_rules(skeleton, lefts, layers, trained));
 }
 function _centred_tops(band, heights) {
@@ -2701,6 +2665,40 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
 }
 function _line_clearance(lines, thick, gaps) {
   return (((lines === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
+}
+function _wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around) {
+  let result, wire, chain, upper, lower, points, number, turns, line;
+  result = [];
+  for ([wire, chain] of py_enumerate(chains)) {
+    [upper, lower] = [chain[0], chain.at(-1)];
+    points = [[hops.at(wire)[0].start, (tops.at(upper) + heights.at(upper))]];
+    for (number of py_range((chain.length - 1))) {
+      turns = py_get(around, [wire, number]);
+      py_extend(points, ((turns == null) ? _hop_bends(hops.at(wire).at(number), band.get(chain.at(number))) : turns));
+    }
+    points.push([hops.at(wire).at(-1).end, tops.at(lower)]);
+    if ((upper >= skeleton.children)) {
+      py_insert(points, 0, [points[0][0], ((points[0][1] - gaps.beyond) - gaps.bar[0])]);
+    }
+    if ((lower >= skeleton.children)) {
+      points.push([points.at(-1)[0], ((points.at(-1)[1] + gaps.beyond) + gaps.bar[1])]);
+    }
+    line = straighten_polyline(points);
+    result.push([...(skeleton.wires.at(wire).turned ? py_reversed(line) : line)]);
+  }
+  return result;
+}
+function _hop_bends(hop, above) {
+  let upper, lower;
+  if ((hop.track < 0)) {
+    return [];
+  }
+  upper = above.track(hop.track);
+  if ((hop.last < 0)) {
+    return [[hop.start, upper], [hop.end, upper]];
+  }
+  lower = above.track(hop.last);
+  return [[hop.start, upper], [hop.middle, upper], [hop.middle, lower], [hop.end, lower]];
 }
 
 // place.side_entries

@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.annotate.infer.op import ElementFold, Op, normalize_axis
-from graphviz_tb.annotate.infer.rules.arrays import slice_entries
-from graphviz_tb.annotate.infer.rules.onnx import shape_elements
-from graphviz_tb.annotate.infer.rules.onnx_arrays import slice_ranges
 from graphviz_tb.annotate.infer.symbols import (
     SYMBOL_LIMIT,
     Dims,
@@ -269,6 +266,8 @@ def _concat_fold(axis_first: bool) -> ElementFold:
 def _fold_strided_slice(op: Op) -> Elements | None:
     """`StridedSlice` of a small tensor with a known specification."""
     value, dims = op.value(0), op.shape(0)
+    from graphviz_tb.annotate.infer.rules.arrays import slice_entries
+
     plan = slice_entries(op, len(dims), 1) if value is not None and dims is not None else None
     if value is None or dims is None or plan is None:
         return None
@@ -374,7 +373,15 @@ def _fold_broadcast_args(op: Op) -> Elements | None:
     return broadcast_dims(op.value(0), op.value(1), op.symbols)
 
 
-# Ops of ONNX: settings are attributes or inputs, indices may be negative.
+# Ops of ONNX: settings are attributes or inputs, indices may be negative. Their shape rules are loaded when a graph has
+# such an op.
+
+
+def _fold_onnx_shape(op: Op) -> Elements | None:
+    """`Shape`: the sizes from one axis to another."""
+    from graphviz_tb.annotate.infer.rules.onnx import shape_elements
+
+    return shape_elements(op)
 
 
 def _fold_onnx_cast(op: Op) -> Elements | None:
@@ -397,6 +404,8 @@ def _fold_onnx_gather(op: Op) -> Elements | None:
 
 def _fold_onnx_slice(op: Op) -> Elements | None:
     """`Slice` of a small tensor."""
+    from graphviz_tb.annotate.infer.rules.onnx_arrays import slice_ranges
+
     value, dims = op.value(0), op.shape(0)
     cuts = slice_ranges(op, len(dims)) if value is not None and dims is not None else None
     if value is None or dims is None or cuts is None:
@@ -554,7 +563,7 @@ ELEMENT_FOLDS: dict[str, ElementFold] = {
             ("Not", _fold_logical_not),
             ("Where", _fold_select),
             ("Cast", _fold_onnx_cast),
-            ("Shape", shape_elements),
+            ("Shape", _fold_onnx_shape),
             ("Size", _fold_size),
             ("Gather", _fold_onnx_gather),
             ("Slice", _fold_onnx_slice),

@@ -198,7 +198,7 @@ def _sliced_size(op: Op, size: int, begin: int | None, end: int | None, step: in
         return len(range(*slice(begin, stop, step).indices(size)))
     if step == 1 and begin == 0 and (end == size or end >= 2**31 - 1):
         return size
-    # From n to the end, and up to n before it, of a size of its own.
+    # An unknown size: from n to the end, or up to n before it.
     if step == 1 and size <= SYMBOL_LIMIT and begin > 0 and end >= 2**31 - 1:
         return op.symbols.calculate("add", size, -begin)
     if step == 1 and size <= SYMBOL_LIMIT and begin == 0 and SYMBOL_LIMIT < end < 0:
