@@ -224,7 +224,6 @@ def list_functions(nodes: NodeColumns, graph_def: GraphSource) -> tuple[Function
                 function.signature.name,
                 index,
                 nodes.args[index + 1],
-                tuple(arg.name for arg in function.signature.input_arg),
                 tuple(returns),
                 tuple(arg.name for arg in function.signature.output_arg),
             )

@@ -12,34 +12,30 @@ UNBOUNDED_PX = 1 << 20  # px: beyond any drawing
 
 
 class Skyline:
-    """The greatest x in each horizontal strip, the distance of the least x from `width`, and the greatest y in each
-    vertical strip; 0 for an empty strip. `lines` is the expected number of lines: many lines use coarser pieces.
+    """The greatest x in each horizontal strip, and the greatest y in each vertical strip; 0 for an empty strip.
+    `lines` is the expected number of lines: many lines use coarser pieces.
 
-    >>> sky = Skyline(0, 60)
+    >>> sky = Skyline()
     >>> sky.add_rect((10, 0, 40, 10))
-    >>> sky.right_extent(0, 8), sky.right_extent(16, 60), sky.left_extent(0, 8), sky.bottom_extent(0, 100)
-    (40, 0, 50, 10)
+    >>> sky.right_extent(0, 8), sky.right_extent(16, 60), sky.bottom_extent(0, 100)
+    (40, 0, 10)
     """
 
-    def __init__(self, lines: int = 0, width: int = 0) -> None:
+    def __init__(self, lines: int = 0) -> None:
         pieces = MAX_LINE_PIECES if lines < MANY_LINES else COARSE_LINE_PIECES
-        self.width = width
         self.rights = StripHeights(pieces)
-        self.lefts = StripHeights(pieces)
         self.bottoms = StripHeights(pieces)
 
     def add_rect(self, rect: SkylineRect) -> None:
         """Add a rectangle."""
         left, top, right, bottom = rect
         self.rights.raise_to(top, bottom, right)
-        self.lefts.raise_to(top, bottom, self.width - left)
         self.bottoms.raise_to(left, right, bottom)
 
     def add_line(self, points: Sequence[tuple[int, int]]) -> None:
         """Add a polyline, with a strip of white space around its straight runs."""
         across, along = [x for x, _ in points], [y for _, y in points]
         self.rights.add_line(along, across)
-        self.lefts.add_line(along, [self.width - x for x in across])
         self.bottoms.add_line(across, along)
 
     def add_ray(self, point: tuple[int, int], down: bool) -> None:
@@ -53,10 +49,6 @@ class Skyline:
     def right_extent(self, top: int, bottom: int) -> int:
         """Return the greatest x between two heights."""
         return self.rights.greatest_height(top, bottom)
-
-    def left_extent(self, top: int, bottom: int) -> int:
-        """Return the distance of the least x between two heights from `width`."""
-        return self.lefts.greatest_height(top, bottom)
 
     def bottom_extent(self, left: int, right: int) -> int:
         """Return the greatest y between two x."""

@@ -48,14 +48,12 @@ class Function:
     """One function of the library.
 
     `args` are node ids (consecutive `input_arg` nodes, one per argument); `returns` are the results in order as `(node
-    id or -1, output key)`; `arg_names` and `result_names` are the names in the signature; `index` is the position in
-    `library.function`.
+    id or -1, output key)`; `result_names` are their names in the signature; `index` is the position in the library.
     """
 
     name: str
     index: int
     args: tuple[int, ...]
-    arg_names: tuple[str, ...]
     returns: tuple[tuple[int, str], ...]
     result_names: tuple[str, ...]
 
@@ -390,7 +388,7 @@ def _result_source(function: Function, key: str, position: Mapping[str, int]) ->
     """Return the node and output that make output `key` of the call: by name, if the name has a position among the
     results, else by number.
 
-    >>> f, position = Function("f", 0, (1,), ("x",), ((5, "0"), (7, "z:0")), ("output", "b")), {"output": 0, "b": 1}
+    >>> f, position = Function("f", 0, (1,), ((5, "0"), (7, "z:0")), ("output", "b")), {"output": 0, "b": 1}
     >>> (
     ...     _result_source(f, "1", position),
     ...     _result_source(f, "b:0", position),

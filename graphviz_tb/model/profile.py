@@ -33,9 +33,6 @@ class SliceKind(IntEnum):
     """An op on a stream, from its first kernel to its last: the kernels count."""
 
 
-COUNTED_SLICES = (SliceKind.COMPUTE, SliceKind.INPUT)  # their durations add up to the time of the step's ops
-
-
 @dataclass(frozen=True, slots=True)
 class Lane:
     """One lane: its device, the name of its thread or stream ("" if the device has none), and its number of levels."""

@@ -252,15 +252,6 @@ def _rects_overlap(first: SkylineRect, second: SkylineRect) -> bool:
     return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
 
 
-def _run_touches_rect(run: Segment, rect: SkylineRect) -> bool:
-    """Return whether a run passes through a rectangle.
-
-    >>> _run_touches_rect(((0, 0), (10, 10)), (4, 4, 6, 6)), _run_touches_rect(((0, 0), (10, 10)), (7, 0, 9, 3))
-    (True, False)
-    """
-    return _rects_meet(_segment_bounds(run), rect) and _line_crosses_rect(run, rect)
-
-
 def _rects_meet(first: SkylineRect, second: SkylineRect) -> bool:
     """Return whether two rectangles have a point in common, borders included."""
     return first[0] <= second[2] and second[0] <= first[2] and first[1] <= second[3] and second[1] <= first[3]

@@ -17,7 +17,7 @@ from graphviz_tb.commands import _run_command_line
 from graphviz_tb.formats.profiler_traces import run_metadata_by_step
 from graphviz_tb.limits import MAX_LANE_LEVELS
 from graphviz_tb.logs.run_statistics import profiles_by_step
-from graphviz_tb.model.profile import COUNTED_SLICES, Profile, SliceKind
+from graphviz_tb.model.profile import Profile, SliceKind
 from graphviz_tb.ops.roles import INPUT_PIPELINE_OPS
 from graphviz_tb.proto import XSpace
 from graphviz_tb.render.trace_json import trace_json_bytes
@@ -119,7 +119,7 @@ def check_laws(step: Profile) -> None:
     assert np.all(np.diff(track) >= 0)
     same = np.diff(track) == 0
     assert np.all((line.start[1:] >= end[:-1])[same])  # on one level of one lane nothing overlaps
-    counted = np.isin(line.kind, COUNTED_SLICES)
+    counted = np.isin(line.kind, (SliceKind.COMPUTE, SliceKind.INPUT))
     if not step.unmatched and not line.left_out:
         assert int(np.sum(line.duration[counted])) == step.whole + step.outside
     shares = step.shares

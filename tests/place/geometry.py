@@ -7,11 +7,23 @@ from typing import Generic, TypeVar
 
 from graphviz_tb.graphs.skyline import SkylineRect
 from graphviz_tb.model.scene import Box, Point, Scene, Text
-from graphviz_tb.place.labels import _grow_rect, _rects_overlap, _run_touches_rect, _straight_runs
+from graphviz_tb.place.labels import (
+    _grow_rect,
+    _line_crosses_rect,
+    _rects_meet,
+    _rects_overlap,
+    _segment_bounds,
+    _straight_runs,
+)
 
 BAR = 24
 ROUND = 12  # how far the round end of a pill stands back from its rectangle
 T = TypeVar("T")
+
+
+def run_touches_rect(run: tuple[Point, Point], rect: SkylineRect) -> bool:
+    """Whether a run passes through a rectangle."""
+    return _rects_meet(_segment_bounds(run), rect) and _line_crosses_rect(run, rect)
 
 
 def faults(scene: Scene) -> list[str]:
@@ -132,7 +144,7 @@ def lines_through_boxes(scene: Scene) -> Iterator[str]:
             for rect, index in filed.near(run):
                 if index in allowed:
                     continue
-                if _run_touches_rect(run, _grow_rect(rect, -ROUND if index in ends else 0)):
+                if run_touches_rect(run, _grow_rect(rect, -ROUND if index in ends else 0)):
                     yield f"line {edge.title!r} runs through {scene.boxes[index].address}"
 
 
@@ -143,7 +155,7 @@ def lines_through_texts(scene: Scene) -> Iterator[str]:
         for run in _straight_runs(edge.points):
             for rect, text in filed.near(run):
                 mine = text.role == "edge" and text.full == edge.title
-                if not mine and _run_touches_rect(run, rect):
+                if not mine and run_touches_rect(run, rect):
                     yield f"line {edge.title!r} runs through text {text.content!r} ({text.role})"
 
 

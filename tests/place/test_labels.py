@@ -15,9 +15,10 @@ import graphviz_tb
 from graphviz_tb.model.paths import stack_around
 from graphviz_tb.model.scene import Point
 from graphviz_tb.place.frames import list_open_groups
-from graphviz_tb.place.labels import LABEL_CELL_PX, LineLabel, _run_touches_rect, cells_of_run, place_labels
+from graphviz_tb.place.labels import LABEL_CELL_PX, LineLabel, cells_of_run, place_labels
 from graphviz_tb.place.picture import lead_main_path
 from tests.effort import part
+from tests.place.geometry import run_touches_rect
 from tests.timing import within
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -126,7 +127,7 @@ def test_a_run_passes_all_its_squares_and_no_others(start: Point, stop: Point, p
     x, y = (start[axis] + (stop[axis] - start[axis]) * part for axis in (0, 1))
     assert (x // LABEL_CELL_PX, y // LABEL_CELL_PX) in squares
     assert all(
-        _run_touches_rect(run, (c * LABEL_CELL_PX, r * LABEL_CELL_PX, (c + 1) * LABEL_CELL_PX, (r + 1) * LABEL_CELL_PX))
+        run_touches_rect(run, (c * LABEL_CELL_PX, r * LABEL_CELL_PX, (c + 1) * LABEL_CELL_PX, (r + 1) * LABEL_CELL_PX))
         for c, r in squares
     )
     assert len(set(squares)) == len(squares)

@@ -18,19 +18,10 @@ SYMBOL_LIMIT = -(2**62)  # below any size, and far from the border of int64
 MAX_CALCULATED = 2**62  # beyond, arithmetic of the graph would overflow
 
 
-def _is_known_number(number: int) -> bool:
-    """Return whether a number is not a symbol.
-
-    >>> _is_known_number(-1), _is_known_number(SYMBOL_LIMIT)
-    (True, False)
-    """
-    return number > SYMBOL_LIMIT
-
-
 def number_from_file(number: int) -> int:
     """Clamp a number of a file above the symbols.
 
-    >>> number_from_file(-7), _is_known_number(number_from_file(-(2**63)))
+    >>> number_from_file(-7), number_from_file(-(2**63)) > SYMBOL_LIMIT
     (-7, True)
     """
     return max(number, SYMBOL_LIMIT + 1)
@@ -79,7 +70,7 @@ class Symbols:
     ...     symbols.calculate("add", symbols.calculate("add", batch, 2), -2) == batch,
     ... )
     (True, True)
-    >>> symbols.calculate("add", 2, 3), _is_known_number(symbols.calculate("ceil", batch, 2))
+    >>> symbols.calculate("add", 2, 3), symbols.calculate("ceil", batch, 2) > SYMBOL_LIMIT
     (5, False)
     """
 
