@@ -237,7 +237,7 @@ def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
     if not (around or layers.side.has_module_scopes):
         return name
     layer, scope = layers.layer_of_node(node), name.rpartition("/")[0]
-    if around and scope and not exists(layer):
+    if around and scope and not exists(layer) and not layers.side.graph.layers:
         return scope
     return layers.name(layer) if exists(layer) and layers.side.has_module_scopes else name
 

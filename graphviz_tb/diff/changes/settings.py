@@ -250,7 +250,9 @@ def setting_changes(
     for atom in atoms:
         user, slot = _constant_user(layers[1], atom[1])
         word = _setting_term(m, atom[1], user, slot)
-        if layers[1].forward[user] and (divided := layer_division(layers[1], user, atom[2].old, atom[2].new)):
+        users = _constant_user(layers[0], atom[0])[0], user
+        taken = witnesses.incoming_sizes(users, atom[:2]) if layers[1].forward[user] else frozenset()
+        if layers[1].forward[user] and (divided := layer_division(layers[1], user, atom[2].old, atom[2].new, taken)):
             word, before, after = divided
             atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
         op = m.b.graph.op_types[m.b.graph.op[user]]
@@ -265,7 +267,7 @@ def setting_changes(
         elif word in DIVISION_KEYS:
             size = False
         elif size:
-            size = witnesses.size_follows(*atom, (_constant_user(layers[0], atom[0])[0], user))
+            size = witnesses.is_size(atom[2].old, atom[2].new, taken)
         key = (int(m.b.block[atom[1]]), COUNTER_AT_END.sub("", word), values, layer, size)
         groups[key].append((atom, user, slot, size))
     return [

@@ -311,7 +311,11 @@ class TrainingParts:
             return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
         leading = [node for node in nodes if self.before[node]]
         if not leading:
-            return AVERAGES if self._averages(nodes) else ""
+            written = self._written_variables(nodes)
+            if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
+                return ""
+            # What takes weights alone and writes them makes them less; what writes others keeps averages.
+            return WEIGHT_DECAY if written <= self.training.trained else AVERAGES
         if self._take_weights(leading):
             return WEIGHT_DECAY
         clipped = [node for node in leading if self.behind[node]]
@@ -364,11 +368,13 @@ class TrainingParts:
             for source in graph.source[self._data(node)].tolist()
         )
 
-    def _averages(self, nodes: Sequence[int]) -> bool:
-        """Return whether ops write variables of their own, and take weights that are trained."""
+    def _written_variables(self, nodes: Sequence[int]) -> set[int]:
+        """Return the variables that some ops write."""
         graph = self.side.graph
-        writes = graph.meaning.writes[list(nodes)].any() and not self.behind[list(nodes)].any()
-        return bool(writes) and self._take_weights(nodes)
+        first = [
+            next(iter(graph.source[self._data(node)].tolist()), node) for node in nodes if graph.meaning.writes[node]
+        ]
+        return {int(graph.meaning.origin[node]) if exists(int(graph.meaning.origin[node])) else node for node in first}
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
         """Return whether ops give a learning rate: to the input of an update that is one, or read from a variable."""
