@@ -26,37 +26,47 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphviz_tb.errors import TooLarge
 from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent
+from graphviz_tb.formats.packed_graph import decode_graph
+from graphviz_tb.formats.wire_nodes import (
+    DTYPE_NUMBERS,
+    Sizes,
+    encode_attribute,
+    encode_constant,
+    encode_dtype,
+    encode_graph,
+    encode_node,
+    encode_outputs,
+    encode_shape,
+    encode_source,
+    hashable_sizes,
+    set_shape,
+)
 from graphviz_tb.limits import (
     MAX_LAYER_DEPTH,
     MAX_PROGRAM_BODIES,
     MAX_SCOPE_LETTERS_OF_PROGRAM,
-    MAX_SOURCE_LINE_LETTERS,
     Meter,
 )
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, TensorSpec
-from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
+from graphviz_tb.model.tensors import MAX_DIMENSIONS
 from graphviz_tb.ops.roles import BUFFER_OP, PARAMETER_OP
 from graphviz_tb.ops.signatures import attribute_defaults
 from graphviz_tb.ops.table import op_name
-from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, TensorShapeProto
+from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NameAttrList
 
-DTYPE_NUMBERS = {dtype.name: number for number, dtype in DTYPE_TABLE.items()}
 INPUT_OP, OUTPUT_OP, CONSTANT_OP = "Placeholder", "_Retval", "Const"
 MAY_REPEAT = "_may_repeat"
 # A slash would end the segment, a colon begins the number of an output.
 NOT_IN_SEGMENTS = str.maketrans({"/": "∕", ":": "_", "\n": " ", "\0": " "})
 SCOPE_BRACKETS = re.compile(r"[\[\]]")
-TensorSize = int | str | None  # a number, the name of an unknown number, unknown
-Sizes = Sequence[TensorSize] | None  # None: the rank is unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +101,24 @@ class StoredWeight:
     place: tuple[str, str] | None = None
 
 
+class _Node(NamedTuple):
+    """A node: the values that it takes, and its attributes as bytes."""
+
+    name: str
+    op: str
+    inputs: Sequence[str | None]
+    attributes: bytes
+
+
 @dataclass(slots=True)
 class _Block:
-    """The main graph or a body: nodes in order, the inputs of each by value, and the node that gives each value."""
+    """The main graph or a body: nodes in order, and the node that gives each value."""
 
-    nodes: list[NodeDef] = field(default_factory=list)
-    inputs: list[Sequence[str | None]] = field(default_factory=list)
+    nodes: list[_Node] = field(default_factory=list)
     given: dict[str, str] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     weights: dict[str, StoredWeight] = field(default_factory=dict)
-    arguments: list[tuple[str, str, Value]] = field(default_factory=list)  # value, name, shape and type
+    arguments: list[tuple[str, str, Value]] = field(default_factory=list)  # value, name of its node, shape and type
     results: list[tuple[str, str]] = field(default_factory=list)  # name, value
     values: dict[str, Value] = field(default_factory=dict)
     around: str = ""  # the scope of the call of a body, which its names leave out
@@ -127,7 +145,7 @@ class _Block:
 
     def taken_values(self) -> set[str | None]:
         """Return the values that its ops or its results take."""
-        return {value for inputs in self.inputs for value in inputs} | {value for _, value in self.results}
+        return {value for node in self.nodes for value in node.inputs} | {value for _, value in self.results}
 
 
 class ProgramBuilder:
@@ -165,12 +183,11 @@ class ProgramBuilder:
         """Add an input of the program, or an argument of the body."""
         if self.body:
             name = self._block.unique_name("", name)
-            self._block.arguments.append((value, name, shape))
             self._block.given[value], self._block.values[value] = name, shape
-            return
-        node = self._add_node(INPUT_OP, "", name, (), {}, [(value, shape)])
-        _set_dtype(node.attr["dtype"], shape.dtype)
-        _set_shape(node.attr["shape"].shape, shape.sizes)
+        else:
+            attributes = encode_dtype("dtype", shape.dtype) + encode_shape("shape", hashable_sizes(shape.sizes))
+            name = self._add_node(INPUT_OP, "", name, (), attributes, [(value, shape)])
+        self._block.arguments.append((value, name, shape))
 
     def add_weight(self, value: str, weight: StoredWeight) -> None:
         """Add a weight under the name of the value that brings it."""
@@ -197,14 +214,10 @@ class ProgramBuilder:
         may_hold_weights: bool = False,
     ) -> None:
         """Add a constant; `content` are its elements, little-endian, of a small one."""
-        attributes = {KEEPS_MORE: True} if may_hold_weights else {}
-        node = self._add_node(CONSTANT_OP, scope, name, (), attributes, [(value, shape)])
-        _set_dtype(node.attr["dtype"], shape.dtype)
-        tensor = node.attr["value"].tensor
-        tensor.dtype = DTYPE_NUMBERS.get(shape.dtype, 0)
-        _set_shape(tensor.tensor_shape, shape.sizes)
-        if content is not None:
-            tensor.tensor_content = content
+        attributes = encode_constant(shape.dtype, hashable_sizes(shape.sizes), content)
+        if may_hold_weights:
+            attributes += encode_attribute(KEEPS_MORE, True)
+        self._add_node(CONSTANT_OP, scope, name, (), attributes, [(value, shape)])
 
     def add_op(
         self,
@@ -223,16 +236,16 @@ class ProgramBuilder:
         files differ in which they write. Its own name is by default that of its type; `functions` are the bodies that
         it calls, by attribute."""
         usual = attribute_defaults(op)
-        kept = {
-            key: content
-            for key, content in (attributes or {}).items()
+        kept = [
+            encode_attribute(key, content)
+            for key, content in sorted((attributes or {}).items())
             if key not in usual or not _is_equal_setting(content, usual[key])
-        }
-        node = self._add_node(op, scope, name or op_name(op), inputs, kept, outputs)
+        ]
         if source:
-            node.attr["_source"].CopyFrom(_source_attribute(tuple(source)))
+            kept.append(encode_source(tuple(source)))
         for attribute, function in (functions or {}).items():
-            node.attr[attribute].func.name = function
+            kept.append(encode_attribute(attribute, AttrValue(func=NameAttrList(name=function))))
+        self._add_node(op, scope, name or op_name(op), inputs, b"".join(kept), outputs)
 
     def plain_scope(self, parts: Sequence[str]) -> str:
         """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
@@ -250,16 +263,16 @@ class ProgramBuilder:
 
     def build(self) -> GraphContent:
         """Return the graph of all that was added, with a signature of its inputs and outputs."""
-        graph = GraphDef()
         main = self.blocks[""]
         self._write_results(main)
         used = self._used_weights()
-        graph.node.extend(self._weight_nodes(main, used))
-        graph.node.extend(self._finished_nodes(main))
-        graph.node.extend(self._unused_nodes(main))
-        for name, block in self.blocks.items():
-            if name:
-                graph.library.function.append(self._function(name, block, used))
+        weights = self._weight_nodes(main, used)
+        nodes = encode_graph([*weights, *_encoded_nodes(main), *self._unused_nodes(main)])
+        functions = [self._function(name, block, used) for name, block in self.blocks.items() if name]
+        graph = decode_graph(nodes, self.title or "the program")
+        if functions:
+            graph = GraphDef.FromString(nodes)
+            graph.library.function.extend(functions)
         return GraphContent(
             graph, (*self.notices, *self._calls.notices()), (self._signature(main),), left_out=self.left_out
         )
@@ -270,50 +283,40 @@ class ProgramBuilder:
         scope: str,
         name: str,
         inputs: Sequence[str | None],
-        attributes: Mapping[str, Any],
+        attributes: bytes,
         outputs: Sequence[tuple[str, Value]],
-    ) -> NodeDef:
+    ) -> str:
+        """Add a node, and return its name."""
         block = self._block
-        node = NodeDef(name=block.unique_name(self._calls.scope_of_node(scope), name), op=op)
-        for key, content in attributes.items():
-            set_attribute(node.attr[key], content)
+        unique = block.unique_name(self._calls.scope_of_node(scope), name)
         for place, (value, shape) in enumerate(outputs):
             if value:
-                block.given[value] = f"{node.name}:{place}" if place else node.name
+                block.given[value] = f"{unique}:{place}" if place else unique
                 block.values[value] = shape
         if outputs:
-            shapes, types = _output_attributes(tuple((_hashable_sizes(kind.sizes), kind.dtype) for _, kind in outputs))
-            node.attr["_output_shapes"].CopyFrom(shapes)
-            node.attr["_output_types"].CopyFrom(types)
-        block.nodes.append(node)
-        block.inputs.append(inputs)
-        return node
+            attributes += b"".join(
+                encode_outputs(tuple([(hashable_sizes(kind.sizes), kind.dtype) for _, kind in outputs]))
+            )
+        block.nodes.append(_Node(unique, op, inputs, attributes))
+        return unique
 
-    def _finished_nodes(self, block: _Block, *, in_body: bool = False) -> list[NodeDef]:
-        """Return the nodes of a block with their inputs by node: of a body in the form of functions, `node:out:1`."""
-        arguments = {name for _, name, _ in block.arguments}
-        for node, inputs in zip(block.nodes, block.inputs, strict=True):
-            names = [block.given.get(value, value) if value is not None else "" for value in inputs]
-            while names and not names[-1]:
-                names.pop()
-            node.input.extend(_body_input(name, arguments) if in_body and name else name for name in names)
-        return block.nodes
-
-    def _weight_nodes(self, block: _Block, used: Set[str]) -> list[NodeDef]:
+    def _weight_nodes(self, block: _Block, used: Set[str]) -> list[bytes]:
         """Return a node for each weight that an op of the block takes: one for all names of the same numbers. A weight
         that is not `used` in another block either is filed as unused."""
         taken = block.taken_values()
-        nodes: dict[tuple[str, str], NodeDef] = {}  # by name, and by shape: an exporter turns a table for a product
+        nodes: list[bytes] = []
+        names: dict[tuple[str, str], str] = {}  # by name, and by shape: an exporter turns a table for a product
         for value, weight in block.weights.items():
             if value not in taken:
                 if weight.name not in used:
                     self._unused.append(weight)
                 continue
             key = weight.name, repr(weight.value.sizes)
-            if key not in nodes:
-                nodes[key] = self._weight_node(block, weight)
-            block.given[value] = nodes[key].name
-        return list(nodes.values())
+            if key not in names:
+                names[key], node = self._weight_node(block, weight)
+                nodes.append(node)
+            block.given[value] = names[key]
+        return nodes
 
     def _used_weights(self) -> set[str]:
         """Return the names of the weights that an op takes anywhere."""
@@ -323,39 +326,35 @@ class ProgramBuilder:
             used.update(weight.name for value, weight in block.weights.items() if value in taken)
         return used
 
-    def _weight_node(self, block: _Block, weight: StoredWeight) -> NodeDef:
+    def _weight_node(self, block: _Block, weight: StoredWeight) -> tuple[str, bytes]:
+        """Return the name of the node of a weight, and the node."""
         scope, own = weight.place or self._calls.scope_of_weight(weight.name)
         name = block.unique_name(self._calls.scope_of_node(scope), own or "weight")
-        node = NodeDef(name=name, op=BUFFER_OP if weight.buffer else PARAMETER_OP)
-        _set_dtype(node.attr["dtype"], weight.value.dtype)
-        shapes, _ = _output_attributes(((_hashable_sizes(weight.value.sizes), weight.value.dtype),))
-        node.attr["_output_shapes"].CopyFrom(shapes)
-        node.attr["shape"].shape.CopyFrom(shapes.list.shape[0])
-        node.attr["_variable"].s = node.attr["shared_name"].s = weight.name.encode("utf-8", "replace")
+        sizes, dtype = hashable_sizes(weight.value.sizes), weight.value.dtype
+        attributes = [encode_dtype("dtype", dtype), encode_shape("shape", sizes), encode_outputs(((sizes, dtype),))[0]]
+        attributes += [encode_attribute(key, weight.name) for key in ("_variable", "shared_name")]
         if weight.trainable is not None:
-            node.attr["_trainable"].b = weight.trainable
+            attributes.append(encode_attribute("_trainable", weight.trainable))
         if weight.aliases:
-            node.attr["_aliases"].list.s.extend(name.encode("utf-8", "replace") for name in weight.aliases)
-        for key, content in weight.attributes.items():
-            set_attribute(node.attr[key], content)
-        return node
+            attributes.append(encode_attribute("_aliases", weight.aliases))
+        attributes += [encode_attribute(key, content) for key, content in weight.attributes.items()]
+        return name, encode_node(name, BUFFER_OP if weight.buffer else PARAMETER_OP, (), b"".join(attributes))
 
-    def _unused_nodes(self, main: _Block) -> list[NodeDef]:
+    def _unused_nodes(self, main: _Block) -> list[bytes]:
         """Return nodes of the parameters that nothing uses; buffers that nothing uses are in a notice."""
         unused = list({each.name: each for each in self._unused}.values())
         buffers = [each for each in unused if each.buffer]
         if buffers:
             text = f"the program uses no {buffers[0].name!r}: buffers that nothing uses are not drawn"
             self.notices.append(Notice("unused-buffer", text, buffers[0].name, len(buffers), strict=False))
-        return [self._weight_node(main, each) for each in unused if not each.buffer]
+        return [self._weight_node(main, each)[1] for each in unused if not each.buffer]
 
     def _write_results(self, main: _Block) -> None:
         """Make a node of each output of the program."""
         self.body = ""
         for name, value in main.results:
             shape = main.values.get(value, Value())
-            node = self._add_node(OUTPUT_OP, "", name, [value], {}, [])
-            _set_dtype(node.attr["T"], shape.dtype)
+            self._add_node(OUTPUT_OP, "", name, [value], encode_dtype("T", shape.dtype), [])
 
     def _function(self, name: str, block: _Block, used: Set[str]) -> FunctionDef:
         function = FunctionDef()
@@ -363,10 +362,9 @@ class ProgramBuilder:
         for place, (_, argument, shape) in enumerate(block.arguments):
             given = function.signature.input_arg.add(name=argument)
             given.type = DTYPE_NUMBERS.get(shape.dtype, 0)
-            _set_shape(function.arg_attr[place].attr["_output_shapes"].list.shape.add(), shape.sizes)
-        weights = self._weight_nodes(block, used)
-        function.node_def.extend(weights)
-        function.node_def.extend(self._finished_nodes(block, in_body=True))
+            set_shape(function.arg_attr[place].attr["_output_shapes"].list.shape.add(), shape.sizes)
+        nodes = encode_graph([*self._weight_nodes(block, used), *_encoded_nodes(block, in_body=True)])
+        function.node_def.extend(GraphDef.FromString(nodes).node)
         arguments = {argument for _, argument, _ in block.arguments}
         for place, (_, value) in enumerate(block.results):
             result = function.signature.output_arg.add(name=f"result_{place}")
@@ -376,17 +374,25 @@ class ProgramBuilder:
         return function
 
     def _signature(self, main: _Block) -> Signature:
-        inputs = [
-            TensorSpec(node.name, f"{node.name}:0", _dtype_text(node.attr["dtype"].type), _spec_shape(node))
-            for node in main.nodes
-            if node.op == INPUT_OP
-        ]
+        inputs = [_port_spec(name, f"{name}:0", kind) for _, name, kind in main.arguments]
         outputs = [
-            TensorSpec(name, main.given.get(value, value), shape.dtype, _plain_sizes(shape.sizes))
+            _port_spec(name, main.given.get(value, value), main.values.get(value, Value()))
             for name, value in main.results
-            if (shape := main.values.get(value, Value())) is not None
         ]
         return Signature("forward", self.title, tuple(inputs), tuple(outputs))
+
+
+def _encoded_nodes(block: _Block, *, in_body: bool = False) -> Iterator[bytes]:
+    """Yield the nodes of a block with their inputs by node: of a body in the form of functions, `node:out:1`."""
+    arguments = {name for _, name, _ in block.arguments}
+    given = block.given
+    for node in block.nodes:
+        names = [given.get(value, value) if value is not None else "" for value in node.inputs]
+        while names and not names[-1]:
+            names.pop()
+        if in_body:
+            names = [_body_input(name, arguments) if name else name for name in names]
+        yield encode_node(node.name, node.op, names, node.attributes)
 
 
 class ScopeNames:
@@ -477,93 +483,13 @@ def clean_segment(text: str) -> str:
     return text.translate(NOT_IN_SEGMENTS).lstrip("^") or "_"
 
 
-def set_attribute(message: AttrValue, content: Any) -> None:
-    """Write a plain value into an attribute: a number, a text, a truth value, a list of one of these."""
-    if isinstance(content, AttrValue):
-        message.CopyFrom(content)
-    elif isinstance(content, bool):
-        message.b = content
-    elif isinstance(content, int):
-        message.i = max(-(2**63), min(content, 2**63 - 1))
-    elif isinstance(content, float):
-        message.f = content
-    elif isinstance(content, str):
-        message.s = content.encode("utf-8", "replace")
-    elif isinstance(content, bytes):
-        message.s = content
-    elif isinstance(content, Sequence):
-        _set_list(message, content)
-
-
-def _set_list(message: AttrValue, content: Sequence[Any]) -> None:
-    """Write a list of one kind; of several kinds it is one of texts."""
-    kinds = {type(each) for each in content}
-    message.list.SetInParent()
-    if kinds <= {bool} and content:
-        message.list.b.extend(content)
-    elif kinds <= {int}:
-        message.list.i.extend(max(-(2**63), min(each, 2**63 - 1)) for each in content)
-    elif kinds <= {int, float}:
-        message.list.f.extend(map(float, content))
-    else:
-        message.list.s.extend(str(each).encode("utf-8", "replace") for each in content)
-
-
 def _is_equal_setting(value: Any, usual: Any) -> bool:
     """Return whether a setting is the usual one; floats are those of 32 bits."""
     if isinstance(value, float) and isinstance(usual, int | float):
         return abs(value - usual) <= 1e-6 * max(abs(value), abs(usual))
-    if isinstance(value, AttrValue) or type(value) is not type(usual):
+    if type(value) is not type(usual):
         return False
     return bool(value == usual)
-
-
-def dtype_attribute(name: str) -> AttrValue:
-    """Return an attribute that is a type."""
-    made = AttrValue()
-    _set_dtype(made, name)
-    return made
-
-
-def _set_dtype(message: AttrValue, name: str) -> None:
-    message.type = DTYPE_NUMBERS.get(name, 0)
-
-
-# Most ops give what others give, and blocks of one class have the same lines: to copy a message takes a tenth of the
-# time that it takes to fill one.
-
-
-@lru_cache(maxsize=1024)
-def _output_attributes(outputs: tuple[tuple[tuple[TensorSize, ...] | None, str], ...]) -> tuple[AttrValue, AttrValue]:
-    """Return the shapes and the types of outputs as attributes, to be copied."""
-    shapes, types = AttrValue(), AttrValue()
-    for sizes, dtype in outputs:
-        _set_shape(shapes.list.shape.add(), sizes)
-        types.list.type.append(DTYPE_NUMBERS.get(dtype, 0))
-    return shapes, types
-
-
-@lru_cache(maxsize=1024)
-def _source_attribute(lines: tuple[str, ...]) -> AttrValue:
-    """Return lines of source as an attribute, to be copied."""
-    made = AttrValue()
-    made.list.s.extend(line[:MAX_SOURCE_LINE_LETTERS].encode("utf-8", "replace") for line in lines)
-    return made
-
-
-def _hashable_sizes(sizes: Sizes) -> tuple[TensorSize, ...] | None:
-    return None if sizes is None else tuple(sizes[: MAX_DIMENSIONS + 1])
-
-
-def _set_shape(message: TensorShapeProto, sizes: Sizes) -> None:
-    if sizes is None or len(sizes) > MAX_DIMENSIONS:
-        message.unknown_rank = True
-        return
-    for size in sizes:
-        if isinstance(size, int):
-            message.dim.add(size=max(-1, min(size, 2**63 - 1)))
-        else:
-            message.dim.add(size=-1, name=size or "")
 
 
 def _body_input(name: str, arguments: Iterable[str]) -> str:
@@ -574,14 +500,9 @@ def _body_input(name: str, arguments: Iterable[str]) -> str:
     return node if node in arguments else f"{node}:output:{place}"
 
 
-def _dtype_text(number: int) -> str:
-    return DTYPE_TABLE[number].name if number in DTYPE_TABLE else ""
-
-
-def _spec_shape(node: NodeDef) -> tuple[int, ...] | None:
-    shape = node.attr["shape"].shape
-    return None if shape.unknown_rank else tuple(dim.size for dim in shape.dim)
-
-
-def _plain_sizes(sizes: Sizes) -> tuple[int, ...] | None:
-    return None if sizes is None else tuple(size if isinstance(size, int) else -1 for size in sizes)
+def _port_spec(name: str, tensor: str, kind: Value) -> TensorSpec:
+    """Return an input or an output of the program; sizes with a name are -1."""
+    sizes = hashable_sizes(kind.sizes)
+    shape = tuple(max(-1, size) if isinstance(size, int) else -1 for size in sizes or ())
+    known = sizes is not None and len(sizes) <= MAX_DIMENSIONS
+    return TensorSpec(name, tensor, kind.dtype if kind.dtype in DTYPE_NUMBERS else "", shape if known else None)

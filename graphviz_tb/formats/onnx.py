@@ -22,12 +22,10 @@ from graphviz_tb.errors import NoGraph
 from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.exported import (
-    DTYPE_NUMBERS,
     MAY_REPEAT,
     ProgramBuilder,
     StoredWeight,
     Value,
-    dtype_attribute,
 )
 from graphviz_tb.formats.onnx_messages import (
     DTYPE_BY_NUMBER,
@@ -69,6 +67,7 @@ from graphviz_tb.formats.onnx_weights import (
     stored_tensors,
 )
 from graphviz_tb.formats.torch_metadata import source_lines
+from graphviz_tb.formats.wire_nodes import DTYPE_NUMBERS, dtype_attribute
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS, MAX_SHOWN_NUMBERS
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry

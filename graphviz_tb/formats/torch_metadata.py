@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
-from graphviz_tb.formats.exported import ModuleCall, TensorSize
+from graphviz_tb.formats.exported import ModuleCall
+from graphviz_tb.formats.wire_nodes import TensorSize
 from graphviz_tb.limits import MAX_SOURCE_LINES
 
 # Modules: `key,path,class;key,path,class;…`, outermost first. Paths may have the separators in them; the key ends in

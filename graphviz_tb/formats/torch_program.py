@@ -19,12 +19,11 @@ from graphviz_tb.formats.contents import GraphContent
 from graphviz_tb.formats.exported import (
     ModuleCall,
     ProgramBuilder,
-    Sizes,
     StoredWeight,
     Value,
-    dtype_attribute,
 )
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_lines
+from graphviz_tb.formats.wire_nodes import Sizes, dtype_attribute
 from graphviz_tb.limits import MAX_PROGRAM_DEPTH
 from graphviz_tb.model.tensors import MAX_DIMENSIONS, element_size
 

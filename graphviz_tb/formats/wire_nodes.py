@@ -1,0 +1,188 @@
+"""Write the nodes of a GraphDef as wire bytes. A message for each node takes most of the time of a reader that makes
+thousands of them; most of their attributes are equal, and are encoded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from graphviz_tb.formats.textproto.schema import encode_varint
+from graphviz_tb.limits import MAX_SHOWN_NUMBERS, MAX_SOURCE_LINE_LETTERS
+from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
+from graphviz_tb.proto import AttrValue, TensorShapeProto
+
+DTYPE_NUMBERS = {dtype.name: number for number, dtype in DTYPE_TABLE.items()}
+TensorSize = int | str | None  # a number, the name of an unknown number, unknown
+Sizes = Sequence[TensorSize] | None  # None: the rank is unknown
+NODE_FIELD, NAME_FIELD, OP_FIELD, INPUT_FIELD, ATTRIBUTE_FIELD = b"\x0a", b"\x0a", b"\x12", b"\x1a", b"\x2a"
+KEY_FIELD, VALUE_FIELD, TEXT_FIELD = b"\x0a", b"\x12", b"\x12"
+LENGTHS = [encode_varint(length) for length in range(1024)]
+MAX_CACHED_CONTENT_BYTES = 64  # of a constant that is encoded once
+
+
+def encode_graph(nodes: Iterable[bytes]) -> bytes:
+    """Return a graph of nodes."""
+    return b"".join([_field(NODE_FIELD, node) for node in nodes])
+
+
+def encode_node(name: str, op: str, inputs: Iterable[str], attributes: bytes) -> bytes:
+    """Return a node; `attributes` are encoded.
+
+    >>> node = NodeDef.FromString(encode_node("y", "Relu", ["x"], encode_attribute("axis", 1)))
+    >>> node.name, node.op, list(node.input), node.attr["axis"].i
+    ('y', 'Relu', ['x'], 1)
+    """
+    taken = b"".join([_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in inputs])
+    return _field(NAME_FIELD, name.encode("utf-8", "replace")) + _op_field(op) + taken + attributes
+
+
+def encode_attribute(key: str, content: Any) -> bytes:
+    """Return an attribute: a number, a text, a truth value, a list of one of these, a message.
+
+    >>> NodeDef.FromString(encode_attribute("pads", [1, 1]) + encode_attribute("mode", "same")).attr["mode"].s
+    b'same'
+    """
+    if isinstance(content, str):
+        return _attribute_field(key, _field(TEXT_FIELD, content.encode("utf-8", "replace")))
+    if isinstance(content, AttrValue | bytes):
+        return _encode_message(key, content)
+    if isinstance(content, Sequence):
+        types = tuple(map(type, content))
+        is_common = len(types) <= MAX_SHOWN_NUMBERS and str not in types
+        return _encode_list(key, tuple(content), types) if is_common else _encode_message(key, content)
+    return _encode_number(key, content)
+
+
+def _field(tag: bytes, content: bytes) -> bytes:
+    length = len(content)
+    return tag + (LENGTHS[length] if length < 1024 else encode_varint(length)) + content
+
+
+def _attribute_field(key: str, value: bytes) -> bytes:
+    return _field(ATTRIBUTE_FIELD, _field(KEY_FIELD, key.encode("utf-8", "replace")) + _field(VALUE_FIELD, value))
+
+
+@lru_cache(maxsize=1024)
+def _op_field(op: str) -> bytes:
+    return _field(OP_FIELD, op.encode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _encode_number(key: str, content: float | bool | None) -> bytes:
+    return _encode_message(key, content)
+
+
+@lru_cache(maxsize=1024)
+def _encode_list(key: str, content: tuple[Any, ...], _types: tuple[type, ...]) -> bytes:
+    return _encode_message(key, content)
+
+
+def _encode_message(key: str, content: Any) -> bytes:
+    """Return an attribute, encoded by way of its message."""
+    if isinstance(content, AttrValue):
+        return _attribute_field(key, content.SerializeToString())
+    made = AttrValue()
+    if isinstance(content, bool):
+        made.b = content
+    elif isinstance(content, int):
+        made.i = max(-(2**63), min(content, 2**63 - 1))
+    elif isinstance(content, float):
+        made.f = content
+    elif isinstance(content, bytes):
+        made.s = content
+    elif isinstance(content, Sequence):
+        _set_list(made, content)
+    return _attribute_field(key, made.SerializeToString())
+
+
+def _set_list(message: AttrValue, content: Sequence[Any]) -> None:
+    """Write a list of one kind; of several kinds it is one of texts."""
+    kinds = {type(each) for each in content}
+    message.list.SetInParent()
+    if kinds <= {bool} and content:
+        message.list.b.extend(content)
+    elif kinds <= {int}:
+        message.list.i.extend(max(-(2**63), min(each, 2**63 - 1)) for each in content)
+    elif kinds <= {int, float}:
+        message.list.f.extend(map(float, content))
+    else:
+        message.list.s.extend(str(each).encode("utf-8", "replace") for each in content)
+
+
+def dtype_attribute(name: str) -> AttrValue:
+    """Return an attribute that is a type."""
+    return AttrValue(type=DTYPE_NUMBERS.get(name, 0))
+
+
+@lru_cache(maxsize=256)
+def encode_dtype(key: str, name: str) -> bytes:
+    """Return an attribute that is a type."""
+    return _encode_message(key, dtype_attribute(name))
+
+
+@lru_cache(maxsize=1024)
+def encode_shape(key: str, sizes: tuple[TensorSize, ...] | None) -> bytes:
+    """Return an attribute that is a shape."""
+    made = AttrValue()
+    made.shape.SetInParent()
+    set_shape(made.shape, sizes)
+    return _encode_message(key, made)
+
+
+@lru_cache(maxsize=1024)
+def encode_outputs(outputs: tuple[tuple[tuple[TensorSize, ...] | None, str], ...]) -> tuple[bytes, bytes]:
+    """Return the shapes and the types of outputs, as attributes."""
+    shapes, types = AttrValue(), AttrValue()
+    for sizes, dtype in outputs:
+        set_shape(shapes.list.shape.add(), sizes)
+        types.list.type.append(DTYPE_NUMBERS.get(dtype, 0))
+    return _encode_message("_output_shapes", shapes), _encode_message("_output_types", types)
+
+
+@lru_cache(maxsize=1024)
+def encode_source(lines: tuple[str, ...]) -> bytes:
+    """Return lines of source as an attribute."""
+    made = AttrValue()
+    made.list.s.extend(line[:MAX_SOURCE_LINE_LETTERS].encode("utf-8", "replace") for line in lines)
+    return _encode_message("_source", made)
+
+
+def encode_constant(dtype: str, sizes: tuple[TensorSize, ...] | None, content: bytes | None) -> bytes:
+    """Return the attributes of a constant: its type, and its value with the elements if they are known."""
+    if content is None or len(content) <= MAX_CACHED_CONTENT_BYTES:
+        return _encode_small_constant(dtype, sizes, content)
+    return _encode_constant(dtype, sizes, content)
+
+
+@lru_cache(maxsize=1024)
+def _encode_small_constant(dtype: str, sizes: tuple[TensorSize, ...] | None, content: bytes | None) -> bytes:
+    return _encode_constant(dtype, sizes, content)
+
+
+def _encode_constant(dtype: str, sizes: tuple[TensorSize, ...] | None, content: bytes | None) -> bytes:
+    made = AttrValue()
+    made.tensor.dtype = DTYPE_NUMBERS.get(dtype, 0)
+    made.tensor.tensor_shape.SetInParent()
+    set_shape(made.tensor.tensor_shape, sizes)
+    if content is not None:
+        made.tensor.tensor_content = content
+    return encode_dtype("dtype", dtype) + _encode_message("value", made)
+
+
+def hashable_sizes(sizes: Sizes) -> tuple[TensorSize, ...] | None:
+    """Return sizes as a tuple, of too many no more than show that."""
+    return None if sizes is None else tuple(sizes[: MAX_DIMENSIONS + 1])
+
+
+def set_shape(message: TensorShapeProto, sizes: Sizes) -> None:
+    """Write sizes into a message; those that are unknown are -1, with their name."""
+    if sizes is None or len(sizes) > MAX_DIMENSIONS:
+        message.unknown_rank = True
+        return
+    for size in sizes:
+        if isinstance(size, int):
+            message.dim.add(size=max(-1, min(size, 2**63 - 1)))
+        else:
+            message.dim.add(size=-1, name=size or "")
