@@ -424,6 +424,7 @@ class VariableClassifier:
         self._begin: list[int] = key_starts(graph.target[data], len(graph)).tolist()
         self._made_of: dict[int, set[int] | None] = {}
         self.constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
+        self.given = graph.nodes_of_types(PARAMETER_OP.__eq__)  # the file says which are parameters
         self.learning = {variable for variable, held in writers.items() if self.any_op_trains(held)}
         self.adds = graph.nodes_of_types(lambda op: op.startswith("AssignAdd"))
 
@@ -468,6 +469,8 @@ class VariableClassifier:
         if self.constant[node]:
             # Statistics that normalise inputs are measured or given; Keras counts them in some models.
             return node in self.roles
+        if self.given[node]:
+            return False  # whole numbers too: quantised ones
         if INTEGER_DTYPE.fullmatch(variable.dtype):
             return True
         users, writers = self.users.get(node, ()), self.writers.get(node, ())
