@@ -558,8 +558,8 @@ class VariableClassifier:
         """Return whether all users in the model are of a replica whose first copy uses a different variable of the same
         shape."""
         users = self.users_in_model(variable.node)
-        makers = (self.twin_parameters(user, parameters).get(variable.shape, frozenset()) for user in users)
-        return bool(users) and all(each and each != {variable.node} for each in makers)
+        makers = [self.twin_parameters(user, parameters).get(variable.shape, set()) for user in users]
+        return bool(makers) and all(each and each != {variable.node} for each in makers)
 
     def twin_parameters(self, user: int, parameters: Mapping[int, Shape]) -> Mapping[Shape, set[int]]:
         """Return the parameters, by shape, that the same op of the first replica uses."""
