@@ -101,8 +101,6 @@ TYPING_INPUT = {
 COUNTED_OUTPUTS = "num_outputs"
 PASSING_OPS = frozenset(("Identity", "QuantizeLinear", "DequantizeLinear"))
 EMPTY_LIST_TYPES = frozenset((6, 7, 8))  # types of attributes: lists of floats, whole numbers, texts
-# Whole numbers of more than 8 bits in place of a weight's floats: counts have the same types, and are no weights.
-QUANTIZED_TYPES = {"int32": "qint32", "int16": "qint16", "uint16": "quint16"}
 AnyValue = TypeVar("AnyValue")
 BUFFER_SLOTS = frozenset(("mean", "variance", "buffer"))
 
@@ -367,7 +365,7 @@ class BlockReader:
 
     def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
         tensor, use = self.stored[value], self._use(value)
-        kind = Value(tensor.dims, tensor.dtype if use is None else QUANTIZED_TYPES.get(tensor.dtype, tensor.dtype))
+        kind = Value(tensor.dims, tensor.dtype)
         numbers = self.model.numbers
         if use is None:
             doubtful = numbers.may_hold_weights(value, tensor)

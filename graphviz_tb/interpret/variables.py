@@ -423,7 +423,9 @@ class VariableClassifier:
         self._origins: list[int] = carried.origin.tolist()
         self._begin: list[int] = key_starts(graph.target[data], len(graph)).tolist()
         self._made_of: dict[int, set[int] | None] = {}
+        self._twin_parameters: dict[int, dict[Shape, set[int]]] = {}
         self.constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
+        self.given = graph.nodes_of_types(PARAMETER_OP.__eq__)  # the file says which are parameters
         self.learning = {variable for variable, held in writers.items() if self.any_op_trains(held)}
         self.adds = graph.nodes_of_types(lambda op: op.startswith("AssignAdd"))
 
@@ -468,6 +470,8 @@ class VariableClassifier:
         if self.constant[node]:
             # Statistics that normalise inputs are measured or given; Keras counts them in some models.
             return node in self.roles
+        if self.given[node]:
+            return False  # whole numbers too: quantised ones
         if INTEGER_DTYPE.fullmatch(variable.dtype):
             return True
         users, writers = self.users.get(node, ()), self.writers.get(node, ())
@@ -554,14 +558,18 @@ class VariableClassifier:
         """Return whether all users in the model are of a replica whose first copy uses a different variable of the same
         shape."""
         users = self.users_in_model(variable.node)
-        return bool(users) and all(self.twin_uses_same_shape(user, variable, parameters) for user in users)
+        makers = [self.twin_parameters(user, parameters).get(variable.shape, set()) for user in users]
+        return bool(makers) and all(each and each != {variable.node} for each in makers)
 
-    def twin_uses_same_shape(self, user: int, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
-        """Return whether the same op of the first replica uses a parameter of the same shape."""
-        name = self.graph.name[user]
-        first = REPLICA_SCOPE.sub("", name)
-        twin = self.graph.index[int(self.graph.function[user]) + 1].get(first, -1) if first != name else -1
-        if twin < 0:
-            return False
-        makers = {int(self.origin[source]) for source in self.graph.source[self.first[twin] : self.first[twin + 1]]}
-        return any(maker != variable.node and parameters.get(maker) == variable.shape for maker in makers)
+    def twin_parameters(self, user: int, parameters: Mapping[int, Shape]) -> Mapping[Shape, set[int]]:
+        """Return the parameters, by shape, that the same op of the first replica uses."""
+        if user not in self._twin_parameters:  # once: an op may use thousands, and its name may be long
+            found = self._twin_parameters[user] = {}
+            name = self.graph.name[user]
+            first = REPLICA_SCOPE.sub("", name)
+            twin = self.graph.index[int(self.graph.function[user]) + 1].get(first, -1) if first != name else -1
+            if twin >= 0:
+                sources = self.graph.source[self.first[twin] : self.first[twin + 1]].tolist()
+                for maker in {self._origins[source] for source in sources} & parameters.keys():
+                    found.setdefault(parameters[maker], set()).add(maker)
+        return self._twin_parameters[user]

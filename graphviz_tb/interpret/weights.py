@@ -499,11 +499,12 @@ def _nodes_passed_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> l
 
 def weight_slot_edges(graph: Graph) -> Bools:
     """Return which edges end in an input slot where an op takes a weight."""
-    slots = np.zeros((len(graph.op_types) or 1, 16), bool)
-    for index, op in enumerate(graph.op_types):
-        # Slot 15 covers all from 15 on; no op has a weight there.
-        slots[index, list(weight_input_names(op))] = True
-    fits: Bools = slots[graph.op[graph.target], np.minimum(graph.slot, 15)] & ~graph.control
+    taken = [list(weight_input_names(op)) for op in graph.op_types]
+    beyond = max((slot for slots in taken for slot in slots), default=-1) + 1  # a slot in which no op takes a weight
+    fitting = np.zeros((len(taken) or 1, beyond + 1), bool)
+    for index, slots in enumerate(taken):
+        fitting[index, slots] = True
+    fits: Bools = fitting[graph.op[graph.target], np.minimum(graph.slot, beyond)] & ~graph.control
     return fits
 
 

@@ -10,12 +10,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import compress
 from math import prod
 
 import numpy as np
 
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
-from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.formatting import format_count
 from graphviz_tb.model.hierarchy import OP_ROW, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse
@@ -223,14 +224,15 @@ class PaperWords:
         """Count the layers and the parameters of a group; of a stack each member where all are alike."""
         stack = sole_stack(self.hierarchy, row)
         members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
-        each = {self._parameters(member) for member in members}
-        if len(each) == 1 and next(iter(each))[0]:
-            return f"{_size_words(*each.pop())} each"
+        each = self._parameters(members[0]) if members else (0, 0)
+        if each[0] and all(self._parameters(member) == each for member in members):
+            return f"{_size_words(*each)} each"
         return _size_words(*self._parameters(row))
 
     @cached_property
-    def _uses(self) -> tuple[Longs, Longs, Bools]:
-        """Rows with weights, in order, the node that makes each, and whether it is a kernel there."""
+    def _uses(self) -> tuple[list[int], list[int], list[bool]]:
+        """Rows with weights, in order, the node that makes each, and whether it is a kernel there. Plain lists: each of
+        thousands of members of a stack is asked for its few."""
         graph, origin, meaning = self.graph, self.graph.meaning.origin, self.graph.meaning
         edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
         edges = edges[(self._of_model & ~meaning.stores)[graph.target[edges]]]
@@ -241,24 +243,25 @@ class PaperWords:
         rows = self.hierarchy.row_of_node[graph.target[edges]].astype(np.int64)
         order = np.argsort(rows, kind="stable")
         edges = edges[order]
-        return rows[order], origin[graph.source[edges]].astype(np.int64), self._kernel_ops[graph.target[edges]]
+        makers = origin[graph.source[edges]].tolist()
+        return rows[order].tolist(), makers, self._kernel_ops[graph.target[edges]].tolist()
 
     @cached_property
-    def _doubtful_rows(self) -> Longs:
+    def _doubtful_rows(self) -> list[int]:
         """Return the rows of constants that may be weights, in order."""
-        return np.sort(self.hierarchy.row_of_node[list(self.graph.meaning.doubtful)].astype(np.int64))
+        return sorted(self.hierarchy.row_of_node[list(self.graph.meaning.doubtful)].tolist())
 
     def _parameters(self, row: int) -> tuple[int, int]:
         """Count the elements of the weights below a row, each weight once, and how many of them are kernels."""
         rows, made, kernel = self._uses
-        limits = [row, int(self.hierarchy.end[row])]
-        if np.diff(np.searchsorted(self._doubtful_rows, limits)).any():
+        end = int(self.hierarchy.end[row])
+        if bisect_left(self._doubtful_rows, row) < bisect_left(self._doubtful_rows, end):
             return 0, 0  # a bound is no size
-        start, stop = np.searchsorted(rows, limits)
-        shapes = {node: self.steps.shapes.get(node) for node in np.unique(made[start:stop]).tolist()}
+        below = slice(bisect_left(rows, row), bisect_left(rows, end))
+        shapes = {node: self.steps.shapes.get(node) for node in set(made[below])}
         if any(shape is None or None in shape for shape in shapes.values()):
             return 0, 0  # partial numbers say nothing
-        layers = sum(len(shapes[node] or ()) > 1 for node in np.unique(made[start:stop][kernel[start:stop]]).tolist())
+        layers = sum(len(shapes[node] or ()) > 1 for node in set(compress(made[below], kernel[below])))
         return sum(prod(size or 0 for size in shape) for shape in shapes.values() if shape), layers
 
     # ---- what is below a row ----

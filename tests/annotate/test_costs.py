@@ -227,6 +227,23 @@ def test_functions_that_call_each_other_in_a_circle_are_added_up() -> None:
     assert set(costs) == {"f0", "f1_"}
 
 
+def test_an_op_may_have_many_weights_and_lack_the_kernels_of_a_gate() -> None:
+    # 5 steps of a batch of 2, 3 inputs, 4 cells projected to 6: no input gate, no peepholes
+    kernels = dict.fromkeys((2, 3, 4), (4, 3)) | dict.fromkeys((6, 7, 8), (4, 6)) | {16: (6, 4)}
+    vectors = dict.fromkeys((13, 14, 15, 21, 22, 23), (4,)) | {17: (6,)}
+    given = [weights(f"w{slot}", *sizes) for slot, sizes in (kernels | vectors).items()]
+    names = {slot: f"w{slot}" for slot in kernels | vectors} | {0: "x", 18: "h", 19: "c"}
+    inputs = [names.get(slot, "") for slot in range(24)]
+    states = placeholder("h", 2, 6), placeholder("c", 2, 4)
+    lstm = node("y", "tfl::UNIDIRECTIONAL_SEQUENCE_LSTM", *inputs)
+    found = model(placeholder("x", 5, 2, 3), *states, *given, lstm)
+    sizes = 3 * 4 * 3 + 3 * 4 * 6 + 6 * 4
+    assert found.cost.under(0).parameters == sizes + 6 * 4 + 6
+    assert found.cost.under(0).macs == 5 * 2 * sizes
+    said = {each.role for each in found.hierarchy.graph.meaning.weights.values()}
+    assert said <= {"", "kernel", "recurrent_kernel", "bias", "scale"}
+
+
 def test_a_recurrent_block_multiplies_with_its_weights_and_not_with_its_state() -> None:
     # BlockLSTM, 5 times, a batch of 2, 3 inputs, 4 cells: each time (2, 3 + 4) · w (3 + 4, 4 gates of 4)
     inputs = ("length", "x", "cs", "h", "w", "wci", "wcf", "wco", "b")

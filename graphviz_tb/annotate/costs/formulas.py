@@ -4,6 +4,7 @@
     in1[:-1]  out[:2]          the product of some sizes of a shape
     inner                      the summed dimension of a matrix product
     inputs                     how many inputs there are
+    kernels                    elements of all kernels among the inputs: an op may lack those of some gates
     most                       elements of the largest input after the first
     attr(ksize)                an attribute: a number, or the product of a list; 1 if there is none
     macs(…)                    multiply-adds, which count as two operations each
@@ -26,6 +27,7 @@ from typing import NamedTuple
 
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, Symbols
+from graphviz_tb.ops.signatures import weight_input_names
 from graphviz_tb.ops.table import OP_LINES, op_row
 
 # An op as cost rules see it: shapes with a number for every size.
@@ -154,6 +156,7 @@ SPECIAL_COST_RULES: dict[str, CostRule] = {
     **dict.fromkeys(("aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu"), _recurrent_cost),
     **dict.fromkeys(("aten::lstm_cell", "aten::gru_cell", "aten::rnn_tanh_cell"), _recurrent_cost),
 }
+KERNEL_NAMES = frozenset(("kernel", "recurrent_kernel"))
 TENSOR_TERM = re.compile(r"(in|out)(\d*)")
 
 
@@ -278,8 +281,15 @@ def _largest_later_input(op: CountedOp) -> int:
     return max((size_product(op.input_sizes(index)) for index in range(1, len(op.ins))), default=0)
 
 
+def _kernel_elements(op: CountedOp) -> int:
+    names = weight_input_names(op.op.definition.op).items()
+    kernels = [slot for slot, name in names if name in KERNEL_NAMES and slot < len(op.ins)]
+    return sum(op.input_elements(slot) for slot in kernels if op.ins[slot].shape is not None)
+
+
 FORMULA_WORDS: dict[str, SizeExpression] = {
     "inner": _inner_size,
     "most": _largest_later_input,
     "inputs": lambda op: len(op.ins),
+    "kernels": _kernel_elements,
 }

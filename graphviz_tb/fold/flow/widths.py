@@ -195,9 +195,11 @@ class ChannelWidths:
         other channels than the one before."""
         if self._hierarchy is None:
             return False
-        blocks = [self._blocks_of(box) for box in boxes]
-        if min(map(len, blocks)) < least:
-            return False
+        blocks: list[Sequence[FlowBox]] = []
+        for box in boxes:
+            blocks.append(self._blocks_of(box))
+            if len(blocks[-1]) < least:
+                return False
         if all(
             self.halves([box]) and not all(self.halves([each]) for each in held)
             for box, held in zip(boxes, blocks, strict=True)
