@@ -112,3 +112,21 @@ def test_modules_of_one_list_have_its_name_also_where_only_one_has_their_number(
     hierarchy = load(trace.graph).hierarchy
     blocks = {name for name in hierarchy.name if "Block[" in name and name.count("/") == 1}
     assert {f"Net/Block[stages.{stage}.{place}]" for stage, n in enumerate((2, 5, 3)) for place in range(n)} <= blocks
+
+
+def test_a_tuple_between_modules_is_in_the_module_that_calls_both() -> None:
+    trace = Trace()
+    x = trace.conv("Top/Net[net]/Stem[stem]", trace.image, 16)
+    turn = trace.op("Top/Net[net]/Rotary[turn]", "cos", x)
+    for layer in range(5):
+        scope = f"Top/Net[net]/Layer[{layer}]"
+        pair = trace._write(f"Top/pair{layer}", "prim::TupleConstruct", [x, turn], trace.sizes[x])
+        x, y = (trace._write(f"Top/{part}{layer}", "prim::TupleUnpack", [pair], trace.sizes[x]) for part in "xy")
+        y = trace.op(scope, "mul", trace.conv(scope, x, 16), y)
+        x = trace.op(scope, "add", x, trace.op(scope, "relu", y))
+    trace.op("Top", "relu", x)
+    model = load(trace.graph)
+    assert "Top/Net[net] (2)" not in model.hierarchy.name
+    assert score(model, [5]) == (1, 1)
+    names = [name for row, name in enumerate(model.hierarchy.name) if model.hierarchy.kind[row] == SERIES_ROW]
+    assert names == ["Top/Net[net]/Layer[0-4]"]

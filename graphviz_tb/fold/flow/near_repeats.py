@@ -119,6 +119,8 @@ def _same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: Fo
         return False
     if not setting.widths.kernels(turn) <= setting.widths.kernels(stretch):
         return False
+    if setting.widths.only_halves(stretch) and not setting.widths.only_halves(turn):  # what leads to the stage
+        return False
     return setting.widths.halves(stretch) or not setting.widths.halves(turn)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -163,17 +163,22 @@ class ChannelWidths:
 
     def halves(self, boxes: Iterable[FlowBox]) -> bool:
         """Whether an op in boxes takes steps of more than one."""
-        if self._hierarchy is None:
-            return False
-        graph = self.hierarchy.graph
+        return any(True for _ in self._halving_nodes(boxes))
+
+    def only_halves(self, boxes: Sequence[FlowBox]) -> bool:
+        """Return whether boxes have two convolutions at least and each of them takes steps of more than one."""
+        given = sum(int((self._columns[0][nodes] > 0).sum()) for nodes in self._nodes(boxes))
+        return given > 1 and given == sum(1 for _ in self._halving_nodes(boxes))
+
+    def _halving_nodes(self, boxes: Iterable[FlowBox]) -> Iterator[int]:
+        """Yield the nodes in boxes that take steps of more than one."""
         for nodes in self._nodes(boxes):
+            graph = self.hierarchy.graph
             for node in nodes[self._steps[nodes]].tolist():
                 definition = graph.node_def(node)
-                if definition is not None and any(step > 1 for step in attr_value(definition, "strides").list.i):
-                    return True
-                if self._shrinks(node):
-                    return True
-        return False
+                steps = attr_value(definition, "strides").list.i if definition is not None else ()
+                if any(step > 1 for step in steps) or self._shrinks(node):
+                    yield node
 
     def _shrinks(self, node: int) -> bool:
         """Return whether a traced node halves a size, by the recorded shapes of its input and its result."""
