@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -105,7 +105,8 @@ class StructureColouring(Colouring):
 
     def for_print(self) -> Colouring:
         """Return the colouring by kind alone: a reader of a figure compares no structures."""
-        return KindColouring(**{each.name: getattr(self, each.name) for each in fields(self)})
+        known = (self.looks, self.rank, self.shade, self.letter, self.groups, self.words, self.training)
+        return KindColouring(self.hierarchy, self.theme, self.scheme, self.heading, *known)
 
 
 @dataclass(frozen=True)
