@@ -164,7 +164,7 @@ def _lay_out_open_groups(
         lay = LevelArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, columns)
         skeletons = arrange_levels(hierarchy, metagraph, opened, lay, contents)
     with report.stage("view"):
-        labels = NodeLabels(hierarchy, second, alone=alone is not None)
+        labels = NodeLabels(hierarchy, second, alone=alone is not None, printed=options.paper)
         view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, contents)
     with report.stage("place"):
         scene = place(view, options, frames)

@@ -155,7 +155,8 @@ def _draw_picture(model: Model, options: PictureOptions) -> Picture:
             )
         layout = lay_out_picture(model, options, colouring.second_line)
         with report.stage("paint"):
-            paint = resolve_paint(colouring, layout.view, layout.scene)
+            painter = colouring.for_print() if options.paper else colouring
+            paint = resolve_paint(painter, layout.view, layout.scene)
     caption = picture_caption(model, colouring, layout.scene, layout.opened, options)
     notices = (*layout.notices, *model.facts.odd())
     return Picture(model, layout.opened, layout.view, layout.scene, paint, caption, options, notices)

@@ -58,6 +58,10 @@ class Colouring:
         """Return a copy in another theme; None if it must be made again."""
         return None
 
+    def for_print(self) -> Colouring:
+        """Return the colouring of a figure to print."""
+        return self
+
     def as_number_colouring(self) -> NumberColouring | None:
         """Return itself if it is a colouring by a number, else None."""
         return None

@@ -14,6 +14,7 @@ import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import (
+    PRINTED_HUES,
     SHADE_COUNT,
     hue_fill,
     hue_shades,
@@ -101,6 +102,41 @@ class StructureColouring(Colouring):
         if rest:
             rows.append(LegendRow(f"+{rest} more", plain_fill(self.theme, op=False), "rest"))
         return rows
+
+    def for_print(self) -> Colouring:
+        """Return the colouring by kind alone: a reader of a figure compares no structures."""
+        known = (self.looks, self.rank, self.shade, self.letter, self.groups, self.words, self.training)
+        return KindColouring(self.hierarchy, self.theme, self.scheme, self.heading, *known)
+
+
+@dataclass(frozen=True)
+class KindColouring(StructureColouring):
+    """Colours groups by their kind, in pale hues with a legend of the kinds alone; other kinds are neutral."""
+
+    def fill_of(self, path: RowPath) -> RowFill:
+        """Return the hue of the kind of a row."""
+        template = self.template_of(path[-1])
+        if template in self.rank and self.shade[template] // SHADE_COUNT == OTHER:
+            return plain_fill(self.theme, is_drawn_as_op(self.hierarchy, path[-1]))
+        return super().fill_of(path)
+
+    def template_fill(self, template: int) -> RowFill:
+        """Return the hue of the kind of a template."""
+        return hue_fill(PRINTED_HUES[self.shade[template] // SHADE_COUNT], self.theme)
+
+    def template_words(self, template: int) -> str:
+        """Return the kind of a template."""
+        return KIND_WORDS[self.shade[template] // SHADE_COUNT]
+
+    def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
+        """Return the kinds shown, in the order of their hues."""
+        templates = {self.template_of(path[-1]) for path in shown}
+        kinds = {self.shade[template] // SHADE_COUNT: template for template in templates if template in self.rank}
+        return [
+            LegendRow(KIND_WORDS[kind], self.template_fill(template))
+            for kind, template in sorted(kinds.items())
+            if kind != OTHER
+        ]
 
 
 def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:

@@ -24,6 +24,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import INDEX_DTYPES, dtype_name
 from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, LIST_OPS, RANGE_OPS, SIZE_OPS, Role, has_role
 from graphviz_tb.ops.signatures import OutputDef, gives_bool, op_def
+from graphviz_tb.ops.table import op_row
 
 STATE_ROLES = (Role.VARIABLE, Role.TEMPORARY, Role.HANDLE, Role.TABLE, Role.NEXT_ELEMENT, Role.RESTORE)
 CONTROL_FLOW_ROLES = (
@@ -40,7 +41,8 @@ def index_arithmetic_ops(graph: Graph, asked: Callable[[Bools], Bools] | None = 
     """
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    given = np.ones(len(graph), bool)
+    # In an exported program an op that counts or fills has its limits as attributes, not as inputs.
+    given = ~graph.nodes_of_types(lambda op: graph.is_exported and has_role(op, Role.RANGE, Role.FILL))
     given[target] = False
     works = (
         ~_ops_computed_from_data(graph, source, target, given)
@@ -72,15 +74,25 @@ def _mask_and_position_ops(graph: Graph, works: Bools, given: Bools, source: Int
     start, stop = source[inner & works[source]], target[inner & works[source]]
     counted = reachable_mask(works & graph.nodes_of_types(RANGE_OPS.__contains__), start, stop)
     counted &= ~reachable_mask(values, start, stop) & ~reachable_mask(other, stop, start)
-    return counted | reachable_mask(works & graph.nodes_of_types(gives_bool), start, stop)
+    truths = graph.nodes_of_types(gives_bool)
+    if graph.is_exported:
+        truths[[node for node in np.flatnonzero(works & ~truths).tolist() if gives_truth_values(graph, node)]] = True
+    return counted | reachable_mask(works & truths, start, stop)
+
+
+def gives_truth_values(graph: Graph, node: int) -> bool:
+    """Return whether a node gives booleans for any inputs, or the file says that it does."""
+    if gives_bool(graph.op_types[graph.op[node]]):
+        return True
+    definition = graph.node_def(node) if graph.is_exported else None
+    return definition is not None and "bool" in all_output_dtypes(definition)
 
 
 def _ops_computed_from_data(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
     """Return weights, non-integer inputs, unknown ops, and everything computed from these other than sizes."""
+    known = op_row if graph.is_exported else op_def  # an exported program lists the types of all results
     start = graph.nodes_of_types(
-        lambda op: (
-            op in LIST_OPS or has_role(op, *STATE_ROLES, *CONTROL_FLOW_ROLES, *WEIGHTED_ROLES) or op_def(op) is None
-        )
+        lambda op: op in LIST_OPS or has_role(op, *STATE_ROLES, *CONTROL_FLOW_ROLES, *WEIGHTED_ROLES) or not known(op)
     )
     constant = graph.nodes_of_types(lambda op: op in CONSTANT_OPS)
     start |= graph.meaning.origin >= 0  # in a frozen graph weights are constants

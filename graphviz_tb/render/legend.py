@@ -38,7 +38,7 @@ MAX_COLUMN_WIDTH = 260  # px: slightly more than the widest box; longer labels a
 MAX_SENTENCE_WIDTH = 480  # px, if the rows are sentences
 SAMPLE_WIDTH, SAMPLE_GAP = 28, 8  # px: the width of a sample, and from it to its label
 PAPER_THEME = "paper"  # the theme of figures to print
-SCREEN_SIGNS = ("call", "function", "series", "fold", "shortcut", "summary")  # signs that explain a screen
+SCREEN_SIGNS = ("call", "function", "series", "chain", "fold", "shortcut", "summary")  # signs that explain a screen
 CHANGE_LABELS = {
     ("+", True): "new wire",
     ("−", True): "removed wire",

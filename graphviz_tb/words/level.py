@@ -182,11 +182,13 @@ def _box_second_line(node: NodeLabel, links: int = 0) -> str:
     return " · ".join(part for part in (second, count_of(links, "link") if links else "") if part)
 
 
-def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
+def stack_label(
+    node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int, shared: bool = True
+) -> NodeLabel:
     """Return the label of a stack that shows the content of one member.
 
     `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
-    `members`.
+    `members`. `shared`: that of the member is true of all.
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
     >>> label = stack_label(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
@@ -196,8 +198,9 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
     # A member that is a stack counts the ops of each of its members; a Keras layer (`about`) describes itself.
     counted_each = member.kind == "series" and member.member not in ("op", "call") and not member.about
     inside = f"{member.second} each" if member.second and not counted_each else member.second
+    inside = inside if shared else node.second
     aside = "" if node.connected else "side by side"
-    other = f"as {member.label}" if shown else ""
+    other = f"as {member.label}" if shown and any(map(str.isdigit, member.label)) else ""
     return replace(
         node,
         label=f"{node.label} {node.badge}",

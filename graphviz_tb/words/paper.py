@@ -35,7 +35,7 @@ from graphviz_tb.words.layer_steps import WEIGHTED_KINDS, LayerStep, TensorFlowS
 
 MOST_NODES = 150  # of a group: a larger one is no layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
-MOST_GROWING = 6  # members of a stack whose channels are listed
+MOST_GROWING = 6  # members of a stack whose channels are listed, or of a group without a stack
 MOST_ASKED = 64  # members of a stack whose words are compared
 MOST_NORM = 40  # ops of a norm
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
@@ -44,7 +44,9 @@ MEAN_OPS |= {"onnx::GlobalAveragePool"}
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 SHARED = "shared weights"
-COUNTS = re.compile(r" layers · | parameters?\b")  # of parameters, which say little of the layers
+COUNTS = re.compile(r" (?:layers|blocks) · | parameters?\b")  # of parameters, which say little of the layers
+FORWARD_BEHIND = re.compile(r", [^,]* → .*")  # behind the heads of attention
+MOST_LAYERS_BESIDE = 2  # of the blocks of a group that are alike: tables of tokens and of positions
 
 
 def _steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
@@ -158,13 +160,14 @@ class PaperWords:
         if None not in rest and len(set(rest)) == 1:
             return rest[0]
         words = [short_word(each).partition(" · ")[0] for each in said if each]
-        if len(words) != len(members) or unlike:
+        if len(words) != len(members):
             return None
         gives = [self._gives(member) for member in members] if len(members) <= MOST_GROWING else [0]
         line = ", ".join(words)
-        if len(words) <= MOST_SAID and fits(line):
+        if len(words) <= MOST_SAID and fits(line) and not unlike:
             return line
-        grows = all(gives) and sorted(gives) == gives and gives[0] < gives[-1]
+        turns = gives if gives[0] < gives[-1] else gives[::-1]
+        grows = all(gives) and sorted(gives) == turns and gives[0] != gives[-1]
         line = f"→ {', '.join(map(size_word, gives))}"
         return line if grows and fits(line) else None
 
@@ -227,7 +230,39 @@ class PaperWords:
         each = self._parameters(members[0]) if members else (0, 0)
         if each[0] and all(self._parameters(member) == each for member in members):
             return f"{_size_words(*each)} each"
-        return _size_words(*self._parameters(row))
+        count, layers = self._parameters(row)
+        return self._block_count_words(row, count, layers) or _size_words(count, layers)
+
+    def _block_count_words(self, row: int, count: int, layers: int) -> str | None:
+        """Return how many equal blocks a group consists of, and the words of one: `6 × (4 heads × 64)`."""
+        blocks = self._equal_blocks(row, layers) if count and not self.hierarchy.calls else ()
+        words_of = {self._words(block) for block in blocks[1:] or blocks}  # the first may have more
+        if len(words_of) != 1:
+            return None
+        if not (said := words_of.pop()):
+            return f"{len(blocks)} blocks · {format_count(count)}"
+        ways = (f"{len(blocks)} × ({words})" for words in (said, FORWARD_BEHIND.sub("", said)))
+        return next(filter(fits, ways), f"{len(blocks)} blocks · {format_count(count)}")
+
+    def _equal_blocks(self, row: int, layers: int) -> Sequence[int]:
+        """Return the members of the stack that holds nearly all layers of a group, or its groups of layers if all have
+        the same words; none for any other group."""
+        while True:
+            below = self.hierarchy.children(row).tolist()
+            parts = [part for part in below if self._parameters(part)[1]] if len(below) <= MOST_ASKED else []
+            largest = max(parts, key=lambda part: self._parameters(part)[1], default=-1)
+            if largest < 0 or not self.hierarchy.can_open(largest):
+                return ()
+            stack = sole_stack(self.hierarchy, largest)
+            beside = layers - self._parameters(largest)[1]
+            if len(parts) > 1 and beside > MOST_LAYERS_BESIDE:
+                said = {self._words(part) if self.hierarchy.can_open(part) else None for part in parts}
+                return parts if len(said) == 1 and None not in said and len(parts) <= MOST_GROWING else ()
+            if stack >= 0 and is_stack(self.hierarchy, stack) and self.hierarchy.connected[stack]:
+                members = repeated_rows(self.hierarchy, stack)
+                few = len(members) <= MOST_ASKED and beside < self._parameters(members[-1])[1]
+                return members if few else ()
+            row = largest
 
     @cached_property
     def _uses(self) -> tuple[list[int], list[int], list[bool]]:

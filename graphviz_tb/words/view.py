@@ -35,6 +35,7 @@ from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.ops.layers import is_counted_name
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
 from graphviz_tb.words.level import joined_label, level_words, stack_label
+from graphviz_tb.words.module_names import module_class, printed_name
 from graphviz_tb.words.paper import PaperWords
 
 # The label of each closed box: its name, second line and badge.
@@ -52,7 +53,8 @@ class NodeLabels:
     """Makes the labels of nodes.
 
     `second(path)` is the second line that a picture wants, None for the usual one. Labels that are not `placed` have no
-    address. `alone`: stacks show one member, and a group that holds only a stack is drawn as that stack.
+    address. `alone`: stacks show one member, and a group that holds only a stack is drawn as that stack. `printed`: for
+    a figure to print, with one word for a module.
     """
 
     def __init__(
@@ -61,11 +63,13 @@ class NodeLabels:
         second: Callable[[RowPath], str | None],
         placed: bool = True,
         alone: bool = False,
+        printed: bool = False,
     ) -> None:
         self.hierarchy = hierarchy
         self.second = second
         self.placed = placed
         self.alone = alone
+        self.printed = printed and hierarchy.graph.has_module_scopes
         self.ops = OpCounter(hierarchy)
         self.nameless = _has_nameless_ops(hierarchy)
         self.paper = PaperWords(hierarchy)
@@ -79,9 +83,12 @@ class NodeLabels:
         if sole_scope(self.hierarchy, path[-1]) >= 0:
             return joined_label([self.plain_label(each) for each in scopes_of_frame(self.hierarchy, path, content)])
         node, member = self.plain_label(path), self.plain_label(content)
-        members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
+        stack = sole_stack(self.hierarchy, path[-1])
+        members = self.hierarchy.children(stack).tolist()
         shown = members.index(content[-1])
-        return stack_label(node, self.second(path), member, shown, len(members))
+        layers = self.paper.tells_layers(content[-1])
+        shared = not layers or self.paper.of(stack) == self.paper.of(content[-1])
+        return stack_label(node, self.second(path), member, shown, len(members), shared)
 
     def plain_label(self, path: RowPath) -> NodeLabel:
         """Return the label of the child at `path`, closed or with its own content."""
@@ -93,17 +100,20 @@ class NodeLabels:
         members = hierarchy.children(like)[:1].tolist() if stack else []
         said = self.second(path)
         usual, name = self.usual_second_line(row), self.short_label(path)
+        if self.printed:
+            usual, name = usual or module_class(name), printed_name(name)
         sign = self.sign_of(row)
         second = ("" if sign else usual) if said is None else said
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
         first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
+        label, second = (second, name) if first else (name, second)
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
             kind="op" if sign else kind,
-            label=second if first else name,
+            label=label,
             full=hierarchy.name[row],
-            second=name if first else second,
+            second="" if second.casefold() == label.casefold() else second,
             # Words say more of a fold than the number of its parts.
             badge=badge if kind == "series" or usual == self.op_count_text(row) else "",
             openable=hierarchy.can_open(row) and hierarchy.sole_op(row) < 0,
@@ -171,8 +181,8 @@ class NodeLabels:
         return self.op_count_text(row)
 
     def op_type(self, row: int) -> str:
-        """Return the type of an op."""
-        return self.type_of_node(int(self.hierarchy.node[row]))
+        """Return the type of an op, without its framework."""
+        return self.type_of_node(int(self.hierarchy.node[row])).rpartition("::")[2]
 
     def type_of_node(self, node: int) -> str:
         """Return the type of a node."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import graphviz_tb
-from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 
+EXPORTED = Path(__file__).parents[2] / "fixtures/exported"
 FLOAT, UINT8, INT32, INT64, BOOL = 1, 4, 3, 9, 10
 # name, op, the attributes that say types, inputs
 CAUSAL = (
@@ -202,3 +205,24 @@ def test_zeros_of_a_shape_are_data() -> None:
         ("out", "AddV2", {"T": FLOAT}, ("x", "zeros")),
     )
     assert indexes(nodes) == {"shape", "length"}
+
+
+@each(("name", "words"), [("llama.script.onnx.gz", {"mask", "shape"}), ("swin.dynamo.onnx.gz", {"mask"})])
+def test_exported_programs_say_the_types_of_their_results(name: str, words: set[str]) -> None:
+    hierarchy = graphviz_tb.load(EXPORTED / name).hierarchy
+    folded = [row for row in range(len(hierarchy)) if hierarchy.how[row] == GroupOrigin.INDEX]
+    assert {hierarchy.display_label(row) for row in folded} == words
+    assert not any("Conv" in each or "MatMul" in each for row in folded for each in types_below(hierarchy, row))
+
+
+def test_an_op_without_inputs_counts_positions_in_an_exported_program() -> None:
+    graph = graphviz_tb.load(EXPORTED / "gpt.pt2").hierarchy.graph
+    found = {graph.op_types[graph.op[node]] for node in graph.meaning.indexes().nonzero()[0].tolist()}
+    assert found == {"aten::arange"}
+
+
+def types_below(hierarchy: Hierarchy, row: int) -> set[str]:
+    """The types of the ops in a group."""
+    graph = hierarchy.graph
+    nodes = [node for node in hierarchy.node[row : hierarchy.end[row]].tolist() if node >= 0]
+    return {graph.op_types[graph.op[node]] for node in nodes}

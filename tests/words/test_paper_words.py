@@ -161,3 +161,9 @@ def test_a_stage_of_two_unlike_blocks_says_its_way() -> None:
         *convolution("stage/d", "stage/c/Relu", 3, 3, 128, 128),
     ]
     assert words(IMAGE, *nodes)["stage"] == "3×3 128 /2, 3 × (3×3 128), projection"
+
+
+def test_a_group_of_a_stack_says_how_many_blocks_it_has() -> None:
+    hierarchy = load(Path(__file__).parents[2] / "fixtures/exported/vit.pt2").hierarchy
+    encoder = next(row for row, name in enumerate(hierarchy.name) if name.endswith("Encoder[encoder]"))
+    assert PaperWords(hierarchy).of(encoder) == "6 × (4 heads × 8)"

@@ -29,6 +29,7 @@ from graphviz_tb.fold.flow.levels import ChildEdges, Siblings
 from graphviz_tb.fold.flow.loops import loop_closing_edges
 from graphviz_tb.fold.flow.order import box_depths, box_tokens, compute_flow_order
 from graphviz_tb.fold.flow.regions import fold_dag
+from graphviz_tb.graphs.index_arithmetic import gives_truth_values
 from graphviz_tb.graphs.tensors import all_output_dtypes
 from graphviz_tb.graphs.traversal import topological_order
 from graphviz_tb.model.columns import Bools, Longs
@@ -46,7 +47,6 @@ from graphviz_tb.ops.roles import (
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
 )
-from graphviz_tb.ops.signatures import gives_bool
 
 # State of a level while its boxes are sorted into flow and aside.
 
@@ -338,7 +338,8 @@ def _index_group_name(boxes: list[FlowBox], hierarchy: Hierarchy) -> str:
     nodes = [node for box in boxes for node in hierarchy.node[box.row : hierarchy.end[box.row]].tolist() if node >= 0]
     types = {graph.op_types[op] for op in graph.op[nodes].tolist()}
     chosen = [node for node in nodes if graph.op_types[graph.op[node]] in SELECT_OPS]
-    if any(map(gives_bool, types)) and not any(_selects_integers(hierarchy, node) for node in chosen):
+    truths = any(gives_truth_values(graph, node) for node in nodes)
+    if truths and not any(_selects_integers(hierarchy, node) for node in chosen):
         return "mask"
     if not RANGE_OPS.isdisjoint(types):
         return "positions"
