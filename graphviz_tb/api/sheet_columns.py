@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from graphviz_tb.arrange.cache import CacheKey, ColumnBreaks, level_key, rank_counts
-from graphviz_tb.arrange.lanes import RankExtent, column_joints, cut_into_columns, extent_in_columns, longest_part
+from graphviz_tb.arrange.lanes import (
+    RankExtent,
+    column_joints,
+    cut_into_columns,
+    extent_in_columns,
+    has_lone_column,
+    longest_part,
+)
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Direction, Scene
 from graphviz_tb.model.view import View
@@ -90,8 +97,15 @@ def _shown_scale(across: int, along: int, direction: Direction, target: SheetTar
     """Return the scale of a picture in thousandths; a tower counts as smaller."""
     wide, tall = (across, along) if direction in ("BT", "TB") else (along, across)
     scale = target.scale(wide, tall)
-    wide, tall = max(wide, MIN_SHEET_PX) + target.room[0], tall + target.room[1]
-    return scale if tall <= MAX_HEIGHT_RATIO * wide else scale * MAX_HEIGHT_RATIO * wide // tall
+    if not _is_tower(across, along, direction, target):
+        return scale
+    return scale * MAX_HEIGHT_RATIO * (max(wide, MIN_SHEET_PX) + target.room[0]) // (tall + target.room[1])
+
+
+def _is_tower(across: int, along: int, direction: Direction, target: SheetTarget) -> bool:
+    """Return whether a picture is more than `MAX_HEIGHT_RATIO` times as high as wide."""
+    wide, tall = (across, along) if direction in ("BT", "TB") else (along, across)
+    return tall + target.room[1] > MAX_HEIGHT_RATIO * (max(wide, MIN_SHEET_PX) + target.room[0])
 
 
 def _column_offers(
@@ -117,7 +131,7 @@ def _column_offers(
         best = _shown_scale(*size, direction, target)
         for count in range(1, MAX_COLUMNS + 1):
             cuts = cut_into_columns(ranks, allowed, count)
-            if len(cuts) != count - 1:
+            if len(cuts) != count - 1 or (has_lone_column(ranks, cuts) and not _is_tower(*size, direction, target)):
                 continue
             found = extent_in_columns(ranks, cuts)
             change = (found[0] - was[0], found[1] - was[1])

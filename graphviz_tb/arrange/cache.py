@@ -74,7 +74,8 @@ def skeleton_key(
     against = frozenset((number[row], inbound) for row, inbound in outside.turned if row in number)
     order = tuple((number[row], inbound) for row, inbound in outside.order if row in number)
     masks = metagraph.mask, metagraph.automatic
-    return (options, metagraph.units, edges, bridges, _drawn_loads(metagraph), against, order, masks), rows
+    loads, training = _drawn_loads(metagraph), metagraph.training
+    return (options, metagraph.units, edges, bridges, loads, against, order, masks, training), rows
 
 
 def _drawn_loads(metagraph: Metagraph) -> CacheKey:

@@ -107,6 +107,25 @@ def _fill_columns(
     return tuple(cuts)
 
 
+def has_lone_column(ranks: Sequence[RankExtent], cuts: Sequence[int]) -> bool:
+    """Return whether a column is one rank, shorter than a quarter of the longest: it seems to be left over.
+
+    >>> ranks = [RankExtent(30, 10, 0, 80)] * 9
+    >>> has_lone_column(ranks, (1,)), has_lone_column(ranks, (2,)), has_lone_column(ranks[:3], (1,))
+    (True, False, False)
+    """
+    columns = [ranks[first:last] for first, last in pairwise([0, *cuts, len(ranks)])]
+    longest = max(_column_length(column) for column in columns)
+    return any(
+        sum(rank.length > 0 for rank in column) == 1 and 4 * _column_length(column) < longest for column in columns
+    )
+
+
+def _column_length(column: Sequence[RankExtent]) -> int:
+    """Return the length of ranks along the flow."""
+    return sum(rank.length + rank.gap for rank in column) - column[-1].gap
+
+
 def extent_in_columns(ranks: Sequence[RankExtent], cuts: Sequence[int], lines: int = 1) -> tuple[int, int]:
     """Return the extent of a part across and along, cut at some ranks.
 
@@ -117,8 +136,7 @@ def extent_in_columns(ranks: Sequence[RankExtent], cuts: Sequence[int], lines: i
     turn = TURN_PX + LINE_STEP_PX * lines
     for number, (first, last) in enumerate(pairwise([0, *cuts, len(ranks)])):
         column = ranks[first:last]
-        long = sum(rank.length + rank.gap for rank in column) - column[-1].gap
-        along = max(along, long + (turn if number else 0) + (turn if number < len(cuts) else 0))
+        along = max(along, _column_length(column) + (turn if number else 0) + (turn if number < len(cuts) else 0))
         across += max(rank.high for rank in column) - min(rank.low for rank in column)
         across += GUTTER_PX if number else 0
     return across, along

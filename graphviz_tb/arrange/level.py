@@ -177,7 +177,8 @@ def _arrange_core(
     # All run along the ranks.
     arcs = [(line.target, line.source) if i in backward else (line.source, line.target) for i, line in enumerate(drawn)]
     away = metagraph.automatic.extracted_children
-    core = [child for child in range(base) if child not in away]
+    apart = _loose_training(metagraph, drawn)
+    core = [child for child in range(base) if child not in away and child not in apart]
     parts = _add_main_paths(_connected_pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
     made = ENGINES[options.engine]([piece.part for piece in parts], options)
     made = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(made, parts, strict=True)]
@@ -192,7 +193,36 @@ def _arrange_core(
     if options.wrap:
         broken = column_breaks(list(zip(layers, widths, strict=True)))
     notices = dict.fromkeys(notice for laid in layers for notice in laid.notices)
-    return replace(_assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, broken), notices=tuple(notices))
+    skeleton = _assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, broken)
+    skeleton = _set_loose_training(skeleton, apart, [line.training for line in drawn])
+    return replace(skeleton, notices=tuple(notices))
+
+
+def _loose_training(metagraph: Metagraph, drawn: list[ArrangeLine]) -> list[int]:
+    """Return the children without lines that stand with what trains the model: bookkeeping; none if nothing trains."""
+    if not any(line.training for line in drawn):
+        return []
+    joined = {end for line in drawn for end in (line.source, line.target)} | metagraph.automatic.extracted_children
+    return [child for child in metagraph.training if child not in joined]
+
+
+def _set_loose_training(skeleton: Skeleton, apart: list[int], training: list[int]) -> Skeleton:
+    """Set children without lines at the right end of the ranks before what trains the model, one on each."""
+    if not apart:
+        return skeleton
+    trained = training_items([wire.chain for wire in skeleton.wires], training)
+    parts = [[*part] for part in skeleton.parts]
+    number, rank = next(
+        (number, rank)
+        for number, part in enumerate(parts)
+        for rank, row in enumerate(part)
+        if any(item < skeleton.children and item in trained for item in row)
+    )
+    first = int(skeleton.children <= parts[number][0][0] < skeleton.first_waypoint)  # not among ports
+    for child in apart:
+        rank = max(rank - 1, first)
+        parts[number][rank] = (*parts[number][rank], child)
+    return replace(skeleton, parts=tuple(tuple(part) for part in parts))
 
 
 def _add_main_paths(

@@ -23,13 +23,14 @@ from graphviz_tb.expand.extract import (
     on_cycles_through,
 )
 from graphviz_tb.expand.stubs import ChildMark, MarksByHost, call_constants, list_annotations
+from graphviz_tb.expand.training_lines import children_apart, mark_training_lines, training_roles
 from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
-from graphviz_tb.graphs.rows import computing_rows, training_rows
+from graphviz_tb.graphs.rows import computing_rows
 from graphviz_tb.model.columns import Bools, Bytes, distinct_values, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY_MARK
 from graphviz_tb.model.hierarchy import SCOPE_ROW, STACK_KINDS, TRAINING_ORIGIN, Hierarchy
-from graphviz_tb.model.metagraph import Bridge, DrawingMask, LevelForm, Metaedge, Metagraph
+from graphviz_tb.model.metagraph import IMPLIED_LINE, Bridge, DrawingMask, LevelForm, Metaedge, Metagraph
 from graphviz_tb.model.paths import RowPath, child_path, content_rows, last_segment, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
 
@@ -133,6 +134,9 @@ class Expander:
         if self._marks is None:
             self._marks = MarksByHost(hierarchy)
         marks = self._marks.marks_of_level(rows) + call_constants(hierarchy, path, rows)
+        opens = [hierarchy.can_open(row) for row in rows]
+        roles = self.training[rows].tolist()
+        edges = mark_training_lines(edges, roles, opens)
         around = self._extract_input(path, rows, edges, marks)
         automatic, mask = self._extraction_masks(path, rows, around)
         # A child keeps its bridges where either mask has it in the core: see `decide_drawable`.
@@ -141,13 +145,14 @@ class Expander:
             row=path[-1],
             children=tuple(rows),
             units=tuple([NOMINAL_HALF_WIDTHS[self._kinds[row]] for row in rows]),
-            edges=(*_mark_training(edges, self.training[rows]), *self._back_edges(path, rows)),
+            edges=(*edges, *self._back_edges(path, rows)),
             bridges=tuple(bridges),
             mask=mask,
             automatic=automatic,
             annotations=list_annotations(marks, edges, mask, bridges, rows),
             functions=hierarchy.function_rows if path == (0,) else (),
             loops=tuple(loops),
+            training=tuple(children_apart(roles)),
         )
         if self.hidden is None:
             return level
@@ -180,18 +185,10 @@ class Expander:
         )
 
     @cached_property
-    def training(self) -> Bools:
-        """Mark the rows of gradients and updates, of folds of them, and all rows in these; none for TensorBoard."""
+    def training(self) -> Bytes:
+        """The role of each row in the training, as `training_roles` says; none for TensorBoard."""
         hierarchy = self.hierarchy
-        if self.options.tensorboard:
-            return np.zeros(len(hierarchy), bool)
-        marked: Bools = training_rows(hierarchy)[0] | (hierarchy.how == TRAINING_ORIGIN)
-        marked[0] = False
-        steps = np.zeros(len(hierarchy) + 1, np.int64)
-        np.add.at(steps, np.flatnonzero(marked), 1)
-        np.subtract.at(steps, hierarchy.end[marked], 1)
-        inside: Bools = steps[:-1].cumsum() > 0
-        return inside
+        return np.zeros(len(hierarchy), np.uint8) if self.options.tensorboard else training_roles(hierarchy)
 
     @cached_property
     def _computing(self) -> Bools:
@@ -207,7 +204,7 @@ class Expander:
         if not trains and not stacks:
             return frozenset()
         # Pairs of children that data leads from and to.
-        pairs = {(edge.source, edge.target) for edge in edges if edge.tensors}
+        pairs = {(edge.source, edge.target) for edge in edges if edge.tensors and not edge.training & IMPLIED_LINE}
         data = sorted(pairs)
         reversed_pairs = {
             source
@@ -303,12 +300,13 @@ class Expander:
             automatic = mask = choose_extracted_cycles(level)
         else:
             automatic = mask = choose_extracted(level, self.options)
+        automatic = mask = _without_implied_lines(automatic, level)
         if self._main or self._aux:
             names = [self.hierarchy.name[row] for row in rows]
             # `--main` decides again, with these children exempt; `--aux` only takes its children out of the result.
             included = frozenset(index for index, name in enumerate(names) if name in self._main)
             if included:
-                mask = choose_extracted(replace(level, included=included), self.options)
+                mask = _without_implied_lines(choose_extracted(replace(level, included=included), self.options), level)
             away = mask.extracted_children
             mask = _extract_by_hand(
                 mask, level, [index for index, name in enumerate(names) if name in self._aux and index not in away]
@@ -330,14 +328,6 @@ class Expander:
         return decide_drawable(self, path, rows, bridges, away, self.options)
 
 
-def _mark_training(edges: list[Metaedge], training: Bools) -> list[Metaedge]:
-    """Mark the metaedges to and from children that are gradients or updates, unless all children are."""
-    if not training.any() or training.all():
-        return edges
-    ends = [int(training[edge.source]) | int(training[edge.target]) << 1 for edge in edges]
-    return [replace(edge, training=end) if end else edge for edge, end in zip(edges, ends, strict=True)]
-
-
 def _summary_only_rows(hierarchy: Hierarchy) -> Bools:
     """Mark the rows that hold, or are, one op that only summaries touch, such as MergeSummary."""
     graph = hierarchy.graph
@@ -354,6 +344,12 @@ def _summary_only_rows(hierarchy: Hierarchy) -> Bools:
     single = hierarchy.op_prefix_sum[hierarchy.end] - hierarchy.op_prefix_sum[:-1] == 1
     kept: Bools = single & (busy[hierarchy.end] == busy[:-1])
     return kept
+
+
+def _without_implied_lines(mask: DrawingMask, level: ExtractInput) -> DrawingMask:
+    """Return a mask that leaves out the lines that go without saying, too."""
+    implied = [index for index, edge in enumerate(level.edges) if edge.training & IMPLIED_LINE]
+    return replace(mask, stubbed=mask.stubbed.union(implied)) if implied else mask
 
 
 def _extract_by_hand(mask: DrawingMask, level: ExtractInput, nodes: Sequence[int]) -> DrawingMask:

@@ -15,7 +15,8 @@ from dataclasses import field, replace
 from graphviz_tb.graphs.traversal import reachable_from, strong_components
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.metagraph import DrawingMask, Metaedge, Metagraph
+from graphviz_tb.model.metagraph import IMPLIED_LINE, DrawingMask, Metaedge, Metagraph
+from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN
 from graphviz_tb.options import ExpandOptions
 
 # Drop the children of a level that the reader hid.
@@ -61,6 +62,7 @@ def drop_hidden_children(level: Metagraph, hidden: Bools) -> Metagraph:
         ),
         functions=tuple(row for row in level.functions if not hidden[row]),
         loops=tuple((place[at], count) for at, count in level.loops if at in place),
+        training=tuple(place[at] for at in level.training if at in place),
     )
 
 
@@ -159,12 +161,13 @@ def _keeps_all_children(level: ExtractInput) -> bool:
 
 
 def _start_extraction(level: ExtractInput) -> ExtractState:
-    """Return a state with all children in the core."""
+    """Return a state with all children in the core, and without the lines that go without saying."""
     links_out: list[dict[int, int]] = [{} for _ in range(level.count)]
     links_in: list[dict[int, int]] = [{} for _ in range(level.count)]
     for index, edge in enumerate(level.edges):
-        links_out[edge.source][edge.target] = index
-        links_in[edge.target][edge.source] = index
+        if not edge.training & IMPLIED_LINE:
+            links_out[edge.source][edge.target] = index
+            links_in[edge.target][edge.source] = index
     return ExtractState(level, links_out, links_in, dict.fromkeys(range(level.count)))
 
 
@@ -209,6 +212,8 @@ def _extract_sinks(work: ExtractState, options: ExpandOptions) -> None:
     """Extract sink types (NoOp), and scopes whose root op is one."""
     # A scope whose root op is a NoOp but which feeds data to others is no sink.
     handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
+    # Nor is an optimizer that ends in one.
+    handing |= {edge.target for edge in work.level.edges if edge.tensors and edge.training == BOTH_ENDS_TRAIN}
     staying = work.level.included | work.level.computing | handing
     for node in range(work.level.count):
         if work.level.sink[node] and node not in staying and node in work.core:

@@ -11,7 +11,7 @@ from graphviz_tb.expand.calls import constants_into_call
 from graphviz_tb.model.columns import Longs, positions_of_rows
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, Hierarchy
-from graphviz_tb.model.metagraph import Annotation, Bridge, DrawingMask, Metaedge, Side, StubKind
+from graphviz_tb.model.metagraph import IMPLIED_LINE, Annotation, Bridge, DrawingMask, Metaedge, Side, StubKind
 from graphviz_tb.model.paths import RowPath
 
 STUB_KIND_BY_MARK: dict[Mark, StubKind] = {Mark.CONSTANT: "constant", Mark.SUMMARY: "summary", Mark.WEIGHT: "weight"}
@@ -103,8 +103,9 @@ def list_annotations(
     for index in sorted(mask.stubbed):
         edge = edges[index]
         count, control = edge.tensors + edge.control, not edge.tensors
-        push(edge.source, "out", rows[edge.target], "shortcut", count, control)
-        push(edge.target, "in", rows[edge.source], "shortcut", count, control)
+        implied = edge.training & IMPLIED_LINE > 0
+        push(edge.source, "out", rows[edge.target], "shortcut", count, control, implied)
+        push(edge.target, "in", rows[edge.source], "shortcut", count, control, implied)
     away = mask.extracted_children
     for bridge in bridges:
         if not bridge.drawable or bridge.child in away:

@@ -112,6 +112,9 @@ StubKind = Literal["shortcut", "constant", "summary", "weight"]
 EdgeKind = Literal["data", "control", "reference"]
 
 
+IMPLIED_LINE = 4  # in `Metaedge.training`: to or from what trains the model, and goes without saying
+
+
 class BundledLine:
     """A bundle of flat edges: bundle `number` of `bundles`."""
 
@@ -138,7 +141,7 @@ class Metaedge(BundledLine):
     and reference edges; their tensors are in bundle `number` of `bundles`. `back`: from the results of a loop's
     body to its arguments, without a flat edge. `training`: 0, or which ends compute gradients or
     updates (`SOURCE_TRAINS` and so on in `model.skeleton`) where not all children of the group do: the line is thin,
-    and on no main path.
+    and on no main path; plus `IMPLIED_LINE` if it is neither drawn nor a stub.
     """
 
     source: int
@@ -207,7 +210,8 @@ class Annotation:
 
     `child` is a position in `Metagraph.children`, `side` "in" or "out", `other` the row it represents (maybe in another
     group), `edges` the number of flat edges that it represents, `control` true if all are control edges,
-    `training` true if they are lines between the model and gradients or updates elsewhere: these are not drawn.
+    `training` true if they are lines between the model and gradients or updates elsewhere, or go without saying: these
+    are not drawn.
     """
 
     child: int
@@ -245,7 +249,8 @@ class Metagraph:
     series and fold 3); `edges` all metaedges between them (drawn or not: see `mask`); `bridges` the edges that leave
     the group; `mask` the items drawn elsewhere, `automatic` that mask before `--main` and `--aux` (it decides the
     drawing order, so that moving a node by hand moves no other node); `annotations` stubs and marks;
-    `loops` counts edges from a child to itself.
+    `loops` counts edges from a child to itself; `training` are the children that train the model or keep its books,
+    where others are the model.
     """
 
     row: int
@@ -258,6 +263,7 @@ class Metagraph:
     annotations: tuple[Annotation, ...] = ()
     functions: tuple[int, ...] = ()
     loops: tuple[tuple[int, int], ...] = ()
+    training: tuple[int, ...] = ()
 
     def core_edges(self) -> list[int]:
         """Return indices of the metaedges that are drawn as lines."""

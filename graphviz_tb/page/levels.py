@@ -70,6 +70,7 @@ def _encode_level(held: PageLevel, say: LineTable) -> IntArray:
         )
     _append_columns(out, _encode_stubs(graph.annotations))
     _append_columns(out, graph.loops)
+    out.extend(_length_prefixed(graph.training))
     _append_skeleton(out, held.skeleton)
     return out
 

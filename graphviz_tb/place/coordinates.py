@@ -46,6 +46,7 @@ def place_level(
     sides: Sequence[tuple[int, int]] | None = None,
     entries: Mapping[int, int] | None = None,
     training: Sequence[int] = (),
+    apart: Sequence[int] = (),
 ) -> LevelLayout:
     """Place one level, its flow running down.
 
@@ -53,7 +54,8 @@ def place_level(
     where a wire touches the child that is its source or target, from the child's left edge (None: at the best place);
     `strokes` say how wires are drawn: a gap with a label is wider; `sides` are where on each child a wire that is not
     straight may touch it instead, from where to where ((0, 0): nowhere else); `entries` end next to their lower
-    item, on its left (-1) or right (1) side; `training` says, by wire, which ends train the model, as in `Metaedge`.
+    item, on its left (-1) or right (1) side; `training` says, by wire, which ends train the model, as in `Metaedge`;
+    `apart` are the children that train it or keep its books.
     After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
@@ -68,7 +70,7 @@ def place_level(
     ends = attach_lines(skeleton, chains, sizes, gaps) if anchors is None else _anchored_ends(skeleton, anchors)
     # From here on by item: children, then ports, then waypoints.
     widths, heights = _item_sizes(skeleton, sizes)
-    trained = training_items([wire.chain for wire in skeleton.wires], training) if training else set()
+    trained = training_items([wire.chain for wire in skeleton.wires], training).union(apart) if training else set()
     thick = _item_thicknesses(skeleton, drawn)
     steps = [[_rank_distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
     lefts = _place_across(skeleton, chains, ends, widths, steps, trained)

@@ -445,6 +445,7 @@ def _lay_out_level(
         sides=sides,
         entries=turns.entries,
         training=_training_ends(view),
+        apart=view.metagraph.training,
     )
 
 

@@ -89,8 +89,9 @@ function stubsOf(marks, edges, stubbed, bridges, rows) {
   for (const index of [...stubbed].sort((a, b) => a - b)) {
     const edge = edges[index];
     const [count, control] = [edge.tensors + edge.control, !edge.tensors];
-    push(edge.source, "out", rows[edge.target], count, control);
-    push(edge.target, "in", rows[edge.source], count, control);
+    const implied = !!(edge.training & layout.IMPLIED_LINE);
+    push(edge.source, "out", rows[edge.target], count, control, implied);
+    push(edge.target, "in", rows[edge.source], count, control, implied);
   }
   for (const one of bridges) if (!one.drawable) push(one.child, one.inbound ? "in" : "out", one.other, one.tensors + one.control, !one.tensors, one.training);
   return [...found.values()];

@@ -194,6 +194,7 @@ class SingleBundle {
   }
 }
 const EMPTY_BUNDLE = new SingleBundle();
+const IMPLIED_LINE = 4;
 class BundledLine {
   get carried_tensors() {
     return this.bundles.carried_tensors(this.number);
@@ -278,7 +279,7 @@ class DrawingMask {
   }
 }
 class Metagraph {
-  constructor(row, children, units, edges, bridges, mask = new DrawingMask(), automatic = new DrawingMask(), annotations = [], functions = [], loops = []) {
+  constructor(row, children, units, edges, bridges, mask = new DrawingMask(), automatic = new DrawingMask(), annotations = [], functions = [], loops = [], training = []) {
     this.row = row;
     this.children = children;
     this.units = units;
@@ -289,6 +290,7 @@ class Metagraph {
     this.annotations = annotations;
     this.functions = functions;
     this.loops = loops;
+    this.training = training;
   }
   core_edges() {
     return (() => { const out = []; for (const index of py_range(this.edges.length)) if (!this.mask.stubbed.has(index)) { out.push(index); } return out; })();
@@ -2466,14 +2468,14 @@ function _training_columns(skeleton, trained) {
 // place.coordinates
 const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
-function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null, entries = null, training = []) {
+function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null, entries = null, training = [], apart = []) {
   let drawn, chains, ends, widths, heights, trained, thick, steps, lefts;
   gaps = (gaps || new LevelGaps());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
   chains = downward_chains(skeleton);
   ends = ((anchors == null) ? attach_lines(skeleton, chains, sizes, gaps) : _anchored_ends(skeleton, anchors));
   [widths, heights] = _item_sizes(skeleton, sizes);
-  trained = (training.length ? training_items((() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })(), training) : new Set());
+  trained = (training.length ? py_union(training_items((() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })(), training), apart) : new Set());
   thick = _item_thicknesses(skeleton, drawn);
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
   lefts = _place_across(skeleton, chains, ends, widths, steps, trained);
@@ -3462,7 +3464,7 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
   gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward});
   ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering);
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
-  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view));
+  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view), view.metagraph.training);
 }
 function _training_ends(view) {
   let edges, ends;
@@ -5206,6 +5208,7 @@ const exported = {
   Bridge: Bridge,
   Annotation: Annotation,
   Mask: DrawingMask,
+  IMPLIED_LINE: IMPLIED_LINE,
   Metagraph: Metagraph,
   PortSlot: PortSlot,
   Wire: Wire,

@@ -81,7 +81,8 @@ export function readLevel(words, from, name) {
     .rows(4)
     .map(([child, other, flags, count]) => new layout.Annotation(child, SIDES[flags & 1], name(other), STUBS[flags >> 3], count, !!(flags & 2), !!(flags & 4)));
   const loops = from.rows(2);
-  const metagraph = new layout.Metagraph(row, children, [], edges, bridges, masks[0], masks[1], notes, functions, loops);
+  const training = from.list();
+  const metagraph = new layout.Metagraph(row, children, [], edges, bridges, masks[0], masks[1], notes, functions, loops, training);
   return { metagraph, skeleton: readSkeleton(from, children.length, name), node_labels: nodeLabels };
 }
 

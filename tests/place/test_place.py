@@ -52,7 +52,7 @@ def test_stubs_leave_the_flow_sides_free() -> None:
 
 @pytest.mark.parametrize("direction", ["BT", "TB", "LR", "RL"])
 def test_the_auxiliary_area_stands_apart_behind_a_rule(direction: str) -> None:
-    found = graphviz_tb.load(REAL / "lstm_dynamic_rnn.pb").picture(direction=direction, depth=0).scene
+    found = graphviz_tb.load(REAL / "lstm_dynamic_rnn.pb", aux=("Adam",)).picture(direction=direction, depth=0).scene
     away = [box for box in found.boxes if box.area != "main"]
     main = [box for box in found.boxes if box.area == "main"]
     *_, rule = found.rules
@@ -133,7 +133,8 @@ def test_where_there_is_no_room_for_a_title_the_content_moves() -> None:
 
 
 def test_what_stood_beside_a_group_is_counted_when_it_is_open() -> None:
-    found = graphviz_tb.load(REAL / "lstm_dynamic_rnn.pb").picture(open=("Adam",), direction="LR", depth=0).scene
+    model = graphviz_tb.load(REAL / "lstm_dynamic_rnn.pb", aux=("Adam",))
+    found = model.picture(open=("Adam",), direction="LR", depth=0).scene
     (count,) = (text.content for text in found.texts if text.role == "count")
     assert "link" in count
     opened = next(box for box in found.boxes if box.open)

@@ -63,5 +63,15 @@ def test_nothing_stands_apart_inside_what_trains_the_model() -> None:
     assert not [text for text in scene.texts if text.content == "Training" and text.box in inner]
 
 
+@pytest.mark.parametrize("name", ["keras2_mnist.pb", "saver_meta.pb", "multi_device.pb"])
+def test_bookkeeping_has_no_line_and_stands_with_what_trains_the_model(name: str) -> None:
+    for direction in ("BT", "LR"):
+        scene = graphviz_tb.load(REAL / name).picture(direction=direction).scene
+        books = _box(scene, "bookkeeping")
+        rule = scene.rules[-1]
+        assert books.x > rule.x1 if direction == "BT" else books.y > rule.y1
+        assert not any(scene.boxes[end] is books for route in scene.routes for end in (route.source, route.target))
+
+
 def _box(scene: Scene, start: str) -> Box:
     return next(box for box in scene.boxes if box.address.startswith(start))

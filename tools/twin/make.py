@@ -52,6 +52,7 @@ WANTED = {
         "Bridge",
         "Annotation",
         "DrawingMask: Mask",
+        "IMPLIED_LINE",
         "Metagraph",
     ),
     "model.skeleton": (

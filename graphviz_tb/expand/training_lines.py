@@ -1,0 +1,88 @@
+"""Which children of a level train the model, and which lines to them go without saying.
+
+A line says something if it is where the training begins: from the loss to its gradients, from a group of layers to
+them, from gradients to updates. That each single op hands on its result as well, that updates wait for the model, and
+all lines of bookkeeping (savers, initialisers, metrics) go without saying: they are neither drawn nor stubs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from graphviz_tb.graphs.rows import count_ops_below, training_rows
+from graphviz_tb.graphs.traversal import reachable_from
+from graphviz_tb.model.columns import Bytes
+from graphviz_tb.model.hierarchy import TRAINING_ORIGIN, Hierarchy
+from graphviz_tb.model.metagraph import IMPLIED_LINE, Metaedge
+
+TRAINS, KEEPS_BOOKS = 1, 2  # roles of rows; 0: the model
+
+
+def training_roles(hierarchy: Hierarchy) -> Bytes:
+    """Return the role of each row: that of the outermost row around it that has one, or its own."""
+    behind = count_ops_below(hierarchy, hierarchy.graph.meaning.flow().behind)
+    folded = hierarchy.how == TRAINING_ORIGIN
+    role = np.where(training_rows(hierarchy)[0] | (folded & (behind > 0)), TRAINS, 0)
+    role[folded & (behind == 0)] = KEEPS_BOOKS
+    role[0] = 0
+    roles = np.zeros(len(hierarchy), np.uint8)
+    outside = 0
+    for row in np.flatnonzero(role).tolist():
+        if row >= outside:
+            outside = int(hierarchy.end[row])
+            roles[row:outside] = role[row]
+    return roles
+
+
+def children_apart(roles: Sequence[int]) -> list[int]:
+    """Return the positions of children with a role, where others have none.
+
+    >>> children_apart([0, 1, 2]), children_apart([1, 2])
+    ([1, 2], [])
+    """
+    return [] if all(roles) else [position for position, role in enumerate(roles) if role]
+
+
+def mark_training_lines(edges: list[Metaedge], roles: Sequence[int], opens: Sequence[bool]) -> list[Metaedge]:
+    """Mark the metaedges to and from children with a role, unless all children have the same.
+
+    `roles` and `opens` (whether it is a group) are by child.
+    """
+    if not any(roles) or len(set(roles)) == 1:
+        return edges
+    implied = _implied_lines(edges, roles, opens)
+    ends = [(roles[edge.source] > 0) | (roles[edge.target] > 0) << 1 for edge in edges]
+    return [
+        replace(edge, training=end | (IMPLIED_LINE if index in implied else 0)) if end else edge
+        for index, (edge, end) in enumerate(zip(edges, ends, strict=True))
+    ]
+
+
+def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], opens: Sequence[bool]) -> set[int]:
+    """Return the lines to and from children with a role that go without saying."""
+    before: dict[int, list[int]] = {}
+    trained: set[int] = set()  # children of the model that hand their results to what trains it
+    fed: set[int] = set()  # children that any data leads to or from
+    for edge in edges:
+        if edge.tensors:
+            fed.update((edge.source, edge.target))
+            if not roles[edge.source]:
+                if roles[edge.target] == TRAINS:
+                    trained.add(edge.source)
+                elif not roles[edge.target]:
+                    before.setdefault(edge.target, []).append(edge.source)
+    # Those that lead to another one: not the last.
+    early = reachable_from([source for end in trained for source in before.get(end, ())], before.get)
+    implied = set()
+    for index, edge in enumerate(edges):
+        source, target = roles[edge.source], roles[edge.target]
+        if source == target:
+            continue
+        waits = not edge.tensors and not edge.reference and edge.source in fed and edge.target in fed
+        single = not source and edge.source in early and not opens[edge.source]
+        if KEEPS_BOOKS in (source, target) or waits or single:
+            implied.add(index)
+    return implied
