@@ -44,3 +44,28 @@ def test_a_small_constant_way_is_beside_its_consumer() -> None:
     row = {name: number for number, name in enumerate(hierarchy.name)}
     for layer in range(40):
         assert hierarchy.parent[row[f"r{layer}"]] == hierarchy.parent[row[f"s{layer}"]]
+
+
+def test_a_layer_is_no_feeder_of_the_block_that_alone_uses_it() -> None:
+    """The table of an embedding is a layer of the network, though one op reads it and one block uses the result."""
+    graph = GraphDef(node=[{"name": "embed/table", "op": "VarHandleOp"}])
+    table = graph.node[0]
+    table.attr["dtype"].type = 1
+    for size in (100, 8):
+        table.attr["shape"].shape.dim.add(size=size)
+    graph.node.add(name="model/mask/range", op="Range")
+    graph.node.add(name="ids", op="Placeholder")
+    lookup = graph.node.add(name="model/embed/lookup", op="ResourceGather", input=["model/embed/table", "ids"])
+    lookup.attr["dtype"].type = 1
+    table.name = "model/embed/table"
+    top = lookup.name
+    for layer in range(4):
+        name = f"model/layer_{layer}"
+        for step, op in enumerate(("Elu", "Tanh", "Softplus", "Erf")):
+            graph.node.add(name=f"{name}/{step}", op=op, input=[top])
+            top = f"{name}/{step}"
+        graph.node.add(name=f"{name}/masked", op="Mul", input=[top, "model/mask/range"])
+        top = f"{name}/masked"
+    hierarchy = load(graph).hierarchy
+    row = {name: number for number, name in enumerate(hierarchy.name)}
+    assert hierarchy.name[hierarchy.parent[row["model/embed"]]] == "model"

@@ -188,16 +188,17 @@ MAX_FEEDER_OPS = 4  # a constant, a shape or a cast, with all that feeds it
 MAX_FEEDERS = 16  # per box; with more (a saver, a concatenation) it is a place where paths meet
 
 
-def join_feeders(dag: Dag, symbols: SymbolTable) -> Dag:
+def join_feeders(dag: Dag, layers: Set[int], symbols: SymbolTable) -> Dag:
     """Join feeders to their consumers.
 
-    After: a box fed by feeders only, of at most four ops together with them, is part of its only consumer. If all
-    inputs of a box are feeders, one stays in the flow, the first that is not a mere value. If no other input brings
-    program inputs, the first feeder that does stays too (a mask made of constants is no beginning).
+    After: a box fed by feeders only, of at most four ops together with them, is part of its only consumer. The rows in
+    `layers` are never feeders, however small: an embedding stays a box. If all inputs of a box are feeders, one stays
+    in the flow, the first that is not a mere value. If no other input brings program inputs, the first feeder that does
+    stays too (a mask made of constants is no beginning).
     """
     depth = box_depths(dag)
     along = sorted(range(len(dag)), key=depth.__getitem__)  # inputs before users
-    small = _find_small_trees(dag, along)
+    small = _find_small_trees(dag, layers, along)
     consumer: dict[int, int] = {}
     value, brings = _fed_by_types(dag, VALUE_OPS, along), _fed_by_types(dag, RUN_INPUT_OPS, along, VALUE_OPS)
     # A feeder takes its whole tree along; one that stays may have feeders itself.
@@ -223,12 +224,12 @@ def join_feeders(dag: Dag, symbols: SymbolTable) -> Dag:
     )
 
 
-def _find_small_trees(dag: Dag, along: list[int]) -> set[int]:
+def _find_small_trees(dag: Dag, layers: Set[int], along: list[int]) -> set[int]:
     """Return boxes that are small enough, with all that feeds them, to be feeders."""
     ops = [box.ops for box in dag.boxes]
     small: set[int] = set()
     for number in along:
-        if len(dag.after[number]) == 1 and small.issuperset(dag.before[number]):
+        if len(dag.after[number]) == 1 and small.issuperset(dag.before[number]) and dag.boxes[number].row not in layers:
             # Each has one user, so no op is counted twice.
             ops[number] += sum(ops[source] for source in dag.before[number])
             if ops[number] <= MAX_FEEDER_OPS:

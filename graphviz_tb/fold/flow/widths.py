@@ -14,6 +14,7 @@ import numpy as np
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes
 from graphviz_tb.fold.flow.names import name_form
+from graphviz_tb.graphs.layers import layer_rows
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph
@@ -160,6 +161,13 @@ class ChannelWidths:
             value = dict(sorted(zip(row_of_node[nodes].tolist(), column[nodes].tolist(), strict=True)))
             kept.append(([*value], value))
         return kept
+
+    @cached_property
+    def named_layers(self) -> frozenset[int]:
+        """Layers that the program names: scopes, and the layers of a Keras file."""
+        hierarchy = self.hierarchy
+        rows = layer_rows(hierarchy)
+        return frozenset(rows if hierarchy.graph.layers else [row for row in rows if hierarchy.kind[row] != OP_ROW])
 
     def halves(self, boxes: Iterable[FlowBox]) -> bool:
         """Whether an op in boxes takes steps of more than one."""
