@@ -46,6 +46,7 @@ class Quantization(NamedTuple):
     """Real values of stored integers: `scale × (number - zero point)`, one scale for all or one for each channel."""
 
     scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
     axis: int
 
 
@@ -305,7 +306,7 @@ def _tensor(table: _Table, buffers: Sequence[tuple[int, int] | None], file: _Fla
 
 def _quantization(table: _Table) -> Quantization | None:
     scales = table.numbers(2, "f")
-    return Quantization(scales, table.number(6, "i")) if scales else None
+    return Quantization(scales, table.numbers(3, "q"), table.number(6, "i")) if scales else None
 
 
 def _operator(table: _Table, codes: Sequence[tuple[str, bool]], file: _Flatbuffer) -> LiteOperator:

@@ -95,12 +95,14 @@ def _script_safe_json(value: Any) -> str:
 
 def joined_script(entry: str = GRAPH_ENTRY) -> str:
     """The layout and the modules of an entry as one script, in two scopes."""
-    layout = "\n".join(map(viewer_source, LAYOUT_MODULES))
     rest = "\n".join(map(viewer_source, modules_of(entry)))
-    return (
-        f'"use strict";\n(() => {{\nconst layout = (() => {{\n{layout}\nreturn {{ {LAYOUT_EXPORTS} }};\n}})();\n'
-        f"{rest}\n}})();\n"
-    )
+    return f'"use strict";\n(() => {{\n{layout_script()}{rest}\n}})();\n'
+
+
+def layout_script() -> str:
+    """The layout and all else that is translated from Python, as the constant `layout`."""
+    inside = "\n".join(map(viewer_source, LAYOUT_MODULES))
+    return f"const layout = (() => {{\n{inside}\nreturn {{ {LAYOUT_EXPORTS} }};\n}})();\n"
 
 
 def style_sheet(logs: bool = False) -> str:

@@ -150,8 +150,7 @@ export class Graph {
       }
       words.push(name);
     });
-    if (around && this.shadowed().has(around)) return `::${words.map(guardedShortcut).join("::")}`;
-    return words.length === 1 && !LONE_BACKSLASHES.test(words[0]) ? doubledColons(words[0]) : words.map(guardedShortcut).join("::");
+    return around && this.shadowed().has(around) ? `::${words.map(layout.escape_address_part).join("::")}` : layout.join_address(words);
   }
 
   /** The rows of functions that are called like something in the main graph, or like that itself: not at all. @returns {Set<number>} */
@@ -421,15 +420,6 @@ export class Graph {
     const found = this.levelPlace(path);
     return found && this.levels.get(found.key);
   }
-}
-
-/** A name whose literal `::` are doubled. @param {string} name */
-const doubledColons = (name) => name.replaceAll("::", "::::");
-
-/** The same as one of several of an address: no colon of its own beside a border. @param {string} name */
-function guardedShortcut(name) {
-  const text = doubledColons(name);
-  return text === "" ? "\\" : text.replace(/^(?=[:\\])/, "\\").replace(/(?<=[:\\])$/, "\\");
 }
 
 /** A path without its last repetition of a call; null where nothing repeats. @param {Path} path @returns {Path | null} */

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
+import re
 from typing import TYPE_CHECKING
 
 from twin.names import Global
@@ -11,6 +13,7 @@ from twin.names import Global
 if TYPE_CHECKING:
     from twin.expressions import Expressions
 
+REGEX_FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE}
 KEYWORDS = "**"  # the parameter that takes all other keywords, as one object
 # Methods by the kind of the value: as they are, as another name, or as a function of `python.js`.
 METHODS: dict[str, dict[str, str]] = {
@@ -30,12 +33,15 @@ METHODS: dict[str, dict[str, str]] = {
         "issubset": "py_subset",
     },
     "str": {
-        "join": "py_join", "split": ".split", "rsplit": "py_rsplit", "strip": ".trim", "startswith": ".startsWith",
+        "join": "py_join", "split": ".split", "rsplit": "py_rsplit", "strip": "py_strip", "startswith": ".startsWith",
         "endswith": ".endsWith", "replace": ".replaceAll", "removeprefix": "py_removeprefix", "lower": ".toLowerCase",
-        "upper": ".toUpperCase",
+        "upper": ".toUpperCase", "rstrip": "py_rstrip", "partition": "py_partition", "count": "py_count_text",
+        "index": ".indexOf",
     },
-    "Pattern": {"search": "py_search"},
-    "Match": {"group": "py_group"},
+    "Pattern": {
+        "search": "py_search", "fullmatch": "py_fullmatch", "finditer": "py_finditer", "sub": "py_sub",
+    },
+    "Match": {"group": "py_group", "groups": "py_groups"},
 }  # fmt: skip
 
 
@@ -69,6 +75,8 @@ def arguments(of: Expressions, node: ast.Call) -> str:
 
 def known(of: Expressions, node: ast.Call, found: Global) -> str:
     """A call of a function or class of ours: keywords find their position."""
+    if found.name == "Limit":  # its number
+        return of.expr(node.args[0])
     name = of.use(found)
     definition = of.world.definition(found)
     new = "new " if isinstance(definition, ast.ClassDef) else ""
@@ -206,9 +214,14 @@ def replace(of: Expressions, node: ast.Call) -> str:
 
 
 def compile_(of: Expressions, node: ast.Call) -> str:
+    """A regular expression; one that is put together or has flags is taken from the module itself."""
     pattern = node.args[0]
-    assert isinstance(pattern, ast.Constant)
-    return f"new RegExp({json.dumps(pattern.value)}, 'u')"
+    if isinstance(pattern, ast.Constant) and len(node.args) == 1:
+        return f"new RegExp({json.dumps(pattern.value)}, 'u')"
+    module = importlib.import_module(of.module)
+    made: re.Pattern[str] = eval(ast.unparse(node), vars(module))
+    flags = "".join(letter for letter, flag in REGEX_FLAGS.items() if made.flags & flag)
+    return f"new RegExp({json.dumps(made.pattern, ensure_ascii=False)}, {json.dumps(flags + 'u')})"
 
 
 def bool_(of: Expressions, node: ast.Call) -> str:
@@ -216,7 +229,7 @@ def bool_(of: Expressions, node: ast.Call) -> str:
 
 
 def number(of: Expressions, node: ast.Call) -> str:
-    if of.kind(node.args[0]).name not in ("int", "bool"):
+    if of.kind(node.args[0]).name not in ("int", "bool", "str"):
         raise of.fail(node, "int of what is no number")
     return f"Number({of.expr(node.args[0])})"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
@@ -111,11 +112,23 @@ class Expressions:
         for part in node.values:
             if isinstance(part, ast.Constant):
                 parts.append(json.dumps(part.value, ensure_ascii=False))
-            elif isinstance(part, ast.FormattedValue) and part.conversion == -1 and part.format_spec is None:
-                parts.append(f"String({self.expr(part.value)})")
+            elif isinstance(part, ast.FormattedValue) and part.conversion == -1:
+                parts.append(self.formatted(part))
             else:
                 raise self.fail(node, "format")
         return f"({' + '.join(parts) or json.dumps('')})"
+
+    def formatted(self, part: ast.FormattedValue) -> str:
+        """One value in a text: as it is, or with so many digits (`.3g`, `.{digits}g`, `.12f`)."""
+        value = self.expr(part.value)
+        if part.format_spec is None:
+            return f"String({value})"
+        spec = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else []
+        words = [one.value if isinstance(one, ast.Constant) else f"{{{self.expr(one.value)}}}" for one in spec]  # type: ignore[attr-defined]
+        found = re.fullmatch(r"\.\{?([^}]+?)\}?([gf])", "".join(map(str, words)))
+        if found is None:
+            raise self.fail(part, "format")
+        return f"py_format_{found[2]}({value}, {found[1]})"
 
     def items(self, nodes: list[ast.expr]) -> str:
         return ", ".join(

@@ -143,7 +143,7 @@ def kind_of(found: Type | None) -> Kind:
         return Kind("none")
     if isinstance(one, UnionType):
         parts = list(dict.fromkeys(kind_of(item) for item in one.items))
-        some = [part for part in parts if part.name != "none"]
+        some = [part for part in parts if part.name not in ("none", "any")]  # a group of a match is a text or Any
         inner = some[0] if len({part.name for part in some}) == 1 else ANY
         return Kind("optional", (inner,)) if len(some) < len(parts) else inner
     if isinstance(one, Instance):

@@ -38,8 +38,9 @@ class Statements(Expressions):
         defaults |= {one.arg: value for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value}
         params += [one.arg for one in args.kwonlyargs]
         params += [args.kwarg.arg] if args.kwarg else []
-        if args.vararg or (args.kwarg and len(params) > 1):
+        if (args.vararg and args.kwonlyargs) or (args.kwarg and len(params) > 1):
             raise self.fail(node, "a list of arguments")
+        params += [args.vararg.arg] if args.vararg else []
         told = {name: f" = {self.expr(value)}" for name, value in defaults.items()}
         before, self.lines = self.lines, []
         outer = self.self_name
@@ -53,7 +54,8 @@ class Statements(Expressions):
                 self.line(f"let {', '.join(own)};")
             self.body(node.body)
             self.depth -= 1
-            listed = ", ".join(f"{self.local(name)}{told.get(name, '')}" for name in params)
+            rest = args.vararg.arg if args.vararg else None
+            listed = ", ".join(f"{'...' * (name == rest)}{self.local(name)}{told.get(name, '')}" for name in params)
         found, self.lines, self.self_name = self.lines, before, outer
         pad = "  " * self.depth
         return [f"{pad}{head}({listed}) {{", *found, f"{pad}}}"]
@@ -159,7 +161,12 @@ class Statements(Expressions):
         self.line("continue;")
 
     def do_Raise(self, node: ast.Raise) -> None:
-        self.line(f"throw new Error({ast.unparse(node)!r});")
+        """An error that a function by hand makes, with its words for readers; any other is for developers alone."""
+        made = self.meaning(node.exc.func) if isinstance(node.exc, ast.Call) else None
+        by_hand = isinstance(made, Global) and self.world.js[made].startswith("hand_")
+        self.line(
+            f"throw {self.expr(node.exc)};" if by_hand and node.exc else f"throw new Error({ast.unparse(node)!r});"
+        )
 
     def do_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.IfExp):
@@ -168,6 +175,8 @@ class Statements(Expressions):
         elif isinstance(node.value, ast.Yield):
             assert node.value.value is not None
             self.line(f"yield {self.expr(node.value.value)};")
+        elif isinstance(node.value, ast.YieldFrom):
+            self.line(f"yield* {self.iterable(node.value.value)};")
         else:
             self.line(f"{self.expr(node.value)};")
 
