@@ -1,4 +1,4 @@
-// Colourings: what `color/` says of each row, read from columns; a measured one is told as values and a ramp.
+// Colourings: the results of `color/` for each row, read from columns; a measured one has values and a ramp.
 
 import { inBounds } from "./strings.js";
 
@@ -9,7 +9,7 @@ const ROLES_WITH_SHAPES = new Set(["second", "count"]); // texts of what a colou
 const SECOND_SIDE = 18; // px beside a second line, at least
 const SIGNED_SCALE_TICKS = [-1, -0.25, 0, 0.25, 1]; // of the largest difference
 
-/** How a value of each kind of colouring is told. @type {Record<string, (value: number) => string>} */
+/** The words for a value of each kind of colouring. @type {Record<string, (value: number) => string>} */
 const VALUE_WORDS = {
   micros: layout.format_micros,
   bytes: layout.format_bytes,
@@ -65,12 +65,12 @@ export class Colouring {
     this.side = name === "dark" ? 1 : 0;
   }
 
-  /** Where a measured value of a path stands. @param {Path} path */
+  /** The position of the measured value of a path. @param {Path} path */
   index(path) {
     return (path.length > 1 ? this.inside?.get(path.join(".")) : undefined) ?? path[path.length - 1];
   }
 
-  /** A measured value; null where there is none. @param {number} at @returns {number | null} */
+  /** A measured value; null for none. @param {number} at @returns {number | null} */
   value(at) {
     const value = this.told.values[at];
     return this.told.signed || value >= 0 ? value : null;
@@ -190,7 +190,7 @@ export class Colouring {
     return scene.boxes.every((/** @type {any} */ box, /** @type {number} */ at) => box.open || written.has(at) || this.secondLine(places.get(box.address) ?? [box.row]) === null);
   }
 
-  /** The number that a colouring shows of a path, in words; null where there is none. @param {Path} path */
+  /** The number of a path in words; null for none. @param {Path} path */
   figureWord(path) {
     if (!this.measured) return this.secondLine(path);
     const value = this.value(this.index(path));
@@ -208,7 +208,7 @@ export class Colouring {
     return this.told.bounds?.[path[path.length - 1]] ?? 0;
   }
 
-  /** What is not in the number of a path: the kind of what is missing, and how many. @param {Path} path @returns {[string, number][]} */
+  /** The things not counted in the number of a path: their kind, and how many. @param {Path} path @returns {[string, number][]} */
   lackingWord(path) {
     const row = path[path.length - 1];
     const counts = Object.entries(this.told.lacks ?? {}).map(([kind, column]) => /** @type {[string, number]} */ ([kind, column[row]]));
@@ -227,7 +227,7 @@ export class Colouring {
     return this.measured ? (accounts ? this.graph.words[accounts[row]] : "") : this.graph.words[this.accountOf[row]];
   }
 
-  /** Set the scale of a measured colouring by what is shown closed. @param {any} scene @param {Map<string, Path>} places */
+  /** Set the scale of a measured colouring by the closed boxes. @param {any} scene @param {Map<string, Path>} places */
   setScale(scene, places) {
     this.shown = scene.boxes.map((/** @type {any} */ box) => places.get(box.address) ?? [box.row]);
     if (!this.measured) return;
@@ -267,7 +267,7 @@ export class Colouring {
     return [...new Set(whole ? ticks.map(Math.round) : ticks.map((tick) => tick + 0))]; // -0 is 0
   }
 
-  /** Whether a row of the legend speaks of a path: it has one of its colours, or that of the nearest value that is named.
+  /** Whether a row of the legend is about a path: it has one of its colours, or that of the nearest value that is named.
    * @param {string} label @param {Path} path */
   isSpokenOf(label, path) {
     if (!this.measured) return [...this.legendOf(path[path.length - 1])].some((entry) => this.told.legend[entry][0] === label);

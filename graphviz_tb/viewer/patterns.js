@@ -38,7 +38,7 @@ export function patternTest(pattern) {
   };
 }
 
-/** The groups that a pattern means, those of the main graph first, and whether there are more than are opened.
+/** The groups that match a pattern, those of the main graph first, and whether there are more than are opened.
  * @param {Graph} graph @param {string} pattern @returns {{paths: Path[], more: boolean}} */
 export function groupsNamed(graph, pattern) {
   const found = pattern.includes("**") ? groupsAnywhere(graph, patternTest(pattern)) : groupsByParts(graph, pattern.split(BORDER));

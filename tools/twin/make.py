@@ -23,7 +23,7 @@ TARGET = ROOT / "graphviz_tb" / "viewer" / "place.js"
 PYTHON = [TARGET.with_name(name) for name in ("keyed.js", "python.js")]
 WORDS = ("line_labels", "level")
 RENDER = ("compose", "boxes", "lines", "legend")
-ARRANGE = ("wrap", "main_path")  # what a move by hand changes
+ARRANGE = ("wrap", "main_path")  # changed when a reader moves a box
 OTHERS = ("chart.axes", "color.cost", "color.measured", "limits", "search.language")
 NOT_READ = ("__init__", "advances")
 MODULES = [
@@ -159,7 +159,7 @@ HEAD = """// @ts-nocheck
 
 
 def translated() -> str:
-    """The text of `place.js`."""
+    """Return the text of `place.js`."""
     world = World(ROOT, MODULES, BY_HAND)
     kinds = Kinds(world.files)
     writers = {name: Statements(world, kinds, name) for name in world.modules}
@@ -188,25 +188,25 @@ def translated() -> str:
 
 
 def by_hand(one: Global) -> bool:
-    """Whether `viewer/words.js` has it."""
+    """Return whether `viewer/words.js` defines it by hand."""
     return (one.module.rsplit(".", 1)[-1], one.name) in BY_HAND
 
 
 def in_order(world: World, done: dict[Global, list[str]]) -> list[str]:
-    """Definitions in the order of their modules, models first; constants before all that may need them."""
-    told: list[str] = []
+    """Return definitions by module, imported modules first, so that constants come before their uses."""
+    ordered: list[str] = []
     rank = {name: at for at, name in enumerate(by_import(world))}
     for module in sorted({one.module for one in done}, key=rank.__getitem__):
-        told.append(f"\n// {module.removeprefix('graphviz_tb.')}")
+        ordered.append(f"\n// {module.removeprefix('graphviz_tb.')}")
         for name in world.modules[module].defined:
             found = done.get(Global(module, name))
             if found:
-                told += found
-    return told
+                ordered += found
+    return ordered
 
 
 def by_import(world: World) -> list[str]:
-    """Modules, those that are imported first. Modules that import each other have no order: an error."""
+    """Return the modules, imported ones first. Raises ValueError if modules import each other."""
     order: dict[str, None] = {}
     entered: dict[str, None] = {}
     stack = [(name, False) for name in reversed(world.modules)]
@@ -225,7 +225,7 @@ def by_import(world: World) -> list[str]:
 
 
 def main() -> None:
-    """Write it."""
+    """Write `place.js`."""
     TARGET.write_text(translated() + "\n", encoding="utf-8")
 
 
