@@ -94,13 +94,13 @@ Negated(query=NumberTerm(quantity='parameters', sign='>', limit=1000.0))))
     """
     words = list(_split_query(text))
     if not words:
-        raise query_error("nothing")
+        raise _query_error("nothing")
     if len(words) > MAX_QUERY_TERMS:
-        raise query_error("long", str(MAX_QUERY_TERMS))
+        raise _query_error("long", str(MAX_QUERY_TERMS))
     reader = QueryParser(words)
     query = reader.parse_or()
     if reader.words:
-        raise query_error("closes")
+        raise _query_error("closes")
     plain = len(words) > 1 and all(map(_is_plain_word, words))
     return Joined(False, (query, TextTerm("", text.strip()))) if plain else query
 
@@ -156,7 +156,7 @@ class QueryParser:
             self.words.pop()
             negated = not negated
         if not self.words or self.next_is("and", "or", ")"):
-            raise query_error("missing")
+            raise _query_error("missing")
         word = self.words.pop()
         query = self.parse_parentheses() if word == "(" else _parse_term(word)
         return Negated(query) if negated else query
@@ -165,7 +165,7 @@ class QueryParser:
         """Parse the rest of a query in parentheses."""
         query = self.parse_or()
         if not self.next_is(")"):
-            raise query_error("open")
+            raise _query_error("open")
         self.words.pop()
         return query
 
@@ -188,17 +188,17 @@ def _parse_term(word: str) -> Query:
         if quantity is None and compared[2] in "==":  # an attribute: `name=value`
             return TextTerm("", word)
         if quantity is None:
-            raise query_error("quantity", compared[1])
+            raise _query_error("quantity", compared[1])
         # Round to 15 digits: 1.001K is 1001, but the product of the two floats is slightly less.
         number = float(f"{float(compared[3]) * _unit_factor(quantity, compared[4]):.15g}")
         return NumberTerm(quantity, "==" if compared[2] == "=" else compared[2], number)
     if without_number := COMPARED_QUANTITY.fullmatch(word):
-        raise query_error("number", without_number[1] + without_number[2], without_number[3])
+        raise _query_error("number", without_number[1] + without_number[2], without_number[3])
     found = FIELD_TERM.fullmatch(word)
     if found is None and (misspelt := UNKNOWN_FIELD_TERM.fullmatch(word)):
-        raise query_error("field", misspelt[1], word)
+        raise _query_error("field", misspelt[1], word)
     if found and not found[2].replace('"', ""):
-        raise query_error("empty", found[1])
+        raise _query_error("empty", found[1])
     field, text = (found[1].lower().replace("key", "attr"), found[2]) if found else ("", word)
     regex = REGEX_TERM.fullmatch(text)
     if regex:
@@ -206,7 +206,7 @@ def _parse_term(word: str) -> Query:
     return TextTerm(field, text.replace('"', ""))
 
 
-def query_error(kind: str, word: str = "", about: str = "") -> RequestError:
+def _query_error(kind: str, word: str = "", about: str = "") -> RequestError:
     """Return the error of a kind about a word of a query. The page has its own words for each kind."""
     known_units = ", ".join(TIME_UNITS) if about == "time" else "K, M, G, T, KB, MiB …"
     wrong = f"{about!r} is no number" if about else "it is followed by nothing"
@@ -243,7 +243,7 @@ def _unit_factor(quantity: str, unit: str) -> float:
         return TIME_UNITS[unit.lower()]
     found = SI_UNIT.fullmatch(unit)
     if found is None or (quantity == "time" and unit):
-        raise query_error("unit", unit, quantity)
+        raise _query_error("unit", unit, quantity)
     power = "kmgt".index(found[1].lower()) + 1 if found[1] else 0
     return float((1024 if found[2] else 1000) ** power)
 

@@ -2890,7 +2890,7 @@ function find_partings(skeleton, routes) {
   for (wires of starts.values()) {
     leader = py_next(py_iter((() => { const out = []; for (const wire of wires) if (main.has(wire)) { out.push(wire); } return out; })()), wires[0]);
     for (wire of wires) {
-      point = ((wire !== leader) ? parting_point(routes.get(wire), routes.get(leader)) : null);
+      point = ((wire !== leader) ? _parting_point(routes.get(wire), routes.get(leader)) : null);
       if ((point != null)) {
         partings.set(wire, point);
       }
@@ -2898,7 +2898,7 @@ function find_partings(skeleton, routes) {
   }
   return partings;
 }
-function parting_point(line, main) {
+function _parting_point(line, main) {
   let start, end, other, goal, first, second;
   if (!py_equal(line[0], main[0])) {
     return null;

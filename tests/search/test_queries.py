@@ -21,7 +21,7 @@ from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.render.html import layout_script, viewer_source
+from graphviz_tb.render.html import _layout_script, viewer_source
 from graphviz_tb.search.language import NumberTerm, parse_query
 from graphviz_tb.search.names import NamePattern
 from tests.each import each
@@ -199,7 +199,7 @@ def of_the_page(page: Any, model: graphviz_tb.Model, queries: list[str]) -> list
         "held": [[name, unpack_block(page.blocks[name])] for name in blocks],
         "edges": dict(zip(edges, unpack_block(page.blocks["edges"]).reshape(len(edges), -1).tolist(), strict=True)),
     }
-    code = NODE + layout_script() + viewer_source("patterns.js") + viewer_source("query.js") + ASK
+    code = NODE + _layout_script() + viewer_source("patterns.js") + viewer_source("query.js") + ASK
     answers: list[Any] = answered(code, {"graph": graph, "queries": queries})
     return answers
 
@@ -246,7 +246,7 @@ def test_the_page_parses_alike(require: Callable[..., None]) -> None:
 
     run = "try { return layout.parse_query(text); } catch (error) { if (!error.kind) throw error; return null; }"
     given = "JSON.parse(require('fs').readFileSync(0, 'utf8'))"
-    code = f"{layout_script()}console.log(JSON.stringify({given}.map((text) => {{ {run} }})));"
+    code = f"{_layout_script()}console.log(JSON.stringify({given}.map((text) => {{ {run} }})));"
     assert answered(code, texts) == json.loads(json.dumps([parsed(text) for text in texts]))
 
 

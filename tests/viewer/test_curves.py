@@ -14,7 +14,7 @@ from graphviz_tb.chart.axes import Axis, axis_ticks, axis_time_ticks, fit_axis, 
 from graphviz_tb.chart.series import smooth_series
 from graphviz_tb.color.cost import _format_flops, _format_parameters
 from graphviz_tb.model.formatting import format_bytes, format_count, format_micros, format_number
-from graphviz_tb.render.html import layout_script, viewer_source
+from graphviz_tb.render.html import _layout_script, viewer_source
 from tests.viewer.node import answered
 
 REVIVE = (
@@ -29,7 +29,7 @@ def asked(calls: list[tuple[str, list[Any]]]) -> list[Any]:
     table = "const table = {smoothed: smoothSeries, rangeOf, paddedRange, ticksOf, "
     table += "shortNumber, durationWord, outliersOf};"
     read = "JSON.parse(require('fs').readFileSync(0, 'utf8'))"
-    code = f"{layout_script()}{viewer_source('logs/curves.js')}\n{table}{REVIVE}"
+    code = f"{_layout_script()}{viewer_source('logs/curves.js')}\n{table}{REVIVE}"
     code += f"console.log(JSON.stringify({read}.map(([name, args]) => plain(table[name](...revived(args))))));"
     found: list[Any] = answered(code, calls)
     return found
@@ -95,7 +95,7 @@ def numbers() -> list[float]:
 )
 def test_numbers_in_words(words: Callable[[float], str], require: Callable[..., None]) -> None:
     require("node")
-    code = f"{layout_script()}const run = layout.{words.__name__.lstrip('_')};"
+    code = f"{_layout_script()}const run = layout.{words.__name__.lstrip('_')};"
     code += "console.log(JSON.stringify(JSON.parse(require('fs').readFileSync(0, 'utf8')).map((x) => run(x))));"
     assert answered(code, numbers()) == [words(value) for value in numbers()]
 

@@ -150,7 +150,7 @@ BY_HAND = {
     ("tensors", "carry_tensors"),
     ("metagraph", "main_path_weight"),
     ("metagraph", "line_thickness"),
-    ("language", "query_error"),
+    ("language", "_query_error"),
 }
 HEAD = """// @ts-nocheck
 // Made from the modules named below by `make viewer`; do not edit.
