@@ -49,7 +49,7 @@ interpreters: ## the same bytes from every Python that is here, and with the old
 goldens: .venv/bin/python ## write the expected pictures again; look at what changed before committing
 	$(PYTHON) tests/golden/goldens.py --accept
 
-viewer: .venv/bin/python ## write viewer/place.js again from words/, place/ and render/
+viewer: .venv/bin/python ## translate Python to viewer/place.js again
 	$(PYTHON) tools/twin/make.py
 
 docs: .venv/bin/python ## write the generated parts of the documentation again, and the gallery

@@ -1,4 +1,4 @@
-"""Networks that are drawn by a seed: chains, repeated blocks with shortcuts, branches, memories, broadcasts, loops."""
+"""Generate networks from a seed: chains, repeated blocks with shortcuts, branches, memories, broadcasts, loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORDS = ("stem", "enc", "block", "head", "attention", "dense")
 
 
 class Network:
-    """Ops that were added so far; `scope` goes before the names of those that come."""
+    """The ops added so far; `scope` is the prefix of new names."""
 
     def __init__(self, seed: str) -> None:
         self.luck = random.Random(seed)
@@ -20,29 +20,29 @@ class Network:
         self.scope = ""
 
     def op(self, kind: str, *inputs: str) -> str:
-        """Add an op; its name."""
+        """Add an op and return its name."""
         name = f"{self.scope}{kind.lower()}_{len(self.nodes)}" if self.scope else f"n{7919 * len(self.nodes) % 10007}"
         self.nodes.append({"name": name, "op": kind, "input": list(inputs)})
         return name
 
     def chain(self, top: str, kinds: list[str]) -> str:
-        """Ops behind each other."""
+        """Add ops in sequence."""
         for kind in kinds:
             top = self.op(kind, top)
         return top
 
     def kinds(self, most: int) -> list[str]:
-        """Some op types."""
+        """Choose op types."""
         return [self.luck.choice(OPS) for _ in range(self.luck.randrange(1, most))]
 
 
 def straight(net: Network, top: str, _: list[str]) -> str:
-    """A chain of different ops."""
+    """Add a chain of different ops."""
     return net.chain(top, net.kinds(12))
 
 
 def repeated(net: Network, top: str, given: list[str]) -> str:
-    """Equal blocks behind each other, some of them with a shortcut around or with something that all of them read."""
+    """Add equal blocks in sequence, some with a shortcut or a common input."""
     kinds, around, reads = net.kinds(7), net.luck.random() < 0.6, net.luck.random() < 0.4
     for _ in range(net.luck.randrange(2, 7)):
         body = net.chain(top, kinds)
@@ -53,7 +53,7 @@ def repeated(net: Network, top: str, given: list[str]) -> str:
 
 
 def branched(net: Network, top: str, _: list[str]) -> str:
-    """Several ways, equal or not, that meet."""
+    """Add parallel branches, equal or not, that join."""
     kinds = net.kinds(5)
     equal = net.luck.random() < 0.5
     ways = [net.chain(top, kinds if equal else net.kinds(5)) for _ in range(net.luck.randrange(2, 6))]
@@ -61,7 +61,7 @@ def branched(net: Network, top: str, _: list[str]) -> str:
 
 
 def staged(net: Network, top: str, _: list[str]) -> str:
-    """Stages of a head and equal blocks."""
+    """Add stages of a head and equal blocks."""
     head, kinds = net.kinds(4), net.kinds(5)
     for _ in range(net.luck.randrange(2, 4)):
         top = net.chain(top, ["MaxPool", *head])
@@ -71,7 +71,7 @@ def staged(net: Network, top: str, _: list[str]) -> str:
 
 
 def remembered(net: Network, top: str, _: list[str]) -> str:
-    """Layers that all read what came before them, as a decoder does."""
+    """Add layers that all read one memory, as in a decoder."""
     memory, kinds = top, net.kinds(5)
     top = net.op("Placeholder")
     for _ in range(net.luck.randrange(3, 6)):
@@ -80,7 +80,7 @@ def remembered(net: Network, top: str, _: list[str]) -> str:
 
 
 def circled(net: Network, top: str, _: list[str]) -> str:
-    """A loop of control flow v1 that carries one value."""
+    """Add a loop of control flow v1 that carries one value."""
     enter = net.op("Enter", top)
     merge = net.op("Merge", enter)
     condition = net.op("LoopCond", net.op("Less", merge))
@@ -96,7 +96,7 @@ SHAPES: tuple[Callable[[Network, str, list[str]], str], ...] = (
 
 
 def network(name: str) -> list[dict[str, Any]]:
-    """The nodes of a network, the same for the same name; some have names that say something."""
+    """Return the nodes of a network, equal for equal names; some have telling names."""
     net = Network(name)
     top, mask = net.op("Placeholder"), net.op("Placeholder")
     named = net.luck.random() < 0.3

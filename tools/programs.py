@@ -23,8 +23,8 @@ DTYPES = (
     101,
     0,
     500,
-)  # some that weights have, others, a reference, and numbers that are none
-SPOILT = 0.08  # share of inputs, and of op types, that are others than they should be
+)  # dtypes of weights, other dtypes, a reference, and invalid numbers
+SPOILT = 0.08  # share of inputs, and of op types, that are wrong
 SCOPES = ("", "", "a/", "a/b/", "model/dense_1/")
 STEPS = 7  # parts of a program, at most
 ANY = ("Relu", "AddV2", "Identity", "NoOp", "Const", "MatMul", "Assign", "ScalarSummary", "VarHandleOp", "Placeholder")
@@ -37,7 +37,7 @@ Output = str
 
 
 class Program:
-    """Nodes of one body that were added so far; `inside` a function, where inputs name the output too."""
+    """The nodes of one body added so far; `inside` a function, inputs name the output too."""
 
     def __init__(self, luck: random.Random, inside: bool = False) -> None:
         self.luck, self.inside, self.around, self.scope, self.functions = luck, inside, "", "", [""]
@@ -46,7 +46,7 @@ class Program:
         self.handles: list[Output] = []
 
     def op(self, kind: str, *inputs: Output, name: str = "", **attrs: Any) -> Output:
-        """Add an op; what names its first output. Some inputs, and some types, are not what was asked for."""
+        """Add an op and return the name of its first output. Some inputs and types are replaced by wrong ones."""
         luck = self.luck
         kind = luck.choice(ANY) if luck.random() < SPOILT / 2 else kind
         taken = [self.spoilt(text) if luck.random() < SPOILT else text for text in inputs]
@@ -56,38 +56,38 @@ class Program:
         return self.outputs[-1]
 
     def spoilt(self, text: Output) -> Output:
-        """Another input in the place of one: none, any, a control input, another output, one that names nothing."""
+        """Return a wrong input: none, any node, a control input, another output, or an unknown name."""
         name = text.partition(":")[0]
         return self.luck.choice(["", self.any(), f"^{name}", f"{name}:1", f"{name}:2", "gone", f"{name}:x:1"])
 
     def any(self) -> Output:
-        """What was made before."""
+        """Choose an earlier output."""
         return self.luck.choice(self.outputs or ["x"])
 
     def handle(self) -> Output:
-        """A handle that was made before, or anything."""
+        """Choose an earlier handle, or any output."""
         return self.luck.choice(self.handles) if self.handles and self.luck.random() < 0.6 else self.any()
 
     def some(self, **attrs: Any) -> dict[str, Any]:
-        """Some of the attributes."""
+        """Choose attributes."""
         return {key: value for key, value in attrs.items() if self.luck.random() < 0.7}
 
     def dtype(self) -> dict[str, Any]:
-        """An attribute that is a dtype."""
+        """Return an attribute with a dtype."""
         return {"type": FLOAT if self.luck.random() < 0.6 else self.luck.choice(DTYPES)}
 
     def shape(self) -> dict[str, Any]:
-        """A shape: of any rank, with sizes that are unknown, one or none; or an unknown one."""
+        """Return a shape of any rank, with unknown, single and zero sizes; or an unknown shape."""
         if self.luck.random() < 0.15:
             return {"unknown_rank": True}
         return {"dim": [{"size": self.luck.choice((-1, 0, 1, 2, 3, 8))} for _ in range(self.luck.randrange(4))]}
 
     def output_shapes(self) -> dict[str, Any]:
-        """An attribute with the shapes of some outputs."""
+        """Return an attribute with the shapes of some outputs."""
         return {"list": {"shape": [self.shape() for _ in range(self.luck.randrange(4))]}}
 
     def constant(self, name: str = "") -> Output:
-        """A constant."""
+        """Add a constant."""
         attrs = self.some(
             value={"tensor": {"dtype": 1, "tensor_shape": self.shape()}},
             dtype=self.dtype(),
@@ -100,7 +100,7 @@ class Program:
 
 
 def variable(program: Program) -> None:
-    """A variable: its handle, reads of it, what hands the value on, uses, and what writes it."""
+    """Add a variable: its handle, reads, ops that pass the value on, uses, and writes."""
     luck = program.luck
     kinds = ("VarHandleOp", "VarHandleOp", "Placeholder", "_Arg", "VariableV2", "Variable", "_VarHandlesOp")
     kind = luck.choice((*kinds, "AutoReloadVariable"))
@@ -131,7 +131,7 @@ def variable(program: Program) -> None:
 
 
 def use(program: Program, value: Output) -> None:
-    """What may carry a value on, and an op that takes it, in any of its slots."""
+    """Add an op that may pass a value on, and one that takes it in any of its slots."""
     luck = program.luck
     carriers = ("Identity", "Cast", "Snapshot", "Enter", "RefEnter", "RefIdentity", "GuaranteeConst", "StopGradient")
     more = ("PreventGradient", "Dequantize", "QuantizeDownAndShrinkRange", "Relu")
@@ -156,7 +156,7 @@ def use(program: Program, value: Output) -> None:
 
 
 def frozen(program: Program) -> None:
-    """A constant in a weight's place, named as what was a variable or not."""
+    """Add a constant in the place of a weight, named like a former variable or not."""
     name = f"{program.scope}{program.luck.choice(('w', 'Const_', 'ReadVariableOp_'))}{len(program.nodes)}"
     value = program.constant(name)
     reader = program.luck.choice((f"{name}/read", f"{name}/ReadVariableOp", f"{name}/ReadVariableOp_1", "", ""))
@@ -164,7 +164,7 @@ def frozen(program: Program) -> None:
 
 
 def normalised(program: Program) -> None:
-    """A Normalization layer of Keras: (x - mean) / max(√variance, ε)."""
+    """Add a Normalization layer of Keras: (x - mean) / max(√variance, ε)."""
     first, second, least = (program.constant() for _ in range(3))
     if program.luck.random() < 0.4:
         first, second = (program.op("Identity", value) for value in (first, second))
@@ -173,7 +173,7 @@ def normalised(program: Program) -> None:
 
 
 def summarised(program: Program) -> None:
-    """Summaries of values, of weights that nobody uses, and of each other."""
+    """Add summaries of values, of unused weights, and of each other."""
     kinds = ("ScalarSummary", "TensorSummaryV2", "HistogramSummary", "My_Summary", "WriteSummary", "xSummaryV3")
     value = program.any()
     for _ in range(program.luck.randrange(1, 4)):
@@ -182,7 +182,7 @@ def summarised(program: Program) -> None:
 
 
 def chained(program: Program) -> None:
-    """Marks that hang on each other, and carriers behind each other, both far."""
+    """Add long chains of marks and of ops that pass a value on."""
     value = program.constant()
     kind = program.luck.choice(("Identity", "ScalarSummary", "Const", "Cast"))
     for _ in range(program.luck.choice((5, 19, 20, 21, 38, 39, 40, 41))):
@@ -191,7 +191,7 @@ def chained(program: Program) -> None:
 
 
 def looked_up(program: Program) -> None:
-    """A lookup table, and what a traced function captured."""
+    """Add a lookup table, and captured values of a traced function."""
     luck = program.luck
     tables = ("HashTableV2", "MutableDenseHashTableV2", "AnonymousHashTable", "MutableHashTable", "Placeholder", "_Arg")
     name = luck.choice(("", "unknown", "unknown_1", "a/unknown_2", "unknowns", "dense_sub_y"))
@@ -202,7 +202,7 @@ def looked_up(program: Program) -> None:
 
 
 def referred(program: Program) -> None:
-    """Ops that modify what their first input refers to."""
+    """Add ops that modify the variable of their first input."""
     kinds = ("Assign", "AssignAdd", "AssignSub", "ScatterAdd", "ScatterSub", "ScatterUpdate", "count_up_to", "assign")
     more = ("assign_add", "assign_sub", "scatter_add", "scatter_sub", "scatter_update", "AssignAddVariableOp")
     program.op(
@@ -211,7 +211,7 @@ def referred(program: Program) -> None:
 
 
 def worked(program: Program) -> None:
-    """Ordinary ops, some with an input twice."""
+    """Add ordinary ops, some with one input twice."""
     for _ in range(program.luck.randrange(1, 4)):
         value = program.any()
         program.op(
@@ -220,7 +220,7 @@ def worked(program: Program) -> None:
 
 
 def called(program: Program) -> None:
-    """Calls of functions by an attribute, by a list of them, by the type of the op, and of functions that are none."""
+    """Add calls of functions by an attribute, by a list, by op type, and of functions that do not exist."""
     luck = program.luck
     names = [*program.functions, "gone"]
     attrs = {
@@ -247,7 +247,7 @@ def called(program: Program) -> None:
 
 
 def traced(program: Program) -> None:
-    """What PyTorch writes: parameters, sizes, lists and sums of them."""
+    """Add nodes as PyTorch writes them: parameters, sizes, lists and sums of them."""
     luck = program.luck
     text = luck.choice((b"{ value : 3}", b"{ name : weight }", b"{value:9223372036854775807}", b"", b"odd"))
     made = [program.op(luck.choice(("prim::Constant", "prim::GetAttr")), attr={"s": text}) for _ in range(2)]
@@ -268,7 +268,7 @@ PARTS: tuple[Callable[[Program], None], ...] = (
 
 
 def filled(program: Program) -> Program:
-    """Some parts, and sometimes a name that occurs twice, or one that is a scope too."""
+    """Add several parts, and sometimes a duplicate name, or a name that is also a scope."""
     luck = program.luck
     parts = (traced, traced, worked, frozen) if luck.random() < 0.1 else luck.sample(PARTS, 4)
     for _ in range(luck.randrange(2, STEPS)):
@@ -280,7 +280,7 @@ def filled(program: Program) -> Program:
 
 
 def function(luck: random.Random, name: str, functions: list[str]) -> FunctionDef:
-    """A function whose arguments are values and handles."""
+    """Return a function whose arguments are values and handles."""
     made = FunctionDef()
     made.signature.name = name
     program = Program(luck, inside=True)
@@ -306,7 +306,7 @@ def function(luck: random.Random, name: str, functions: list[str]) -> FunctionDe
 
 
 def program(name: str) -> GraphDef:
-    """A program, the same for the same name; every other has functions, some of them merged as TensorBoard does."""
+    """Return a program, equal for equal names; every other has functions, some merged as in TensorBoard."""
     luck = random.Random(name)
     made = GraphDef()
     names = [f"f{number}" for number in range(luck.randrange(4))] if luck.random() < 0.5 else []

@@ -91,7 +91,7 @@ def _drawn_loads(metagraph: Metagraph) -> CacheKey:
 
 
 def level_key(metagraph: Metagraph) -> CacheKey:
-    """Return the key of a level, whatever is around it and was moved by hand."""
+    """Return the key of a level, independent of its surroundings and of moves by hand."""
     usual = replace(metagraph, mask=metagraph.automatic)
     return skeleton_key(usual, ArrangeOptions(), PortConstraints())[0]
 

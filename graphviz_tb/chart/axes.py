@@ -80,14 +80,15 @@ class Axis:
     high: float
     log: bool = False
 
-    def positions_of(self, values: Floats) -> Floats:
-        """Return where values are between the ends: 0 at the low one, 1 at the high one."""
-        if self.log:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                logs = np.log10(values)
-            out: Floats = (logs - log10(self.low)) / (log10(self.high) - log10(self.low))
-            return out
-        return (values - self.low) / (self.high - self.low)
+
+def axis_positions(of: Axis, values: Floats) -> Floats:
+    """Return where values are between the ends: 0 at the low one, 1 at the high one."""
+    if not of.log:
+        return (values - of.low) / (of.high - of.low)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log10(values)
+    out: Floats = (logs - log10(of.low)) / (log10(of.high) - log10(of.low))
+    return out
 
 
 def fit_axis(values: Floats, log: bool = False, outliers: bool = True) -> Axis:

@@ -12,6 +12,7 @@ from graphviz_tb.chart.axes import (
     RUN_HUES,
     Axis,
     LineStyle,
+    axis_positions,
     axis_ticks,
     axis_time_ticks,
     fit_axis,
@@ -86,8 +87,8 @@ class PlotArea:
 
     def to_pixels(self, x: Floats, y: Floats) -> Floats:
         """Return the pixels [n, 2] of points, clipped just beyond the upper and lower border."""
-        across = self.left + self.x.positions_of(x) * self.width
-        down = self.top + (1 - np.clip(self.y.positions_of(y), -0.02, 1.02)) * self.height
+        across = self.left + axis_positions(self.x, x) * self.width
+        down = self.top + (1 - np.clip(axis_positions(self.y, y), -0.02, 1.02)) * self.height
         return np.stack([across, down], axis=1)
 
 
@@ -210,14 +211,14 @@ def _draw_grid(plot: PlotArea, look: ChartLook, theme: Theme) -> Iterator[Primit
     """Yield lines at round values, with the values next to them."""
     foot, end = plot.top + plot.height, plot.left + plot.width
     for value in axis_ticks(plot.y):
-        y = foot - float(plot.y.positions_of(np.array([value]))[0]) * plot.height
+        y = foot - float(axis_positions(plot.y, np.array([value]))[0]) * plot.height
         yield Curve((("M", (plot.left, _pixel_middle(y))), ("H", (end,))), pen=Pen(theme.rule))
         yield _chart_text(
             format_number(value), plot.left - 6, _pixel_middle(y) + 3.5, theme.secondary, TICK_SIZE, "end"
         )
     free = -1e9
     for value in axis_ticks(plot.x, 6) if look.axis == "step" or look.log_x else axis_time_ticks(plot.x, 5):
-        x = plot.left + float(plot.x.positions_of(np.array([value]))[0]) * plot.width
+        x = plot.left + float(axis_positions(plot.x, np.array([value]))[0]) * plot.width
         label = _tick_label(value, plot.x, look.axis)
         half = text_width(label, TICK_SIZE) / 2
         if x - half < free or x + half > CARD_SIZE[0] - 2:
@@ -284,7 +285,7 @@ def _draw_polyline(x: Floats, values: Floats, plot: PlotArea, pen: Pen) -> Itera
 def _draw_nonfinite_marks(x: Floats, values: Floats, plot: PlotArea, colour: str) -> Iterator[Primitive]:
     """Yield a triangle for each value that is not finite: +∞ at the top, NaN and −∞ at the bottom."""
     odd = np.flatnonzero(~np.isfinite(values))
-    places = plot.left + plot.x.positions_of(x[odd]) * plot.width
+    places = plot.left + axis_positions(plot.x, x[odd]) * plot.width
     seen: set[tuple[int, bool]] = set()
     for place, value in zip(places.tolist(), values[odd].tolist(), strict=True):
         up = value > 0  # False for NaN

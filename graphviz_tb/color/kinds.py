@@ -86,7 +86,7 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
     graph = hierarchy.graph
     by_type = np.array([_type_kind(op) for op in graph.op_types], np.uint8)
     kinds: Bytes = by_type[graph.op]
-    # A norm divides by its root; a standard deviation that is logged is none.
+    # A norm divides by its root; a logged standard deviation is not a norm.
     divides = np.array([plain_op_name(op) in DIVIDING_TYPES for op in graph.op_types], bool)
     divisor = np.zeros(len(graph), bool)
     divisor[graph.source[divides[graph.op[graph.target]] & ~graph.control]] = True

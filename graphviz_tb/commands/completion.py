@@ -43,7 +43,7 @@ def _completion_items(
     source = _source_of_line(context.params) or next((word for word in reversed(context.args) if word != "-"), None)
     if source is None or not _is_quick(source):
         return []
-    with suppress(Exception):  # whatever is wrong with the source is said by the command itself
+    with suppress(Exception):  # the command itself reports errors of the source
         found = dict.fromkeys(name for name in names(source, context.params, incomplete) if name.startswith(incomplete))
         return [CompletionItem(name) for name in list(found)[:MOST_COMPLETED]]
     return []

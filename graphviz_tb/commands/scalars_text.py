@@ -17,7 +17,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.axes import Axis, fit_axis, format_duration, format_wall_time
+from graphviz_tb.chart.axes import Axis, axis_positions, fit_axis, format_duration, format_wall_time
 from graphviz_tb.chart.runs import GroupSpread, group_runs, members_by_group, spread_of_group
 from graphviz_tb.chart.series import decimate_series, smooth_series
 from graphviz_tb.commands.table import (
@@ -200,7 +200,7 @@ def _braille_signs(curve: DrawnSeries, x: Axis, y: Axis, width: int, height: int
     grid = np.zeros((height, width), np.int64)
     columns, rows = 2 * width, 4 * height
     kept = decimate_series(curve.x, curve.y, columns)
-    across, down = x.positions_of(curve.x[kept]) * (columns - 1), (1 - y.positions_of(curve.y[kept])) * (rows - 1)
+    across, down = axis_positions(x, curve.x[kept]) * (columns - 1), (1 - axis_positions(y, curve.y[kept])) * (rows - 1)
     good = np.isfinite(across) & np.isfinite(down)
     if not np.any(good):
         return grid

@@ -54,7 +54,7 @@ class SingleDecoder:
     abouts: dict[tuple[str, str, str, bytes], TagMetadata] = field(default_factory=dict)
 
     def add_event(self, payload: bytes, place: int) -> bool:
-        """Add an event; return False if the payload is none."""
+        """Add an event; return False if the payload is not an event."""
         try:
             event = Event.FromString(payload)
         except DECODE_ERRORS:

@@ -2,8 +2,8 @@
 
 Rules and constants are TensorBoard's (`render.ts`: extraction of predefined types, of high degrees by quartiles, of
 control edges past `maxControlDegree`, of isolated nodes). Unless its preset is chosen, these are corrected: a level
-is never emptied, a level of a few boxes keeps its control edges, a sink that feeds data is none, constants do not
-count as neighbours, and moving a node by hand moves no other.
+is never emptied, a level of a few boxes keeps its control edges, a sink that feeds data stays, constants do not count
+as neighbours, and moving a node by hand moves no other.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def training_rows(hierarchy: Hierarchy) -> tuple[Bools, Longs]:
     return quiet, forward
 
 
-# Rows of computation with the weights of a model: they are its flow, whatever hangs on them.
+# Rows of computation with the weights of a model: they are its flow, whatever else is connected to them.
 
 SHARE = 0.1  # of the layers that the level's largest part has: with fewer, a part is a measure or a helper
 

@@ -249,7 +249,7 @@ def _declared_weight_facts(graph: Graph, maker: int) -> tuple[str, str, Shape]:
 
 def _resource_of(graph: Graph, node: int) -> str:
     """The variable behind a handle as TensorFlow finds it when it runs: by the shared name, else that of the node. The
-    name that the program gave it is none: several variables of a program may have one."""
+    name from the program is not unique: several variables of a program may have one."""
     definition = graph.node_def(node)
     shared = definition.attr["shared_name"].s if definition is not None and "shared_name" in definition.attr else b""
     return graph.name[node] if shared in (b"", ANONYMOUS) else shared.decode("utf-8", "replace")

@@ -283,7 +283,7 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     roles = _find_normalization_constants(graph, constants)
     # A variable is one wherever it goes; a constant only where it is used as one.
     reads = find_frozen_reads(graph, bindings)
-    # Where reads say which constants were variables, or variables are there, a number in the code is none.
+    # If reads show which constants were variables, or there are variables, a number in the code is not a weight.
     literal = (reads.told and not reads.stripped) or bool((origin >= 0).any())
     kept = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
     counted = np.zeros(len(graph), bool)

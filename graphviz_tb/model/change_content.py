@@ -67,7 +67,7 @@ class InputWire:
 
 @dataclass(frozen=True, slots=True)
 class SettingPart:
-    """One of several settings that are others in one edit: where it is, what it is called, its values."""
+    """One of several settings that differ in one edit: its place, key, and values."""
 
     name: str
     key: str
@@ -85,7 +85,7 @@ class Setting:
 
     `constant`: a constant gives it. `attributes`: the attributes that it is, where these are not called `key`.
     `weights`: old and new shapes of weights that show it. `beside`: further settings of the same edit, `links` its
-    other wires. `casts`: casts that came or went with another type, None for any other setting.
+    other wires. `casts`: casts that were added or removed with another type, None for any other setting.
     """
 
     key: str
@@ -135,8 +135,8 @@ class LayerExpression:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Ops, a scope or a whole `function` that came or went: the number of ops of each type, and the wires of other ops
-    that led to it (None: not looked for).
+    """Ops, a scope or a whole `function` that was added or removed: the number of ops of each type, and the wires of
+    other ops that led to it (None: not looked for).
 
     `equal`: neighbours of which nothing says which one it was. `parts`: the parts of a chain. `reads`: layers whose
     weights it reads. `training`: its part in the training. `layers`: the layers that it is.
@@ -169,7 +169,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class WholeSignature:
-    """A signature that came or went, with the keys of its tensors."""
+    """A signature that was added or removed, with the keys of its tensors."""
 
     tensors: tuple[str, ...]
 
@@ -262,7 +262,7 @@ class SignaturePort:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The inputs and outputs of a signature that are others."""
+    """The inputs and outputs of a signature that differ."""
 
     ports: tuple[SignaturePort, ...]
 

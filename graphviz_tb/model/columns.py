@@ -136,7 +136,7 @@ def count_words(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
     return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
 
 
-# Ids of nodes, edges, scopes and functions: they count from 0, and -1 is none.
+# Ids of nodes, edges, scopes and functions: they count from 0, and -1 means none.
 
 
 @overload
@@ -144,7 +144,7 @@ def exists(ids: int) -> bool: ...
 @overload
 def exists(ids: NDArray[np.signedinteger[Any]]) -> Bools: ...
 def exists(ids: Any) -> Any:
-    """Whether an id, or each of a column, is one.
+    """Return whether an id, or each id of a column, exists.
 
     >>> exists(0), exists(-1), exists(np.array([-1, 0, 1])).tolist()
     (True, False, [False, True, True])

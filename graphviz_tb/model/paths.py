@@ -261,7 +261,7 @@ def is_valid_path(hierarchy: Hierarchy, path: RowPath) -> bool:
 
 
 def is_stack(hierarchy: Hierarchy, row: int) -> bool:
-    """Return whether a row is a series of groups. A series of calls is none, as calls are ops."""
+    """Return whether a row is a series of groups. A series of calls is not, because calls are ops."""
     return bool(hierarchy.kind[row] == SERIES_ROW) and bool(hierarchy.kind[hierarchy.children(row)[0]] != OP_ROW)
 
 

@@ -1,4 +1,4 @@
-"""The page of a source whatever it holds: one graph, several, or a log without any."""
+"""The page of any source: one graph, several, or a log without a graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphviz_tb.errors import Ambiguous, NoGraph
 if TYPE_CHECKING:
     from graphviz_tb.options import Options, ReadOptions
 
-GRAPH_CHOICES = ("run", "tag", "kind", "tag_set")  # that say which graph of a source is meant
+GRAPH_CHOICES = ("run", "tag", "kind", "tag_set")  # they choose one graph of a source
 
 
 def page_of_source(source: Any, page_max: float = 25.0) -> tuple[bytes, str]:

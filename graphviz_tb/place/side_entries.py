@@ -173,18 +173,18 @@ def find_partings(skeleton: Skeleton, routes: Mapping[int, Sequence[Point]]) -> 
     for wires in starts.values():
         leader = next((wire for wire in wires if wire in main), wires[0])
         for wire in wires:
-            point = parting_point(routes[wire], routes[leader]) if wire != leader else None
+            point = _parting_point(routes[wire], routes[leader]) if wire != leader else None
             if point is not None:
                 partings[wire] = point
     return partings
 
 
-def parting_point(line: Sequence[Point], main: Sequence[Point]) -> Point | None:
+def _parting_point(line: Sequence[Point], main: Sequence[Point]) -> Point | None:
     """Return where a line leaves another one that begins with it; None if they have only their start in common.
 
-    >>> parting_point([(5, 90), (5, 70), (40, 70), (40, 20)], [(5, 90), (5, 20)])
+    >>> _parting_point([(5, 90), (5, 70), (40, 70), (40, 20)], [(5, 90), (5, 20)])
     (5, 70)
-    >>> parting_point([(5, 90), (40, 90)], [(5, 90), (5, 20)]) is None
+    >>> _parting_point([(5, 90), (40, 90)], [(5, 90), (5, 20)]) is None
     True
     """
     if line[0] != main[0]:

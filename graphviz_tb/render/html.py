@@ -94,13 +94,15 @@ def _script_safe_json(value: Any) -> str:
 
 
 def joined_script(entry: str = GRAPH_ENTRY) -> str:
-    """The layout and the modules of an entry as one script, in two scopes."""
-    layout = "\n".join(map(viewer_source, LAYOUT_MODULES))
+    """Return the layout and the modules of an entry as one script, in two scopes."""
     rest = "\n".join(map(viewer_source, modules_of(entry)))
-    return (
-        f'"use strict";\n(() => {{\nconst layout = (() => {{\n{layout}\nreturn {{ {LAYOUT_EXPORTS} }};\n}})();\n'
-        f"{rest}\n}})();\n"
-    )
+    return f'"use strict";\n(() => {{\n{_layout_script()}{rest}\n}})();\n'
+
+
+def _layout_script() -> str:
+    """Return the script that defines `layout`: everything that is translated from Python."""
+    inside = "\n".join(map(viewer_source, LAYOUT_MODULES))
+    return f"const layout = (() => {{\n{inside}\nreturn {{ {LAYOUT_EXPORTS} }};\n}})();\n"
 
 
 def style_sheet(logs: bool = False) -> str:

@@ -173,7 +173,7 @@ def svg_bytes(drawing: Drawing, window: Viewport | None = None) -> bytes:
         _svg_definitions(drawing),
         f'<rect width="{drawing.width}" height="{drawing.height}" fill="{drawing.ground}"/>',
     ]
-    # Piece by piece: names of deep groups may take hundreds of megabytes, which should not be held four times.
+    # Piece by piece: names of deep groups may take hundreds of megabytes, which should not be in memory four times.
     text = BytesIO()
     text.write("\n".join(line for line in body if line).encode())
     for layer in drawing.parts:

@@ -1,1 +1,1 @@
-"""The query language of `tbgraph find`, `model.find`, the server, and (as `viewer/query.js`) of the page."""
+"""The query language of `tbgraph find`, `model.find`, the server, and (translated to JavaScript) of the page."""

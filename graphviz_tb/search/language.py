@@ -94,13 +94,13 @@ Negated(query=NumberTerm(quantity='parameters', sign='>', limit=1000.0))))
     """
     words = list(_split_query(text))
     if not words:
-        raise RequestError("nothing to look for", hint="a name, op:Conv2D, params>1M …")
+        raise _query_error("nothing")
     if len(words) > MAX_QUERY_TERMS:
-        raise RequestError(f"more than {MAX_QUERY_TERMS} words to look for", hint="look for fewer at once")
+        raise _query_error("long", str(MAX_QUERY_TERMS))
     reader = QueryParser(words)
     query = reader.parse_or()
     if reader.words:
-        raise RequestError("a ) closes nothing", hint="put text with parentheses in quotes")
+        raise _query_error("closes")
     plain = len(words) > 1 and all(map(_is_plain_word, words))
     return Joined(False, (query, TextTerm("", text.strip()))) if plain else query
 
@@ -131,7 +131,6 @@ class QueryParser:
 
     def __init__(self, words: list[str]) -> None:
         self.words = words[::-1]
-        self.depth = 0
 
     def parse_or(self) -> Query:
         """Parse queries with `or` between them."""
@@ -157,7 +156,7 @@ class QueryParser:
             self.words.pop()
             negated = not negated
         if not self.words or self.next_is("and", "or", ")"):
-            raise RequestError("a word is missing", hint='look for the words and, or, not as "and", "or", "not"')
+            raise _query_error("missing")
         word = self.words.pop()
         query = self.parse_parentheses() if word == "(" else _parse_term(word)
         return Negated(query) if negated else query
@@ -166,7 +165,7 @@ class QueryParser:
         """Parse the rest of a query in parentheses."""
         query = self.parse_or()
         if not self.next_is(")"):
-            raise RequestError("a ( is not closed", hint="put text with parentheses in quotes")
+            raise _query_error("open")
         self.words.pop()
         return query
 
@@ -189,25 +188,43 @@ def _parse_term(word: str) -> Query:
         if quantity is None and compared[2] in "==":  # an attribute: `name=value`
             return TextTerm("", word)
         if quantity is None:
-            hint = f"choose one of: {', '.join(QUERY_QUANTITIES)}; or put a name in quotes"
-            raise RequestError(f"nothing to compare is called {compared[1]!r}", hint=hint)
+            raise _query_error("quantity", compared[1])
         # Round to 15 digits: 1.001K is 1001, but the product of the two floats is slightly less.
         number = float(f"{float(compared[3]) * _unit_factor(quantity, compared[4]):.15g}")
         return NumberTerm(quantity, "==" if compared[2] == "=" else compared[2], number)
     if without_number := COMPARED_QUANTITY.fullmatch(word):
-        name, sign, rest = without_number.groups()
-        wrong = f"{rest!r} is no number" if rest else "it is followed by nothing"
-        raise RequestError(f"{name}{sign} compares with a number: {wrong}", hint=f"{name}{sign}1M, {name}{sign}2.5k …")
+        raise _query_error("number", without_number[1] + without_number[2], without_number[3])
     found = FIELD_TERM.fullmatch(word)
     if found is None and (misspelt := UNKNOWN_FIELD_TERM.fullmatch(word)):
-        raise _unknown_field_error(misspelt[1], word)
+        raise _query_error("field", misspelt[1], word)
     if found and not found[2].replace('"', ""):
-        raise RequestError(f"{found[1]}: is followed by nothing to look for", hint=f"{found[1]}:TEXT, in one word")
+        raise _query_error("empty", found[1])
     field, text = (found[1].lower().replace("key", "attr"), found[2]) if found else ("", word)
     regex = REGEX_TERM.fullmatch(text)
     if regex:
         return TextTerm(field, ("(?i)" if "i" in regex[2] else "") + regex[1], regex=True)
     return TextTerm(field, text.replace('"', ""))
+
+
+def _query_error(kind: str, word: str = "", about: str = "") -> RequestError:
+    """Return the error of a kind about a word of a query. The page has its own words for each kind."""
+    known_units = ", ".join(TIME_UNITS) if about == "time" else "K, M, G, T, KB, MiB …"
+    wrong = f"{about!r} is no number" if about else "it is followed by nothing"
+    message, hint = {
+        "nothing": ("nothing to look for", "a name, op:Conv2D, params>1M …"),
+        "long": (f"more than {word} words to look for", "look for fewer at once"),
+        "closes": ("a ) closes nothing", "put text with parentheses in quotes"),
+        "open": ("a ( is not closed", "put text with parentheses in quotes"),
+        "missing": ("a word is missing", 'look for the words and, or, not as "and", "or", "not"'),
+        "quantity": (
+            f"nothing to compare is called {word!r}",
+            f"choose one of: {', '.join(QUERY_QUANTITIES)}; or put a name in quotes",
+        ),
+        "number": (f"{word} compares with a number: {wrong}", f"{word}1M, {word}2.5k …"),
+        "empty": (f"{word}: is followed by nothing to look for", f"{word}:TEXT, in one word"),
+        "unit": (f"{word!r} is not a unit of {about.replace('_', ' ')}", f"one of: {known_units}"),
+    }.get(kind, ("", ""))
+    return RequestError(message, hint=hint) if message else _unknown_field_error(word, about)
 
 
 def _unknown_field_error(name: str, word: str) -> RequestError:
@@ -226,8 +243,7 @@ def _unit_factor(quantity: str, unit: str) -> float:
         return TIME_UNITS[unit.lower()]
     found = SI_UNIT.fullmatch(unit)
     if found is None or (quantity == "time" and unit):
-        known = ", ".join(TIME_UNITS) if quantity == "time" else "K, M, G, T, KB, MiB …"
-        raise RequestError(f"{unit!r} is not a unit of {quantity.replace('_', ' ')}", hint=f"one of: {known}")
+        raise _query_error("unit", unit, quantity)
     power = "kmgt".index(found[1].lower()) + 1 if found[1] else 0
     return float((1024 if found[2] else 1000) ** power)
 

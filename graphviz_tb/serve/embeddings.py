@@ -59,7 +59,7 @@ class LayoutWork:
         return self.made is None and self.error is None and not self.cancelled
 
     def cancel(self) -> None:
-        """Stop it, whatever its state."""
+        """Stop it in any state."""
         self.cancelled = self.is_running
         if self.job is not None and self.cancelled:
             self.job.stop()

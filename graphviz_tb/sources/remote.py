@@ -22,7 +22,7 @@ from graphviz_tb.limits import MAX_REMOTE_BYTES, MAX_REMOTE_FILES
 from graphviz_tb.progress import advance
 
 ADDRESS_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://.", re.IGNORECASE)
-# What a folder is read for: events, traces, models, and what lies beside these. Weights stay where they are.
+# Files that are copied from a folder: events, traces, models, and files next to these. Weights are not copied.
 WANTED_FILES = re.compile(
     r"tfevents|\.(pb|pbtxt|meta|keras|json|xplane\.pb|trace\.json\.gz|pb\.gz|tsv|toml|h5|bytes)$", re.IGNORECASE
 )

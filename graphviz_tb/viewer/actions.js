@@ -181,7 +181,7 @@ export class Actions {
     });
   }
 
-  /** Choose a node, open what is around it and bring it into view. @param {Path} path @param {boolean} [focus] @param {boolean} [moving] */
+  /** Select a node, open the groups around it and bring it into view. @param {Path} path @param {boolean} [focus] @param {boolean} [moving] */
   reveal(path, focus = true, moving = true) {
     return this.queue(async () => {
       const { graph } = this.app.state;
@@ -228,7 +228,7 @@ export class Actions {
     });
   }
 
-  /** Show the step before or after; what is shown at first is behind the last. @param {number} way */
+  /** Show the step before or after; the initial colours come after the last step. @param {number} way */
   goStep(way) {
     const last = this.app.state.head.steps.length - 1;
     const from = this.app.state.stepIndex < 0 ? last + (way < 0 ? 1 : 0) : this.app.state.stepIndex;
@@ -266,7 +266,7 @@ export class Actions {
     this.app.emit("select", { name: path ? this.app.state.graph.address(path) : null });
   }
 
-  /** Choose what is under the pointer, and keep it in view: the card may come to lie over it. @param {Path} path */
+  /** Select the box under the pointer, and keep it in view: its card may cover it. @param {Path} path */
   pick(path) {
     return this.queue(async () => {
       this.app.history.beginEntry("choice");
@@ -275,7 +275,7 @@ export class Actions {
     });
   }
 
-  /** The box that shows a path: its own, or that of the op beside which a constant or a weight stands. @param {Path} path @returns {Promise<Path>} */
+  /** The box that shows a path: its own, or for a constant or weight that of the op next to it. @param {Path} path @returns {Promise<Path>} */
   async hostOf(path) {
     if (this.app.state.graph.isApart(path)) return [path[0] + 1];
     const row = path[path.length - 1];
@@ -319,7 +319,7 @@ export class Actions {
     this.app.history.remember();
   }
 
-  /** Ring what was found: a constant or a weight, and the op beside which it stands. @param {number[]} rows */
+  /** Draw rings around results; for a constant or a weight, also around the op next to it. @param {number[]} rows */
   async mark(rows) {
     const marked = new Set(rows);
     const turns = new TimeSlices();

@@ -1,9 +1,9 @@
-// What the reader sees, as the part of the address behind `#`: readable pairs, unknown ones kept.
+// The present view as the part of the address after `#`: readable pairs; unknown ones are kept.
 
 const KEY_ORDER = ["open", "members", "select", "colour", "step", "theme", "language", "aux", "main", "ungroup", "trace", "table", "rows", "at"];
 const LIST_KEYS = new Set(["open", "members", "aux", "main", "ungroup"]);
 
-/** A value that may stand in an address, names still readable. @param {string} text */
+/** Encode a value for an address; names stay readable. @param {string} text */
 export const escapeValue = (text) =>
   encodeURIComponent(text).replace(/%(2F|3A|5B|5D|40|28|29)/gi, (word) => decodeURIComponent(word));
 

@@ -1,7 +1,7 @@
 // The application: the page of a graph put together from its parts, and the way from an address to a view.
 //
 //   state ──▶ view ──▶ viewport        what is open and selected, how it is drawn, where the camera is
-//     ▲         legend, frame, panels  what stands around it
+//     ▲         legend, frame, panels  the parts around it
 //   actions ──▶ history                what a reader does, and the address of each view
 
 import { Actions } from "./actions.js";
@@ -147,7 +147,7 @@ export class App {
     const place = at?.split(",").map(Number);
     if (place?.length === 3 && place.every((one) => Math.abs(one) <= FARTHEST_PX) && place[2] > 0 && !foreign) {
       this.state.isCameraMoved = true;
-      if (path) await this.actions.selectNow(path); // its card lies over a part of the window
+      if (path) await this.actions.selectNow(path); // its card covers a part of the window
       if (path && narrowScreen.matches) await this.actions.cardReady; // a sheet is as high as what it says
       this.viewport.camera.lookAtPlace(place);
       if (path) await this.viewport.bringSelected(path);

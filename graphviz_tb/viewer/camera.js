@@ -1,5 +1,5 @@
 // Where the reader looks: pan, zoom, pinch, fit. What is drawn already is moved and scaled as one sheet of paper; what
-// comes into view is added a little at a time, and the picture is drawn anew for its scale when it stands still.
+// comes into view is added a little at a time, and the picture is drawn again at the new scale when the camera stops.
 
 import { byId, prefersReducedMotion } from "./dom.js";
 import { narrowScreen } from "./input.js";
@@ -44,7 +44,7 @@ export class Camera {
     this.listen();
   }
 
-  /** Take the size of the window; asked more often, it would be worked out anew with every picture. A frame may have none
+  /** Take the size of the window; asked more often, it would be computed again with every picture. A frame may have none
    * until it is shown: what was fitted into nothing appears then. */
   measure() {
     this.size = [this.stage.clientWidth, this.stage.clientHeight];
@@ -120,7 +120,7 @@ export class Camera {
     return [(wide[0] + wide[1]) / 2 - ((left + right) / 2) * k, (tall[0] + tall[1]) / 2 - ((top + bottom) / 2) * k, k];
   }
 
-  /** The part of the stage that nothing lies over: across and along. @returns {number[][]} */
+  /** The part of the stage that no panel covers: across and along. @returns {number[][]} */
   freeRoom() {
     const [wide, tall] = this.size;
     const lower = (/** @type {string} */ id, /** @type {number} */ down) => (byId(id).hidden ? 0 : Math.min(tall / 2, down + byId(id).offsetHeight));
@@ -178,7 +178,7 @@ export class Camera {
     });
   }
 
-  /** Where the camera is, or will be when it stands still. */
+  /** Where the camera is, or will be when it stops. */
   get destination() {
     return this.goal.turn === this.run ? this.goal.to : [this.x, this.y, this.k];
   }
@@ -211,7 +211,7 @@ export class Camera {
    * @param {any} event */
   handleGesture(event) {
     event.preventDefault();
-    if (this.fingers.size) return; // on a screen the fingers themselves are told
+    if (this.fingers.size) return; // on a touch screen the fingers send the events
     if (event.type === "gesturestart") this.pinched = 1;
     const home = this.stage.getBoundingClientRect();
     this.run++;

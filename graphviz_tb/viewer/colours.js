@@ -1,43 +1,21 @@
-// Colourings: what `color/` says of each row, read from columns; a measured one is told as values and a ramp.
+// Colourings: the results of `color/` for each row, read from columns; a measured one has values and a ramp.
 
 import { inBounds } from "./strings.js";
 
 export const ROW_KINDS = ["kind.scope", "kind.op", "kind.series", "kind.fold", "kind.function"];
-const MICROS = [["µs", 1], ["ms", 1e3], ["s", 1e6], ["min", 6e7], ["hr", 3.6e9], ["days", 8.64e10]];
-const COUNTS = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12], ["P", 1e15], ["E", 1e18]];
-const BYTES = [["B", 1], ["KB", 2 ** 10], ["MB", 2 ** 20], ["GB", 2 ** 30], ["TB", 2 ** 40], ["PB", 2 ** 50]];
 const MOST_ROWS = 10; // of a legend
 const UNKNOWN = "unknown"; // of the legend of costs
-// Parts of the largest round number on a scale, as `round_ticks` of color/measured.py has them.
-const DECIMAL_TICKS = { 1: [0, 0.05, 0.2, 0.5, 1], 2: [0, 0.05, 0.25, 0.5, 1], 5: [0, 0.04, 0.2, 0.4, 1] };
-const BINARY_TICKS = [0, 1 / 64, 1 / 16, 1 / 4, 1];
 const ROLES_WITH_SHAPES = new Set(["second", "count"]); // texts of what a colouring says: of a closed box, on the title bar of an open one
 const SECOND_SIDE = 18; // px beside a second line, at least
 const SIGNED_SCALE_TICKS = [-1, -0.25, 0, 0.25, 1]; // of the largest difference
 
-/** A value with its unit, three digits. @param {number} value @param {any[][]} units */
-function valueWithUnit(value, units) {
-  const [unit, factor] = [...units].reverse().find((pair) => Math.abs(value) >= pair[1]) ?? units[0];
-  const rounded = Number((value / factor).toPrecision(3));
-  return `${rounded.toFixed(12).replace(/\.?0+$/, "")} ${unit}`;
-}
-
-/** How a value of each kind of colouring is told. @type {Record<string, (value: number) => string>} */
+/** The words for a value of each kind of colouring. @type {Record<string, (value: number) => string>} */
 const VALUE_WORDS = {
-  micros: (value) => valueWithUnit(value, MICROS),
-  bytes: (value) => valueWithUnit(value, BYTES),
-  flops: (value) => `${valueWithUnit(value, COUNTS)}FLOPs`,
-  parameters: (value) => `${valueWithUnit(value, COUNTS).trim()} parameter${value === 1 ? "" : "s"}`,
+  micros: layout.format_micros,
+  bytes: layout.format_bytes,
+  flops: layout.format_flops,
+  parameters: layout.format_parameters,
 };
-
-/** Zero and round values up to `top`: powers of two for bytes, whose units are. @param {number} top @param {boolean} binary */
-function roundTicks(top, binary) {
-  if (!(top > 0)) return [0];
-  if (binary) return BINARY_TICKS.map((part) => 2 ** Math.floor(Math.log2(top)) * part);
-  const power = Math.floor(Math.log10(top));
-  const lead = [5, 2, 1].find((digit) => digit === 1 || top >= digit * 10 ** power);
-  return DECIMAL_TICKS[/** @type {1 | 2 | 5} */ (lead)].map((part) => Number(`${Number((/** @type {number} */ (lead) * part).toPrecision(4))}e${power}`));
-}
 
 /** A painter, as the drawing code takes it, for one colouring in one theme. */
 export class Colouring {
@@ -87,12 +65,12 @@ export class Colouring {
     this.side = name === "dark" ? 1 : 0;
   }
 
-  /** Where a measured value of a path stands. @param {Path} path */
+  /** The position of the measured value of a path. @param {Path} path */
   index(path) {
     return (path.length > 1 ? this.inside?.get(path.join(".")) : undefined) ?? path[path.length - 1];
   }
 
-  /** A measured value; null where there is none. @param {number} at @returns {number | null} */
+  /** A measured value; null for none. @param {number} at @returns {number | null} */
   value(at) {
     const value = this.told.values[at];
     return this.told.signed || value >= 0 ? value : null;
@@ -212,7 +190,7 @@ export class Colouring {
     return scene.boxes.every((/** @type {any} */ box, /** @type {number} */ at) => box.open || written.has(at) || this.secondLine(places.get(box.address) ?? [box.row]) === null);
   }
 
-  /** The number that a colouring shows of a path, in words; null where there is none. @param {Path} path */
+  /** The number of a path in words; null for none. @param {Path} path */
   figureWord(path) {
     if (!this.measured) return this.secondLine(path);
     const value = this.value(this.index(path));
@@ -230,7 +208,7 @@ export class Colouring {
     return this.told.bounds?.[path[path.length - 1]] ?? 0;
   }
 
-  /** What is not in the number of a path: the kind of what is missing, and how many. @param {Path} path @returns {[string, number][]} */
+  /** The things not counted in the number of a path: their kind, and how many. @param {Path} path @returns {[string, number][]} */
   lackingWord(path) {
     const row = path[path.length - 1];
     const counts = Object.entries(this.told.lacks ?? {}).map(([kind, column]) => /** @type {[string, number]} */ ([kind, column[row]]));
@@ -249,7 +227,7 @@ export class Colouring {
     return this.measured ? (accounts ? this.graph.words[accounts[row]] : "") : this.graph.words[this.accountOf[row]];
   }
 
-  /** Set the scale of a measured colouring by what is shown closed. @param {any} scene @param {Map<string, Path>} places */
+  /** Set the scale of a measured colouring by the closed boxes. @param {any} scene @param {Map<string, Path>} places */
   setScale(scene, places) {
     this.shown = scene.boxes.map((/** @type {any} */ box) => places.get(box.address) ?? [box.row]);
     if (!this.measured) return;
@@ -285,11 +263,11 @@ export class Colouring {
   /** The values that a ramp names, each once. */
   ticks() {
     const { signed, whole } = this.told;
-    const ticks = signed ? SIGNED_SCALE_TICKS.map((tick) => this.top * tick) : roundTicks(this.top, this.told.measured === "bytes");
+    const ticks = signed ? SIGNED_SCALE_TICKS.map((tick) => this.top * tick) : layout.round_ticks(this.top, this.told.measured === "bytes");
     return [...new Set(whole ? ticks.map(Math.round) : ticks.map((tick) => tick + 0))]; // -0 is 0
   }
 
-  /** Whether a row of the legend speaks of a path: it has one of its colours, or that of the nearest value that is named.
+  /** Whether a row of the legend is about a path: it has one of its colours, or that of the nearest value that is named.
    * @param {string} label @param {Path} path */
   isSpokenOf(label, path) {
     if (!this.measured) return [...this.legendOf(path[path.length - 1])].some((entry) => this.told.legend[entry][0] === label);

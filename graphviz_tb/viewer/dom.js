@@ -2,7 +2,7 @@
 
 export const SVG = "http://www.w3.org/2000/svg";
 
-/** What cannot stand in a document, and what would turn a line round: shown as a sign of its own. */
+/** Characters that a document cannot contain, or that reverse a line: shown as signs. */
 const CONTROL_CHARACTERS =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu;
 
@@ -47,7 +47,7 @@ export const byId = (id) => document.getElementById(id);
 /** @param {Element} element */
 export const removeChildren = (element) => element.replaceChildren();
 
-/** Put a panel in front of the others: what was asked for last is what is looked at. @param {HTMLElement} panel */
+/** Put a panel in front of the others: the last one opened is in front. @param {HTMLElement} panel */
 export function raisePanel(panel) {
   for (const one of document.querySelectorAll(".raised")) one.classList.remove("raised");
   panel.classList.add("raised");

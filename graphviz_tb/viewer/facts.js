@@ -1,9 +1,9 @@
-// What is known of nodes beside the structure: the edges of the file, attributes, twins. Unpacked when a card asks.
+// Facts of nodes besides the structure: the edges of the file, attributes, twins. Unpacked when a card asks.
 
 import { OP, SUMMARY } from "./levels.js";
 
 export const NODES_A_BLOCK = 2000;
-const WRITES = /^Assign|Apply|Scatter|Save|Restore/; // ops that set a variable: it stands beside them, too
+const WRITES = /^Assign|Apply|Scatter|Save|Restore/; // ops that set a variable: it is drawn next to them, too
 const GRADIENT = /(^|\/)(gradients(_\d+)?|gradient_tape)\//; // scopes of the backward pass
 
 export class Facts {
@@ -117,7 +117,7 @@ export class Facts {
     return found;
   }
 
-  /** The op beside which a constant, summary or weight stands, -1 for none: of several the one of the network that
+  /** The op next to which a constant, summary or weight is drawn, -1 for none: of several the one of the network that
    * is least of its own scope, where only what watches it is. @param {number} row */
   async host(row) {
     const { graph } = this;

@@ -11,7 +11,7 @@ const EMPTY_ELEMENTS = new Set(["meta", "link", "input", "hr"]);
 const RAW_ELEMENTS = new Set(["script", "style", "noscript"]);
 const ENTITIES = /** @type {Record<string, string>} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" });
 
-/** The data that lies in the page. @returns {{head: Head, blocks: Blocks}} */
+/** The data in the page. @returns {{head: Head, blocks: Blocks}} */
 export function dataInPage() {
   const head = JSON.parse(byId("head").textContent);
   if (head.view && location.hash.length < 2) beginWithView(head.view);

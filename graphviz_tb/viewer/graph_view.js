@@ -20,7 +20,7 @@ export class GraphView {
     this.siblings = [];
     /** @type {any} what is selected, traced and found, as the picture shows it */
     this.emphasis = { chosen: null, row: -1, trace: null, marks: null, over: null, only: null };
-    /** @type {any} the ring around what is selected */
+    /** @type {any} the ring around the selected box */
     this.ringElement = null;
     /** @type {Colouring | null} what gave the boxes their colours */
     this.painter = null;
@@ -53,27 +53,27 @@ export class GraphView {
     this.paint = null;
   }
 
-  /** Whether a node stands in the auxiliary area. @param {Path} path */
+  /** Whether a node is in the auxiliary area. @param {Path} path */
   isAuxiliary(path) {
     const box = this.boxAt(path);
     return !!box && (box.area === "in_extract" || box.area === "out_extract");
   }
 
-  /** Whether a node can be moved: it is shown, and no function that stands by itself. @param {Path} path */
+  /** Whether a node can be moved: it is shown, and is not a function outside of calls. @param {Path} path */
   canMove(path) {
     const box = this.boxAt(path);
     const around = this.app.state.graph.around(path);
     return !!box && box.area !== "functions" && !!around && this.app.state.graph.kind[around[around.length - 1]] !== SERIES && this.app.state.graph.kind[around[around.length - 1]] !== FOLD;
   }
 
-  /** Keep only the boxes of which a row of the legend speaks; "": all. @param {string} label */
+  /** Emphasise the boxes of a row of the legend; "": none. @param {string} label */
   keepOnly(label) {
     this.keptKey = label;
     for (const one of byId("legend").querySelectorAll(".key-row")) one.setAttribute("aria-pressed", String(/** @type {any} */ (one).dataset.key === label && !!label));
     this.updateEmphasis();
   }
 
-  /** Make the scene of what is open, and show it. @param {Path | null} anchor stays where it is @param {boolean} moving @param {Path | null} was what stood there before */
+  /** Make the scene of what is open, and show it. @param {Path | null} anchor stays where it is @param {boolean} moving @param {Path | null} was the path of the box that was there before */
   async redraw(anchor, moving = true, was = anchor) {
     const { graph } = this.app.state;
     await graph.prepare([[0], ...this.app.state.open.values()]).catch((error) => this.app.frame.reportDamage(error));
@@ -149,7 +149,7 @@ export class GraphView {
     for (const dress of this.drawListeners) dress();
   }
 
-  /** How far the camera must go so that a box stands where it, or another, stood. @param {any} before @param {any} after @param {string} was @param {string} is */
+  /** The move of the camera after which a box is where it, or another, was. @param {any} before @param {any} after @param {string} was @param {string} is */
   anchorShift(before, after, was, is) {
     const of = (/** @type {any} */ scene, /** @type {string} */ name) => scene.boxes.find((/** @type {any} */ box) => box.address === name);
     const [one, two] = [of(before, was), of(after, is)];
@@ -191,7 +191,7 @@ export class GraphView {
     return found;
   }
 
-  /** A colouring that lies in the data, of the step that is shown where it has steps. @param {string} scheme @returns {Promise<Colouring>} */
+  /** A colouring of the data, at the shown step if it has steps. @param {string} scheme @returns {Promise<Colouring>} */
   async loadColouring(scheme) {
     const { blocks } = this.app.state.graph;
     const names = [scheme, ...this.app.state.head.steps.map((/** @type {string} */ _, /** @type {number} */ at) => `${scheme}@${at}`).filter((/** @type {string} */ name) => blocks.has(`colour/${name}`))];
@@ -212,7 +212,7 @@ export class GraphView {
     return found;
   }
 
-  /** What machines and readers of the picture are told of an element. @param {any} item @param {any} element */
+  /** Set the attributes of an element for scripts and screen readers. @param {any} item @param {any} element */
   describeElement(item, element) {
     if (item.box >= 0 && item.layer !== "titles") {
       const box = this.scene?.boxes[item.box] ?? this.picture.scene.boxes[item.box];
@@ -247,13 +247,13 @@ export class GraphView {
     }
   }
 
-  /** Bring the lines of what is chosen and of what is under the pointer to the front. */
+  /** Bring the lines of the selected box and of the one under the pointer to the front. */
   highlightLines() {
     const names = [this.app.state.hostPath ? this.app.state.graph.address(this.app.state.hostPath) : null, this.hovered];
     this.picture.highlight(new Set(names.filter((one) => one !== undefined && one !== null)), (one) => this.isOnTrace(one.identity));
   }
 
-  /** Show what is chosen, traced and found in the picture. */
+  /** Mark the selected, traced and found boxes in the picture. */
   updateEmphasis() {
     const { picture } = this;
     const { graph } = this.app.state;
@@ -275,7 +275,7 @@ export class GraphView {
     setAttributes(this.svg, { "aria-activedescendant": this.app.state.hostPath ? `n-${graph.key(this.app.state.hostPath)}` : null });
   }
 
-  /** The closed boxes of which a row of the legend speaks; null where there is none. @param {string} label @returns {Set<number> | null} */
+  /** The closed boxes of a row of the legend; null for none. @param {string} label @returns {Set<number> | null} */
   boxesOfKey(label) {
     if (!label || !this.painter || !this.scene) return null;
     const found = new Set();
@@ -325,7 +325,7 @@ export class GraphView {
     return this.scene?.boxes[this.picture.boxOf.get(this.app.state.graph.address(path)) ?? -1];
   }
 
-  /** The ring around what is chosen. */
+  /** Draw the ring around the selected box. */
   drawRing() {
     const box = this.app.state.hostPath && this.picture.scene ? this.boxAt(this.app.state.hostPath) : null;
     this.ringElement ??= svgEl("rect", { class: "ring", fill: "none" });

@@ -51,7 +51,7 @@ export class Graph {
     this.known = null;
     /** @type {Set<number> | null} */
     this.hidden = null;
-    /** @type {Map<string, Path>} levels whose series are apart: their members stand on the level itself */
+    /** @type {Map<string, Path>} levels whose series are ungrouped: their members are on the level itself */
     this.ungroupedLevels = new Map();
     /** @type {Map<number, number>} stacks that show one member, each with the usual one */
     this.stacks = new Map(head.stacks);
@@ -59,7 +59,7 @@ export class Graph {
     this.boxes = new Map(head.boxes);
     /** @type {Map<number, number>} scopes that hold nothing but one scope, each with that */
     this.inner = new Map(head.inner);
-    /** @type {Map<number, Copy>} members of stacks whose levels are those of another */
+    /** @type {Map<number, Copy>} members of stacks that share the levels of another member */
     this.copied = new Map(readCopies(new Reader(copies, 0)).map((copy) => [copy.member, copy]));
   }
 
@@ -120,7 +120,7 @@ export class Graph {
     return found;
   }
 
-  /** The root or the function that a row lies in. @param {number} row */
+  /** The root or the function that contains a row. @param {number} row */
   functionOf(row) {
     // Rows of functions ascend, and follow the main graph.
     const rows = this.head.functions;
@@ -150,8 +150,7 @@ export class Graph {
       }
       words.push(name);
     });
-    if (around && this.shadowed().has(around)) return `::${words.map(guardedShortcut).join("::")}`;
-    return words.length === 1 && !LONE_BACKSLASHES.test(words[0]) ? doubledColons(words[0]) : words.map(guardedShortcut).join("::");
+    return around && this.shadowed().has(around) ? `::${words.map(layout.escape_address_part).join("::")}` : layout.join_address(words);
   }
 
   /** The rows of functions that are called like something in the main graph, or like that itself: not at all. @returns {Set<number>} */
@@ -164,7 +163,7 @@ export class Graph {
     return this.hidden;
   }
 
-  /** The path of a row that the lines of an open group speak of. @param {Path} path @param {number} row @param {boolean} inside */
+  /** The path of a row at the end of a line of an open group. @param {Path} path @param {number} row @param {boolean} inside */
   neighbour(path, row, inside) {
     const home = this.functionOf(row);
     const last = path[path.length - 1];
@@ -192,7 +191,7 @@ export class Graph {
     const parts = address.split(BORDER);
     let path = known.get(LONE_BACKSLASHES.test(parts[0]) ? parts[0] : parts[0].replace(/^\\/, "").replace(/\\$/, ""));
     let from = 1;
-    // In a function that is shown by itself, the name behind that of the function is a row of it.
+    // In a function that is shown outside of calls, the name after the function's is one of its rows.
     if (parts[0] === "" && parts.length > 3) path = known.get(parts.slice(0, (from = 3)).join("::"));
     else if (path && this.head.functions.includes(path[0])) path = known.get(parts.slice(0, (from = 2)).join("::"));
     for (const part of parts.slice(from)) {
@@ -222,7 +221,7 @@ export class Graph {
     return this.kind[row] !== OP || this.calls.has(row);
   }
 
-  /** Whether one path is, or lies below, another. @param {Path} path @param {Path} group */
+  /** Whether one path equals another or is inside it. @param {Path} path @param {Path} group */
   within(path, group) {
     const depth = group.length - 1;
     if (path.length <= depth) return false;
@@ -283,7 +282,7 @@ export class Graph {
     return stack ? this.memberOf(stack, open) || path : /** @type {Path} */ (this.joined(path, open).pop());
   }
 
-  /** The group whose box shows a path: that of a stack for a member shown, the outermost of scopes that hold one another alone. @param {Path} path @returns {Path} */
+  /** The group whose box shows a path: that of a stack for a member shown, the outermost of scopes that contain only each other. @param {Path} path @returns {Path} */
   frame(path) {
     let found = this.stackOf(path) ?? path;
     for (let at = this.around(found); at && this.inner.get(at[at.length - 1]) === found[found.length - 1]; at = this.around(found)) found = at;
@@ -324,12 +323,12 @@ export class Graph {
 
   // series apart
 
-  /** Whether a path is a series that came apart. @param {Path} path */
+  /** Whether a path is an ungrouped series. @param {Path} path */
   isApart(path) {
     return path.length === 1 && this.kind[path[0]] === SERIES && this.ungroupedLevels.has(String(this.parent[path[0]]));
   }
 
-  /** The level that a series stands on, if it can come apart there. @param {Path} path @returns {Path | null} */
+  /** The level of a series, if it can be ungrouped there. @param {Path} path @returns {Path | null} */
   comesApart(path) {
     const [row] = path;
     const level = this.parent[row];
@@ -350,7 +349,7 @@ export class Graph {
     return bits ? `~${bits}` : "";
   }
 
-  /** The copies that a path lies in, the outermost first: where that has a stack inside, those of the usual member.
+  /** The copies around a path, the outermost first; in a stack, those of the usual member.
    * @param {Path} path @returns {Copy[]} */
   copiesOf(path) {
     if (path.length > 1 || !this.copied.size) return [];
@@ -404,7 +403,7 @@ export class Graph {
     }
   }
 
-  /** The rows of a copy by those of the level that is written. @param {Copy[]} copies @returns {(row: number) => number} */
+  /** Map the rows of the stored level to those of a copy. @param {Copy[]} copies @returns {(row: number) => number} */
   copyNaming(copies) {
     const steps = [...copies].reverse();
     return (row) => steps.reduce((at, copy) => (at >= copy.usual && at < this.end[copy.usual] ? at + copy.member - copy.usual : (copy.marks.get(at) ?? at)), row);
@@ -421,15 +420,6 @@ export class Graph {
     const found = this.levelPlace(path);
     return found && this.levels.get(found.key);
   }
-}
-
-/** A name whose literal `::` are doubled. @param {string} name */
-const doubledColons = (name) => name.replaceAll("::", "::::");
-
-/** The same as one of several of an address: no colon of its own beside a border. @param {string} name */
-function guardedShortcut(name) {
-  const text = doubledColons(name);
-  return text === "" ? "\\" : text.replace(/^(?=[:\\])/, "\\").replace(/(?<=[:\\])$/, "\\");
 }
 
 /** A path without its last repetition of a call; null where nothing repeats. @param {Path} path @returns {Path | null} */

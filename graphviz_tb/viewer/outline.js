@@ -45,7 +45,7 @@ export class Outline {
     this.draw();
   }
 
-  /** Keep only what a query finds, and what lies around it. */
+  /** Keep only the results of a query, and the groups around them. */
   async filter() {
     const { graph, facts } = this.app.state;
     const turn = ++this.turn;

@@ -19,7 +19,7 @@ export class PageFrame {
   update() {
     document.documentElement.lang = language;
     const root = document.documentElement;
-    if (root.dataset.theme !== this.app.state.theme) root.dataset.theme = this.app.state.theme; // all charts are drawn anew with it
+    if (root.dataset.theme !== this.app.state.theme) root.dataset.theme = this.app.state.theme; // all charts are drawn again
     document.title = `${visibleText(this.app.state.title)} · tbgraph`;
     byId("title").textContent = visibleText(this.app.state.title);
     byId("title").title = visibleText(this.app.state.title);
@@ -37,7 +37,7 @@ export class PageFrame {
     this.app.view.pattern.querySelector("path").setAttribute("stroke", layout.THEMES.get(this.app.state.theme).stroke);
   }
 
-  /** Speak a language, or that of the reader's browser. @param {string} word */
+  /** Set the language; "": that of the browser. @param {string} word */
   setLanguage(word) {
     this.app.state.chosenLanguage = word;
     if (language === (word || BROWSER_LANGUAGE)) return;
@@ -72,7 +72,7 @@ export class PageFrame {
   }
 }
 
-/** The words that stand in the page from the beginning, in the reader's language. */
+/** Translate the words of the page's shell to the reader's language. */
 export function translateElements() {
   for (const one of document.querySelectorAll("[data-t]")) one.textContent = t(/** @type {any} */ (one).dataset.t);
   for (const one of document.querySelectorAll("[data-t-label]")) {

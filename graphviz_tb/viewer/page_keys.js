@@ -21,7 +21,7 @@ export function isTyping({ target, key }) {
   return target.matches("input, select, option, textarea, [contenteditable]");
 }
 
-/** Whether the graph is what is shown: keys of what is hidden do nothing. */
+/** Whether the graph is shown: keys of hidden parts do nothing. */
 export const isGraphShown = () => (document.documentElement.dataset.page ?? "graph") === "graph";
 
 /** The menus of the page that are open. @returns {HTMLDetailsElement[]} */
@@ -42,7 +42,7 @@ export function closeMenus(event) {
   }
 }
 
-/** List the keys. @param {boolean} graph whether there is one @param {boolean} changes whether it is that of a diff */
+/** List the keys. @param {boolean} graph whether there is a graph @param {boolean} changes whether the page shows a diff */
 export function showHelp(graph, changes) {
   const dialog = byId("help");
   const all = [...(graph ? SHORTCUTS : []), ...(changes ? [OF_CHANGES] : []), ...(byId("logs") ? OF_LOGS : []), ...OF_ALL];

@@ -7,7 +7,8 @@ const MOST_CALLED_PLACES = 50_000; // in calls that are looked at
 const MOST_OPENED = 5000; // boxes in the groups that one pattern means
 
 /**
- * Whether a text is as a pattern: `**` is any text, `*` any within one segment, `?` one letter.
+ * Whether a text is as a pattern: `**` is any text, `*` any within one segment (up to a slash or the `::` of a call), `?` one letter.
+ * Python's `NamePattern` does it with atomic groups and wide integers, which JavaScript lacks: a test compares the two.
  * @param {string} pattern @returns {(text: string) => boolean}
  */
 export function patternTest(pattern) {
@@ -21,13 +22,14 @@ export function patternTest(pattern) {
   tokens.push(...pattern.slice(last));
   return (text) => {
     const letters = [...text];
+    const ending = letters.map((letter, at) => letter === "/" || (letter === ":" && letters[at + 1] === ":" && letters[at - 1] !== ":" && letters[at + 2] !== ":"));
     let ends = new Uint8Array(letters.length + 1); // 1 where the tokens so far may end: nothing is tried twice
     ends[0] = 1;
     for (const token of tokens) {
       const next = new Uint8Array(letters.length + 1);
       const star = token === "**" || token === "*";
       for (let at = 0; at <= letters.length; at++) {
-        if (star) next[at] = ends[at] || (at > 0 && next[at - 1] && (token === "**" || letters[at - 1] !== "/")) ? 1 : 0;
+        if (star) next[at] = ends[at] || (at > 0 && next[at - 1] && (token === "**" || !ending[at - 1])) ? 1 : 0;
         else if (at > 0 && ends[at - 1]) next[at] = (token === "?" ? letters[at - 1] !== "/" : letters[at - 1] === token) ? 1 : 0;
       }
       ends = next;
@@ -36,7 +38,7 @@ export function patternTest(pattern) {
   };
 }
 
-/** The groups that a pattern means, those of the main graph first, and whether there are more than are opened.
+/** The groups that match a pattern, those of the main graph first, and whether there are more than are opened.
  * @param {Graph} graph @param {string} pattern @returns {{paths: Path[], more: boolean}} */
 export function groupsNamed(graph, pattern) {
   const found = pattern.includes("**") ? groupsAnywhere(graph, patternTest(pattern)) : groupsByParts(graph, pattern.split(BORDER));

@@ -130,7 +130,7 @@ export class Picture {
       if (look === item.look) continue;
       if (item.layer === "nodes" && item.far === this.far && item.element.parentNode && this.retint(item, boxes[item.box])) item.look = look;
       else if (item.element.parentNode) this.buildElement(item);
-      else item.far = -1; // made anew when it comes into view
+      else item.far = -1; // created again when it comes into view
     }
   }
 

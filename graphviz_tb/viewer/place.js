@@ -1,11 +1,57 @@
 // @ts-nocheck
-// Made from graphviz_tb/words/, place/ and render/ by `make viewer`; do not edit.
+// Made from the modules named below by `make viewer`; do not edit.
 // The same steps on the same integers give the same numbers.
 
 // model.formatting
+const BYTE_UNITS = [["B", 1], ["KB", 1024], ["MB", (1024 ** 2)], ["GB", (1024 ** 3)], ["TB", (1024 ** 4)], ["PB", (1024 ** 5)]];
+const MICROSECOND_UNITS = [["µs", 1], ["ms", 1000], ["s", 1000000], ["min", 60000000], ["hr", 3600000000], ["days", 86400000000]];
+const COUNT_UNITS = [["", 1], ["k", (10 ** 3)], ["M", (10 ** 6)], ["G", (10 ** 9)], ["T", (10 ** 12)], ["P", (10 ** 15)], ["E", (10 ** 18)]];
+function format_count(count) {
+  return py_strip(_format_scaled(count, COUNT_UNITS));
+}
+function format_bytes(count) {
+  return _format_scaled(count, BYTE_UNITS);
+}
+function format_micros(micros) {
+  return _format_scaled(micros, MICROSECOND_UNITS);
+}
+function _format_scaled(value, units) {
+  let unit, factor;
+  [unit, factor] = py_next(py_iter((() => { const out = []; for (const pair of py_reversed(units)) if ((Math.abs(value) >= pair[1])) { out.push(pair); } return out; })()), units[0]);
+  return (String(_format_significant((value / factor))) + " " + String(unit));
+}
+function _format_significant(value) {
+  let rounded;
+  if (!value) {
+    return "0";
+  }
+  rounded = py_float((py_format_g(value, 3)));
+  return py_rstrip(py_rstrip((py_format_f(rounded, 12)), "0"), ".");
+}
+function format_number(value, digits = 4) {
+  let size, power, letter, text, mantissa, _, power_text;
+  if (!py_isfinite(value)) {
+    return ((value !== value) ? "NaN" : (py_truth((py_compare(value, 0) > 0)) ? "∞" : "−∞"));
+  }
+  size = Math.abs(value);
+  if (((10000.0 <= size) && (size < 1000000000000.0))) {
+    [power, letter] = py_next(py_iter((() => { const out = []; for (const [p, letter] of [[9, "G"], [6, "M"], [3, "k"]]) if ((size >= (10.0 ** p))) { out.push([p, letter]); } return out; })()));
+    text = (py_format_g((value / (10.0 ** power)), digits));
+    return (!text.includes("e") ? (String(text) + String(letter)) : text);
+  }
+  text = (py_format_g(value, digits));
+  if (text.includes("e")) {
+    [mantissa, _, power_text] = py_partition(text, "e");
+    return (String(mantissa) + "e" + String(Number(power_text)));
+  }
+  return text;
+}
 function plural_noun(count, noun, nouns = "") {
   return ((count === 1) ? noun : (nouns || (String(noun) + "s")));
 }
+
+// limits
+const MAX_QUERY_TERMS = 100;
 
 // model.drawing
 class Pen {
@@ -341,8 +387,23 @@ const DARK_THEME = new Theme("dark", "#F0F3F6", "#8B949E", "#9DA7B3", "#0D1117",
 const THEMES = new Map([["light", LIGHT_THEME], ["dark", DARK_THEME]]);
 
 // model.paths
+const CALL_BORDER = "::";
+const NAME_ESCAPE = "\\";
+const ESCAPED_CHARACTERS = [":", NAME_ESCAPE];
 function last_segment(name) {
   return py_rsplit(name, "/", 1).at(-1);
+}
+function join_address(names) {
+  if (((names.length === 1) && py_strip(names[0], NAME_ESCAPE))) {
+    return names[0].replaceAll("::", "::::");
+  }
+  return py_join(CALL_BORDER, py_map(_escape_address_part, names));
+}
+function _escape_address_part(name) {
+  let text, before;
+  text = name.replaceAll("::", "::::");
+  before = ((text && !ESCAPED_CHARACTERS.includes(py_char(text, 0))) ? "" : NAME_ESCAPE);
+  return ((before + text) + ((text && ESCAPED_CHARACTERS.includes(py_char(text, -1))) ? NAME_ESCAPE : ""));
 }
 
 // model.scene
@@ -773,26 +834,22 @@ const MANY_LINES = 2000;
 const COARSE_LINE_PIECES = 4;
 const UNBOUNDED_PX = (1 * 2 ** 20);
 class Skyline {
-  constructor(lines = 0, width = 0) {
+  constructor(lines = 0) {
     let pieces;
     pieces = ((lines < MANY_LINES) ? MAX_LINE_PIECES : COARSE_LINE_PIECES);
-    this.width = width;
     this.rights = new StripHeights(pieces);
-    this.lefts = new StripHeights(pieces);
     this.bottoms = new StripHeights(pieces);
   }
   add_rect(rect) {
     let left, top, right, bottom;
     [left, top, right, bottom] = rect;
     this.rights.raise_to(top, bottom, right);
-    this.lefts.raise_to(top, bottom, (this.width - left));
     this.bottoms.raise_to(left, right, bottom);
   }
   add_line(points) {
     let across, along;
     [across, along] = [(() => { const out = []; for (const [x, _] of points) { out.push(x); } return out; })(), (() => { const out = []; for (const [_, y] of points) { out.push(y); } return out; })()];
     this.rights.add_line(along, across);
-    this.lefts.add_line(along, (() => { const out = []; for (const x of across) { out.push((this.width - x)); } return out; })());
     this.bottoms.add_line(across, along);
   }
   add_ray(point, down) {
@@ -807,9 +864,6 @@ class Skyline {
   }
   right_extent(top, bottom) {
     return this.rights.greatest_height(top, bottom);
-  }
-  left_extent(top, bottom) {
-    return this.lefts.greatest_height(top, bottom);
   }
   bottom_extent(left, right) {
     return this.bottoms.greatest_height(left, right);
@@ -965,7 +1019,7 @@ function _box_name(node) {
 function _full_box_name(node) {
   let name;
   name = hand_replace_unsafe_characters(node.label);
-  name = (name.trim() ? name : ("“" + String(name) + "”"));
+  name = (py_strip(name) ? name : ("“" + String(name) + "”"));
   return (((node.kind === "series") && node.badge) ? (String(name) + " " + String(node.badge)) : name);
 }
 function _max_box_width(node) {
@@ -2838,7 +2892,7 @@ function find_partings(skeleton, routes) {
   for (wires of starts.values()) {
     leader = py_next(py_iter((() => { const out = []; for (const wire of wires) if (main.has(wire)) { out.push(wire); } return out; })()), wires[0]);
     for (wire of wires) {
-      point = ((wire !== leader) ? parting_point(routes.get(wire), routes.get(leader)) : null);
+      point = ((wire !== leader) ? _parting_point(routes.get(wire), routes.get(leader)) : null);
       if ((point != null)) {
         partings.set(wire, point);
       }
@@ -2846,7 +2900,7 @@ function find_partings(skeleton, routes) {
   }
   return partings;
 }
-function parting_point(line, main) {
+function _parting_point(line, main) {
   let start, end, other, goal, first, second;
   if (!py_equal(line[0], main[0])) {
     return null;
@@ -5198,6 +5252,259 @@ function main_paths(skeleton, thick) {
   return [...main_edges];
 }
 
+// chart.axes
+const TICK_STEPS = [1, 2, 5, 10];
+const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+class Axis {
+  constructor(low, high, log = false) {
+    this.low = low;
+    this.high = high;
+    this.log = log;
+  }
+}
+function pad_axis(of_, share = 0.05) {
+  let more;
+  if (of_.log) {
+    more = ((of_.high / of_.low) ** share);
+    return new Axis((of_.low / more), (of_.high * more), true);
+  }
+  more = ((of_.high - of_.low) * share);
+  return new Axis((of_.low - more), (of_.high + more));
+}
+function axis_ticks(of_, most = 5) {
+  let first, last, every;
+  if ((of_.log && ((of_.high / of_.low) >= 10))) {
+    [first, last] = [py_ceil((py_log10(of_.low) - 1e-09)), py_floor((py_log10(of_.high) + 1e-09))];
+    every = Math.max(1, py_round((((last - first) + 1) / (most + 1))));
+    return (() => { const out = []; for (const power of py_range(first, (last + 1), every)) { out.push(py_float(("1e" + String(power)))); } return out; })();
+  }
+  return _multiples_on_axis(of_, _round_step_above(((of_.high - of_.low) / most)));
+}
+function _round_step_above(least) {
+  let power, step;
+  power = py_floor(py_log10(least));
+  step = py_next(py_iter((() => { const out = []; for (const step of TICK_STEPS) if (((step * (10.0 ** power)) >= (least * (1 - 1e-09)))) { out.push(step); } return out; })()));
+  return py_float((String(step) + "e" + String(power)));
+}
+function _multiples_on_axis(of_, step) {
+  let digits, first, last;
+  digits = Math.max(0, (1 - py_floor(py_log10(step))));
+  [first, last] = [py_ceil(((of_.low / step) - 1e-09)), py_floor(((of_.high / step) + 1e-09))];
+  return (() => { const out = []; for (const at of py_range(first, (last + 1))) { out.push((py_round((at * step), digits) + 0.0)); } return out; })();
+}
+function axis_time_ticks(of_, most = 5) {
+  let least, step;
+  least = ((of_.high - of_.low) / most);
+  step = py_next(py_iter((() => { const out = []; for (const step of TIME_STEPS) if ((step >= least)) { out.push(py_float(step)); } return out; })()), 0.0);
+  return _multiples_on_axis(of_, (step || (86400 * _round_step_above((least / 86400)))));
+}
+function format_duration(seconds) {
+  let unit, size;
+  for ([unit, size] of [["d", 86400], ["h", 3600], ["min", 60]]) {
+    if ((Math.abs(seconds) >= size)) {
+      return (py_format_g((seconds / size), 3) + " " + String(unit));
+    }
+  }
+  return (seconds ? (py_format_g(seconds, 3) + " s") : "0");
+}
+
+// color.measured
+const DECIMAL_TICKS = new Map([[1, [0, 0.05, 0.2, 0.5, 1]], [2, [0, 0.05, 0.25, 0.5, 1]], [5, [0, 0.04, 0.2, 0.4, 1]]]);
+const BINARY_TICKS = [0, (1 / 64), (1 / 16), (1 / 4), 1];
+function round_ticks(top, binary = false) {
+  let power, lead;
+  if (!(top > 0)) {
+    return [0.0];
+  }
+  if (binary) {
+    return (() => { const out = []; for (const part of BINARY_TICKS) { out.push(((2.0 ** py_floor(py_log2(top))) * part)); } return out; })();
+  }
+  power = py_floor(py_log10(top));
+  lead = py_next(py_iter((() => { const out = []; for (const digit of [5, 2, 1]) if (((digit === 1) || (top >= (digit * (10.0 ** power))))) { out.push(digit); } return out; })()));
+  return (() => { const out = []; for (const part of DECIMAL_TICKS.get(lead)) { out.push(py_float((py_format_g((lead * part), 4) + "e" + String(power)))); } return out; })();
+}
+
+// color.cost
+function _format_flops(count) {
+  let number, _, unit;
+  [number, _, unit] = py_partition(format_count(count), " ");
+  return (String(number) + " " + String(unit) + "FLOPs");
+}
+function _format_parameters(count) {
+  return (String(format_count(count)) + " parameter" + String(((count === 1) ? "" : "s")));
+}
+
+// search.language
+const QUERY_QUANTITIES = new Map([["parameters", "parameters"], ["params", "parameters"], ["param", "parameters"], ["flops", "flops"], ["macs", "macs"], ["activations", "activation_bytes"], ["activation_bytes", "activation_bytes"], ["weights", "weight_bytes"], ["weight_bytes", "weight_bytes"], ["size", "weight_bytes"], ["memory", "memory"], ["time", "time"]]);
+const TIME_UNITS = new Map([["ns", 0.001], ["us", 1.0], ["µs", 1.0], ["ms", 1000.0], ["s", 1000000.0]]);
+const FIELD_TERM = new RegExp("(name|op|device|attr|shape|dtype|source|key):(.*)", "isu");
+const UNKNOWN_FIELD_TERM = new RegExp("([a-z_]+):(?!:|[0-9]+$).*", "isu");
+const COMPARISON_TERM = new RegExp("([a-z_]+)(>=|<=|==|!=|>|<|=)([0-9]+(?:\\.[0-9]+)?)([a-zµ]*)", "iu");
+const SI_UNIT = new RegExp("([kmgt]?)(i?)b?", "iu");
+const REGEX_TERM = new RegExp("/(.+)/([a-z]*)", "su");
+const SPACED_FIELD = new RegExp("(^|[\\s(])(name|op|device|attr|shape|dtype|source|key):[ \\t]+(?=[^\\s])", "iu");
+const SPACED_SIGN = new RegExp("\\b(parameters|params|param|flops|macs|activations|activation_bytes|weights|weight_bytes|size|memory|time)\\s*(>=|<=|==|!=|>|<|=)\\s*(?=[0-9]|$)", "iu");
+const COMPARED_QUANTITY = new RegExp("(parameters|params|param|flops|macs|activations|activation_bytes|weights|weight_bytes|size|memory|time)(>=|<=|==|!=|>|<)(.*)", "isu");
+const QUERY_WORD = new RegExp("\\(|(?:[^\\s\"]|\"[^\"]*\"?)+", 'u');
+const QUERY_KEYWORDS = new Set(["and", "or", "not", "(", ")"]);
+class TextTerm {
+  constructor(field, text, regex = false) {
+    this.field = field;
+    this.text = text;
+    this.regex = regex;
+  }
+}
+class NumberTerm {
+  constructor(quantity, sign, limit) {
+    this.quantity = quantity;
+    this.sign = sign;
+    this.limit = limit;
+  }
+}
+class Joined {
+  constructor(every, queries) {
+    this.every = every;
+    this.queries = queries;
+  }
+}
+class Negated {
+  constructor(query) {
+    this.query = query;
+  }
+}
+function parse_query(text) {
+  let words, reader, query, plain;
+  words = [..._split_query(text)];
+  if (!words.length) {
+    throw hand_query_error("nothing");
+  }
+  if ((words.length > MAX_QUERY_TERMS)) {
+    throw hand_query_error("long", String(MAX_QUERY_TERMS));
+  }
+  reader = new QueryParser(words);
+  query = reader.parse_or();
+  if (reader.words.length) {
+    throw hand_query_error("closes");
+  }
+  plain = ((words.length > 1) && py_all(py_map(_is_plain_word, words)));
+  return (plain ? new Joined(false, [query, new TextTerm("", py_strip(text))]) : query);
+}
+function _is_plain_word(word) {
+  return (!QUERY_KEYWORDS.has(word) && !word.includes("\"") && py_equal(_parse_term(word), new TextTerm("", word)));
+}
+function *_split_query(text) {
+  let found, word, closing, joining;
+  if (py_fullmatch(REGEX_TERM, py_strip(text))) {
+    yield py_strip(text);
+    return;
+  }
+  text = py_sub(SPACED_SIGN, "\\1\\2", py_sub(SPACED_FIELD, "\\1\\2:", text));
+  for (found of py_finditer(QUERY_WORD, text)) {
+    word = found[0];
+    closing = 0;
+    while ((word.endsWith(")") && (py_count_text(word, ")") > py_count_text(word, "(")) && (word !== "("))) {
+      [word, closing] = [py_slice(word, 0, -1), (closing + 1)];
+    }
+    joining = (QUERY_KEYWORDS.has(word.toLowerCase()) ? word.toLowerCase() : word);
+    yield* (word ? [joining] : []);
+    yield* ")".repeat(closing);
+  }
+}
+class QueryParser {
+  constructor(words) {
+    this.words = py_reversed(words);
+  }
+  parse_or() {
+    let queries;
+    queries = [this.parse_and()];
+    while (this.next_is("or")) {
+      py_pop(this.words);
+      queries.push(this.parse_and());
+    }
+    return ((queries.length === 1) ? queries[0] : new Joined(false, [...queries]));
+  }
+  parse_and() {
+    let queries;
+    queries = [this.parse_factor()];
+    while ((this.words.length && !this.next_is("or", ")"))) {
+      if (this.next_is("and")) {
+        py_pop(this.words);
+      }
+      queries.push(this.parse_factor());
+    }
+    return ((queries.length === 1) ? queries[0] : new Joined(true, [...queries]));
+  }
+  parse_factor() {
+    let negated, word, query;
+    negated = false;
+    while (this.next_is("not")) {
+      py_pop(this.words);
+      negated = !negated;
+    }
+    if ((!this.words.length || this.next_is("and", "or", ")"))) {
+      throw hand_query_error("missing");
+    }
+    word = py_pop(this.words);
+    query = ((word === "(") ? this.parse_parentheses() : _parse_term(word));
+    return (negated ? new Negated(query) : query);
+  }
+  parse_parentheses() {
+    let query;
+    query = this.parse_or();
+    if (!this.next_is(")")) {
+      throw hand_query_error("open");
+    }
+    py_pop(this.words);
+    return query;
+  }
+  next_is(...words) {
+    return (!!this.words.length && words.includes(this.words.at(-1)));
+  }
+}
+function _parse_term(word) {
+  let compared, quantity, number, without_number, found, misspelt, field, text, regex;
+  compared = py_fullmatch(COMPARISON_TERM, word);
+  if (compared) {
+    quantity = py_get(QUERY_QUANTITIES, compared[1].toLowerCase());
+    if (((quantity == null) && "==".includes(compared[2]))) {
+      return new TextTerm("", word);
+    }
+    if ((quantity == null)) {
+      throw hand_query_error("quantity", compared[1]);
+    }
+    number = py_float((py_format_g((py_float(compared[3]) * _unit_factor(quantity, compared[4])), 15)));
+    return new NumberTerm(quantity, ((compared[2] === "=") ? "==" : compared[2]), number);
+  }
+  if ((without_number = py_fullmatch(COMPARED_QUANTITY, word))) {
+    throw hand_query_error("number", (without_number[1] + without_number[2]), without_number[3]);
+  }
+  found = py_fullmatch(FIELD_TERM, word);
+  if (((found == null) && (misspelt = py_fullmatch(UNKNOWN_FIELD_TERM, word)))) {
+    throw hand_query_error("field", misspelt[1], word);
+  }
+  if ((found && !found[2].replaceAll("\"", ""))) {
+    throw hand_query_error("empty", found[1]);
+  }
+  [field, text] = (found ? [found[1].toLowerCase().replaceAll("key", "attr"), found[2]] : ["", word]);
+  regex = py_fullmatch(REGEX_TERM, text);
+  if (regex) {
+    return new TextTerm(field, ((py_in("i", regex[2]) ? "(?i)" : "") + regex[1]), true);
+  }
+  return new TextTerm(field, text.replaceAll("\"", ""));
+}
+function _unit_factor(quantity, unit) {
+  let found, power;
+  if (((quantity === "time") && TIME_UNITS.has(unit.toLowerCase()))) {
+    return TIME_UNITS.get(unit.toLowerCase());
+  }
+  found = py_fullmatch(SI_UNIT, unit);
+  if (((found == null) || ((quantity === "time") && unit))) {
+    throw hand_query_error("unit", unit, quantity);
+  }
+  power = (found[1] ? ("kmgt".indexOf(found[1].toLowerCase()) + 1) : 0);
+  return py_float(((found[2] ? 1024 : 1000) ** power));
+}
+
 const exported = {
   place: place,
   FrameCache: FrameCache,
@@ -5222,6 +5529,24 @@ const exported = {
   Paint: Paint,
   THEMES: THEMES,
   elide: elide_text,
+  format_bytes: format_bytes,
+  format_count: format_count,
+  format_micros: format_micros,
+  format_number: format_number,
+  join_address: join_address,
+  escape_address_part: _escape_address_part,
+  pad_axis: pad_axis,
+  axis_ticks: axis_ticks,
+  axis_time_ticks: axis_time_ticks,
+  format_duration: format_duration,
+  format_flops: _format_flops,
+  format_parameters: _format_parameters,
+  round_ticks: round_ticks,
+  parse_query: parse_query,
+  Joined: Joined,
+  Negated: Negated,
+  NumberTerm: NumberTerm,
+  TextTerm: TextTerm,
   Rectangle: Rectangle,
   Hatch: Hatch,
   Disc: Disc,

@@ -1,4 +1,4 @@
-// What Python has and JavaScript has not, for `place.js`, which is made from Python. Only what it uses is here.
+// Functions of Python that JavaScript lacks, for `place.js`, which is made from Python. Only those that it uses.
 
 /** @param {any} value @returns {boolean} */
 function py_truth(value) {
@@ -216,3 +216,82 @@ function py_gcd(one, other) {
   return Math.abs(one);
 }
 const py_sqrt = Math.sqrt;
+const py_floor = Math.floor;
+const py_ceil = Math.ceil;
+const py_log10 = Math.log10;
+const py_log2 = Math.log2;
+const py_isfinite = Number.isFinite;
+const py_float = Number;
+/** @param {Iterable<any>} items */
+function py_all(items) {
+  for (const item of items) if (!py_truth(item)) return false;
+  return true;
+}
+/** @param {string} text @param {string} [letters] */
+function py_strip(text, letters) {
+  if (letters === undefined) return text.trim();
+  let start = 0;
+  while (start < text.length && letters.includes(text[start])) start++;
+  return py_rstrip(text.slice(start), letters);
+}
+/** @param {string} text @param {string} letters */
+function py_rstrip(text, letters) {
+  let end = text.length;
+  while (end && letters.includes(text[end - 1])) end--;
+  return text.slice(0, end);
+}
+/** @param {string} text @param {string} by */
+function py_partition(text, by) {
+  const at = text.indexOf(by);
+  return at < 0 ? [text, "", ""] : [text.slice(0, at), by, text.slice(at + by.length)];
+}
+/** @param {string} text @param {string} part */
+const py_count_text = (text, part) => text.split(part).length - 1;
+/** The digits of a number rounded to so many, and its power of ten. Halves go to the even digit, as in Python.
+ * @param {number} value finite @param {number} digits @returns {[string, number]} */
+function py_digits(value, digits) {
+  const [mantissa, power] = Math.abs(value).toExponential(digits - 1).split("e");
+  const exact = Math.abs(value).toExponential(100).replace(".", "");
+  const down = exact.slice(0, digits);
+  const half = /^50*e/.test(exact.slice(digits)) && "02468".includes(down[digits - 1]);
+  return half ? [down, Number(exact.split("e")[1])] : [mantissa.replace(".", ""), Number(power)];
+}
+/** As `f"{value:.{digits}g}"`. @param {number} value @param {number} digits */
+function py_format_g(value, digits) {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+  const [all, power] = py_digits(value, digits);
+  const some = py_rstrip(all, "0") || "0";
+  if (power < -4 || power >= digits) {
+    const whole = some.length > 1 ? `${some[0]}.${some.slice(1)}` : some;
+    return `${sign}${whole}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  }
+  if (power < 0) return `${sign}0.${"0".repeat(-power - 1)}${some}`;
+  return `${sign}${some.slice(0, power + 1).padEnd(power + 1, "0")}${some.length > power + 1 ? `.${some.slice(power + 1)}` : ""}`;
+}
+/** As `f"{value:.{digits}f}"`, of what is rounded to fewer digits already. @param {number} value @param {number} digits */
+const py_format_f = (value, digits) => (Math.abs(value) < 1e21 ? value.toFixed(digits) : `${BigInt(value)}.${"0".repeat(digits)}`);
+/** Whole numbers where there are no digits. @param {number} value @param {number} [digits] */
+function py_round(value, digits = 0) {
+  const text = value.toFixed(Math.min(digits, 100));
+  const half = Math.abs(Number(text) - value) * 10 ** digits === 0.5 && Number(text) % (2 / 10 ** digits) !== 0;
+  return half ? Number(text) - Math.sign(value) / 10 ** digits : Number(text);
+}
+/** Regular expressions of other kinds of use, by the plain one and the flag "g" or the sign of the whole.
+ * @type {Map<string, RegExp>} */
+const py_patterns = new Map();
+/** @param {RegExp} pattern @param {string} kind */
+function py_pattern(pattern, kind) {
+  const key = `${kind} ${pattern}`;
+  let found = py_patterns.get(key);
+  if (!found) py_patterns.set(key, (found = kind === "g" ? new RegExp(pattern.source, `${pattern.flags}g`) : new RegExp(`^(?:${pattern.source})$`, pattern.flags)));
+  return found;
+}
+/** @param {RegExp} pattern @param {string} text */
+const py_fullmatch = (pattern, text) => py_pattern(pattern, "whole").exec(text);
+/** @param {RegExp} pattern @param {string} text */
+const py_finditer = (pattern, text) => text.matchAll(py_pattern(pattern, "g"));
+/** @param {RegExp} pattern @param {string} by @param {string} text */
+const py_sub = (pattern, by, text) => text.replace(py_pattern(pattern, "g"), by.replaceAll("$", "$$$$").replace(/\\([0-9])/g, "$$$1"));
+/** @param {RegExpExecArray} found */
+const py_groups = (found) => found.slice(1);

@@ -1,35 +1,19 @@
-// Queries: what a text asks for, and for which rows it holds. The twin of graphviz_tb/search, which says what the language is.
+// Queries: for which rows they hold. The language is that of graphviz_tb/search/language.py, translated to `layout.parse_query`; rows
+// are searched in short turns, as blocks of the page arrive, so this is written by hand: a test compares the answers.
 
 import { TimeSlices } from "./dom.js";
 import { NODES_A_BLOCK } from "./facts.js";
 import { WILD, patternTest } from "./patterns.js";
 import { t } from "./strings.js";
 
-const QUERY_FIELDS = "name|op|device|attr|key|shape|dtype|source";
-const QUANTITY = new Map(Object.entries({
-  parameters: "parameters", params: "parameters", param: "parameters", flops: "flops", activations: "activations",
-  activation_bytes: "activations", memory: "memory", time: "compute-time",
-  macs: "macs", weights: "weights", weight_bytes: "weights", size: "weights",
-})); // the colouring whose numbers are those of a quantity
-const QUERY_TIMES = new Map([["ns", 1e-3], ["us", 1], ["µs", 1], ["ms", 1e3], ["s", 1e6]]); // microseconds
-const QUERY_REGEX = /^\/(.+)\/([a-z]*)$/s;
-const QUERY_FIELD = new RegExp(`^(${QUERY_FIELDS}):(.*)$`, "is");
-const QUERY_NO_FIELD = /^([a-z_]+):(?!:|[0-9]+$)/i; // `dense:0` and `aten::add` are names
-const QUERY_NUMBER = /^([a-z_]+)(>=|<=|==|!=|>|<|=)([0-9]+(?:\.[0-9]+)?)([a-zµ]*)$/i;
-const QUERY_UNIT = /^([kmgt]?)(i?)b?$/i;
-const SPACED_FIELD = new RegExp(`(^|[\\s(])(${QUERY_FIELDS}):[ \\t]+(?=\\S)`, "gi");
-const SPACED_SIGN = new RegExp(`\\b(${[...QUANTITY.keys()].join("|")})\\s*(>=|<=|==|!=|>|<|=)\\s*(?=[0-9]|$)`, "gi");
-const COMPARED_QUANTITY = new RegExp(`^(${[...QUANTITY.keys()].join("|")})(>=|<=|==|!=|>|<)`, "i"); // but not `size=SAME`: an attribute
-const QUERY_WORD = /\(|(?:[^\s"]|"[^"]*"?)+/g;
-const JOINING = new Set(["and", "or", "not", "(", ")"]);
+const SCHEME_OF_QUANTITY = new Map([["activation_bytes", "activations"], ["weight_bytes", "weights"], ["time", "compute-time"]]); // where it is called otherwise
 const SIZES_BETWEEN = /(?<=[0-9?])[x,](?=[0-9?])|, /g;
-const MOST_WORDS = 100; // of one query
 const SOME = 256; // rows between two looks at the clock
 
 /**
- * @typedef {{field: string, text: string, regex: RegExp | null}} TextTerm a text in one field, or ("") in all
- * @typedef {{name: string, scheme: string, sign: string, limit: number}} NumberTerm a quantity beside a number
- * @typedef {{text: TextTerm} | {number: NumberTerm} | {every: boolean, queries: Query[]} | {not: Query}} Query
+ * @typedef {{field: string, text: string, regex: boolean}} TextTerm a text in one field, or ("") in all
+ * @typedef {{quantity: string, sign: string, limit: number}} NumberTerm a quantity beside a number
+ * @typedef {TextTerm | NumberTerm | {every: boolean, queries: Query[]} | {query: Query}} Query the last one negated
  */
 
 /** A query that cannot be read; the message is for people. */
@@ -37,110 +21,36 @@ export class QueryError extends Error {}
 
 /** What a text asks for. Throws `QueryError`. @param {string} text @returns {Query} */
 export function parseQuery(text) {
-  const words = splitQuery(text);
-  if (!words.length) throw new QueryError(t("fields"));
-  if (words.length > MOST_WORDS) throw new QueryError(t("query.long", { n: MOST_WORDS }));
-  const rest = words.slice().reverse();
-  const query = queryAny(rest);
-  if (rest.length) throw new QueryError(t("query.closes"));
-  if (words.length < 2 || !words.every(isPlain)) return query;
-  return { every: false, queries: [query, { text: { field: "", text: text.trim(), regex: null } }] };
-}
-
-/** Whether a word has no field, sign, quotes or meaning of its own. @param {string} word */
-const isPlain = (word) => !JOINING.has(word) && !word.includes('"') && !QUERY_FIELD.test(word) && !QUERY_REGEX.test(word) && (!QUERY_NUMBER.test(word) || "text" in queryTerm(word));
-
-/** The words of a text; parentheses around words apart, quotes as they are. @param {string} text @returns {string[]} */
-function splitQuery(text) {
-  if (QUERY_REGEX.test(text.trim())) return [text.trim()];
-  const joined = text.replace(SPACED_FIELD, "$1$2:").replace(SPACED_SIGN, "$1$2");
-  const count = (/** @type {string} */ word, /** @type {string} */ letter) => word.split(letter).length - 1;
-  return [...joined.matchAll(QUERY_WORD)].flatMap(([found]) => {
-    let word = found;
-    let closing = 0;
-    while (word.endsWith(")") && count(word, ")") > count(word, "(")) (word = word.slice(0, -1)), closing++;
-    const known = JOINING.has(word.toLowerCase()) ? word.toLowerCase() : word;
-    return [...(known ? [known] : []), ...Array(closing).fill(")")];
-  });
-}
-
-/** Queries with `or` between them. @param {string[]} rest the words that are left, the next one last @returns {Query} */
-function queryAny(rest) {
-  const queries = [queryAll(rest)];
-  while (rest.at(-1) === "or") rest.pop(), queries.push(queryAll(rest));
-  return queries.length === 1 ? queries[0] : { every: false, queries };
-}
-
-/** Queries one after the other, with or without `and`. @param {string[]} rest @returns {Query} */
-function queryAll(rest) {
-  const queries = [queryOne(rest)];
-  while (rest.length && rest.at(-1) !== "or" && rest.at(-1) !== ")") {
-    if (rest.at(-1) === "and") rest.pop();
-    queries.push(queryOne(rest));
-  }
-  return queries.length === 1 ? queries[0] : { every: true, queries };
-}
-
-/** A term, what is in parentheses, or one of these negated. @param {string[]} rest @returns {Query} */
-function queryOne(rest) {
-  let negated = false;
-  while (rest.at(-1) === "not") rest.pop(), (negated = !negated);
-  const word = rest.pop();
-  if (word === undefined || word === "and" || word === "or" || word === ")") throw new QueryError(t("query.missing"));
-  const query = word === "(" ? queryAny(rest) : queryTerm(word);
-  if (word === "(" && rest.pop() !== ")") throw new QueryError(t("query.open"));
-  return negated ? { not: query } : query;
-}
-
-/** One word: a text or a comparison. @param {string} word @returns {Query} */
-function queryTerm(word) {
-  const compared = QUERY_NUMBER.exec(word);
-  if (compared) {
-    const [, name, sign, number, unit] = compared;
-    const scheme = QUANTITY.get(name.toLowerCase());
-    if (scheme) {
-      // 15 digits are exact: 1.001K is 1001, though the product of the two numbers is a little less.
-      const limit = Number((Number(number) * queryScale(scheme, unit)).toPrecision(15));
-      return { number: { name, scheme, sign: sign === "=" ? "==" : sign, limit } };
-    }
-    if (!"==".includes(sign)) throw new QueryError(t("query.quantity", { name }));
-    return { text: { field: "", text: word, regex: null } };
-  }
-  const sign = COMPARED_QUANTITY.exec(word);
-  if (sign) throw new QueryError(t("query.number", { word: sign[0] }));
-  const known = QUERY_FIELD.exec(word);
-  const misspelt = known ? null : QUERY_NO_FIELD.exec(word);
-  if (misspelt) throw new QueryError(t("query.field", { name: misspelt[1] }));
-  if (known && !known[2].replaceAll('"', "")) throw new QueryError(t("query.empty", { name: known[1] }));
-  const [, named, rest] = known ?? [word, "", word];
-  const field = named.toLowerCase().replace("key", "attr");
-  const regex = QUERY_REGEX.exec(rest);
-  if (!regex) return { text: { field, text: rest.replaceAll('"', ""), regex: null } };
+  /** @type {Query} */
+  let query;
   try {
-    return { text: { field, text: rest, regex: new RegExp(regex[1], regex[2].includes("i") ? "iu" : "u") } };
+    query = layout.parse_query(text);
+  } catch (/** @type {any} */ error) {
+    const { kind, word } = error;
+    if (!kind) throw error;
+    throw new QueryError(t(kind === "nothing" ? "fields" : `query.${kind}`, { n: Number(word), name: word, unit: word, word }));
+  }
+  for (const term of termsOf(query)) if ("field" in term && term.regex) compiledRegex(term.text);
+  return query;
+}
+
+/** @param {string} text perhaps with `(?i)` before it */
+function compiledRegex(text) {
+  try {
+    return text.startsWith("(?i)") ? new RegExp(text.slice(4), "iu") : new RegExp(text, "u");
   } catch {
     throw new QueryError(t("regexError"));
   }
 }
 
-/** How many of a quantity's own units a unit is. @param {string} scheme @param {string} unit */
-function queryScale(scheme, unit) {
-  const time = scheme === "compute-time";
-  if (time && QUERY_TIMES.has(unit.toLowerCase())) return /** @type {number} */ (QUERY_TIMES.get(unit.toLowerCase()));
-  const found = QUERY_UNIT.exec(unit);
-  if (!found || (time && unit)) throw new QueryError(t("query.unit", { unit }));
-  return (found[2] ? 1024 : 1000) ** (found[1] ? "kmgt".indexOf(found[1].toLowerCase()) + 1 : 0);
-}
-
 /** All terms of a query. @param {Query} query @returns {(TextTerm | NumberTerm)[]} */
 function termsOf(query) {
-  if ("not" in query) return termsOf(query.not);
-  if ("queries" in query) return query.queries.flatMap(termsOf);
-  return ["text" in query ? query.text : query.number];
+  if ("query" in query) return termsOf(query.query);
+  return "queries" in query ? query.queries.flatMap(termsOf) : [query];
 }
 
 /** Whether part of a query must not hold. @param {Query} query @returns {boolean} */
-export const isNegated = (query) => "not" in query || ("queries" in query && query.queries.some(isNegated));
+export const isNegated = (query) => "query" in query || ("queries" in query && query.queries.some(isNegated));
 
 /** Searches the rows of one graph, in short turns. */
 export class QueryRows {
@@ -190,8 +100,8 @@ export class QueryRows {
 
   /** @param {Query} query @returns {Uint8Array} */
   holds(query) {
-    if ("not" in query) return this.holds(query.not).map((one) => 1 - one);
-    if (!("queries" in query)) return /** @type {Uint8Array} */ (this.known.get("text" in query ? query.text : query.number));
+    if ("query" in query) return this.holds(query.query).map((one) => 1 - one);
+    if (!("queries" in query)) return /** @type {Uint8Array} */ (this.known.get(query));
     const [first, ...others] = query.queries.map((one) => this.holds(one));
     const held = first.slice();
     for (const part of others) for (let row = 0; row < held.length; row++) held[row] = query.every ? held[row] & part[row] : held[row] | part[row];
@@ -270,9 +180,10 @@ export class QueryRows {
   }
 
   /** @param {NumberTerm} term @param {Uint8Array} marked */
-  async compare({ name, scheme, sign, limit }, marked) {
+  async compare({ quantity, sign, limit }, marked) {
+    const scheme = SCHEME_OF_QUANTITY.get(quantity) ?? quantity;
     const told = this.graph.blocks.has(`colour/${scheme}`) ? await this.graph.blocks.get(`colour/${scheme}`).catch(() => null) : null;
-    if (!told?.values || told.signed) throw new QueryError(t("query.unknown", { quantity: name }));
+    if (!told?.values || told.signed) throw new QueryError(t("query.unknown", { quantity: quantity.replaceAll("_", " ") }));
     const measured = scheme === "compute-time" || scheme === "memory";
     const holds = COMPARISONS[sign];
     for (let row = 1; row < marked.length; row++) {
@@ -289,8 +200,10 @@ const COMPARISONS = { ">=": (a, b) => a >= b, "<=": (a, b) => a <= b, "==": (a, 
 /** The test of a term; `texts` are all of its field, of which one that is there whole means itself alone.
  * @param {TextTerm} term @param {string} field @param {string[]} texts @returns {(text: string) => boolean} */
 function testOf(term, field, texts) {
-  const { regex } = term;
-  if (regex) return (text) => regex.test(text);
+  if (term.regex) {
+    const regex = compiledRegex(term.text);
+    return (text) => regex.test(text);
+  }
   const wanted = field === "shape" ? term.text.toLowerCase().replace(SIZES_BETWEEN, "×") : term.text.toLowerCase();
   if (term.field && texts.some((text) => text.toLowerCase() === wanted)) return (text) => text.toLowerCase() === wanted;
   if (wanted.search(WILD) >= 0 && field !== "shape") {

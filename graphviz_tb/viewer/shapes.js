@@ -45,7 +45,7 @@ function shapeElement(one, parent, dx, dy) {
   return textElement(one, parent, dx, dy);
 }
 
-/** A text, held to its measured width. @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
+/** A text that is drawn in its measured width. @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
 function textElement(one, parent, dx, dy) {
   const halo = one.halo ? { stroke: one.halo, "stroke-width": 6, "stroke-linejoin": "round", "paint-order": "stroke" } : {};
   const found = svgEl(
@@ -99,7 +99,7 @@ export function rectAround(points, room) {
   return [Math.min(...xs) - room, Math.min(...ys) - room, Math.max(...xs) + room, Math.max(...ys) + room];
 }
 
-/** How far a point lies from a run. @param {number} x @param {number} y @param {number[]} a @param {number[]} b */
+/** The distance of a point from a run. @param {number} x @param {number} y @param {number[]} a @param {number[]} b */
 export function pointDistance(x, y, a, b) {
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const long = dx * dx + dy * dy;

@@ -45,7 +45,7 @@ export class Share {
     return { part: gone ? "whole" : part, title: on("save-title"), legend: on("save-legend"), marks: on("save-marks") };
   }
 
-  /** Put the address of what is shown on the clipboard. */
+  /** Copy a link to the present view. */
   async copyLink() {
     const { app } = this;
     app.history.remember();
@@ -62,7 +62,7 @@ export class Share {
     download(await /** @type {(view: string) => Promise<Blob>} */ (Share.page)(hashOf(page && page !== "graph" ? { ...state, page } : state)), `${fileName(app)}.html`);
   }
 
-  /** Save what is open, moved and coloured as a view file, which the command line takes. */
+  /** Save open groups, moves and colours as a view file for the command line. */
   saveView() {
     this.menu.open = false;
     download(new Blob([viewText(this.app)], { type: "application/toml" }), "tbgraph.toml");

@@ -29,7 +29,7 @@ export class ViewState {
     this.open = new Map();
     /** @type {Path | null} */
     this.selected = null;
-    /** @type {Path | null} whose box shows what is selected: its own, or that of the op beside which a constant or weight stands */
+    /** @type {Path | null} whose box shows what is selected: its own box, or for a constant or weight the box of the op next to it */
     this.hostPath = null;
     this.scheme = head.options.color_by;
     /** the step whose measurements are shown, all together at -1 */
@@ -62,7 +62,7 @@ export class ViewState {
     return { members, at: members.findIndex((one) => graph.key(one) === graph.key(member)) };
   }
 
-  /** Whether a call lies in itself. @param {Path} path */
+  /** Whether a call is inside itself. @param {Path} path */
   isRecursive(path) {
     return new Set(path).size < path.length;
   }

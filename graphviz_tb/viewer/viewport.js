@@ -95,19 +95,19 @@ export class Viewport {
     this.app.history.rememberSoon();
   }
 
-  /** A box as it lies on the stage: left, top, right, bottom. @param {any} box @param {number[]} [place] of the camera */
+  /** A box in coordinates of the stage: left, top, right, bottom. @param {any} box @param {number[]} [place] of the camera */
   stageRect(box, [x, y, k] = [this.camera.x, this.camera.y, this.camera.k]) {
     return [box.x * k + x, box.y * k + y, (box.x + box.width) * k + x, (box.y + box.height) * k + y];
   }
 
-  /** What lies on the picture at its lower corners. @returns {number[][]} */
+  /** The panels over the lower corners of the picture. @returns {number[][]} */
   panelRects() {
     const home = byId("stage").getBoundingClientRect();
     const found = [byId("corner"), byId("legend")].map((one) => one.getBoundingClientRect()).filter((one) => one.width > 0);
     return found.map((one) => [one.left - home.left, one.top - home.top, one.right - home.left, one.bottom - home.top]);
   }
 
-  /** Bring a box into view where it is not, and out from under what lies on the picture. @param {any} box */
+  /** Scroll until a box is in view and no panel covers it. @param {any} box */
   bringIntoView(box) {
     const { camera } = this;
     const [[left, right], [top, bottom]] = camera.freeRoom();
@@ -133,7 +133,7 @@ export class Viewport {
     return box.open ? Promise.resolve() : this.uncoverRect(this.stageRect(box));
   }
 
-  /** Move the picture so that nothing lies over a rectangle of the stage, as far as it has room. @param {number[]} rect */
+  /** Move the picture so that no panel covers a rectangle of the stage, as far as there is room. @param {number[]} rect */
   uncoverRect(rect) {
     const { camera } = this;
     const [across, along] = camera.freeRoom();

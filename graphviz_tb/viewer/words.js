@@ -46,3 +46,5 @@ const hand_describe_contents = (line) => line.told;
 const hand_line_thickness = (line) => line.thickness;
 /** The thickness, below 0 for a line of indices, sizes and masks alone. @param {any} line */
 const hand_main_path_weight = (line) => (line.indexing ? -line.thickness : line.thickness);
+/** An error of a query: its kind, which the page has words for, and the word it is about. @param {string} kind @param {string} word */
+const hand_query_error = (kind, word = "") => Object.assign(new Error(kind), { kind, word });

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import graphviz_tb
 from graphviz_tb.model.scene import Route, Scene
-from graphviz_tb.place.side_entries import parting_point
+from graphviz_tb.place.side_entries import _parting_point
 
 #  x ─▶ a ─▶ b ─▶ sum
 #  └───────────────▲
@@ -58,5 +58,5 @@ def test_all_runs_are_along_an_axis(tmp_path: Path) -> None:
 
 def test_lines_that_run_on_together_part_where_the_shorter_one_ends() -> None:
     main = [(5, 90), (5, 70), (80, 70), (80, 20)]
-    assert parting_point([(5, 90), (5, 70), (40, 70), (40, 20)], main) == (40, 70)
-    assert parting_point([(6, 90), (6, 20)], main) is None
+    assert _parting_point([(5, 90), (5, 70), (40, 70), (40, 20)], main) == (40, 70)
+    assert _parting_point([(6, 90), (6, 20)], main) is None

@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import page_data
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.render.html import viewer_source
+from graphviz_tb.render.html import _layout_script, viewer_source
 from graphviz_tb.search.language import NumberTerm, parse_query
 from graphviz_tb.search.names import NamePattern
 from tests.each import each
+from tests.viewer.node import answered
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GRAPH = b"""
@@ -197,14 +199,8 @@ def of_the_page(page: Any, model: graphviz_tb.Model, queries: list[str]) -> list
         "held": [[name, unpack_block(page.blocks[name])] for name in blocks],
         "edges": dict(zip(edges, unpack_block(page.blocks["edges"]).reshape(len(edges), -1).tolist(), strict=True)),
     }
-    done = subprocess.run(
-        ["node", "-e", NODE + viewer_source("patterns.js") + viewer_source("query.js") + ASK],
-        input=json.dumps({"graph": graph, "queries": queries}),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    answers: list[Any] = json.loads(done.stdout)
+    code = NODE + _layout_script() + viewer_source("patterns.js") + viewer_source("query.js") + ASK
+    answers: list[Any] = answered(code, {"graph": graph, "queries": queries})
     return answers
 
 
@@ -216,10 +212,48 @@ def test_the_page_answers_alike(require: Callable[..., None], page: Any, model: 
     assert [answer for answer in answers[len(ANSWERS) :] if not isinstance(answer, str)] == []
 
 
+def test_the_page_parses_alike(require: Callable[..., None]) -> None:
+    require("node")
+    luck = np.random.default_rng(4)
+    words = [
+        "a",
+        "or",
+        "and",
+        "not",
+        "(",
+        ")",
+        " ",
+        " ",
+        "op:",
+        "KEY:",
+        "params",
+        ">",
+        "<=",
+        "=",
+        "1.5k",
+        "2",
+        "GiB",
+        '"',
+        "/x+/i",
+    ]
+    texts = [*ANSWERS, *WRONG, *("".join(luck.choice(words, 6)) for _ in range(400))]
+
+    def parsed(text: str) -> Any:
+        try:
+            return asdict(parse_query(text))
+        except RequestError:
+            return None
+
+    run = "try { return layout.parse_query(text); } catch (error) { if (!error.kind) throw error; return null; }"
+    given = "JSON.parse(require('fs').readFileSync(0, 'utf8'))"
+    code = f"{_layout_script()}console.log(JSON.stringify({given}.map((text) => {{ {run} }})));"
+    assert answered(code, texts) == json.loads(json.dumps([parsed(text) for text in texts]))
+
+
 def test_wild_cards_are_those_of_python(require: Callable[..., None]) -> None:
     require("node")
     luck = np.random.default_rng(3)
-    pairs = [["".join(luck.choice(list("ab/*?"), 6)), "".join(luck.choice(list("ab/"), 5))] for _ in range(400)]
+    pairs = [["".join(luck.choice(list("ab:/*?"), 6)), "".join(luck.choice(list("ab::/"), 5))] for _ in range(800)]
     code = f"{viewer_source('patterns.js')}console.log(JSON.stringify(JSON.parse(process.argv[1])"
     code += ".map(([pattern, text]) => patternTest(pattern)(text))))"
     done = subprocess.run(["node", "-e", code, json.dumps(pairs)], capture_output=True, text=True, check=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphviz_tb.api.pipeline import Model
 from graphviz_tb.page.build import PageExtras, page_data
-from graphviz_tb.render.html import LAYOUT_EXPORTS, LAYOUT_MODULES, viewer_source
+from graphviz_tb.render.html import _layout_script, viewer_source
 
 SCRIPT = Path(__file__).parent / "scenes.js"
 BARE = PageExtras(("none",))  # a scene knows no colour
@@ -20,9 +20,8 @@ Apart = list[int]  # rows of levels whose series are apart
 
 def script() -> str:
     """The part of the viewer that needs no page."""
-    layout = "\n".join(map(viewer_source, LAYOUT_MODULES))
     rest = "".join(map(viewer_source, ("data.js", "reader.js", "levels.js", "views.js", "moves.js")))
-    return f"const layout = (() => {{ {layout}\nreturn {{ {LAYOUT_EXPORTS} }}; }})();\n{rest}"
+    return _layout_script() + rest
 
 
 def scenes(

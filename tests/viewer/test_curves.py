@@ -12,8 +12,10 @@ import pytest
 
 from graphviz_tb.chart.axes import Axis, axis_ticks, axis_time_ticks, fit_axis, format_duration, pad_axis
 from graphviz_tb.chart.series import smooth_series
-from graphviz_tb.model.formatting import format_number
-from graphviz_tb.render.html import viewer_source
+from graphviz_tb.color.cost import _format_flops, _format_parameters
+from graphviz_tb.model.formatting import format_bytes, format_count, format_micros, format_number
+from graphviz_tb.render.html import _layout_script, viewer_source
+from tests.viewer.node import answered
 
 REVIVE = (
     "const revived = (x) => Array.isArray(x) ? x.map(revived) : x === 'NaN' ? NaN : x === 'inf' ? Infinity : x;"
@@ -27,10 +29,9 @@ def asked(calls: list[tuple[str, list[Any]]]) -> list[Any]:
     table = "const table = {smoothed: smoothSeries, rangeOf, paddedRange, ticksOf, "
     table += "shortNumber, durationWord, outliersOf};"
     read = "JSON.parse(require('fs').readFileSync(0, 'utf8'))"
-    code = f"{viewer_source('logs/curves.js')}\n{table}{REVIVE}"
+    code = f"{_layout_script()}{viewer_source('logs/curves.js')}\n{table}{REVIVE}"
     code += f"console.log(JSON.stringify({read}.map(([name, args]) => plain(table[name](...revived(args))))));"
-    done = subprocess.run(["node", "-e", code], input=json.dumps(calls), capture_output=True, text=True, check=True)
-    found: list[Any] = json.loads(done.stdout)
+    found: list[Any] = answered(code, calls)
     return found
 
 
@@ -80,10 +81,27 @@ def test_axes(require: Callable[..., None]) -> None:
     ]
 
 
-def test_numbers_in_words(require: Callable[..., None]) -> None:
+def numbers() -> list[float]:
+    """Numbers of all sizes, and those halfway between two words."""
+    rng = np.random.default_rng(8)
+    drawn = (rng.standard_normal(200) * 10.0 ** rng.integers(-9, 20, 200)).tolist()
+    halves = [1.125, 2.5, 0.5, 1.5, 1023.5, 1024.5, 12345.0, 12355.0, 0.0001225, 999.5, 99950.0, 2**53 + 1.0]
+    known = [0.0, -0.0, 0.25, 1234.5678, 99999.0, 1e6, 1.5e9, 2.5e-7, -3.25e13, 1e-4, 0.00012345, -0.5, 1e25, 5e-324]
+    return [*known, *halves, *drawn]
+
+
+@pytest.mark.parametrize(
+    "words", [format_number, format_count, format_bytes, format_micros, _format_flops, _format_parameters]
+)
+def test_numbers_in_words(words: Callable[[float], str], require: Callable[..., None]) -> None:
     require("node")
-    values = [0.0, 0.25, 1234.5678, 99999.0, 1e6, 1.5e9, 2.5e-7, -3.25e13, 1e-4, 0.00012345, -0.5]
-    assert asked([("shortNumber", [value]) for value in values]) == [format_number(value) for value in values]
+    code = f"{_layout_script()}const run = layout.{words.__name__.lstrip('_')};"
+    code += "console.log(JSON.stringify(JSON.parse(require('fs').readFileSync(0, 'utf8')).map((x) => run(x))));"
+    assert answered(code, numbers()) == [words(value) for value in numbers()]
+
+
+def test_times_in_words(require: Callable[..., None]) -> None:
+    require("node")
     times = [0, 0.5, 90, 5400, 172800]
     assert asked([("durationWord", [value]) for value in times]) == [format_duration(value) for value in times]
 

@@ -1,9 +1,11 @@
-"""Calls: of our own functions and classes, of builtins, of methods of lists, dicts, sets and texts."""
+"""Translate calls: of functions and classes of the package, of builtins, of methods of lists, dicts, sets and texts."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import json
+import re
 from typing import TYPE_CHECKING
 
 from twin.names import Global
@@ -11,6 +13,7 @@ from twin.names import Global
 if TYPE_CHECKING:
     from twin.expressions import Expressions
 
+REGEX_FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE}
 KEYWORDS = "**"  # the parameter that takes all other keywords, as one object
 # Methods by the kind of the value: as they are, as another name, or as a function of `python.js`.
 METHODS: dict[str, dict[str, str]] = {
@@ -30,17 +33,20 @@ METHODS: dict[str, dict[str, str]] = {
         "issubset": "py_subset",
     },
     "str": {
-        "join": "py_join", "split": ".split", "rsplit": "py_rsplit", "strip": ".trim", "startswith": ".startsWith",
+        "join": "py_join", "split": ".split", "rsplit": "py_rsplit", "strip": "py_strip", "startswith": ".startsWith",
         "endswith": ".endsWith", "replace": ".replaceAll", "removeprefix": "py_removeprefix", "lower": ".toLowerCase",
-        "upper": ".toUpperCase",
+        "upper": ".toUpperCase", "rstrip": "py_rstrip", "partition": "py_partition", "count": "py_count_text",
+        "index": ".indexOf",
     },
-    "Pattern": {"search": "py_search"},
-    "Match": {"group": "py_group"},
+    "Pattern": {
+        "search": "py_search", "fullmatch": "py_fullmatch", "finditer": "py_finditer", "sub": "py_sub",
+    },
+    "Match": {"group": "py_group", "groups": "py_groups"},
 }  # fmt: skip
 
 
 def call(of: Expressions, node: ast.Call) -> str:
-    """One call."""
+    """Translate one call."""
     found = of.meaning(node.func)
     if isinstance(found, Global):
         return known(of, node, found)
@@ -54,21 +60,23 @@ def call(of: Expressions, node: ast.Call) -> str:
 
 
 def imported(of: Expressions, node: ast.expr) -> bool:
-    """Whether a call is of something that another library gives: `bisect_right`, `re.compile`."""
+    """Return whether a function is of another library: `bisect_right`, `re.compile`."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and not of.is_local(node.value.id):
         return node.value.id in of.world.modules[of.module].imported
     return False
 
 
 def arguments(of: Expressions, node: ast.Call) -> str:
-    """Arguments by position only."""
+    """Translate arguments, all of which must be positional."""
     if node.keywords:
         raise of.fail(node, "a keyword for what is not known")
     return of.items(node.args)
 
 
 def known(of: Expressions, node: ast.Call, found: Global) -> str:
-    """A call of a function or class of ours: keywords find their position."""
+    """Translate a call of a function or class of the package; keyword arguments become positional."""
+    if found.name == "Limit":  # its number
+        return of.expr(node.args[0])
     name = of.use(found)
     definition = of.world.definition(found)
     new = "new " if isinstance(definition, ast.ClassDef) else ""
@@ -78,7 +86,7 @@ def known(of: Expressions, node: ast.Call, found: Global) -> str:
 
 
 def placed(of: Expressions, node: ast.Call, names: list[str]) -> str:
-    """The keyword arguments of a call at their positions."""
+    """Return the keyword arguments of a call at their positions."""
     said = {keyword.arg: of.expr(keyword.value) for keyword in node.keywords}
     if None in said:
         raise of.fail(node, "a dict of keywords")
@@ -86,12 +94,12 @@ def placed(of: Expressions, node: ast.Call, names: list[str]) -> str:
         return f"{{{', '.join(f'{name}: {value}' for name, value in said.items())}}}"
     first = sum(length(of, arg) for arg in node.args)
     last = max(names.index(str(name)) for name in said)
-    told = [said.get(name, "undefined") for name in names[first : last + 1]]
-    return (", " if node.args else "") + ", ".join(told)
+    written = [said.get(name, "undefined") for name in names[first : last + 1]]
+    return (", " if node.args else "") + ", ".join(written)
 
 
 def length(of: Expressions, arg: ast.expr) -> int:
-    """How many positions an argument takes."""
+    """Return the number of positions that an argument takes."""
     if not isinstance(arg, ast.Starred):
         return 1
     kind = of.kind(arg.value)
@@ -101,7 +109,7 @@ def length(of: Expressions, arg: ast.expr) -> int:
 
 
 def parameters(definition: ast.AST) -> list[str]:
-    """The parameters of a function or of a class's constructor, in order."""
+    """Return the parameters of a function or of a class's constructor, in order."""
     if isinstance(definition, ast.FunctionDef):
         args = definition.args
         names = [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
@@ -118,7 +126,7 @@ def parameters(definition: ast.AST) -> list[str]:
 
 
 def method(of: Expressions, node: ast.Call, func: ast.Attribute) -> str:
-    """A method of a value."""
+    """Translate a call of a method."""
     kind = of.kind(func.value)
     if kind.name == "optional":
         kind = kind.args[0]
@@ -132,12 +140,12 @@ def method(of: Expressions, node: ast.Call, func: ast.Attribute) -> str:
         return f"{value}.{func.attr}({arguments(of, node)})"
     if found.startswith("."):
         return f"{value}{found}({arguments(of, node)})"
-    told = [value, of.items(node.args), *options(of, node)]
-    return f"{found}({', '.join(one for one in told if one)})"
+    written = [value, of.items(node.args), *options(of, node)]
+    return f"{found}({', '.join(one for one in written if one)})"
 
 
 def options(of: Expressions, node: ast.Call) -> list[str]:
-    """Keywords of a builtin as one object."""
+    """Return the keyword arguments of a builtin as one object."""
     if not node.keywords:
         return []
     pairs = [f"{word.arg}: {of.expr(word.value)}" for word in node.keywords if word.arg != "strict"]
@@ -145,7 +153,7 @@ def options(of: Expressions, node: ast.Call) -> list[str]:
 
 
 def builtin(of: Expressions, node: ast.Call, name: str) -> str:
-    """A builtin or a function of the standard library."""
+    """Translate a call of a builtin or of the standard library."""
     args = node.args
     if name == "slice":
         raise of.fail(node, "a slice as a value: python.js has none")
@@ -165,15 +173,15 @@ def builtin(of: Expressions, node: ast.Call, name: str) -> str:
         return f"py_{name}([{of.items(args)}]{''.join(', ' + one for one in options(of, node))})"
     if name == "next" and isinstance(args[0], ast.GeneratorExp):
         return f"py_next({', '.join([f'py_iter({of.expr(args[0])})', *map(of.expr, args[1:])])})"
-    told = [of.iterable(one) if not isinstance(one, ast.Starred) else of.expr(one) for one in args]
-    return f"py_{name}({', '.join([*told, *options(of, node)])})"
+    written = [of.iterable(one) if not isinstance(one, ast.Starred) else of.expr(one) for one in args]
+    return f"py_{name}({', '.join([*written, *options(of, node)])})"
 
 
 def len_(of: Expressions, node: ast.Call) -> str:
-    kind, told = of.kind(node.args[0]), of.expr(node.args[0])
+    kind, written = of.kind(node.args[0]), of.expr(node.args[0])
     if kind.array:
-        return f"{told}.length"
-    return f"{told}.size" if kind.name in ("dict", "set") else f"py_len({told})"
+        return f"{written}.length"
+    return f"{written}.size" if kind.name in ("dict", "set") else f"py_len({written})"
 
 
 def isinstance_(of: Expressions, node: ast.Call) -> str:
@@ -206,9 +214,14 @@ def replace(of: Expressions, node: ast.Call) -> str:
 
 
 def compile_(of: Expressions, node: ast.Call) -> str:
+    """Translate a regular expression. One with flags or a computed pattern is evaluated in its module."""
     pattern = node.args[0]
-    assert isinstance(pattern, ast.Constant)
-    return f"new RegExp({json.dumps(pattern.value)}, 'u')"
+    if isinstance(pattern, ast.Constant) and len(node.args) == 1:
+        return f"new RegExp({json.dumps(pattern.value)}, 'u')"
+    module = importlib.import_module(of.module)
+    made: re.Pattern[str] = eval(ast.unparse(node), vars(module))
+    flags = "".join(letter for letter, flag in REGEX_FLAGS.items() if made.flags & flag)
+    return f"new RegExp({json.dumps(made.pattern, ensure_ascii=False)}, {json.dumps(flags + 'u')})"
 
 
 def bool_(of: Expressions, node: ast.Call) -> str:
@@ -216,7 +229,7 @@ def bool_(of: Expressions, node: ast.Call) -> str:
 
 
 def number(of: Expressions, node: ast.Call) -> str:
-    if of.kind(node.args[0]).name not in ("int", "bool"):
+    if of.kind(node.args[0]).name not in ("int", "bool", "str"):
         raise of.fail(node, "int of what is no number")
     return f"Number({of.expr(node.args[0])})"
 

@@ -1,13 +1,14 @@
-"""Expressions of the subset of Python that `place` is written in, as JavaScript.
+"""Translate expressions of a subset of Python to JavaScript.
 
 Tuples and lists are arrays, dicts and sets those of JavaScript (`TupleMap`, `TupleSet` where a key is a tuple), None is
-null. What Python does and JavaScript does not is a function `py_…` of `viewer/python.js`.
+null. Operations that JavaScript lacks are functions `py_…` in `viewer/python.js`.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +22,7 @@ PLAIN = ("int", "bool", "float", "str")
 
 
 class NotInSubset(Exception):
-    """Something that the translator does not know."""
+    """Raised for code outside of the subset."""
 
 
 class Expressions:
@@ -34,7 +35,9 @@ class Expressions:
         self.self_name = ""
 
     def kind(self, node: ast.expr) -> Kind:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):  # in a format its place is not told
+        if isinstance(node, ast.Constant) and isinstance(
+            node.value, str
+        ):  # mypy records no position for text inside an f-string
             return Kind("str")
         return self.kinds.of(self.module, node)
 
@@ -43,7 +46,7 @@ class Expressions:
         return NotInSubset(f"{self.module}:{line}: {what}: {ast.unparse(node)[:80]}")
 
     def expr(self, node: ast.expr) -> str:
-        """One expression, in parentheses where it must be."""
+        """Translate one expression, in parentheses if needed."""
         run = getattr(self, f"_{type(node).__name__}", None)
         if run is None:
             raise self.fail(node, f"no {type(node).__name__} in the subset")
@@ -52,14 +55,14 @@ class Expressions:
     # names
 
     def local(self, name: str) -> str:
-        """A local name that hides no global one and is no word of JavaScript."""
+        """Return a local name that hides no global name and is no keyword of JavaScript."""
         return f"{name}_" if name in RESERVED or name in self.world.taken or name == "self" else name
 
     def is_local(self, name: str) -> bool:
         return any(name in scope for scope in self.scopes)
 
     def meaning(self, node: ast.expr) -> Global | str | None:
-        """What a name or `module.name` means globally; a builtin's name where nothing else does."""
+        """Resolve a name or `module.name` that is not local; else return the name of a builtin."""
         if isinstance(node, ast.Name):
             if self.is_local(node.id):
                 return None
@@ -111,11 +114,23 @@ class Expressions:
         for part in node.values:
             if isinstance(part, ast.Constant):
                 parts.append(json.dumps(part.value, ensure_ascii=False))
-            elif isinstance(part, ast.FormattedValue) and part.conversion == -1 and part.format_spec is None:
-                parts.append(f"String({self.expr(part.value)})")
+            elif isinstance(part, ast.FormattedValue) and part.conversion == -1:
+                parts.append(self.formatted(part))
             else:
                 raise self.fail(node, "format")
         return f"({' + '.join(parts) or json.dumps('')})"
+
+    def formatted(self, part: ast.FormattedValue) -> str:
+        """Translate one value of an f-string: plain, or with a number of digits (`.3g`, `.{digits}g`, `.12f`)."""
+        value = self.expr(part.value)
+        if part.format_spec is None:
+            return f"String({value})"
+        spec = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else []
+        words = [one.value if isinstance(one, ast.Constant) else f"{{{self.expr(one.value)}}}" for one in spec]  # type: ignore[attr-defined]
+        found = re.fullmatch(r"\.\{?([^}]+?)\}?([gf])", "".join(map(str, words)))
+        if found is None:
+            raise self.fail(part, "format")
+        return f"py_format_{found[2]}({value}, {found[1]})"
 
     def items(self, nodes: list[ast.expr]) -> str:
         return ", ".join(
@@ -134,10 +149,10 @@ class Expressions:
     def _Dict(self, node: ast.Dict) -> str:
         if not node.keys:
             return f"new {self.map_class(self.kind(node))}()"
-        told = []
+        written = []
         for key, value in zip(node.keys, node.values, strict=True):
-            told.append(f"...{self.expr(value)}" if key is None else f"[{self.expr(key)}, {self.expr(value)}]")
-        return f"new {self.map_class(self.kind(node))}([{', '.join(told)}])"
+            written.append(f"...{self.expr(value)}" if key is None else f"[{self.expr(key)}, {self.expr(value)}]")
+        return f"new {self.map_class(self.kind(node))}([{', '.join(written)}])"
 
     def map_class(self, kind: Kind) -> str:
         return "TupleMap" if kind.args and kind.args[0].array else "Map"
@@ -148,23 +163,23 @@ class Expressions:
     # truth and comparison
 
     def truth(self, node: ast.expr) -> str:
-        """An expression as a condition."""
+        """Translate an expression that is a condition."""
         if isinstance(node, ast.BoolOp):
             sign = " && " if isinstance(node.op, ast.And) else " || "
             return f"({sign.join(self.truth(one) for one in node.values)})"
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return f"!{self.truth(node.operand)}"
-        kind, told = self.kind(node), self.expr(node)
+        kind, written = self.kind(node), self.expr(node)
         if kind.array:
-            return f"{told}.length"
+            return f"{written}.length"
         if kind.name in ("dict", "set"):
-            return f"{told}.size"
+            return f"{written}.size"
         if self.natural(kind):
-            return told
-        return f"py_truth({told})"
+            return written
+        return f"py_truth({written})"
 
     def natural(self, kind: Kind) -> bool:
-        """Whether JavaScript has the same truth of a value."""
+        """Return whether JavaScript treats such a value as true exactly when Python does."""
         if kind.name == "optional":
             return self.natural(kind.args[0])
         return kind.name in PLAIN or kind.name == "none" or kind.name[:1].isupper()
@@ -173,14 +188,14 @@ class Expressions:
         conjunction = isinstance(node.op, ast.And)
         if all(self.kind(one).name == "bool" for one in node.values):
             return self.truth(node)
-        told = self.expr(node.values[-1])
+        written = self.expr(node.values[-1])
         for one in reversed(node.values[:-1]):
             first = self.expr(one)
             if self.natural(self.kind(one)):
-                told = f"({first} {'&&' if conjunction else '||'} {told})"
+                written = f"({first} {'&&' if conjunction else '||'} {written})"
             else:
-                told = f"py_{'and' if conjunction else 'or'}({first}, () => {told})"
-        return told
+                written = f"py_{'and' if conjunction else 'or'}({first}, () => {written})"
+        return written
 
     def _UnaryOp(self, node: ast.UnaryOp) -> str:
         if isinstance(node.op, ast.Not):
@@ -193,13 +208,13 @@ class Expressions:
         return f"({self.truth(node.test)} ? {self.expr(node.body)} : {self.expr(node.orelse)})"
 
     def _Compare(self, node: ast.Compare) -> str:
-        told, left = [], node.left
+        written, left = [], node.left
         for operator, right in zip(node.ops, node.comparators, strict=True):
-            told.append(self.compared(left, operator, right))
+            written.append(self.compared(left, operator, right))
             left = right
-        if len(told) > 1 and any(isinstance(one, ast.Call) for one in node.comparators[:-1]):
+        if len(written) > 1 and any(isinstance(one, ast.Call) for one in node.comparators[:-1]):
             raise self.fail(node, "a call in the middle of a chain is made twice")
-        return told[0] if len(told) == 1 else f"({' && '.join(told)})"
+        return written[0] if len(written) == 1 else f"({' && '.join(written)})"
 
     def compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> str:
         one, other = self.expr(left), self.expr(right)
@@ -276,11 +291,11 @@ class Expressions:
         return f"{value}{self.index(node.slice)}"
 
     def index(self, node: ast.expr) -> str:
-        """An index of an array, from the end where it is negative."""
+        """Translate an index of an array; a negative one counts from the end."""
         if isinstance(node, ast.Constant):
             return f"[{node.value}]"
-        told = self.expr(node)
-        return f".at({f'Number({told})' if self.kind(node).name == 'bool' else told})"
+        written = self.expr(node)
+        return f".at({f'Number({written})' if self.kind(node).name == 'bool' else written})"
 
     def sliced(self, kind: Kind, value: str, one: ast.Slice) -> str:
         start = self.expr(one.lower) if one.lower else "0"
@@ -310,7 +325,7 @@ class Expressions:
         )
 
     def comprehension(self, parts: list[ast.comprehension], inner: Callable[[], str], start: str) -> str:
-        """A function called at once, with loops."""
+        """Translate a comprehension to a function with loops, called at once."""
         loops = self.loops(parts, inner)
         return f"(() => {{ const out = {start}; {loops} return out; }})()"
 
@@ -318,14 +333,14 @@ class Expressions:
         heads = [self.iterable(parts[0].iter)]  # evaluated outside
         with self.scope({name.id for part in parts for name in ast.walk(part.target) if isinstance(name, ast.Name)}):
             heads += [self.iterable(part.iter) for part in parts[1:]]
-            told = ""
+            written = ""
             for part, head in zip(parts, heads, strict=True):
-                told += f"for (const {self.target(part.target)} of {head}) "
-                told += "".join(f"if ({self.truth(one)}) " for one in part.ifs)
-            return f"{told}{{ {inner()}; }}"
+                written += f"for (const {self.target(part.target)} of {head}) "
+                written += "".join(f"if ({self.truth(one)}) " for one in part.ifs)
+            return f"{written}{{ {inner()}; }}"
 
     def early(self, node: ast.GeneratorExp, wanted: bool) -> str:
-        """`any` (wanted: true) or `all` of a generator: stops where it is decided."""
+        """Translate `any` (`wanted` is true) or `all` of a generator; the loop stops at the first decisive item."""
         test = "" if wanted else "!"
         loops = self.loops(
             node.generators,
@@ -340,7 +355,7 @@ class Expressions:
         self.scopes.pop()
 
     def target(self, node: ast.expr) -> str:
-        """A target of names."""
+        """Translate a target of an assignment or loop that has names only."""
         if isinstance(node, ast.Name):
             return self.local(node.id)
         if isinstance(node, ast.Tuple | ast.List):
@@ -350,12 +365,12 @@ class Expressions:
         raise self.fail(node, "target")
 
     def iterable(self, node: ast.expr) -> str:
-        """What a loop runs over: the keys of a dict, the characters of a text."""
-        told = self.expr(node)
+        """Translate the iterable of a loop; a dict gives its keys."""
+        written = self.expr(node)
         kind = self.kind(node)
         if kind.name == "dict":
-            return f"{told}.keys()"
-        return told
+            return f"{written}.keys()"
+        return written
 
     def _Lambda(self, node: ast.Lambda) -> str:
         names = [one.arg for one in node.args.args]

@@ -1,4 +1,4 @@
-"""What kind of value each expression has, as mypy finds it: the translator's choice of `+`, of an index, of truth."""
+"""The kind of value of each expression, as mypy infers it: it decides how `+`, an index or a condition is written."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Kinds:
         options = Options()
         options.export_types = options.preserve_asts = True
         options.incremental = False
-        options.ignore_errors = True  # what is skipped leaves gaps; the package itself is checked elsewhere
+        options.ignore_errors = True  # skipped modules leave gaps; the package itself is checked elsewhere
         options.cache_dir = "/dev/null"
         options.follow_imports_for_stubs = True
         skip: dict[str, object] = {"follow_imports": "skip"}
@@ -75,7 +75,7 @@ class Kinds:
             self._file(module, result)
 
     def _file(self, module: str, result: Any) -> None:
-        """Every expression of a module that mypy gave a type."""
+        """Record every expression of a module that has a type."""
         for node in below(result.files[module]):
             found = result.types.get(node) if isinstance(node, Expression) else None
             if found is not None and node.end_line is not None:
@@ -84,7 +84,7 @@ class Kinds:
                     self.at[key] = kind_of(found)
 
     def of(self, module: str, node: ast.expr) -> Kind:
-        """The kind of an expression; `any` where mypy did not say."""
+        """Return the kind of an expression; `any` if mypy gave none."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start = self._column(module, node.lineno, node.col_offset)
@@ -92,11 +92,11 @@ class Kinds:
         return self.at.get((module, node.lineno, start, node.end_lineno, end), ANY)
 
     def _column(self, module: str, line: int, byte: int) -> int:
-        """A column as mypy counts it: only ASCII characters, where `ast` counts bytes."""
+        """Convert a column of `ast`, in bytes, to one of mypy, in ASCII characters."""
         return sum(one < 128 for one in self.lines[module][line - 1][:byte])
 
     def field(self, module: str, owner: str, name: str) -> Kind:
-        """The kind of a field of a class."""
+        """Return the kind of a field of a class."""
         info = self.trees[module].names[owner].node
         assert isinstance(info, TypeInfo)
         var = info.names[name].node
@@ -118,7 +118,7 @@ REFERENCES = {
 
 
 def below(tree: Node) -> Iterator[Node]:
-    """All nodes of a tree, by what they hold: mypy's own visitors cannot be extended once they are compiled."""
+    """Yield all nodes of a tree, found through attributes: the visitors of a compiled mypy cannot be extended."""
     seen: set[int] = set()
     waiting: list[Any] = [tree]
     while waiting:
@@ -133,7 +133,7 @@ def below(tree: Node) -> Iterator[Node]:
 
 
 def kind_of(found: Type | None) -> Kind:
-    """The kind of a type of mypy's."""
+    """Return the kind of a mypy type."""
     one = get_proper_type(found) if found is not None else None
     if isinstance(one, LiteralType):
         one = one.fallback
@@ -143,7 +143,7 @@ def kind_of(found: Type | None) -> Kind:
         return Kind("none")
     if isinstance(one, UnionType):
         parts = list(dict.fromkeys(kind_of(item) for item in one.items))
-        some = [part for part in parts if part.name != "none"]
+        some = [part for part in parts if part.name not in ("none", "any")]  # a group of a match is a text or Any
         inner = some[0] if len({part.name for part in some}) == 1 else ANY
         return Kind("optional", (inner,)) if len(some) < len(parts) else inner
     if isinstance(one, Instance):
@@ -152,7 +152,7 @@ def kind_of(found: Type | None) -> Kind:
 
 
 def instance(one: Instance) -> Kind:
-    """The kind of a class with its arguments."""
+    """Return the kind of a class with its type arguments."""
     name = one.type.name
     args = tuple(kind_of(arg) for arg in one.args)
     if name == "tuple":

@@ -1,8 +1,9 @@
-"""Translate the layout and drawing of Python to `viewer/place.js`: `python tools/twin/make.py`.
+"""Translate to `viewer/place.js` what the page computes as Python does: `python tools/twin/make.py`.
 
-The browser places and draws what Python places and draws, with equal numbers. So the same code runs twice: the modules
-of `model/`, `graphs/`, `place/`, and some of `words/`, `render/` and `arrange/` are read as syntax trees with the types
-that mypy finds, and written as JavaScript.
+The browser places and draws as Python does, with equal numbers, parses the same queries, and writes numbers, ticks and
+addresses alike. So the same code runs twice: the modules below are read as syntax trees with the types that mypy finds,
+and written as JavaScript. By hand is what Python does with NumPy (smoothing, ranges) or regular expressions that
+JavaScript lacks (wildcards): tests run both on the same tables.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ TARGET = ROOT / "graphviz_tb" / "viewer" / "place.js"
 PYTHON = [TARGET.with_name(name) for name in ("keyed.js", "python.js")]
 WORDS = ("line_labels", "level")
 RENDER = ("compose", "boxes", "lines", "legend")
-ARRANGE = ("wrap", "main_path")  # what a move by hand changes
+ARRANGE = ("wrap", "main_path")  # changed when a reader moves a box
+OTHERS = ("chart.axes", "color.cost", "color.measured", "limits", "search.language")
 NOT_READ = ("__init__", "advances")
 MODULES = [
     *(
@@ -34,6 +36,7 @@ MODULES = [
     *(f"graphviz_tb.words.{name}" for name in WORDS),
     *(f"graphviz_tb.render.{name}" for name in RENDER),
     *(f"graphviz_tb.arrange.{name}" for name in ARRANGE),
+    *(f"graphviz_tb.{name}" for name in OTHERS),
 ]
 # Names that the page uses, by module, as "Python name" or "Python name: JavaScript name". All that they use is
 # translated too.
@@ -73,6 +76,34 @@ WANTED = {
     ),
     "model.theme": ("THEMES",),
     "model.measure": ("elide_text: elide",),
+    "model.formatting": (
+        "format_bytes",
+        "format_count",
+        "format_micros",
+        "format_number",
+    ),
+    "model.paths": (
+        "join_address",
+        "_escape_address_part",
+    ),
+    "chart.axes": (
+        "pad_axis",
+        "axis_ticks",
+        "axis_time_ticks",
+        "format_duration",
+    ),
+    "color.cost": (
+        "_format_flops",
+        "_format_parameters",
+    ),
+    "color.measured": ("round_ticks",),
+    "search.language": (
+        "parse_query",
+        "Joined",
+        "Negated",
+        "NumberTerm",
+        "TextTerm",
+    ),
     "model.drawing": (
         "Rectangle",
         "Hatch",
@@ -120,15 +151,16 @@ BY_HAND = {
     ("tensors", "carry_tensors"),
     ("metagraph", "main_path_weight"),
     ("metagraph", "line_thickness"),
+    ("language", "_query_error"),
 }
 HEAD = """// @ts-nocheck
-// Made from graphviz_tb/words/, place/ and render/ by `make viewer`; do not edit.
+// Made from the modules named below by `make viewer`; do not edit.
 // The same steps on the same integers give the same numbers.
 """
 
 
 def translated() -> str:
-    """The text of `place.js`."""
+    """Return the text of `place.js`."""
     world = World(ROOT, MODULES, BY_HAND)
     kinds = Kinds(world.files)
     writers = {name: Statements(world, kinds, name) for name in world.modules}
@@ -157,25 +189,25 @@ def translated() -> str:
 
 
 def by_hand(one: Global) -> bool:
-    """Whether `viewer/words.js` has it."""
+    """Return whether `viewer/words.js` defines it by hand."""
     return (one.module.rsplit(".", 1)[-1], one.name) in BY_HAND
 
 
 def in_order(world: World, done: dict[Global, list[str]]) -> list[str]:
-    """Definitions in the order of their modules, models first; constants before all that may need them."""
-    told: list[str] = []
+    """Return definitions by module, imported modules first, so that constants come before their uses."""
+    ordered: list[str] = []
     rank = {name: at for at, name in enumerate(by_import(world))}
     for module in sorted({one.module for one in done}, key=rank.__getitem__):
-        told.append(f"\n// {module.removeprefix('graphviz_tb.')}")
+        ordered.append(f"\n// {module.removeprefix('graphviz_tb.')}")
         for name in world.modules[module].defined:
             found = done.get(Global(module, name))
             if found:
-                told += found
-    return told
+                ordered += found
+    return ordered
 
 
 def by_import(world: World) -> list[str]:
-    """Modules, those that are imported first. Modules that import each other have no order: an error."""
+    """Return the modules, imported ones first. Raises ValueError if modules import each other."""
     order: dict[str, None] = {}
     entered: dict[str, None] = {}
     stack = [(name, False) for name in reversed(world.modules)]
@@ -194,7 +226,7 @@ def by_import(world: World) -> list[str]:
 
 
 def main() -> None:
-    """Write it."""
+    """Write `place.js`."""
     TARGET.write_text(translated() + "\n", encoding="utf-8")
 
 

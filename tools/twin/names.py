@@ -1,4 +1,4 @@
-"""What the names of some modules mean, and what they are called in JavaScript."""
+"""Resolve the names of modules, and give them names in JavaScript."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class World:
         self.taken = frozenset(self.js.values())
 
     def resolve(self, module: str, name: str) -> Global | str | None:
-        """What a global name of a module means: a definition, the name of a module, or nothing known."""
+        """Return the definition or the module that a global name of a module means; None for anything else."""
         found = self.modules[module]
         if name in found.defined:
             return Global(module, name)
@@ -113,18 +113,19 @@ class World:
         return None
 
     def definition(self, one: Global) -> Definition:
-        """Where it is defined."""
+        """Return the syntax tree of a definition."""
         return self.modules[one.module].defined[one.name]
 
 
 def path_of(root: Path, name: str) -> Path:
-    """The file of a module."""
+    """Return the file of a module."""
     path = root.joinpath(*name.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def called(module: str, name: str, shared: bool, by_hand: Container[tuple[str, str]]) -> str:
-    """The JavaScript name: the own one, with the module's where several have it; `hand_…` by hand."""
+    """Return the JavaScript name: the Python name, with the module's if several modules have it; `hand_…` if it is
+    written by hand."""
     last = module.rsplit(".", 1)[-1]
     if (last, name) in by_hand:
         return f"hand_{name.lstrip('_')}"
@@ -132,7 +133,7 @@ def called(module: str, name: str, shared: bool, by_hand: Container[tuple[str, s
 
 
 def read(name: str, path: Path) -> Module:
-    """The definitions and imports of a module."""
+    """Read the definitions and imports of a module."""
     found = Module(name, ast.parse(path.read_text(encoding="utf-8")))
     for node in found.tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -156,7 +157,7 @@ def read(name: str, path: Path) -> Module:
 
 
 def bound(nodes: list[ast.stmt]) -> list[str]:
-    """The names that a function's body binds, in order, those of functions inside it and of comprehensions left out."""
+    """Return the names that a function's body binds, in order, without those of inner functions and comprehensions."""
     found: dict[str, None] = {}
     outer: set[str] = set()
 

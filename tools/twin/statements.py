@@ -1,4 +1,4 @@
-"""Statements, functions and classes."""
+"""Translate statements, functions and classes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Statements(Expressions):
         self.depth = 0
 
     def definition(self, one: Global) -> list[str]:
-        """A function, a class or a constant, as lines."""
+        """Return the lines of a function, a class or a constant."""
         node, name = self.world.definition(one), self.world.js[one]
         if isinstance(node, ast.FunctionDef):
             return self.function(node, f"function {'*' if yields(node) else ''}{name}")
@@ -29,7 +29,7 @@ class Statements(Expressions):
         return [f"const {name} = {self.expr(node)};"]
 
     def function(self, node: ast.FunctionDef, head: str, method: bool = False) -> list[str]:
-        """A function, its local names declared at its top."""
+        """Return the lines of a function; local names are declared at its top."""
         args = node.args
         params = [one.arg for one in (*args.posonlyargs, *args.args)]
         defaults: dict[str, ast.expr] = dict(
@@ -38,9 +38,10 @@ class Statements(Expressions):
         defaults |= {one.arg: value for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value}
         params += [one.arg for one in args.kwonlyargs]
         params += [args.kwarg.arg] if args.kwarg else []
-        if args.vararg or (args.kwarg and len(params) > 1):
+        if (args.vararg and args.kwonlyargs) or (args.kwarg and len(params) > 1):
             raise self.fail(node, "a list of arguments")
-        told = {name: f" = {self.expr(value)}" for name, value in defaults.items()}
+        params += [args.vararg.arg] if args.vararg else []
+        written = {name: f" = {self.expr(value)}" for name, value in defaults.items()}
         before, self.lines = self.lines, []
         outer = self.self_name
         if method:
@@ -53,7 +54,8 @@ class Statements(Expressions):
                 self.line(f"let {', '.join(own)};")
             self.body(node.body)
             self.depth -= 1
-            listed = ", ".join(f"{self.local(name)}{told.get(name, '')}" for name in params)
+            rest = args.vararg.arg if args.vararg else None
+            listed = ", ".join(f"{'...' * (name == rest)}{self.local(name)}{written.get(name, '')}" for name in params)
         found, self.lines, self.self_name = self.lines, before, outer
         pad = "  " * self.depth
         return [f"{pad}{head}({listed}) {{", *found, f"{pad}}}"]
@@ -62,12 +64,12 @@ class Statements(Expressions):
         return any(isinstance(one, ast.FunctionDef) and one.name == name for one in ast.walk(node) if one is not node)
 
     def klass(self, node: ast.ClassDef, name: str) -> list[str]:
-        """A class; a dataclass is given its constructor."""
+        """Return the lines of a class; a dataclass gets a constructor."""
         base = self.base(node)
         found = [f"class {name} extends {base} {{" if base else f"class {name} {{"]
         self.depth += 1
         fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)]
-        fields = fields if node.decorator_list else []  # a plain class only says which fields its subclasses have
+        fields = fields if node.decorator_list else []  # a plain class only declares the fields of its subclasses
         if fields:
             names = [one.target.id for one in fields if isinstance(one.target, ast.Name)]
             listed = ", ".join(
@@ -84,7 +86,7 @@ class Statements(Expressions):
         return [*found, "}"]
 
     def base(self, node: ast.ClassDef) -> str:
-        """What the class of ours that it extends is called; nothing where there is none."""
+        """Return the name of the base class if it is of the package; else ""."""
         found = [self.world.resolve(self.module, one.id) for one in node.bases if isinstance(one, ast.Name)]
         ours = [one for one in found if isinstance(one, Global)]
         for one in ours:
@@ -94,7 +96,7 @@ class Statements(Expressions):
         return self.use(ours[0]) if ours else ""
 
     def default(self, owner: ast.ClassDef, one: ast.AnnAssign) -> str:
-        """The default of a field."""
+        """Return the default of a field."""
         value = one.value
         if value is None:
             return ""
@@ -159,7 +161,12 @@ class Statements(Expressions):
         self.line("continue;")
 
     def do_Raise(self, node: ast.Raise) -> None:
-        self.line(f"throw new Error({ast.unparse(node)!r});")
+        """Throw an error that a hand-written function creates, for readers; any other is for developers only."""
+        made = self.meaning(node.exc.func) if isinstance(node.exc, ast.Call) else None
+        by_hand = isinstance(made, Global) and self.world.js[made].startswith("hand_")
+        self.line(
+            f"throw {self.expr(node.exc)};" if by_hand and node.exc else f"throw new Error({ast.unparse(node)!r});"
+        )
 
     def do_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.IfExp):
@@ -168,6 +175,8 @@ class Statements(Expressions):
         elif isinstance(node.value, ast.Yield):
             assert node.value.value is not None
             self.line(f"yield {self.expr(node.value.value)};")
+        elif isinstance(node.value, ast.YieldFrom):
+            self.line(f"yield* {self.iterable(node.value.value)};")
         else:
             self.line(f"{self.expr(node.value)};")
 
@@ -192,37 +201,37 @@ class Statements(Expressions):
             self.line(f"{self.target(target)} = {value};")
 
     def store(self, target: ast.Subscript, value: str) -> None:
-        held = self.expr(target.value)
+        target_value = self.expr(target.value)
         if self.kind(target.value).name == "dict":
-            self.line(f"{held}.set({self.expr(target.slice)}, {value});")
+            self.line(f"{target_value}.set({self.expr(target.slice)}, {value});")
         else:
             self.line(f"{self.stored(target)} = {value};")
 
     def stored(self, node: ast.expr) -> str:
-        """A target that JavaScript can assign to as well."""
+        """Translate a target to which JavaScript can assign."""
         if isinstance(node, ast.Tuple | ast.List):
             return f"[{', '.join(map(self.stored, node.elts))}]"
         if isinstance(node, ast.Attribute):
             return self.expr(node)
         if not isinstance(node, ast.Subscript):
             return self.target(node)
-        kind, held = self.kind(node.value), self.expr(node.value)
+        kind, target_value = self.kind(node.value), self.expr(node.value)
         if not kind.array or isinstance(node.slice, ast.Slice):
             raise self.fail(node, "target")
-        told = self.expr(node.slice)
-        if told.startswith("-"):
-            return f"{held}[{held}.length {told.replace('-', '- ', 1)}]"
-        return f"{held}[{f'Number({told})' if self.kind(node.slice).name == 'bool' else told}]"
+        written = self.expr(node.slice)
+        if written.startswith("-"):
+            return f"{target_value}[{target_value}.length {written.replace('-', '- ', 1)}]"
+        return f"{target_value}[{f'Number({written})' if self.kind(node.slice).name == 'bool' else written}]"
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         target, value = load(node.target), self.expr(node.value)
         kind = (
             self.kind(node.target) if not isinstance(node.target, ast.Name) else self.kinds.of(self.module, node.target)
         )
-        held = self.kinds.of(self.module, node.value)
+        target_value = self.kinds.of(self.module, node.value)
         if kind.name == "any":
-            kind = held
-        if kind.name == "list" or (kind.name == "any" and held.array):
+            kind = target_value
+        if kind.name == "list" or (kind.name == "any" and target_value.array):
             self.line(f"py_extend({self.expr(target)}, {self.iterable(node.value)});")
         elif kind.name == "tuple":
             self.assign(node.target, f"[...{self.expr(target)}, ...{self.iterable(node.value)}]")
@@ -266,7 +275,7 @@ class Statements(Expressions):
 
 
 def load(node: ast.expr) -> ast.expr:
-    """A target, read."""
+    """Return a target as an expression that reads it."""
     found = ast.parse(ast.unparse(node), mode="eval").body
     for one, other in zip(ast.walk(found), ast.walk(node), strict=True):
         if isinstance(one, ast.expr):
@@ -275,5 +284,5 @@ def load(node: ast.expr) -> ast.expr:
 
 
 def yields(node: ast.FunctionDef) -> bool:
-    """Whether a function is a generator."""
+    """Return whether a function is a generator."""
     return any(isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(node))

@@ -5,7 +5,8 @@ A fold returns the elements of an op's first output in row-major order: numbers,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -320,15 +321,18 @@ def _fold_range(op: Op) -> Elements | None:
     return tuple(range(start, stop, step))
 
 
+def _repeat_elements(value: Elements, sizes: Iterable[int]) -> Elements | None:
+    """Repeat elements over all positions of some sizes; None if there are too many."""
+    count = prod(sizes)
+    return value * count if 0 <= count <= MAX_FOLDED_ELEMENTS else None
+
+
 def _fold_fill(op: Op) -> Elements | None:
     """`Fill` with one number."""
     sizes, value = op.known_elements(0), op.value(1)
     if sizes is None or value is None or len(value) != 1:
         return None
-    count = 1
-    for each in sizes:
-        count *= each
-    return value * count if 0 <= count <= MAX_FOLDED_ELEMENTS else None
+    return _repeat_elements(value, sizes)
 
 
 def _fold_select(op: Op) -> Elements | None:
@@ -453,10 +457,7 @@ def _fold_onnx_fill(op: Op) -> Elements | None:
         value = _constant_elements(attrs["value"].tensor)
     if sizes is None or value is None or len(value) != 1 or not all_sizes_known(sizes):
         return None
-    count = 1
-    for each in sizes:
-        count *= each
-    return value * count if 0 <= count <= MAX_FOLDED_ELEMENTS else None
+    return _repeat_elements(value, sizes)
 
 
 def _fold_onnx_expand(op: Op) -> Elements | None:
@@ -464,10 +465,7 @@ def _fold_onnx_expand(op: Op) -> Elements | None:
     value, sizes = op.value(0), op.attr("shape") or op.known_elements(1)
     if value is None or len(value) != 1 or not isinstance(sizes, list) or not all_sizes_known(sizes):
         return None
-    count = 1
-    for each in sizes:
-        count *= each
-    return value * count if 0 <= count <= MAX_FOLDED_ELEMENTS else None
+    return _repeat_elements(value, sizes)
 
 
 def _fold_onnx_reduction(combine: Callable[[Op, list[int]], int]) -> ElementFold:

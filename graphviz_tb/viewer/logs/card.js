@@ -91,7 +91,7 @@ export class TagCard {
     }
   }
 
-  /** Ask for what is shown. */
+  /** Request the data of the card. */
   async load() {
     if (!this.near) return void (this.stale = true);
     this.asking?.abort();
@@ -109,7 +109,7 @@ export class TagCard {
     }
   }
 
-  /** Something of what is shown is another. */
+  /** Note that the data has changed. */
   noteChange() {
     if (this.near) this.load();
     else this.stale = true;
@@ -143,7 +143,7 @@ export class TagCard {
     this.chart?.release();
   }
 
-  /** What a reader who does not see it is told. */
+  /** The description for screen readers. */
   summaryWords() {
     return this.name();
   }
@@ -174,7 +174,7 @@ export class TagCard {
     this.fitPlot();
   }
 
-  /** What stands where the table may stand. @returns {Node[]} */
+  /** The content in place of the table. @returns {Node[]} */
   content() {
     return this.chart ? [this.chart.canvas] : [];
   }

@@ -1,4 +1,4 @@
-// A cloud of points that is turned, moved and marked: its canvas, what lies over it, and what hands do with it.
+// A cloud of points that is turned, moved and marked: its canvas, the labels over it, and the gestures.
 
 import { el, shortText } from "../dom.js";
 import { t } from "../strings.js";
@@ -6,7 +6,7 @@ import { PixelPainter, cloudPainter } from "./cloud_paint.js";
 import { CloudView } from "./cloud_view.js";
 
 const CLOUD_CLICK = 4; // px that a click may move
-export const CLOUD_LABELS = 80; // texts beside points at once
+export const CLOUD_LABELS = 80; // labels of points at once
 const CLOUD_TURN = 0.008; // radians a pixel
 
 /**
@@ -25,7 +25,7 @@ export class Cloud {
     this.root = el("div", { class: "cloud", tabindex: "0", role: "application", "aria-label": t("log.page.projector") }, this.points, this.over);
     /** @type {GlPainter | PixelPainter} */
     this.painter = this.firstPainter();
-    /** @type {number[]} rows that have their text beside them, those that count most first */
+    /** @type {number[]} rows with a label, the most important first */
     this.labelled = [];
     this.hovered = -1;
     /** @type {number[][]} */
@@ -132,7 +132,7 @@ export class Cloud {
     });
   }
 
-  /** Texts beside points, none over another, and the outline that is drawn. */
+  /** Draw labels of points, none over another, and the outline. */
   drawOver() {
     const pen = this.over.getContext("2d");
     const look = getComputedStyle(this.root);

@@ -1,4 +1,4 @@
-// Beside a cloud: one point with what is known of it and its neighbours, or a table of many.
+// Next to a cloud: one point with its metadata and neighbours, or a table of many points.
 
 import { el, shortText } from "../dom.js";
 import { rowsAs } from "../rows_table.js";
@@ -31,7 +31,7 @@ export class CloudCard {
     this.page.askNeighbours();
   }
 
-  /** Show what is chosen; nothing: hide. */
+  /** Show the selected points; hide if there are none. */
   draw() {
     const { page } = this;
     const rows = page.selected;
@@ -82,7 +82,7 @@ export class CloudCard {
     this.said.textContent = this.agreement(column, value);
   }
 
-  /** Whether the neighbours of a point are of its category: one that stands among others may be labelled wrongly.
+  /** Whether the neighbours of a point are of its category: a point among those of other categories may be labelled wrongly.
    * @param {CloudColumn | undefined} column @param {(row: number) => string} value */
   agreement(column, value) {
     const { neighbours, selected, colouring } = this.page;

@@ -1,14 +1,22 @@
-// Series as they are drawn: smoothed, and the axes beside them. As `graphviz_tb/chart` does it; a test compares the two.
+// Series as they are drawn: smoothed, and the axes beside them. Ticks and numbers in words are translated from Python; by hand
+// is what Python does with NumPy for a million points at once (`chart/series.py`, `fit_axis`): a test compares the two.
 
 export const POINTS_A_PIXEL = 4;
 const GREATEST_WEIGHT = 0.999;
 const LEAST_POWER = 2 ** -54; // 1 less than that is 1
 const OUTLIER_TIMES = 8; // times as far from the points around it as points are on average
 const LEAST_FOR_OUTLIERS = 10; // points
-const ROUND_STEPS = [1, 2, 5, 10];
-const ROUND_TIMES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
 /** @typedef {{low: number, high: number, log: boolean}} Extent */
+
+/** A range with room beyond its ends. @type {(range: Extent, share?: number) => Extent} */
+export const paddedRange = layout.pad_axis;
+/** A number in few letters. @type {(value: number, digits?: number) => string} */
+export const shortNumber = layout.format_number;
+/** A time since the beginning of a run. @type {(seconds: number) => string} */
+export const durationWord = layout.format_duration;
+/** Round values on a range, ascending. @param {Extent} range @param {number} [most] @param {boolean} [time] in seconds @returns {number[]} */
+export const ticksOf = (range, most = 5, time = false) => (time ? layout.axis_time_ticks : layout.axis_ticks)(range, most);
 
 /**
  * An exponential moving average without bias; values that are not finite stay and do not count.
@@ -94,16 +102,6 @@ function middleOf(values, log) {
   return last < 0 ? [Infinity, -Infinity] : [finite[first], finite[Math.max(first, Math.floor(0.95 * last))]];
 }
 
-/** A range with room beyond its ends. @param {Extent} range @param {number} [share] @returns {Extent} */
-export function paddedRange({ low, high, log }, share = 0.05) {
-  if (log) {
-    const more = (high / low) ** share;
-    return { low: low / more, high: high * more, log };
-  }
-  const more = (high - low) * share;
-  return { low: low - more, high: high + more, log };
-}
-
 /** Where a value lies: 0 at the low end, 1 at the high one. @param {Extent} range @param {number} value */
 export function shareOf({ low, high, log }, value) {
   return log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
@@ -114,43 +112,6 @@ export function valueAt({ low, high, log }, share) {
   return log ? low * (high / low) ** share : low + (high - low) * share;
 }
 
-/** @param {number} least */
-function roundStep(least) {
-  const power = Math.floor(Math.log10(least));
-  const step = ROUND_STEPS.find((one) => one * 10 ** power >= least * (1 - 1e-9)) ?? 10;
-  return Number(`${step}e${power}`);
-}
-
-/** Round values on a range, ascending. @param {Extent} range @param {number} [most] @param {boolean} [time] in seconds */
-export function ticksOf({ low, high, log }, most = 5, time = false) {
-  if (log && high / low >= 10) {
-    const first = Math.ceil(Math.log10(low) - 1e-9);
-    const last = Math.floor(Math.log10(high) + 1e-9);
-    const every = Math.max(1, Math.round((last - first + 1) / (most + 1)));
-    const out = [];
-    for (let power = first; power <= last; power += every) out.push(Number(`1e${power}`));
-    return out;
-  }
-  const least = (high - low) / most;
-  const step = time ? (ROUND_TIMES.find((one) => one >= least) ?? 86400 * roundStep(least / 86400)) : roundStep(least);
-  const out = [];
-  const digits = Math.min(100, Math.max(0, 1 - Math.floor(Math.log10(step))));
-  for (let at = Math.ceil(low / step - 1e-9); at <= Math.floor(high / step + 1e-9); at++) out.push(Number((at * step).toFixed(digits)));
-  return out;
-}
-
-/** A number in few letters. @param {number} value @param {number} [digits] */
-export function shortNumber(value, digits = 4) {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞";
-  const size = Math.abs(value);
-  if (size >= 1e4 && size < 1e12) {
-    const [unit, letter] = /** @type {[number, string]} */ ([[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([one]) => size >= /** @type {number} */ (one)));
-    return `${Number((value / unit).toPrecision(digits))}${letter}`;
-  }
-  if (size !== 0 && (size < 1e-4 || size >= 1e12)) return value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e");
-  return String(Number(value.toPrecision(digits)));
-}
-
 /** A number with the digits that a 32-bit float has: the fewest that mean no other one. @param {number} value */
 export function floatWord(value) {
   if (!Number.isFinite(value) || Math.fround(value) !== value) return String(value);
@@ -159,14 +120,6 @@ export function floatWord(value) {
     if (Math.fround(word) === value) return String(word);
   }
   return String(value);
-}
-
-/** A time since the beginning of a run. @param {number} seconds */
-export function durationWord(seconds) {
-  for (const [unit, size] of /** @type {[string, number][]} */ ([["d", 86400], ["h", 3600], ["min", 60]])) {
-    if (Math.abs(seconds) >= size) return `${Number((seconds / size).toPrecision(3))} ${unit}`;
-  }
-  return seconds ? `${Number(seconds.toPrecision(3))} s` : "0";
 }
 
 /** A wall time, as exact as a span of that many seconds needs. @param {number} seconds @param {number} span */

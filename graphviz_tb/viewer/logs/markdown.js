@@ -146,7 +146,7 @@ class Inline {
     this.text = text;
     /** @type {(Node | string)[]} what was read, in pieces */
     this.parts = [];
-    /** @type {Map<string, number[]>} where a mark stands open in the parts */
+    /** @type {Map<string, number[]>} positions of open marks in the parts */
     this.open = new Map();
     /** @type {Map<number, number[]>} where runs of backticks are, by their length, the last first */
     this.ticks = new Map();

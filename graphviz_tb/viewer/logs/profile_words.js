@@ -30,10 +30,5 @@ export function nanosWord(nanos) {
   return `${Number((nanos / one).toPrecision(3))} ${unit}`;
 }
 
-const MEMORY_UNITS = /** @type {[string, number][]} */ ([["GB", 2 ** 30], ["MB", 2 ** 20], ["KB", 2 ** 10]]);
-
-/** Bytes in words, by 1024 as those of nodes. @param {number} bytes */
-export function memoryWord(bytes) {
-  const [unit, one] = MEMORY_UNITS.find(([, least]) => bytes >= least) ?? ["B", 1];
-  return `${Number((bytes / one).toPrecision(3))} ${unit}`;
-}
+/** Bytes in words, by 1024 as those of nodes. @type {(bytes: number) => string} */
+export const memoryWord = layout.format_bytes;

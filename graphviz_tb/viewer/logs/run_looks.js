@@ -1,4 +1,4 @@
-// The colour and the dashes of each run: kept by its name, whatever comes or goes beside it, until the reader chooses another.
+// The colour and the dashes of each run: kept by its name, also when other runs appear or disappear, until the reader chooses another.
 
 import { escapeValue, unescapeValue } from "../address.js";
 
