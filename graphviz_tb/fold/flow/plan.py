@@ -156,12 +156,20 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], setting: FoldCont
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, symbols), series, symbols)
-    dag = join_feeders(dag, setting.widths.named_layers, symbols)
+    if not _has_layer_ops(level):
+        dag = join_feeders(dag, setting.widths.named_layers, symbols)
     boxes = fold_dag(dag, setting, setting.soft)
     aside = [items.boxes[position] for position in items.aside]
     if total_child_count(boxes) + len(aside) > setting.soft:
         aside = fold_boxes_aside(items.aside, items.boxes, items.edges, setting)
     return enforce_limits([*boxes, *aside], setting)
+
+
+def _has_layer_ops(level: Siblings) -> bool:
+    """Return whether ops of a level are Keras layers, which are never feeders of each other, however small."""
+    hierarchy, layers = level.hierarchy, level.hierarchy.graph.layers
+    rows = level.rows if layers else ()
+    return any(hierarchy.name[row] in layers and hierarchy.kind[row] == RowKind.OP for row in rows)
 
 
 def _fold_training_level(level: Siblings, series: list[SeriesRun], setting: FoldContext) -> list[FlowBox]:

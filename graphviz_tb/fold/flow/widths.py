@@ -164,10 +164,9 @@ class ChannelWidths:
 
     @cached_property
     def named_layers(self) -> frozenset[int]:
-        """Layers that the program names: scopes, and the layers of a Keras file."""
+        """Scopes that are layers."""
         hierarchy = self.hierarchy
-        rows = layer_rows(hierarchy)
-        return frozenset(rows if hierarchy.graph.layers else [row for row in rows if hierarchy.kind[row] != OP_ROW])
+        return frozenset(row for row in layer_rows(hierarchy) if hierarchy.kind[row] != OP_ROW)
 
     def halves(self, boxes: Iterable[FlowBox]) -> bool:
         """Whether an op in boxes takes steps of more than one."""
