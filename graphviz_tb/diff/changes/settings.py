@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from math import isclose, sqrt
 from typing import Any
 
@@ -30,6 +31,7 @@ from graphviz_tb.ops.signatures import TENSORFLOW_LAYOUT, is_size_input, kernel_
 
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
 ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
+WeightSettings = tuple[ValueChange, list[tuple[str, str, str]]]  # the most telling one, and the others
 
 FOLLOWING_SCORE = 0  # only what comes in, or one number a channel: it follows from what is before
 
@@ -50,14 +52,15 @@ def weight_changes(
         follows = not layers[1].forward[atom[1]] and witnesses.value_follows(*atom)
         groups[int(m.b.block[atom[1]]), layers[1].layer_of_node(atom[1]), follows].append(atom)
     found = []
+    settings = cache(_weight_settings)  # thousands of layers may have the same weights
     for (block, layer, proven), members in groups.items():
-        change, follows = _layer_weight_change(m, layers, layer, members)
+        change, follows = _layer_weight_change(layers, layer, members, settings)
         found.append((block, change, proven or follows))
     return found
 
 
 def _layer_weight_change(
-    m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]
+    layers: tuple[Layers, Layers], layer: int, members: list[Atom], settings: Callable[..., WeightSettings]
 ) -> tuple[Change, bool]:
     graph = layers[1].side.graph
     ops = _telling_ops(graph.op_types[graph.op[layers[1].first_user(new, SHAPE_PLUMBING)]] for _, new, _ in members)
@@ -65,13 +68,10 @@ def _layer_weight_change(
         {(str(difference.old), str(difference.new)) for *_, difference in members},
         key=lambda pair: (-pair[0].count("×"), pair),
     )
-    # The most telling phrase of all weights of the layer; ties go by the word.
-    score, key, old, new = max(
-        [_weight_words(ops, *pair) for pair in shapes] + _attention_settings(shapes) + _recurrent_settings(shapes)
-    )
+    (score, key, old, new), further = settings(tuple(ops), tuple(shapes))
     names = layers[0].name(layers[0].layer_of_node(members[0][0])), layers[1].name(layer)
     weights = tuple(Sides(*pair) for pair in shapes)
-    beside = tuple(SettingPart(names[1], *each) for each in _secondary_settings(ops, shapes, key))
+    beside = tuple(SettingPart(names[1], *each) for each in further)
     content = Setting(key, old, new, weights=weights, beside=beside)
     edits = NodeEdits(
         attributes=tuple((mine, other, difference.attribute or difference.key) for mine, other, difference in members)
@@ -79,6 +79,13 @@ def _layer_weight_change(
     nodes = len({other for _, other, _ in members})
     severity: Severity = "op" if key == "op" else "attribute"
     return Change("changed", severity, *names, nodes, content, edits=edits), score == FOLLOWING_SCORE
+
+
+def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> WeightSettings:
+    """Return the most telling phrase of all weights of a layer, of equal ones by the word, and its other settings."""
+    words = [_weight_words(ops, *pair) for pair in shapes] + _attention_settings(shapes) + _recurrent_settings(shapes)
+    first = max(words)
+    return first, _secondary_settings(ops, shapes, first[1])
 
 
 def _secondary_settings(

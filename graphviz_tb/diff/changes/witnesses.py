@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import parse_traced_list
 from graphviz_tb.diff.changes.layers import Layers
@@ -269,10 +268,7 @@ class Witnesses:
             m.a.node_label[mine_of] != m.b.node_label[other_of]
         )
         for mine, other in zip(mine_of[given].tolist(), other_of[given].tolist(), strict=True):
-            shapes = [
-                decoder.tensors_of_node(node)("0").shape
-                for decoder, node in zip(self.decoders, (mine, other), strict=True)
-            ]
+            shapes = [side.tensors.tensors_of_node(node)("0").shape for side, node in ((m.a, mine), (m.b, other))]
             if None not in shapes and len(shapes[0] or ()) == len(shapes[1] or ()):
                 pairs |= _size_products(*([size or -1 for size in shape or ()] for shape in shapes))
         return frozenset(pairs)
@@ -283,11 +279,6 @@ class Witnesses:
             return all(one == other or self.is_size(one, other, sizes) for one, other in zip(old, new, strict=True))
         whole = isinstance(old, int) and isinstance(new, int) and not isinstance(old, bool)
         return whole and (old, new) in (self.sizes if sizes is None else sizes)
-
-    @cached_property
-    def decoders(self) -> tuple[TensorDecoder, TensorDecoder]:
-        """Return the tensors of either side."""
-        return TensorDecoder(self.m.a.graph), TensorDecoder(self.m.b.graph)
 
     def size_follows(self, old: int, new: int, difference: Difference, users: tuple[int, int]) -> bool:
         """Return whether whole numbers that an op is given are others only as what it takes has another shape there."""
@@ -305,19 +296,13 @@ class Witnesses:
     def _taken_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
         """Return the old and new numbers in the shapes of what two ops that go together take, and their products."""
         shapes: list[dict[int, Shape]] = []
-        for side, decoder, user, constant in zip((self.m.a, self.m.b), self.decoders, users, given, strict=True):
-            graph = side.graph
-            edges = [
-                edge
-                for edge in side.in_edges(user).tolist()
-                if not graph.control[edge] and graph.source[edge] != constant
-            ]
+        for side, user, constant in zip((self.m.a, self.m.b), users, given, strict=True):
+            graph, edges = side.graph, side.in_edges(user)
             shapes.append(
                 {
-                    int(graph.slot[edge]): decoder.tensors_of_node(int(graph.source[edge]))(
-                        graph.keys[graph.key[edge]]
-                    ).shape
-                    for edge in edges
+                    int(graph.slot[edge]): side.tensors.tensors_of_node(source)(graph.keys[graph.key[edge]]).shape
+                    for edge, source in zip(edges.tolist(), graph.source[edges].tolist(), strict=True)
+                    if not graph.control[edge] and source != constant
                 }
             )
         pairs: set[tuple[int, int]] = set()
