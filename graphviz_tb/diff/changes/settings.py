@@ -20,17 +20,25 @@ from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
 from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Sides
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import EMBEDDING_OPS, SIZE_ARITHMETIC_OPS, VARIABLE_OPS, VARIABLE_READ_OPS, Role, has_role
-from graphviz_tb.ops.signatures import TENSORFLOW_LAYOUT, is_size_input, kernel_layout, kernel_sizes
+from graphviz_tb.ops.signatures import (
+    TENSORFLOW_LAYOUT,
+    is_size_input,
+    kernel_layout,
+    kernel_sizes,
+    kernel_turning_attribute,
+)
 
 # Shapes of weights: a variable or frozen weight with another shape is a change of the layer that owns it.
 
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
 ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
 
+TURNED_PRODUCT = "aten::linear"  # a product whose kernel is outputs×inputs
 FOLLOWING_SCORE = 0  # only what comes in, or one number a channel: it follows from what is before
 
 
@@ -60,7 +68,7 @@ def _layer_weight_change(
     m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]
 ) -> tuple[Change, bool]:
     graph = layers[1].side.graph
-    ops = _telling_ops(graph.op_types[graph.op[layers[1].first_user(new, SHAPE_PLUMBING)]] for _, new, _ in members)
+    ops = _telling_ops(_product_type(graph, layers[1].first_user(new, SHAPE_PLUMBING)) for _, new, _ in members)
     shapes = sorted(
         {(str(difference.old), str(difference.new)) for *_, difference in members},
         key=lambda pair: (-pair[0].count("×"), pair),
@@ -165,6 +173,14 @@ def _telling_ops(ops: Iterable[str]) -> list[str]:
         for each in (_is_convolution, EMBEDDING_OPS.__contains__, _has_other_layout)
     )
     return [op for op in found if op is not None]
+
+
+def _product_type(graph: Graph, node: int) -> str:
+    """Return the type of an op; of a product that turns its kernel one that has it so: outputs×inputs."""
+    op, definition = graph.op_types[graph.op[node]], graph.node_def(node)
+    turning = kernel_turning_attribute(op)
+    turned = turning and definition is not None and definition.attr[turning].i | definition.attr[turning].b
+    return TURNED_PRODUCT if turned else op
 
 
 def _has_other_layout(op: str) -> bool:
@@ -350,6 +366,7 @@ def _setting_term(m: Matching, new: int, user: int, slot: int) -> str:
 
 WIDTH_KEYS = frozenset({"units", "filters", "output_dim", "num_heads", "key_dim"})
 TENSOR_TEXT = re.compile(r"^tensor\(([-+.e0-9]+)(?:, .*)?\)$")
+OPERAND = "other"  # the number that PyTorch adds, or multiplies by
 MAX_CAUSES_RELATED = 3  # widths that are more or less by one factor: these are one number of the whole model
 FACTOR_TOLERANCE = 1e-3  # relative: constants are rounded to float32
 
@@ -413,6 +430,7 @@ def _factor(change: Change, setting: Setting) -> float:
     if change.severity != "attribute":
         return 0.0
     tensor = isinstance(setting.old, str) and bool(TENSOR_TEXT.match(setting.old))
+    tensor |= isinstance(setting.old, float) and setting.key == OPERAND
     if not setting.constant and not tensor and setting.key not in WIDTH_KEYS:
         return 0.0
     # Rates and epsilons are set one by one.
