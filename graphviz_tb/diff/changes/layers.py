@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
+from graphviz_tb.annotate import operation_costs, weight_costs
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.graphs.traversal import node_depths, reachable_mask
@@ -19,6 +20,7 @@ from graphviz_tb.interpret.layer_classes import infer_layer_class
 from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
 from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
 from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.costs import NO_COST, Cost
 from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
@@ -85,6 +87,22 @@ class Layers:
         steps = node_depths(self.side.graph)
         most = max(steps, default=0) or 1
         return [step / most for step in steps]
+
+    @cached_property
+    def node_costs(self) -> list[Cost] | None:
+        """Return the cost of each node of the main graph, as `info` counts it; None of a graph that is too large."""
+        graph = self.side.graph
+        if len(graph) > MAX_COSTED_NODES:
+            return None
+        there = (graph.kept & ~exists(graph.function)).tolist()
+        return [cost if here else NO_COST for cost, here in zip(operation_costs(self.side.tensors), there, strict=True)]
+
+    @cached_property
+    def weight_costs(self) -> dict[int, Cost]:
+        """Return the costs of the weights of the main graph, as `info` counts them."""
+        graph = self.side.graph
+        there = graph.kept & ~exists(graph.function)
+        return {node: cost for node, cost in weight_costs(self.side.tensors).items() if there[node]}
 
     @cached_property
     def for_gradients(self) -> Bools:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphviz_tb.annotate import tensors
 from graphviz_tb.diff.changes.across_layers import is_precision
 from graphviz_tb.diff.changes.compare import BATCH_SIZE, is_graph_result
 from graphviz_tb.diff.changes.edits import op_types_of
@@ -134,7 +133,9 @@ def _op_results(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[ResultSp
     left = [node for node in old if node not in known], [node for node in new if node not in taken]
     pairs += zip(*left, strict=True) if len(left[0]) == len(left[1]) else ()
     names = m.a.graph.name, m.b.graph.name
-    decode = tensors.TensorDecoder(m.a.graph).tensors_of_node, tensors.TensorDecoder(m.b.graph).tensors_of_node
+    # Costs infer all shapes, in the order of the file; asked for from the end, each op would wait for its inputs.
+    _ = [side.node_costs for side in layers]
+    decode = m.a.tensors.tensors_of_node, m.b.tensors.tensors_of_node
     for mine, other in sorted(pairs, key=lambda pair: names[1][pair[1]]):
         yield names[0][mine], [decode[0](mine)("0")], names[1][other], [decode[1](other)("0")]
 

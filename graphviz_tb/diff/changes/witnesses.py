@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import SizePairs, parse_traced_list
 from graphviz_tb.diff.changes.layers import Layers
@@ -31,10 +30,11 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import gradient_scope
+from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, Role, has_role
+from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, SIZE_ARITHMETIC_OPS, Role, has_role
 
 EFFECT_ROLES = (
     Role.ASSIGN,
@@ -281,10 +281,7 @@ class Witnesses:
             m.a.node_label[mine_of] != m.b.node_label[other_of]
         )
         for mine, other in zip(mine_of[given].tolist(), other_of[given].tolist(), strict=True):
-            shapes = [
-                decoder.tensors_of_node(node)("0").shape
-                for decoder, node in zip(self.decoders, (mine, other), strict=True)
-            ]
+            shapes = [side.tensors.tensors_of_node(node)("0").shape for side, node in ((m.a, mine), (m.b, other))]
             if None not in shapes and len(shapes[0] or ()) == len(shapes[1] or ()):
                 pairs |= _size_products(*([size or -1 for size in shape or ()] for shape in shapes))
         return frozenset(pairs)
@@ -301,14 +298,19 @@ class Witnesses:
         whole = isinstance(old, int) and isinstance(new, int) and not isinstance(old, bool)
         return whole and (old, new) in (self.sizes if sizes is None else sizes)
 
-    @cached_property
-    def decoders(self) -> tuple[TensorDecoder, TensorDecoder]:
-        """Return the tensors of either side."""
-        return TensorDecoder(self.m.a.graph), TensorDecoder(self.m.b.graph)
-
     def incoming_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
         """Return the old and new sizes of weights and inputs, and of what two ops that go together take next to what
-        they are `given`."""
+        they are `given`; of an op that puts a shape together, of what takes the shape."""
+        for _ in range(MAX_STEPS_TO_USER):
+            ends = []
+            for side, user in zip((self.m.a, self.m.b), users, strict=True):
+                edges = side.out_edges(user)
+                takes = side.graph.target[edges[~side.graph.control[edges]]].tolist()
+                if side.graph.op_types[side.graph.op[user]] in SIZE_ARITHMETIC_OPS and len(set(takes)) == 1:
+                    ends.append(takes[0])
+            if len(ends) != len(users):
+                break
+            users, given = (ends[0], ends[1]), users
         return self.sizes | self._taken_sizes(users, given)
 
     def reshapes_follow(self, members: Sequence[tuple[int, int, Difference]]) -> bool:
@@ -323,19 +325,13 @@ class Witnesses:
     def _taken_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
         """Return the old and new numbers in the shapes of what two ops that go together take, and their products."""
         shapes: list[dict[int, Shape]] = []
-        for side, decoder, user, constant in zip((self.m.a, self.m.b), self.decoders, users, given, strict=True):
-            graph = side.graph
-            edges = [
-                edge
-                for edge in side.in_edges(user).tolist()
-                if not graph.control[edge] and graph.source[edge] != constant
-            ]
+        for side, user, constant in zip((self.m.a, self.m.b), users, given, strict=True):
+            graph, edges = side.graph, side.in_edges(user)
             shapes.append(
                 {
-                    int(graph.slot[edge]): decoder.tensors_of_node(int(graph.source[edge]))(
-                        graph.keys[graph.key[edge]]
-                    ).shape
-                    for edge in edges
+                    int(graph.slot[edge]): side.tensors.tensors_of_node(source)(graph.keys[graph.key[edge]]).shape
+                    for edge, source in zip(edges.tolist(), graph.source[edges].tolist(), strict=True)
+                    if not graph.control[edge] and source != constant
                 }
             )
         pairs: set[tuple[int, int]] = set()

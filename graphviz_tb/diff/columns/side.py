@@ -10,6 +10,7 @@ from heapq import nsmallest
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.caches import MAX_SCOPE_NAME_LETTERS, ScopeNameBudget
 from graphviz_tb.diff.columns.labels import Known, Labels, label_nodes
 from graphviz_tb.diff.columns.values import (
@@ -328,6 +329,11 @@ class GraphColumns:
         for name in ("node_label", "exact_scope_hashes", "structural_scope_hashes", "refined_rounds"):
             self.__dict__.pop(name, None)
 
+    def op_type(self, node: int) -> str:
+        """Return the op type of a node."""
+        word: str = self.graph.op_types[self.graph.op[node]]
+        return word
+
     def body(self, function: int) -> list[int]:
         """Return the nodes of a function."""
         return list(range(self.block_start[function + 1], self.block_start[function + 2]))
@@ -402,6 +408,11 @@ class GraphColumns:
         for call in self.graph.calls:
             calls.setdefault(call.node, []).append((call.attr, call.function))
         return calls
+
+    @cached_property
+    def tensors(self) -> TensorDecoder:
+        """Return the tensors of the graph: shapes are inferred once for all who ask."""
+        return TensorDecoder(self.graph)
 
     @cached_property
     def index(self) -> dict[tuple[int, str], int]:
