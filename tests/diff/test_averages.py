@@ -84,3 +84,13 @@ def test_a_picture_opens_the_way_to_what_the_text_names() -> None:
     changes = diff(trained(False), trained(True))
     ((((_, name),),),) = merge_graphs(changes).shown
     assert f"{name}/".startswith(f"{changes[0].new}/")
+
+
+def test_what_makes_weights_less_is_no_average() -> None:
+    # what is taken from a weight for being large: it takes weights alone, and writes them
+    old, new = trained(False), trained(False)
+    for weight in ("net/dense/kernel", "net/scale/gamma"):
+        add(new, f"train/decay_{weight}/mul", "Mul", f"{weight}/read", "rate")
+        add(new, f"train/decay_{weight}", "AssignSub", weight, f"train/decay_{weight}/mul")
+    (change,) = diff(old, new)
+    assert (change.kind, change.detail["training"]) == ("added", "weight decay")

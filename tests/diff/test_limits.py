@@ -21,7 +21,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.by_name import _align_scopes
 from graphviz_tb.diff.match.matching import Findings, Matching, Member, Reason, common_subsequence, node_pairs
 from graphviz_tb.diff.match.neighbours import _match_around
-from graphviz_tb.diff.match.numbered import match_functions
+from graphviz_tb.diff.match.numbered import match_functions, match_renamed_functions
 from graphviz_tb.diff.match.steps import match_graphs
 from graphviz_tb.diff.picture.rows import _count_words
 from graphviz_tb.diff.report.words import _chain_text, change_facts, value_text
@@ -207,6 +207,7 @@ def test_functions_of_other_names_are_one_where_most_ops_are(share: int, paired:
     old, new = (library({name: [*"ABC"[:share], last]}) for name, last in (("f", "D"), ("g", "E")))
     m = matching(old, new)
     match_functions(m)
+    match_renamed_functions(m)
     assert len(m.functions) == paired  # half of the ops are not enough
 
 

@@ -53,10 +53,14 @@ PRODUCT_OPS = BATCH_PRODUCT_OPS | frozenset(
     {"aten::matmul", "aten::bmm", "aten::baddbmm", "aten::einsum", "aten::scaled_dot_product_attention"}
 )
 MAX_STEPS_TO_PRODUCT = 6
+SizePairs = frozenset[tuple[int, int]]  # sizes of tensors, before and now
 
 
-def layer_division(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, int, int] | None:
-    """Return what a layer is divided in, before and now, where two shapes that an op reshapes to say that."""
+def layer_division(
+    layers: Layers, user: int, old: Any, new: Any, sizes: SizePairs = frozenset()
+) -> tuple[str, int, int] | None:
+    """Return what a layer is divided in, before and now, where two shapes that an op reshapes to say that; `sizes` are
+    the old and new numbers in the shapes of what comes in, which it is not divided in."""
     graph = layers.side.graph
     if graph.op_types[graph.op[user]] not in SPLITTING_OPS or not (isinstance(old, list) and isinstance(new, list)):
         return None
@@ -76,7 +80,8 @@ def layer_division(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, 
     if split and LayerClasses(layers).class_of(layers.layer_of_node(user)) == GROUPED_OPS:
         return NUM_GROUPS, *pair
     # Alone, the number of heads is the last but one; before it are the batch and the places of a sequence.
-    if (split or (len(other) == 1 and first == len(old) - 2)) and _leads_to_product(layers, user):
+    alone = len(other) == 1 and first == len(old) - 2 and pair not in sizes
+    if (split or alone) and _leads_to_product(layers, user):
         return NUM_HEADS, *pair
     return None
 

@@ -54,7 +54,7 @@ from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
-from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, clipping_changes
+from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, clipping_changes, name_loss_part
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
@@ -428,7 +428,8 @@ def _name_causes(
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
         name = renames.rename_around(group) or renames.rename_of_change(change)
-        causes.append(scope_replacement(name, change, _exchanged_classes(layers, change)) if name else change)
+        change = scope_replacement(name, change, _exchanged_classes(layers, change)) if name else change
+        causes.append(name_loss_part(layers, change))
         named.update([name] if name else [])
     return causes, [change for change in others if change not in named or not renames.is_fully_replaced(change)]
 

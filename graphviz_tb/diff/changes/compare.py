@@ -37,7 +37,7 @@ from graphviz_tb.diff.changes.interface import (
     version_changes,
 )
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.names import COUNTER_AT_END, name_changes
+from graphviz_tb.diff.changes.names import COUNTER_AT_END, name_changes, without_counters
 from graphviz_tb.diff.changes.settings import Atom, is_weight, setting_changes, weight_changes
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.changes.units import (
@@ -68,9 +68,11 @@ from graphviz_tb.model.change import (
     concat_node_edits,
     sort_by_severity,
 )
-from graphviz_tb.model.change_content import FunctionBody, Setting, Unit
+from graphviz_tb.model.change_content import FunctionBody, Setting, Sides, Unit
 from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
+from graphviz_tb.model.layers import is_module
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER, shape_text
 from graphviz_tb.ops.layers import LayerRole, classes_with_role
 from graphviz_tb.ops.roles import INPUT_OPS, TRACED_RESULT_OPS, VARIABLE_OPS
@@ -97,7 +99,11 @@ def compare_matched(m: Matching, options: DiffOptions, layers: tuple[Layers, Lay
     for block, inside in by_block.items():
         blocks[block] = explain_changes(m, layers, inside, witnesses)
     _add_by_block(blocks, function_signatures(m))
-    main += [(change, False) for change in (*_function_changes(m, blocks), *whole_function_changes(m))]
+    bodies = _function_changes(m, blocks)
+    sizes = {pair for change, _ in main if change.setting for pair in change.setting.weights}
+    main += [(change, _is_sized_by_call(change, sizes, witnesses)) for change in bodies]
+    main += [(change, False) for change in whole_function_changes(m)]
+    main = _with_renamed_bodies(m, main)
     main += [(change, False) for change in model_setting_changes(m)]
     return sort_by_severity([*explain_changes(m, layers, main, witnesses), *version_changes(m, options)])
 
@@ -176,9 +182,11 @@ def _node_changes(
 
 
 def _as_division(layers: Layers, node: int, difference: Difference) -> Difference:
-    """Return the heads of an attention in a trace of PyTorch, which has the shape that something is reshaped to as
-    text."""
-    before, after = parse_traced_list(difference.old), parse_traced_list(difference.new)
+    """Return the heads of an attention in a program of PyTorch; a trace has the shape that something is reshaped to
+    as text."""
+    before, after = (
+        value if isinstance(value, list) else parse_traced_list(value) for value in (difference.old, difference.new)
+    )
     divided = (
         layer_division(layers, node, before, after) if layers.side.has_module_scopes and before and after else None
     )
@@ -237,7 +245,7 @@ def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
     if not (around or layers.side.has_module_scopes):
         return name
     layer, scope = layers.layer_of_node(node), name.rpartition("/")[0]
-    if around and scope and not exists(layer):
+    if around and scope and not exists(layer) and not layers.side.graph.layers and not is_module(last_segment(name)):
         return scope
     return layers.name(layer) if exists(layer) and layers.side.has_module_scopes else name
 
@@ -333,6 +341,56 @@ def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
         content, also = FunctionBody(base), tuple(places[1:])
         alike_changes.append(Change("function-changed", severity, *places[0], ops, content, also, inside, edits=edits))
     return alike_changes
+
+
+def _is_sized_by_call(change: Change, sizes: set[Sides], witnesses: Witnesses) -> bool:
+    """Return whether all that is another in a body are the `sizes` of weights that its layer hands it, and what is of
+    these sizes."""
+    return all(
+        setting is not None
+        and setting.weights
+        and sizes.issuperset(setting.weights)
+        and all(witnesses.is_size(part.old, part.new) for part in setting.beside)
+        for setting in (inner.setting for inner in change.inside)
+    )
+
+
+def _with_renamed_bodies(m: Matching, found: list[Finding]) -> list[Finding]:
+    """Return what was found, with the bodies in which only names are others behind the change of the scope's name that
+    they follow from: TensorFlow writes the names of a layer into its loops."""
+    renames = {
+        pair: number
+        for number, (change, _) in enumerate(found)
+        if change.kind in ("renamed", "moved")
+        for pair in change.edits.scopes
+    }
+    behind: dict[int, list[Change]] = defaultdict(list)
+    left = []
+    for number, (change, _) in enumerate(found):
+        inside = change.inside if change.kind == "function-changed" else ()
+        only_names = inside and all(inner.kind in ("renamed", "moved") for inner in inside)
+        pair = next((pair for pair in renames if only_names and _follow_rename(m, change, pair)), None)
+        if pair is None:
+            left.append(number)
+        else:
+            behind[renames[pair]].append(change)
+    return [
+        (replace(found[number][0], consequences=(*found[number][0].consequences, *behind[number])), found[number][1])
+        if behind[number]
+        else found[number]
+        for number in left
+    ]
+
+
+def _follow_rename(m: Matching, change: Change, pair: tuple[int, int]) -> bool:
+    """Return whether the names in a body are what they were, with the new name of a scope in place of the old one."""
+    old, new = m.a.scopes.name[pair[0]], m.b.scopes.name[pair[1]]
+    nodes = [*change.all_edits().nodes]
+    for row, _ in change.all_edits().scopes:
+        inside = m.a.scopes.nodes(row)
+        nodes += [(node, int(m.to_b[node])) for node in inside.tolist() if exists(m.to_b[node])]
+    names = ((m.a.graph.name[mine].replace(old, new), m.b.graph.name[other]) for mine, other in nodes)
+    return all(without_counters(mine) == without_counters(other) for mine, other in names)
 
 
 def whole_function_changes(m: Matching) -> list[Change]:

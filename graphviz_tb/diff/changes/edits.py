@@ -46,7 +46,8 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
     # A change in a function is located at its calls: the function is in no layer of the main graph.
     if is_function(change):
         old, new = functions_callers(m, change)
-        follows = all(_may_follow_in_function(inner) for inner in change.inside) and bool(change.inside)
+        inside = change.inside
+        follows = follows or (all(_may_follow_in_function(inner) for inner in inside) and bool(inside))
     if change.kind == "rewired":
         follows = _only_other_outputs(m, change)
     # What asks for sizes comes and goes as sizes are known; another op type or another input there is an edit.

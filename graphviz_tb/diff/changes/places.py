@@ -208,6 +208,10 @@ def merge_changes(members: Sequence[Change]) -> Change:
         orders = [member.rewiring.order for member in members if member.rewiring]
         blocks = sum((order and order.blocks) or 1 for order in orders)
         content = replace(content, order=replace(content.order, blocks=blocks))
+    elif isinstance(content, Setting) and content.key == "op":
+        # A layer of another class: its weights are others, at each place of its own sizes.
+        weights = (pair for member in members if member.setting for pair in member.setting.weights)
+        content = replace(content, weights=tuple(dict.fromkeys(weights)))
     behind = sort_by_severity(inner for member in members for inner in member.consequences)
     ops = sum(member.ops for member in members)
     edits = edits_of_changes(members)

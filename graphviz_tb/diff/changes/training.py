@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.layers import VALUE_PLUMBING, Layers
+from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, word_hash
@@ -23,7 +24,7 @@ from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import CONSTANT_OPS, VARIABLE_READ_OPS, Role, has_role
+from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
 from graphviz_tb.ops.signatures import setting_input_name
 
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
@@ -311,7 +312,11 @@ class TrainingParts:
             return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
         leading = [node for node in nodes if self.before[node]]
         if not leading:
-            return AVERAGES if self._averages(nodes) else ""
+            written = self._written_variables(nodes)
+            if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
+                return ""
+            # What takes weights alone and writes them makes them less; what writes others keeps averages.
+            return WEIGHT_DECAY if written <= self.training.trained else AVERAGES
         if self._take_weights(leading):
             return WEIGHT_DECAY
         clipped = [node for node in leading if self.behind[node]]
@@ -364,11 +369,13 @@ class TrainingParts:
             for source in graph.source[self._data(node)].tolist()
         )
 
-    def _averages(self, nodes: Sequence[int]) -> bool:
-        """Return whether ops write variables of their own, and take weights that are trained."""
+    def _written_variables(self, nodes: Sequence[int]) -> set[int]:
+        """Return the variables that some ops write."""
         graph = self.side.graph
-        writes = graph.meaning.writes[list(nodes)].any() and not self.behind[list(nodes)].any()
-        return bool(writes) and self._take_weights(nodes)
+        first = [
+            next(iter(graph.source[self._data(node)].tolist()), node) for node in nodes if graph.meaning.writes[node]
+        ]
+        return {int(graph.meaning.origin[node]) if exists(int(graph.meaning.origin[node])) else node for node in first}
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
         """Return whether ops give a learning rate: to the input of an update that is one, or read from a variable."""
@@ -443,3 +450,43 @@ def clipping_changes(optimizer: Sequence[Change], parts: tuple[TrainingParts, Tr
             content = Setting(CLIPPING, old or None, new or None)
             return [Change("changed", "attribute", change.old, change.new, 0, content)]
     return []
+
+
+# The loss: a scope of the program in the place of another one, and what is done to labels before it.
+
+LOSS, LABEL_SMOOTHING = "loss", "label smoothing"
+SMOOTHING_OPS = ADD_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Sub", "RealDiv"}
+
+
+def name_loss_part(layers: tuple[Layers, Layers], change: Change) -> Change:
+    """Say of a change which part of the loss it is: another loss in the place of one, or labels that are made smoother
+    before it."""
+    nodes = change.edits.removed, change.edits.added
+    if change.unit and not change.unit.training and change.function is None:
+        new = change.kind == "added"
+        if _smooths_labels(layers[new], nodes[new]):
+            return replace(change, content=replace(change.unit, training=LABEL_SMOOTHING))
+    names = tuple(without_counters(last_segment(name or "")) for name in (change.old, change.new))
+    if change.setting and change.key == "op" and names[0] != names[1] and all(names):
+        parts = [side.side.graph.meaning.part()[list(own)] for side, own in zip(layers, nodes, strict=True)]
+        if all((part == Part.LOSS).any() for part in parts):
+            return replace(change, content=replace(change.setting, key=LOSS, old=names[0], new=names[1]))
+    return change
+
+
+def _smooths_labels(layers: Layers, nodes: Sequence[int]) -> bool:
+    """Return whether ops scale something and add to it before a loss takes it, and nothing that a weight is in."""
+    graph = layers.side.graph
+    types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
+    part = graph.meaning.part()
+    if not (types <= SMOOTHING_OPS and types & ADD_OPS and types & MULTIPLY_OPS) or not (part == Part.LOSS).any():
+        return False
+    data = ~graph.control
+    start = np.zeros(len(graph), bool)
+    start[list(nodes)] = True
+    behind = reachable_mask(start, graph.source[data], graph.target[data]) & layers.forward
+    weighs = layers.forward[graph.target] & (graph.meaning.origin[graph.source] >= 0) & data
+    weighed = np.zeros(len(graph), bool)
+    weighed[graph.target[weighs]] = True
+    made = reachable_mask(weighed, graph.source[data], graph.target[data])
+    return bool((behind & (part == Part.LOSS)).any()) and not (made & start).any() and not (weighed & behind).any()

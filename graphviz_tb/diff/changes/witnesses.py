@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.diff.changes.attributes import Difference
-from graphviz_tb.diff.changes.called import parse_traced_list
+from graphviz_tb.diff.changes.called import SizePairs, parse_traced_list
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import Bodies, TrainingParts, equal_bodies, training_of
 from graphviz_tb.diff.changes.wiring import Rewire, input_differences, rewired_nodes
@@ -30,10 +30,11 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import gradient_scope
+from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, Role, has_role
+from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, SIZE_ARITHMETIC_OPS, Role, has_role
 
 EFFECT_ROLES = (
     Role.ASSIGN,
@@ -46,7 +47,6 @@ EFFECT_ROLES = (
     Role.VARIABLE,
 )
 LIMIT_TOLERANCE = 1e-3  # relative: constants are rounded to float32, or to half of it
-SizePairs = frozenset[tuple[int, int]]
 
 
 class Witnesses:
@@ -166,6 +166,7 @@ class Witnesses:
         kept = self.kept_bodies
         found: Bools = touching & np.fromiter((int(body) in kept for body in bodies.of), bool, len(graph))
         known = fresh | (found & graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE, Role.HANDLE)))
+        known |= self._slots(new, outside)
         # What writes such a variable, and what leads to such writes alone.
         writes = graph.meaning.writes & outside
         first = self._written_variable(layers)
@@ -173,6 +174,18 @@ class Witnesses:
         found |= self._only_before(layers, outside, found | known)
         found |= self._only_behind(new, outside, found | known)
         return found
+
+    def _slots(self, new: bool, outside: Bools) -> Bools:
+        """Return which variables of an optimizer, among some nodes, feed the update of one that is trained no more, or
+        now."""
+        graph = self.layers[new].side.graph
+        slots = np.zeros(len(graph), bool)
+        if trained := self.other_training[new]:
+            data = ~graph.control & outside[graph.source]
+            updates = np.isin(self._written_variable(self.layers[new]), trained)
+            slots[list(self.bodies[new].uses)] = True
+            slots &= reachable_mask(updates, graph.target[data], graph.source[data]) & outside
+        return slots
 
     @staticmethod
     def _written_variable(layers: Layers) -> Ints:
@@ -276,13 +289,29 @@ class Witnesses:
     def is_size(self, old: Any, new: Any, sizes: SizePairs | None = None) -> bool:
         """Return whether only numbers are others that weights and inputs have in their shapes, or other `sizes`."""
         if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-            return all(one == other or self.is_size(one, other, sizes) for one, other in zip(old, new, strict=True))
+            places = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
+            # The last axis is what is left of a size that the axis before it divides.
+            divided = old[-2] if places == [len(old) - 1] and places[0] else None
+            if isinstance(divided, int) and divided > 1 and self.is_size(divided * old[-1], divided * new[-1], sizes):
+                return True
+            return all(self.is_size(old[place], new[place], sizes) for place in places)
         whole = isinstance(old, int) and isinstance(new, int) and not isinstance(old, bool)
         return whole and (old, new) in (self.sizes if sizes is None else sizes)
 
-    def size_follows(self, old: int, new: int, difference: Difference, users: tuple[int, int]) -> bool:
-        """Return whether whole numbers that an op is given are others only as what it takes has another shape there."""
-        return self.is_size(difference.old, difference.new, self.sizes | self._taken_sizes(users, (old, new)))
+    def incoming_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
+        """Return the old and new sizes of weights and inputs, and of what two ops that go together take next to what
+        they are `given`; of an op that puts a shape together, of what takes the shape."""
+        for _ in range(MAX_STEPS_TO_USER):
+            ends = []
+            for side, user in zip((self.m.a, self.m.b), users, strict=True):
+                edges = side.out_edges(user)
+                takes = side.graph.target[edges[~side.graph.control[edges]]].tolist()
+                if side.graph.op_types[side.graph.op[user]] in SIZE_ARITHMETIC_OPS and len(set(takes)) == 1:
+                    ends.append(takes[0])
+            if len(ends) != len(users):
+                break
+            users, given = (ends[0], ends[1]), users
+        return self.sizes | self._taken_sizes(users, given)
 
     def reshapes_follow(self, members: Sequence[tuple[int, int, Difference]]) -> bool:
         """Return whether PyTorch is asked to reshape to other sizes only as what it takes has these."""

@@ -1,6 +1,7 @@
 """Match functions by body, whatever number TensorFlow put behind the name.
 
-same body, same name ▶ same body, same name but for the number ▶ same body ▶ same name ▶ name but for the number
+same body, same name ▶ same body, same name but for the number ▶ same name ▶ name but for the number
+▶ called by matched nodes ▶ same body ▶ most ops in common
 """
 
 from __future__ import annotations
@@ -71,30 +72,58 @@ def match_functions(m: Matching) -> None:
         share_classes(m)
         return
     a_body, b_body = m.bodies = _body_hashes(m.a), _body_hashes(m.b)
-    names_a = [function.name for function in m.a.graph.functions]
-    names_b = [function.name for function in m.b.graph.functions]
-    exact_a, exact_b = (side.exact_scope_hashes[list(side.scopes.roots[1:])].tolist() for side in (m.a, m.b))
-    for key in KEYS:
-        keys_a = list(map(key, names_a, a_body.tolist(), exact_a))
-        keys_b = list(map(key, names_b, b_body.tolist(), exact_b))
-        _pair_by(m, names_a, names_b, keys_a, keys_b)
-    _pair_alike(m, names_a, names_b)
+    names = _function_names(m)
+    for key in NAME_KEYS:
+        _pair_by(m, names, (a_body, b_body), key)
+    _pair_alike(m, *names)
     share_classes(m)
 
 
+def match_renamed_functions(m: Matching) -> bool:
+    """Pair functions that neither a name nor a call has paired, by body, then by the ops they share; say whether there
+    were any: the loops of two layers have one body, and only what calls them says which is which."""
+    if m.bodies is None:
+        return False
+    known = len(m.functions)
+    names = _function_names(m)
+    for key in BODY_KEYS:
+        _pair_by(m, names, m.bodies, key)
+    free_a, free_b = _unmatched_functions(m, *map(len, names))
+    # Whatever they are called: only functions that have most of their ops in common.
+    _pair_best(m, free_a[:MAX_TRIED_FUNCTIONS], free_b[:MAX_TRIED_FUNCTIONS], MIN_FUNCTION_SHARE)
+    if len(m.functions) == known:
+        return False
+    share_classes(m)
+    return True
+
+
+def _function_names(m: Matching) -> tuple[list[str], list[str]]:
+    """Return the names of the functions of both sides."""
+    old, new = ([function.name for function in side.graph.functions] for side in (m.a, m.b))
+    return old, new
+
+
 # What must be equal, the strictest first: the name, a hash of the body, and one that has the names in the body too.
-KEYS: tuple[Callable[[str, int, int], object], ...] = (
+FunctionKey = Callable[[str, int, int], object]
+NAME_KEYS: tuple[FunctionKey, ...] = (
     lambda name, body, exact: (name, body, exact),
     lambda name, body, exact: (base_name(name), body, exact),
     lambda name, body, exact: (base_name(name), body),
+    lambda name, body, exact: name,
+)
+BODY_KEYS: tuple[FunctionKey, ...] = (
     lambda name, body, exact: (body, exact),
     lambda name, body, exact: body,
-    lambda name, body, exact: name,
 )
 
 
-def _pair_by(m: Matching, names_a: list[str], names_b: list[str], keys_a: list[object], keys_b: list[object]) -> None:
+def _pair_by(m: Matching, names: tuple[list[str], list[str]], bodies: tuple[Hashes, Hashes], key: FunctionKey) -> None:
     """Pair free functions of equal keys, in natural order of their names."""
+    names_a, names_b = names
+    exact = (side.exact_scope_hashes[list(side.scopes.roots[1:])].tolist() for side in (m.a, m.b))
+    keys_a, keys_b = (
+        list(map(key, *each)) for each in zip(names, (own.tolist() for own in bodies), exact, strict=True)
+    )
     free_a, free_b = _unmatched_functions(m, len(names_a), len(names_b))
     there: dict[object, deque[int]] = defaultdict(deque)
     for index in sorted(free_b, key=lambda index: natural_name_key(names_b[index])):
@@ -135,9 +164,6 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
                 m.functions.update(zip(*ordered, strict=False))
             else:
                 _pair_best(m, mine, others, 0.0)
-    # What is left, whatever it is called: only functions that have most of their ops in common.
-    free_a, free_b = _unmatched_functions(m, len(names_a), len(names_b))
-    _pair_best(m, free_a[:MAX_TRIED_FUNCTIONS], free_b[:MAX_TRIED_FUNCTIONS], MIN_FUNCTION_SHARE)
 
 
 def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:
@@ -206,7 +232,8 @@ def _same_bodies(m: Matching) -> list[tuple[int, int]]:
 
 MAX_ALIKE_USERS = 3  # uses of one variable in one update: what more nodes take is no part of one variable's update
 NUMBER = re.compile(r"_\d+$")
-Place = tuple[str, int, tuple[str, ...]]  # the op type of a user, which of its inputs, and what takes its result
+# The op type of a user, which of its inputs, what takes its result, and what it takes.
+Place = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
 
 def match_by_variable(m: Matching) -> Findings:
@@ -319,8 +346,9 @@ def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list
         user = int(graph.target[edge])
         if outside[user] and not graph.control[edge]:
             taken = graph.target[(edges := side.out_edges(user))[~graph.control[edges]]]
-            then = tuple(sorted({graph.op_types[op] for op in graph.op[taken].tolist()}))
-            found[graph.op_types[graph.op[user]], int(graph.slot[edge]), then].append(user)
+            given = graph.source[(edges := side.in_edges(user))[~graph.control[edges]]]
+            around = (tuple(sorted({graph.op_types[op] for op in graph.op[ends].tolist()})) for ends in (taken, given))
+            found[graph.op_types[graph.op[user]], int(graph.slot[edge]), *around].append(user)
     # A number of more digits is a larger one.
     return {
         place: sorted(users, key=lambda user: (len(graph.name[user]), graph.name[user]))

@@ -1,6 +1,6 @@
 """Match two graphs, step by step. Every match keeps its reason; a limit that was reached is reported.
 
-functions          by body, whatever number comes after the name
+functions          by name and body, whatever number comes after the name; then by calls, by body
 layers             of Keras models in the order of the file
 names              numbered series by structure, then same name and op, from the root down
 wrapped            content that went into a scope as a whole, or out of one
@@ -28,7 +28,13 @@ from graphviz_tb.diff.match.by_name import heaviest_ascending, match_from_roots,
 from graphviz_tb.diff.match.containers import match_containers, match_wrapped
 from graphviz_tb.diff.match.matching import Apart, Exchanged, Findings, Matching, Reason, node_pairs, scope_pairs
 from graphviz_tb.diff.match.neighbours import match_anchors, match_constants, match_keras_layers
-from graphviz_tb.diff.match.numbered import NUMBER, match_by_variable, match_functions, share_classes
+from graphviz_tb.diff.match.numbered import (
+    NUMBER,
+    match_by_variable,
+    match_functions,
+    match_renamed_functions,
+    share_classes,
+)
 from graphviz_tb.limits import MAX_CALL_ROUNDS, MAX_TRIED_RUN_MEMBERS
 from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.paths import natural_name_key
@@ -266,8 +272,8 @@ def _matching_steps(m: Matching) -> Findings:
         fresh = [pair for pair in starts if pair[0] not in done]
         done.update(mine for mine, _ in fresh)
         yield from _match_blocks(m, fresh)
-        # Matched calls pair functions that neither body nor name has paired; the next round matches these bodies.
-        if not _pair_called_functions(m):
+        # Matched calls pair functions that no name has paired; the next round matches these bodies.
+        if not _pair_called_functions(m) and not match_renamed_functions(m):
             break
     yield from _match_series_by_wires(m)
     yield from match_by_variable(m)
