@@ -15,7 +15,7 @@ import numpy as np
 from graphviz_tb.diff.changes.layers import LayerClasses, Layers, sort_by_flow
 from graphviz_tb.diff.changes.names import counter_shifts
 from graphviz_tb.diff.changes.numbers import NodeQuantities
-from graphviz_tb.diff.changes.wiring import Rewire, input_differences
+from graphviz_tb.diff.changes.units import Rewire, input_differences
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.ledger import FUNCTION, SCOPE, Balance, LedgerEntry, balance_ledger, build_ledger, name_of_entry
 from graphviz_tb.diff.match.matching import REASON_WORDS, Matching, Reason

@@ -10,10 +10,9 @@ import numpy as np
 
 from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.diff.changes.compare import compare_matched, ignored_counts
-from graphviz_tb.diff.changes.interface import signature_changes
+from graphviz_tb.diff.changes.interface import inferred_output_changes, signature_changes, with_signatures
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.numbers import invisible_properties, total_changes
-from graphviz_tb.diff.changes.outputs import inferred_output_changes, with_signatures
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.comparison import MatchedGraphs

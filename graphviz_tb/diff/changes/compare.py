@@ -31,13 +31,15 @@ from graphviz_tb.diff.changes.attributes import (
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division, parse_traced_list
 from graphviz_tb.diff.changes.causes import explain_changes
 from graphviz_tb.diff.changes.interface import (
+    BATCH_SIZE,
     function_signatures,
+    is_graph_result,
     is_other_output,
     model_setting_changes,
     version_changes,
 )
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.names import COUNTER_AT_END, name_changes, without_counters
+from graphviz_tb.diff.changes.names import name_changes, without_counters
 from graphviz_tb.diff.changes.settings import Atom, is_weight, setting_changes, weight_changes
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.changes.units import (
@@ -57,7 +59,7 @@ from graphviz_tb.diff.columns.labels import NODE_CLASSES
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.traced import traced_width_changes
+from graphviz_tb.diff.traced import taken_constants, traced_width_changes
 from graphviz_tb.model.change import (
     SEVERITIES,
     Change,
@@ -75,13 +77,12 @@ from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER, shape_text
 from graphviz_tb.ops.layers import LayerRole, classes_with_role
-from graphviz_tb.ops.roles import INPUT_OPS, TRACED_RESULT_OPS, VARIABLE_OPS
+from graphviz_tb.ops.roles import INPUT_OPS, VARIABLE_OPS
 from graphviz_tb.options import DiffOptions
 
 PLACEHOLDER_OPS = INPUT_OPS | classes_with_role(LayerRole.INPUT)
 INPUT_SHAPE_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
 HANDLE_DTYPES = (RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER)
-BATCH_SIZE = "batch size"  # what another first number of a shape is called, where one of both is not known
 COSMETIC_KEYS = frozenset({"_output_shapes", "_input_shapes", COLOCATION_ATTR, "device"})
 
 ChangesByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f
@@ -117,7 +118,9 @@ def _find_differences(
     new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, blocks_of[1], apart[1], layers[1].forward)
     wires = link_units(m, old_units, old_of, new_units, new_of)
     by_block: dict[int, list[Finding]] = defaultdict(list)
-    for blocks in (name_changes(m), wire_changes(m, wires), _unit_changes(m, layers, old_units, new_units, apart)):
+    taken, wires = taken_constants(m, wires)
+    units = _unit_changes(m, layers, old_units, new_units, apart)
+    for blocks in (name_changes(m), {0: taken}, wire_changes(m, wires), units):
         for block, changes in blocks.items():
             by_block[block] += [(change, False) for change in share_modules(m, changes)]
     for block, change, follows in _node_changes(m, layers, options, witnesses):
@@ -307,15 +310,6 @@ def _feeds_graph(side: GraphColumns, node: int) -> bool:
     if side.graph.op_types[side.graph.op[node]] not in PLACEHOLDER_OPS:
         return False
     return definition is None or "dtype" not in definition.attr or definition.attr["dtype"].type not in HANDLE_DTYPES
-
-
-def is_graph_result(side: GraphColumns, nodes: list[int]) -> bool:
-    """Return whether an op is a result of a traced function: TensorFlow ends these in `Identity`, `Identity_1`, … that
-    nobody uses."""
-    graph = side.graph
-    named = all(COUNTER_AT_END.sub("", graph.name[node]) == graph.op_types[graph.op[node]] for node in nodes)
-    named &= all(graph.op_types[graph.op[node]] in TRACED_RESULT_OPS for node in nodes)
-    return named and not any(len(side.out_edges(node)) for node in nodes)
 
 
 def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:

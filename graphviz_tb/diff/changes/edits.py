@@ -11,7 +11,7 @@ import numpy as np
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
 from graphviz_tb.diff.changes.layers import QUIET_OPS, Layers
 from graphviz_tb.diff.changes.names import substitution, without_counters
-from graphviz_tb.diff.changes.wiring import input_differences
+from graphviz_tb.diff.changes.units import input_differences
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.interpret.training import gradient_scope

@@ -24,7 +24,7 @@ from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import SizePairs, parse_traced_list
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import Bodies, TrainingParts, equal_bodies, training_of
-from graphviz_tb.diff.changes.wiring import Rewire, input_differences, rewired_nodes
+from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
