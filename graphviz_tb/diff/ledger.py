@@ -62,7 +62,7 @@ def _existences(m: Matching) -> Iterator[LedgerEntry]:
         left = is_left_behind(side)
         for node in (~exists(partner) & ~left).nonzero()[0].tolist():
             if int(side.block[node]) in blocks[new]:
-                word = side.graph.op_types[side.graph.op[node]]
+                word = side.op_type(node)
                 yield LedgerEntry(
                     EXISTENCE_ASPECT, *((-1, node) if new else (node, -1)), "", *((None, word) if new else (word, None))
                 )

@@ -184,7 +184,7 @@ def traced_width_changes(m: Matching) -> Iterator[Change]:
     reshaped |= m.to_a < 0
     reshaped = _through_lists(m.b, reshaped)
     for mine, other in zip(old[other_shape].tolist(), new[other_shape].tolist(), strict=True):
-        key, place = WIDTH_OPS.get(m.b.graph.op_types[m.b.graph.op[other]], ("", 0))
+        key, place = WIDTH_OPS.get(m.b.op_type(other), ("", 0))
         before, after = (result_width(graph, node, place) for graph, node in ((m.a.graph, mine), (m.b.graph, other)))
         if _count_directions(m.a.graph, mine) != _count_directions(m.b.graph, other):
             continue
@@ -194,7 +194,7 @@ def traced_width_changes(m: Matching) -> Iterator[Change]:
             yield Change("changed", "attribute", *names, 1, Setting(key, before, after), edits=edits)
         elif not other_way[other] and not reshaped[m.b.graph.source[m.b.in_edges(other)]].any():
             words = _recorded_shape(m.a.graph, mine), _recorded_shape(m.b.graph, other)
-            port = m.b.graph.op_types[m.b.graph.op[other]] == PORT_OP
+            port = m.b.op_type(other) == PORT_OP
             if words[0] and words[1] and words[0] != words[1]:
                 yield Change(
                     "changed", "signature" if port else "attribute", *names, 1, Setting("shape", *words), edits=edits
@@ -255,7 +255,7 @@ def taken_constants(m: Matching, wires: list[Rewire]) -> tuple[list[Change], lis
         if None in values or values[0] == values[1]:
             others.append(wire)
             continue
-        op = m.b.graph.op_types[m.b.graph.op[wire.new]]
+        op = m.b.op_type(wire.new)
         groups[
             setting_input_name(op, wire.slot) or f"input {wire.slot} of {op}", str(values[0]), str(values[1])
         ].append(wire)
@@ -275,5 +275,5 @@ def _constant_value(side: GraphColumns, edge: int) -> str | None:
     if not exists(edge):
         return None
     source = int(side.graph.source[edge])
-    is_constant = side.graph.op_types[side.graph.op[source]] in CONSTANT_OPS
+    is_constant = side.op_type(source) in CONSTANT_OPS
     return side.graph.labels.get(source) if is_constant else None

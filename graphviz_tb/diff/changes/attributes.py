@@ -311,7 +311,7 @@ def computes_only_sizes(m: Matching, change: Change) -> bool:
 
 def _sizing_nodes(side: GraphColumns, node: int) -> bool:
     """Return whether an op asks for a size or computes with whole numbers alone."""
-    op = side.graph.op_types[side.graph.op[node]]
+    op = side.op_type(node)
     if op in SIZE_OPS or op in CONSTANT_OPS:
         return True
     definition = side.graph.node_def(node)
@@ -323,7 +323,7 @@ def _sizing_nodes(side: GraphColumns, node: int) -> bool:
 
 def _takes_sizes(m: Matching, change: Change) -> bool:
     """Return whether all rewired inputs are sizes."""
-    op = m.b.graph.op_types[m.b.graph.op[change.edits.inputs[0][1]]]
+    op = m.b.op_type(change.edits.inputs[0][1])
     wires = change.rewiring.inputs if change.rewiring else ()
     return all(wire.slot is not None and is_size_input(op, wire.slot) for wire in wires)
 
@@ -353,7 +353,7 @@ def is_size_of_input(m: Matching, mine: int, other: int, difference: Difference)
 def _input_shapes(side: GraphColumns, node: int) -> list[list[int]]:
     """Return the shapes of what a Keras layer takes, without the number of examples."""
     shapes = []
-    for source in side.graph.source[side.in_edges(node)].tolist():
+    for source in side.sources(node):
         definition = side.graph.node_def(source)
         known = definition.attr[SHAPE].list.shape if definition is not None and SHAPE in definition.attr else ()
         shapes += [[dim.size for dim in shape.dim[1:]] for shape in known]

@@ -92,7 +92,7 @@ def _leads_to_product(layers: Layers, node: int) -> bool:
     graph = side.graph
     while todo:
         current, steps = todo.pop()
-        for user in graph.target[side.out_edges(current)].tolist():
+        for user in side.users(current):
             op = graph.op_types[graph.op[user]]
             if op in PRODUCT_OPS:
                 return True
@@ -153,12 +153,12 @@ def _kernel_inputs(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
     known = layers.kernels.get((node, steps))
     if known is None:
         side, found = layers.side, set()
-        for source in dict.fromkeys(side.graph.source[side.in_edges(node)].tolist()):
+        for source in dict.fromkeys(side.sources(node)):
             shape = _weight_input_counts(side, source) or ()
             # The last two dimensions of a kernel are what comes in and what goes out.
             if len(shape) >= 3 and shape[-2]:
                 found.add(shape[-2])
-            if steps > 1 and side.graph.op_types[side.graph.op[source]] in SHAPE_PLUMBING:
+            if steps > 1 and side.op_type(source) in SHAPE_PLUMBING:
                 found.update(_kernel_inputs(layers, source, steps - 1))
         known = layers.kernels[node, steps] = (min(found), max(found)) if len(found) > 1 else tuple(found)
     return known
@@ -292,7 +292,7 @@ class LayerCalls:
         side = self.layers.side
         for node in nodes:
             yield node
-            yield from side.graph.source[side.in_edges(node)].tolist()
+            yield from side.sources(node)
 
 
 def with_layer_calls(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> list[Change]:

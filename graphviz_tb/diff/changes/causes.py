@@ -303,8 +303,7 @@ def _inputs_outside_model(
     gradient, forward = witnesses.bodies[new].gradient, layers[new].forward
     seen, todo, with_model = set(nodes), sorted(nodes), False
     while todo:
-        edges = side.in_edges(todo.pop())
-        for source in side.graph.source[edges[~side.graph.control[edges]]].tolist():
+        for source in side.data_sources(todo.pop()):
             if exists(partner[source]) or gradient[source] or source in seen:
                 continue
             with_model |= bool(forward[source])
@@ -366,9 +365,8 @@ def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
     around: list[set[int]] = [set(), set()]
     for item in group:
         for side, nodes, new in ((m.a, item.change.edits.removed, False), (m.b, item.change.edits.added, True)):
-            graph = side.graph
             for node in nodes:
-                ends = {*graph.source[side.in_edges(node)].tolist(), *graph.target[side.out_edges(node)].tolist()}
+                ends = {*side.sources(node), *side.users(node)}
                 around[new] |= ends if new else {int(m.to_b[end]) for end in ends if exists(m.to_b[end])}
     return not around[0].isdisjoint(around[1])
 
@@ -377,8 +375,7 @@ def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
     """Return whether an op became another one, and feeds, or is fed by, what came or went with it."""
     for old, new in item.change.edits.ops:
         for side, node, gone in ((m.a, old, False), (m.b, new, True)):
-            graph = side.graph
-            around = {*graph.source[side.in_edges(node)].tolist(), *graph.target[side.out_edges(node)].tolist()}
+            around = {*side.sources(node), *side.users(node)}
             for unit in units:
                 if not around.isdisjoint(unit.change.edits.added if gone else unit.change.edits.removed):
                     return True

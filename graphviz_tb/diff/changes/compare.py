@@ -210,7 +210,7 @@ def _word_batch_size(m: Matching, new: int, difference: Difference) -> Differenc
     became known or unknown."""
     if difference.key in INPUT_SHAPE_KEYS and _is_shape(difference.old) and _is_shape(difference.new):
         return replace(difference, old=shape_text(difference.old), new=shape_text(difference.new))
-    if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDER_OPS:
+    if difference.key != "shape" or m.b.op_type(new) not in PLACEHOLDER_OPS:
         return difference
     # e.g. "?×28×28" and "32×28×28": the batch alone.
     (old, *rest), (now, *others) = (str(shape).split("×") for shape in (difference.old, difference.new))
@@ -307,7 +307,7 @@ def _unit_change(m: Matching, layers: tuple[Layers, Layers], group: Units, new: 
 def _feeds_graph(side: GraphColumns, node: int) -> bool:
     """Return whether an op is fed from outside: no handle of a variable that a function captured."""
     definition = side.graph.node_def(node)
-    if side.graph.op_types[side.graph.op[node]] not in PLACEHOLDER_OPS:
+    if side.op_type(node) not in PLACEHOLDER_OPS:
         return False
     return definition is None or "dtype" not in definition.attr or definition.attr["dtype"].type not in HANDLE_DTYPES
 

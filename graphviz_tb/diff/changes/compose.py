@@ -133,8 +133,8 @@ def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, 
     side, inside = layers.side, set(nodes)
     owners = set()
     for node in nodes:
-        if layers.forward[node] and side.graph.op_types[side.graph.op[node]] in VARIABLE_READ_OPS | VARIABLE_OPS:
-            for source in side.graph.source[side.in_edges(node)].tolist():
+        if layers.forward[node] and side.op_type(node) in VARIABLE_READ_OPS | VARIABLE_OPS:
+            for source in side.sources(node):
                 layer = layers.layer_of_node(source)
                 if source not in inside and exists(layer) and layer != layers.layer_of_node(node):
                     owners.add(layers.name(layer))
@@ -282,7 +282,7 @@ def _op_word(side: GraphColumns, node: int) -> str:
     called = side.functions_called_by_node.get(node, [])
     if len(called) == 1:
         return TRACED_FUNCTION_PREFIX.sub("", base_name(side.graph.functions[called[0][1]].name)).strip("_")
-    return str(side.graph.op_types[side.graph.op[node]]).removeprefix(TRACED_OP)
+    return str(side.op_type(node)).removeprefix(TRACED_OP)
 
 
 def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
@@ -291,7 +291,7 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
     convolution = next((change for change in changes if change.kind == "changed"), None)
     for change in changes if convolution is not None else ():
         for side, nodes in ((m.a, change.edits.removed), (m.b, change.edits.added)):
-            widened = [node for node in nodes if side.graph.op_types[side.graph.op[node]] == "SpaceToBatchND"]
+            widened = [node for node in nodes if side.op_type(node) == "SpaceToBatchND"]
             if convolution is not None and widened:
                 # The blocks are as large as the dilation; without them it is 1 in each dimension.
                 shape = _constant_input(side, widened[0], 1)
@@ -372,8 +372,7 @@ def bias_change(m: Matching, layers: tuple[Layers, Layers], change: Change) -> C
     loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
     if len(loud) != 1 or graph.op_types[graph.op[loud[0]]] not in BIAS_OPS:
         return None
-    edges = owner.side.in_edges(loud[0])
-    sources = graph.source[edges[~graph.control[edges]]].tolist()
+    sources = owner.side.data_sources(loud[0])
     inside = set(nodes)
     weights = [source for source in sources if source in inside]
     products = [source for source in sources if graph.op_types[graph.op[source]] in PRODUCT_OPS]

@@ -172,8 +172,8 @@ def _layer_key(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool)
 def _rewired_layers(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[LayerKey]:
     """Yield the layers that rewired inputs come from and came from."""
     for old, new in change.edits.inputs:
-        before = {int(m.a.graph.source[edge]) for edge in m.a.in_edges(old).tolist()}
-        after = {int(m.b.graph.source[edge]) for edge in m.b.in_edges(new).tolist()}
+        before = set(m.a.sources(old))
+        after = set(m.b.sources(new))
         kept = {int(m.to_b[node]) for node in before if exists(m.to_b[node])}
         for node in kept ^ after:
             yield "new", layers[1].layer_of_node(node)
@@ -296,7 +296,7 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
         around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in _rewired_pairs(item)}
         within = _layers_with_exchange(items) if exchanged else frozenset()
         for node, number in at_node.items():
-            for source in side.graph.source[side.in_edges(node)].tolist():
+            for source in side.sources(node):
                 if source in at_node and at_node[source] != number:
                     # What replaced something in a layer is no part of a new layer behind it.
                     if within.isdisjoint(items[at_node[source]].layers ^ items[number].layers):
@@ -360,7 +360,7 @@ def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int,
             int(source): number
             for number, item in enumerate(items)
             for node in (item.change.edits.added if new else item.change.edits.removed)
-            for source in side.graph.source[side.in_edges(node)].tolist()
+            for source in side.sources(node)
         }
         for number, item in enumerate(items):
             wires = [wire for pair in _rewired_pairs(item) for wire in input_differences(m, *pair) if not wire.control]
@@ -387,7 +387,7 @@ def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
         }
         for number, change in parts:
             for node in change.edits.added or change.edits.removed:
-                sources = [name[source] for source in side.graph.source[side.in_edges(node)].tolist()]
+                sources = [name[source] for source in side.sources(node)]
                 for pair in ((user, other) for user in sources for other in sources if len(sources) == GATE_INPUTS):
                     if entered.get(pair, number) != number:
                         yield entered[pair], number
@@ -462,7 +462,7 @@ def is_inner_name(
             return False
     side = layers[0].side
     for old, new in change.edits.nodes:
-        plumbing = side.graph.op_types[side.graph.op[old]] in PLUMBING
+        plumbing = side.op_type(old) in PLUMBING
         if layers[0].forward[old] and not plumbing and _layer_key(m, layers, new, True) not in near:
             return False
     return True

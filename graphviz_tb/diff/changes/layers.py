@@ -264,7 +264,7 @@ class LayerClasses:
         if name in side.graph.layers:
             return side.graph.layers[name].class_name
         if not exists(layer):
-            return str(side.graph.op_types[side.graph.op[-1 - layer]])
+            return str(side.op_type(-1 - layer))
         if layer in self._attentions:
             return ATTENTION_CLASS
         nodes = side.scopes.nodes(layer)
@@ -296,7 +296,7 @@ def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
     ahead: list[set[int]] = [set() for _ in parts]
     behind: list[set[int]] = [set() for _ in parts]
     for node, number in of.items():
-        for source in side.graph.source[side.in_edges(node)].tolist():
+        for source in side.sources(node):
             if of.get(source, number) != number:
                 ahead[number].add(of[source])
                 behind[of[source]].add(number)
@@ -323,7 +323,7 @@ def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
 def is_quiet_part(side: GraphColumns, change: Change) -> bool:
     """Return whether only constants, reads and their like came or went."""
     nodes = (*change.edits.added, *change.edits.removed)
-    return all(side.graph.op_types[side.graph.op[node]] in QUIET_OPS for node in nodes)
+    return all(side.op_type(node) in QUIET_OPS for node in nodes)
 
 
 # Where in the forward pass a change is: causes are listed from the inputs to the results, whatever their names.

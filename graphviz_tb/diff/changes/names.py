@@ -318,7 +318,7 @@ def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
     """Return whether both names are nothing but a number, or PyTorch's tracer numbered a value in them: `input.35`."""
     names = _renamed_leaf(m, renamed, True), _renamed_leaf(m, renamed, False)
     # "aten::add": PyTorch's op types have their namespace in front.
-    if not renamed.scope and "::" in m.a.graph.op_types[m.a.graph.op[renamed.old]]:
+    if not renamed.scope and "::" in m.a.op_type(renamed.old):
         return not renamed.moved and len(set(map(_without_trace_number, names))) == 1
     return not renamed.moved and all(name.isdecimal() for name in names)
 
@@ -330,7 +330,7 @@ def _is_argument(m: Matching, renamed: NameChange) -> bool:
 
 def _is_constant(m: Matching, renamed: NameChange) -> bool:
     """Return whether it is a constant: those are known by their user."""
-    return not renamed.scope and m.a.graph.op_types[m.a.graph.op[renamed.old]] in CONSTANT_OPS
+    return not renamed.scope and m.a.op_type(renamed.old) in CONSTANT_OPS
 
 
 def _numbers(m: Matching, scope: bool, row: int) -> NumberPairs:

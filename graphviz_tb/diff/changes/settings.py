@@ -48,7 +48,7 @@ def is_weight(m: Matching, new: int, difference: Difference) -> bool:
     """Return whether a difference is the shape of a weight."""
     if difference.key in ("weight", "value shape") and difference.attribute != "weight":
         return True
-    return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in VARIABLE_READ_OPS | VARIABLE_OPS
+    return difference.key == "shape" and m.b.op_type(new) in VARIABLE_READ_OPS | VARIABLE_OPS
 
 
 def weight_changes(
@@ -273,7 +273,7 @@ def setting_changes(
     for atom in atoms:
         user, slot = _constant_user(layers[1], atom[1])
         word = _setting_term(m, atom[1], user, slot)
-        op = m.b.graph.op_types[m.b.graph.op[user]]
+        op = m.b.op_type(user)
         whole = _is_whole(atom[2].old) and _is_whole(atom[2].new)
         # What is cut out of a list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
         shape = op in SLICE_OPS and not slot and isinstance(atom[2].old, list)

@@ -207,8 +207,7 @@ class Witnesses:
         todo = np.flatnonzero(known).tolist()
         while todo:
             node = todo.pop()
-            edges = side.in_edges(node)
-            for before in graph.source[edges[~graph.control[edges]]].tolist():
+            for before in side.data_sources(node):
                 left[before] -= 1
                 if not left[before] and among[before] and not known[before] and not found[before]:
                     found[before] = True
@@ -239,8 +238,7 @@ class Witnesses:
         todo, missing = np.flatnonzero(found).tolist(), left.tolist()
         while todo:
             node = todo.pop()
-            edges = side.out_edges(node)
-            for user in graph.target[edges[~graph.control[edges]]].tolist():
+            for user in side.data_users(node):
                 missing[user] -= 1
                 if not missing[user] and able[user] and not found[user]:
                     found[user] = True
@@ -304,9 +302,8 @@ class Witnesses:
         for _ in range(MAX_STEPS_TO_USER):
             ends = []
             for side, user in zip((self.m.a, self.m.b), users, strict=True):
-                edges = side.out_edges(user)
-                takes = side.graph.target[edges[~side.graph.control[edges]]].tolist()
-                if side.graph.op_types[side.graph.op[user]] in SIZE_ARITHMETIC_OPS and len(set(takes)) == 1:
+                takes = side.data_users(user)
+                if side.op_type(user) in SIZE_ARITHMETIC_OPS and len(set(takes)) == 1:
                     ends.append(takes[0])
             if len(ends) != len(users):
                 break
@@ -425,7 +422,7 @@ class Witnesses:
 
     @staticmethod
     def _is_saver_node(side: GraphColumns, node: int) -> bool:
-        return has_role(side.graph.op_types[side.graph.op[node]], Role.SAVE, Role.RESTORE)
+        return has_role(side.op_type(node), Role.SAVE, Role.RESTORE)
 
 
 def _size_products(old: Sequence[int], new: Sequence[int]) -> set[tuple[int, int]]:

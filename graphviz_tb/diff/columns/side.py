@@ -467,6 +467,28 @@ class GraphColumns:
         """Ids of the edges into `node`, by slot."""
         return np.arange(self.in_start[node], self.in_start[node + 1], dtype=np.int32)
 
+    def sources(self, node: int) -> list[int]:
+        """Return the nodes that `node` takes from, by slot; those that it waits for too."""
+        nodes: list[int] = self.graph.source[self.in_edges(node)].tolist()
+        return nodes
+
+    def users(self, node: int) -> list[int]:
+        """Return the nodes that take from `node`, or wait for it."""
+        nodes: list[int] = self.graph.target[self.out_edges(node)].tolist()
+        return nodes
+
+    def data_sources(self, node: int) -> list[int]:
+        """Return the nodes whose values `node` takes."""
+        edges = self.in_edges(node)
+        nodes: list[int] = self.graph.source[edges[~self.graph.control[edges]]].tolist()
+        return nodes
+
+    def data_users(self, node: int) -> list[int]:
+        """Return the nodes that take a value of `node`."""
+        edges = self.out_edges(node)
+        nodes: list[int] = self.graph.target[edges[~self.graph.control[edges]]].tolist()
+        return nodes
+
     def out_edges(self, node: int) -> Ints:
         """Ids of the edges out of `node`."""
         edges: Ints = self.out_order[self.out_start[node] : self.out_start[node + 1]]

@@ -380,4 +380,4 @@ def _layer_kinds(side: GraphColumns) -> Hashes:
 def _layer_hash(side: GraphColumns, node: int) -> int:
     """Return a number for the class of a layer."""
     known = side.labels.configurations.get(node)
-    return word_hash(str(known["class"]) if known else side.graph.op_types[side.graph.op[node]])
+    return word_hash(str(known["class"]) if known else side.op_type(node))
