@@ -97,16 +97,7 @@ def explain_changes(
     others = without_objects(others, outputs)
     causes, outputs = _attach_outputs(m, causes, outputs)
     causes += [*types, *outputs, *trained, *apart]
-    # A difference is never lost: where all would follow, one of them is the cause after all.
-    if not causes and behind:
-        whole = split_weights_change(m, layers, behind)
-        # The same difference elsewhere is the same edit.
-        first = group_by_wording(behind)[0]
-        causes, behind = ([whole], []) if whole else ([merge_changes(first)], without_objects(behind, first))
-    if derived and not causes:
-        main = _main_derived_part(derived)
-        main_change = _name_training_part(compose_change(m, layers, main), witnesses)
-        causes, derived = [main_change], without_objects(derived, main)
+    causes, behind, derived = _with_a_cause(m, layers, causes, behind, derived, witnesses)
     in_place = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
     names = [change for change in others if is_inner_name(m, layers, change, near, in_place, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
@@ -119,6 +110,28 @@ def explain_changes(
             merge_by_number(merge_at_places(m, with_layer_calls(layers, causes))), [*behind, *derived]
         ),
     ]
+
+
+def _with_a_cause(
+    m: Matching,
+    layers: tuple[Layers, Layers],
+    causes: list[Change],
+    behind: list[Change],
+    derived: list[Change],
+    witnesses: Witnesses,
+) -> tuple[list[Change], list[Change], list[Change]]:
+    """Return causes and what follows in the model and outside of it. A difference is never lost: where all would
+    follow, one of them is the cause after all."""
+    if not causes and behind:
+        whole = split_weights_change(m, layers, behind)
+        # The same difference elsewhere is the same edit.
+        first = group_by_wording(behind)[0]
+        causes, behind = ([whole], []) if whole else ([merge_changes(first)], without_objects(behind, first))
+    if derived and not causes:
+        main = _main_derived_part(derived)
+        main_change = _name_training_part(compose_change(m, layers, main), witnesses)
+        causes, derived = [main_change], without_objects(derived, main)
+    return causes, behind, derived
 
 
 def _split_dtype_changes(m: Matching, items: Sequence[Item]) -> tuple[list[Change], list[Item]]:
