@@ -70,11 +70,12 @@ def differences_once(m: Matching, old: int, new: int, options: DiffOptions) -> l
 def _labels_of_pair(m: Matching, old: int, new: int, options: DiffOptions) -> tuple[int, int, bool] | None:
     """Return the labels of two nodes where all their differences follow from them; None where names count too: those
     of called functions, missing inputs, modules, and settings of Keras layers."""
-    named = options.colocation or m.a.has_module_scopes or m.a.labels.settings[old] != m.b.labels.settings[new]
-    for side, node in ((m.a, old), (m.b, new)):
-        known = side.functions_called_by_node, side.dangling, side.labels.configurations
-        named = named or exists(side.graph.function[node]) or any(node in nodes for nodes in known)
-    return None if named else (int(m.a.node_label[old]), int(m.b.node_label[new]), bool(m.a.labels.settings[old]))
+    settings = m.a.labels.settings[old]
+    if options.colocation or m.a.has_module_scopes or settings != m.b.labels.settings[new]:
+        return None
+    if m.a.is_known_by_name[old] or m.b.is_known_by_name[new]:
+        return None
+    return int(m.a.node_label[old]), int(m.b.node_label[new]), bool(settings)
 
 
 def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterator[Difference]:

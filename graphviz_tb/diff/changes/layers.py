@@ -65,6 +65,7 @@ class Layers:
         self.kernels: dict[tuple[int, int], tuple[int, ...]] = {}  # what `grouped` has found, by op and steps
         self._using: dict[int, int | None] = {}
         self._levels: dict[int, int] = {}
+        self._layer: dict[int, int] = {}
 
     @cached_property
     def forward(self) -> Bools:
@@ -172,9 +173,12 @@ class Layers:
 
     def layer_of_node(self, node: int) -> int:
         """Return the layer of a node; what only brings a weight belongs to the op that uses it."""
-        user = self.first_user(node)
-        row = int(self.of_row[self.side.scopes.of_node[user]])
-        return row if exists(row) else -1 - user
+        layer = self._layer.get(node)
+        if layer is None:
+            user = self.first_user(node)
+            row = int(self.of_row[self.side.scopes.of_node[user]])
+            layer = self._layer[node] = row if exists(row) else -1 - user
+        return layer
 
     def first_user(self, node: int, through: frozenset[str] = VALUE_PLUMBING) -> int:
         """Return the op that a weight is for: past reads, casts and identities; the node itself where it is no

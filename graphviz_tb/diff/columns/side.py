@@ -410,6 +410,14 @@ class GraphColumns:
         return calls
 
     @cached_property
+    def is_known_by_name(self) -> list[bool]:
+        """Return which nodes are in a function, call one, have settings of Keras, or an input that names no node."""
+        known: Bools = self.block > 0
+        known[[*self.functions_called_by_node, *self.dangling, *self.labels.configurations]] = True
+        flags: list[bool] = known.tolist()
+        return flags
+
+    @cached_property
     def tensors(self) -> TensorDecoder:
         """Return the tensors of the graph: shapes are inferred once for all who ask."""
         return TensorDecoder(self.graph)
