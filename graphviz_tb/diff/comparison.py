@@ -155,7 +155,7 @@ class MatchedGraphs:
         return [replace(wire, old=old, new=new, before=wire.after, after=wire.before) for wire in wires]
 
     def renumbered_pairs(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Scopes and nodes that only have another number, because members of their series came or went."""
+        """Scopes and nodes that only have another number, because members of their series were added or removed."""
         scopes, nodes = counter_shifts(self.matching)
         if not self.turned:
             return scopes, nodes

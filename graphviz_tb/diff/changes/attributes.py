@@ -129,7 +129,7 @@ def _with_defaults(difference: Difference, *ops: str) -> Difference:
 
 
 def _presence(difference: Difference) -> Difference:
-    """Return a parameter of a PyTorch module that came or went as its program says it: `bias=False`."""
+    """Return a parameter of a PyTorch module that was added or removed as its program says it: `bias=False`."""
     values = difference.old, difference.new
     if OWN_PARAMETER in values and None in values:
         return replace(difference, old=values[0] is not None, new=values[1] is not None)

@@ -193,8 +193,8 @@ class LayerCalls:
         self.classes = LayerClasses(layers)
 
     def of(self, change: Change) -> tuple[LayerExpression, ...]:
-        """Return the layers that came or went at a change, in the order of flow; none where none of them is known as
-        one."""
+        """Return the layers that were added or removed at a change, in the order of flow; none where none of them is
+        known as one."""
         whole_scope = change.unit is not None and change.unit.scope
         if self.layers.side.has_module_scopes and whole_scope and (kind := enclosing_module_class(f"/{change.name}")):
             return (LayerExpression(kind),)
@@ -244,8 +244,8 @@ class LayerCalls:
         return LayerExpression(word), False
 
     def part_of_layer(self, part: Sequence[int], members: Sequence[int]) -> tuple[LayerExpression, bool]:
-        """Return what came or went of a layer that stays: a layer itself, where it has weights, as one more table of
-        several; else the types of its ops."""
+        """Return what was added or removed of a layer that stays: a layer itself, where it has weights, as one more
+        table of several; else the types of its ops."""
         side = self.layers.side
         own = [node for node in part if self.layers.forward[node]]
         weighty = not side.has_module_scopes and any(node in side.graph.meaning.weights for node in own)
@@ -288,7 +288,7 @@ class LayerCalls:
             yield word
 
     def weights(self, nodes: Iterable[int]) -> Iterator[int]:
-        """Yield the nodes of a layer, and what they take: a weight may lie beside the scope of its layer."""
+        """Yield the nodes of a layer, and what they take: a weight may be next to the scope of its layer."""
         side = self.layers.side
         for node in nodes:
             yield node

@@ -161,8 +161,8 @@ def _split_dtype_changes(m: Matching, items: Sequence[Item]) -> tuple[list[Chang
 def _attach_outputs(
     m: Matching, causes: Sequence[Change], outputs: Sequence[Change]
 ) -> tuple[list[Change], list[Change]]:
-    """Outputs that a model has now, or has no more, follow from the layer that came, or went, to give them; the layer's
-    change is one of the signature then."""
+    """Outputs that a model has now, or has no more, follow from the layer that was added, or removed, to give them; the
+    layer's change is one of the signature then."""
     owner = {
         name: number
         for number, cause in enumerate(causes)
@@ -202,7 +202,7 @@ def _edits_outside_model(
 
 
 def _goes_with_op(item: Item, ops: frozenset[tuple[int, int]]) -> bool:
-    """Return whether inputs only came, or went, at nodes that have another op type now."""
+    """Return whether inputs only were added, or removed, at nodes that have another op type now."""
     wires = item.change.rewiring.inputs if item.change.rewiring else ()
     return ops.issuperset(item.change.edits.inputs) and all(None in (wire.old, wire.new) for wire in wires)
 
@@ -231,7 +231,7 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
 
 
 def _follows_outside_model(m: Matching, change: Change, witnesses: Witnesses) -> bool:
-    """Return whether what came, went or was rewired outside of the model follows."""
+    """Return whether what was added, removed or rewired outside of the model follows."""
     if is_function(change):
         return witnesses.function_follows(*functions_callers(m, change))
     edits = change.edits
@@ -268,8 +268,8 @@ def _split_from_model(
     following: Sequence[Item],
     witnesses: Witnesses,
 ) -> tuple[list[list[Item]], set[int]]:
-    """Return the edits outside of the model, and the items (ids) of those that work with what came, or went, in the
-    model itself: they came, or went, with it."""
+    """Return the edits outside of the model, and the items (ids) of those that work with what was added, or removed, in
+    the model itself: they belong to it."""
     apart: list[list[Item]] = []
     attached: set[int] = set()
     wired = (
@@ -311,7 +311,7 @@ def _inputs_outside_model(
     m: Matching, layers: tuple[Layers, Layers], nodes: AbstractSet[int], new: bool, witnesses: Witnesses
 ) -> tuple[set[int], bool]:
     """Find what was added, or removed, outside of the model and of gradients before some such nodes, and whether it
-    takes something that came, or went, in the model."""
+    takes something that was added, or removed, in the model."""
     side, partner = (m.b, m.to_a) if new else (m.a, m.to_b)
     gradient, forward = witnesses.bodies[new].gradient, layers[new].forward
     seen, todo, with_model = set(nodes), sorted(nodes), False
@@ -385,7 +385,7 @@ def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
 
 
 def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
-    """Return whether an op became another one, and feeds, or is fed by, what came or went with it."""
+    """Return whether an op became another one, and feeds, or is fed by, what was added or removed with it."""
     for old, new in item.change.edits.ops:
         for side, node, gone in ((m.a, old, False), (m.b, new, True)):
             around = {*side.sources(node), *side.users(node)}
@@ -396,8 +396,8 @@ def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
 
 
 def _merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
-    """Ops, scopes and functions that came or went, those that hold as many ops of each type as one change; if these are
-    still too many, all of one kind. Other changes stay as they are."""
+    """Ops, scopes and functions that were added or removed, those that hold as many ops of each type as one change; if
+    these are still too many, all of one kind. Other changes stay as they are."""
     m.note("alike", f"more than {MAX_SEPARATE_CHANGES:,} changes: what came or went alike is one of them")
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for by_type in (True, False):
@@ -455,8 +455,8 @@ def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[s
 
 
 def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
-    """Return the items that an edit is made of, and the changes that only follow from ops that came or went in it: the
-    weights of a layer behind a new one are of another size, a call is handed more, a new loss is summed up."""
+    """Return the items that an edit is made of, and the changes that only follow from ops that were added or removed in
+    it: the weights of a layer behind a new one are of another size, a call is handed more, a new loss is summed up."""
     own = [item for item in group if not item.follows]
     came = any(item.change.kind in ("added", "removed") for item in own)
     behind = [

@@ -4,7 +4,7 @@ names         renamed, moved                      one change for each substituti
 nodes         op types, attributes                one change for each (key, old, new)
 weights       shapes, settings                    one change for each layer, for each (input, old, new)
 units         added, removed                      one change for each whole scope, mirrors folded
-wires         rewired                             those that came or went with a unit belong to it
+wires         rewired                             those that were added or removed with a unit belong to it
 causes        all of these                        what was made, and behind it what follows
 functions     function-changed                    what changed in a body is inside
 interface     signature-changed, versions
@@ -99,7 +99,8 @@ def compare_matched(m: Matching, options: DiffOptions, layers: tuple[Layers, Lay
     blocks: ChangesByBlock = defaultdict(list)
     for block, inside in by_block.items():
         blocks[block] = explain_changes(m, layers, inside, witnesses)
-    _add_by_block(blocks, function_signatures(m))
+    for block, changed in function_signatures(m).items():
+        blocks[block] += changed
     bodies = _function_changes(m, blocks)
     sizes = {pair for change, _ in main if change.setting for pair in change.setting.weights}
     main += [(change, _is_sized_by_call(change, sizes, witnesses)) for change in bodies]
@@ -127,12 +128,6 @@ def _find_differences(
         by_block[block].append((change, follows))
     by_block[0] += [(change, False) for change in traced_width_changes(m)]
     return by_block
-
-
-def _add_by_block(blocks: ChangesByBlock, more: ChangesByBlock) -> None:
-    """Add changes to those of their block (of the new graph)."""
-    for block, changes in more.items():
-        blocks[block].extend(changes)
 
 
 def _node_changes(
@@ -388,7 +383,7 @@ def _follow_rename(m: Matching, change: Change, pair: tuple[int, int]) -> bool:
 
 
 def whole_function_changes(m: Matching) -> list[Change]:
-    """Functions that came or went."""
+    """Functions that were added or removed."""
     taken = set(m.functions.values())
     changes = []
     for new, side, kept in ((False, m.a, set(m.functions)), (True, m.b, taken)):

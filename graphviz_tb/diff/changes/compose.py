@@ -99,7 +99,7 @@ def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence
 def _chain_change(
     m: Matching, layers: tuple[Layers, Layers], changes: list[Change], kind: ChangeKind, severity: Severity
 ) -> Change:
-    """Return a chain of ops or scopes that came, or went, as one."""
+    """Return a chain of ops or scopes that were added, or removed, as one."""
     side = m.b if kind == "added" else m.a
     parts = sort_parts_by_flow(side, [change for change in changes if change.kind == kind])
     units = [(change, change.unit) for change in parts if change.unit]
@@ -142,7 +142,7 @@ def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, 
 
 
 def _changed_node_names(m: Matching, change: Change, kind: ChangeKind) -> list[str]:
-    """Return the names of the nodes that came or went."""
+    """Return the names of the nodes that were added or removed."""
     if kind == "added":
         return [m.b.graph.name[node] for node in change.edits.added]
     return [m.a.graph.name[node] for node in change.edits.removed]
@@ -196,7 +196,7 @@ def _exchanged_classes_of(
     layers: tuple[Layers, Layers], old: int, new: int, nodes: tuple[Sequence[int], Sequence[int]]
 ) -> tuple[str, str] | None:
     """Return the classes of a layer and of the one in its place, where both are known, and of at least one most ops
-    came or went; None where these say nothing."""
+    were added or removed; None where these say nothing."""
     kinds = tuple(LayerClasses(side).class_of(layer) for side, layer in zip(layers, (old, new), strict=True))
     if not exists(old) or not exists(new) or kinds[0] == kinds[1] or not all(kinds):
         return None

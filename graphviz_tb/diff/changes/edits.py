@@ -68,7 +68,7 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
 
 
 def is_plumbing(change: Change) -> bool:
-    """Return whether all that came, or went, only brings values or hands them on."""
+    """Return whether all that was added, or removed, only brings values or hands them on."""
     return change.kind in ("added", "removed") and op_types_of(change) <= QUIET_OPS
 
 
@@ -80,8 +80,8 @@ def _is_in_model_wire(layers: tuple[Layers, Layers], change: Change) -> bool:
 
 
 def computes_metrics(m: Matching, change: Change) -> bool:
-    """Return whether all that came, or went, sums up and reports what metrics keep: it computes with their variables
-    alone."""
+    """Return whether all that was added, or removed, sums up and reports what metrics keep: it computes with their
+    variables alone."""
     if change.kind not in ("added", "removed"):
         return False
     side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
@@ -101,13 +101,13 @@ def is_function(change: Change) -> bool:
 
 
 def op_types_of(change: Change) -> Set[str]:
-    """Return the types of ops that came or went, none for any other change."""
+    """Return the types of ops that were added or removed, none for any other change."""
     return change.unit.op_types.keys() if change.unit else frozenset()
 
 
 def _serves_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
-    """Return whether only ops came or went that gradients alone use, and nothing of the model takes them, or took
-    them."""
+    """Return whether only ops were added or removed that gradients alone use, and nothing of the model takes them, or
+    took them."""
     if change.kind not in ("added", "removed") or any(layers[1].forward[new] for _, new in change.edits.inputs):
         return False
     old, new = _touched_nodes(change)
@@ -210,7 +210,7 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
 
 def _is_loose(m: Matching, item: Item) -> bool:
     """Return whether only inputs are others, and one of them comes from one node that stayed in place of another one:
-    that is no part of what came, went or changed around it."""
+    that is no part of what was added, removed or changed around it."""
     return any(
         exists(wire.before)
         and exists(wire.after)
@@ -224,7 +224,8 @@ def _is_loose(m: Matching, item: Item) -> bool:
 def _split_orders(
     items: Sequence[Item], group: Sequence[int], linked: Mapping[int, Sequence[int]]
 ) -> Iterable[Sequence[int]]:
-    """Yield a group whole; split ops that came or went from a new order of several layers in the same group."""
+    """Yield a group whole; split ops that were added or removed from a new order of several layers in the same
+    group."""
     wired = {number for number in group if items[number].change.kind == "rewired"}
     units = [number for number in group if number not in wired]
     if not wired or {items[number].change.kind for number in units} not in ({"added"}, {"removed"}):
@@ -248,7 +249,7 @@ def _split_orders(
 
 def _is_shifted(change: Change, series: Set[str]) -> bool:
     """Return whether only members of series take the inputs of other ones, or something takes another member, because
-    one of some `series` came or went."""
+    one of some `series` was added or removed."""
     if _is_series_member(change, series):
         return True
     return all(without_counters(wire.old or "") == without_counters(wire.new or "") for wire in inputs_of(change))
@@ -394,7 +395,7 @@ def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
 
 
 def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Yield a loss that came, or went, and the ops that add up losses in the same scope."""
+    """Yield a loss that was added, or removed, and the ops that add up losses in the same scope."""
     first: dict[tuple[str, str], int] = {}
     scopes = [(item.change.kind, item.change.name.rpartition("/")[0]) for item in items]
     for number, item in enumerate(items):
@@ -406,7 +407,7 @@ def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
 
 
 def is_loss_scope(m: Matching, change: Change) -> bool:
-    """Return whether a scope that came, or went, works out a loss."""
+    """Return whether a scope that was added, or removed, works out a loss."""
     if not (change.unit and change.unit.scope):
         return False
     side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
@@ -428,7 +429,7 @@ PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
 
 
 def exchanges_ops(item: Item) -> bool:
-    """Return whether ops came, went or are others."""
+    """Return whether ops were added, removed or exchanged."""
     return item.change.severity == "op" and item.change.kind in ("added", "removed", "changed")
 
 

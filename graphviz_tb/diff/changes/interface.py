@@ -112,7 +112,8 @@ def _returned_tensors(side: GraphColumns, function: int) -> list[str]:
 
 
 def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) -> list[Change]:
-    """Signatures of saved models that came, went or changed: keys, types, shapes, and which tensor is meant."""
+    """Signatures of saved models that were added, removed or changed: keys, types, shapes, and which tensor is
+    meant."""
     there = {signature.name: signature for signature in new}
     here = {signature.name: signature for signature in old}
     changes = []
@@ -159,7 +160,7 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
 
 
 def _match_counted_tensors(old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str, TensorSpec]:
-    """Return the new tensors by key; one that was only counted anew (`keras_tensor_9`) has the key of the old one."""
+    """Return the new tensors by key; one that was only counted again (`keras_tensor_9`) has the key of the old one."""
     here, by_key = {spec.key for spec in old}, {spec.key: spec for spec in new}
     # Keys of the old signature that are gone, by what they are without their number.
     gone: dict[str, list[str]] = defaultdict(list)
@@ -239,7 +240,8 @@ def _rows_by_name(side: GraphColumns) -> dict[str, int]:
 
 
 def _model_result_changes(m: Matching, name: str, other: str, rows: tuple[Mapping[str, int], ...]) -> Iterator[Change]:
-    """Outputs of a Keras model that came, went or have another source; not those of a layer in the place of one."""
+    """Outputs of a Keras model that were added, removed or that have another source; not those of a layer in
+    the place of one."""
     old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
     before = [_partner_name(result, (m.a, m.b), m.to_b, m.scope_to_b, rows[0]) for result in old]
     back = [_partner_name(result, (m.b, m.a), m.to_a, m.scope_to_a, rows[1]) for result in new]
@@ -395,9 +397,9 @@ def _result_ops(layers: Layers) -> list[int]:
 def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tuple[Change, ...]:
     """Merge the changes of a graph with those of its signatures, each reported once.
 
-    Another type or shape of an input is a cause, and so are inputs and outputs that came or went. That outputs have
-    another type or shape follows from it, from a single change of the graph, from the last layer that is wider now, or
-    from another type of numbers.
+    Another type or shape of an input is a cause; so are inputs and outputs that were added or removed. That outputs
+    have another type or shape follows from it, from a single change of the graph, from the last layer that is wider
+    now, or from another type of numbers.
     """
     ports = next((change for change in promised if change.kind == "signature-changed"), None)
     others = [*(item for item in changes), *(item for item in promised if item is not ports)]
@@ -420,7 +422,7 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
 
 
 def _gives_result(change: Change, ports: Change) -> bool:
-    """Return whether only the op came, or went, that ends a result which the signature has, or had, too."""
+    """Return whether only the op was added, or removed, that ends a result which the signature has, or had, too."""
     keys = {port.key for port in _ports_of(ports) if not (port.old and port.new)}
     ends = change.severity == "signature" or change.name in keys
     return bool(keys) and ends and op_types_of(change) == TRACED_RESULT_OPS

@@ -325,7 +325,7 @@ def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
 
 
 def is_quiet_part(side: GraphColumns, change: Change) -> bool:
-    """Return whether only constants, reads and their like came or went."""
+    """Return whether only constants, reads and their like were added or removed."""
     nodes = (*change.edits.added, *change.edits.removed)
     return all(side.op_type(node) in QUIET_OPS for node in nodes)
 

@@ -71,7 +71,8 @@ NAME_PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dens
 
 
 def counter_shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Scopes and nodes that have another number because members of a series came or went, or were counted anew."""
+    """Scopes and nodes that have another number because members of a series were added or removed, or were counted
+    again."""
     renamed = [name for name in _all_name_changes(m) if not name.moved and _is_shift(m, name)]
     renamed += are_counted_anew(m, other_names(m))
     scopes, nodes = ([(each.old, each.new) for each in renamed if each.scope == scope] for scope in (True, False))
@@ -84,7 +85,7 @@ def other_names(m: Matching) -> list[NameChange]:
 
 
 def _is_shift(m: Matching, renamed: NameChange) -> bool:
-    """Return whether a name has only another number, because members of a series came or went."""
+    """Return whether a name has only another number, because members of a series were added or removed."""
     known = (m.renumbered_scopes if renamed.scope else m.renumbered).get(renamed.old, False)
     return known or _is_counter_shift(m, renamed)
 
@@ -157,7 +158,7 @@ def substitution(old: str, new: str) -> tuple[str, str]:
 
 
 def name_changes(m: Matching) -> dict[int, list[Change]]:
-    """Return the changes of names, by block of the new graph; what TensorFlow only counted anew is no change."""
+    """Return the changes of names, by block of the new graph; what TensorFlow only counted again is no change."""
     names = other_names(m)
     recounted = are_counted_anew(m, names)
     m.recounted = len(recounted)

@@ -24,7 +24,7 @@ LEFT_BEHIND = "unused_control_flow_input"
 
 @dataclass(frozen=True, slots=True)
 class UnitWire:
-    """A wire of a matched node that came or went with a unit: the node, and the wire."""
+    """A wire of a matched node that was added or removed with a unit: the node, and the wire."""
 
     pair: tuple[int, int]
     wire: InputWire
@@ -33,7 +33,7 @@ class UnitWire:
 @dataclass(slots=True)
 class UnmatchedUnit:
     """A scope or a node of one side without a partner: `row` (-1 for a single node), `nodes`, its name, and the wires
-    of matched nodes that came or went with it."""
+    of matched nodes that were added or removed with it."""
 
     name: str
     row: int
@@ -262,7 +262,7 @@ def _wires_by_slot(
 def _aligned_wires(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
-    """Inputs came or went: align what stayed, pair what lies between."""
+    """Inputs were added or removed: align what stayed, pair what lies between."""
     pairs = _kept_inputs(m, [token for token, _ in before], [token for token, _ in after])
     changed, position = [], (0, 0)
     # Between two kept inputs: the first that went with the first that came, and so on.
@@ -326,7 +326,7 @@ def _control_wires(old: int, new: int, before: list[tuple[Token, int]], after: l
 
 
 def link_units(m: Matching, old_units: Units, old_of: Ints, new_units: Units, new_of: Ints) -> list[Rewire]:
-    """Give each unit the wires that came or went with it; return the others.
+    """Give each unit the wires that were added or removed with it; return the others.
 
     A wire from an added node belongs to the added unit; else a wire from a removed node to the removed one.
     """

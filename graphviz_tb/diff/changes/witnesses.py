@@ -1,8 +1,8 @@
 """Prove that a difference outside of the model follows from one that somebody made.
 
 gradient    works out gradients of a model that is another one
-parameter   leads to nothing but a variable that came or went with the model, or hangs on such variables alone
-body        is done in the same words for variables that stayed: it came, or went, with a variable or its gradient
+parameter   leads to nothing but a variable that was added or removed with the model, or hangs on such variables alone
+body        is done in the same words for variables that stayed: it belongs to a variable or its gradient
 size        another number in a shape is one that a weight has in its shape
 initial     a limit or a deviation that is worked out from the size of its variable
 saver       the order in which a saver lists variables
@@ -150,7 +150,7 @@ class Witnesses:
         return [old for old, _ in other], [new for _, new in other]
 
     def _of_variables(self, new: bool, outside: Bools) -> Bools:
-        """Return which of some nodes follow from variables that came, or went, with the model."""
+        """Return which of some nodes follow from variables that were added, or removed, with the model."""
         layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
         graph = layers.side.graph
         fresh = np.zeros(len(graph), bool)
@@ -246,8 +246,8 @@ class Witnesses:
         return found
 
     def function_follows(self, old: Iterable[int], new: Iterable[int]) -> bool:
-        """Return whether another function, or another body, follows: gradients alone call it, or what came or went, or
-        nothing in the graph does."""
+        """Return whether another function, or another body, follows: gradients alone call it, or what was added or
+        removed, or nothing in the graph does."""
         old, new = list(old), list(new)
         if (old or new) and all(
             free[node] for free, nodes in zip(self.free, (old, new), strict=True) for node in nodes
@@ -257,7 +257,7 @@ class Witnesses:
         return self.is_other_model and all(bodies.gradient[node] for bodies, nodes in called for node in nodes)
 
     def nodes_follow(self, new: bool, nodes: Sequence[int]) -> bool:
-        """Return whether nodes outside of the model that came, or went, all follow."""
+        """Return whether nodes outside of the model that were added, or removed, all follow."""
         return bool(self.proven[new][list(nodes)].all())
 
     @cached_property

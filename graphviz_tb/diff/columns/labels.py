@@ -158,7 +158,7 @@ def _call_differences(
     old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any, Any]]:
     """Each argument that is another in the calls of a layer; which tensors they take is the matter of its edges, and so
-    are calls that came or went.
+    are calls that were added or removed.
 
     >>> list(_call_differences([{"y": 2.0, "tensors": [0]}], [{"y": 3.0, "tensors": [0]}]))
     [('argument y', 2.0, 3.0)]

@@ -323,7 +323,7 @@ class GraphColumns:
         return len(self.graph)
 
     def with_functions(self, classes: Hashes) -> None:
-        """Say which function is which; everything that depends on it is made anew."""
+        """Say which function is which; everything that depends on it is made again."""
         self.function_class = classes
         # Columns that are cached and contain the functions that nodes call.
         for name in ("node_label", "exact_scope_hashes", "structural_scope_hashes", "refined_rounds"):

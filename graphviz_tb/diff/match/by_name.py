@@ -218,7 +218,7 @@ def match_from_roots(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings
 
 
 def _is_undecided_series(m: Matching, old: int, new: int) -> bool:
-    """Return whether two scopes alone do not say which members of a series in them came or went.
+    """Return whether two scopes alone do not say which members of a series in them were added or removed.
 
     The slots of an optimizer are alike in every layer; the layers say which is new. They are looked at first.
     """
@@ -374,7 +374,7 @@ def match_same_names(m: Matching) -> Findings:
 
 def match_same_places(m: Matching) -> Findings:
     """Match free nodes of one name and other op types that take from, or give to, the same nodes: these were edited,
-    whatever came or went elsewhere."""
+    whatever was added or removed elsewhere."""
     for mine, others in _free_by_scope(m):
         there = {m.b.scopes.node_leaf[new]: new for new in reversed(others)}
         for old in mine:

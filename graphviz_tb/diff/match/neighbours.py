@@ -308,7 +308,7 @@ def match_keras_layers(m: Matching) -> Findings:
 
 def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
     """Pairs by name, where one model has all layers of the other by name and settings, and somebody named those that
-    take other tensors: only wires are others, and some layers came or went. Else None."""
+    take other tensors: only wires are others, and some layers were added or removed. Else None."""
     there = m.b.graph.index[0]
     pairs = [(node, there[name]) for node, name in enumerate(m.a.graph.name) if name in there]
     if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):

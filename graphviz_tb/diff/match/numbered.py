@@ -237,7 +237,7 @@ Place = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
 
 def match_by_variable(m: Matching) -> Findings:
-    """Match anew what hangs on matched variables outside of the model and of gradients, where it is matched with what
+    """Match again what hangs on matched variables outside of the model and of gradients, where it is matched with what
     hangs on other ones."""
     outside = _outside_model(m.a), _outside_model(m.b)
     if not outside[0].any() or not outside[1].any():
