@@ -113,8 +113,8 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
     changes = []
     if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
         content = Setting("optimizer", old.optimizer, new.optimizer)
-        places = (side.optimizer.removesuffix(f" {IN_BRANCH}") for side in (old, new))
-        changes.append(Change("changed", "attribute", *places, 0, content))
+        names = [side.optimizer.removesuffix(f" {IN_BRANCH}") for side in (old, new)]
+        changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
     if not (old.trained and new.trained):
         return changes
     # Of what leads to no gradient any more, as its result is not used, nobody set whether it is trained.
