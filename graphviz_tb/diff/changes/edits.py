@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
-from graphviz_tb.diff.changes.layers import QUIET_OPS, Layers
+from graphviz_tb.diff.changes.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import substitution, without_counters
 from graphviz_tb.diff.changes.units import input_differences
 from graphviz_tb.diff.match.matching import Matching
@@ -446,7 +446,7 @@ def is_inner_name(
     what is derived."""
     if change.kind not in ("renamed", "moved"):
         return False
-    if change.severity == "cosmetic":
+    if change.severity == "cosmetic" or _moves_weight_in_layer(m, layers, change):
         return True
     scopes, forward = layers[1].side.scopes, layers[1].forward
     derived = [not forward[scopes.nodes(new)].any() for _, new in change.edits.scopes]
@@ -467,6 +467,21 @@ def is_inner_name(
         if layers[0].forward[old] and not plumbing and _layer_key(m, layers, new, True) not in near:
             return False
     return True
+
+
+def _moves_weight_in_layer(m: Matching, layers: tuple[Layers, Layers], change: Change) -> bool:
+    """Return whether only what brings a weight is in another scope of its layer now, as that of a cast."""
+    if change.kind != "moved":
+        return False
+    nodes = [*change.edits.nodes]
+    for row, _ in change.edits.scopes:
+        nodes += [(node, int(m.to_b[node])) for node in m.a.scopes.nodes(row).tolist()]
+    return all(
+        m.a.graph.op_types[m.a.graph.op[old]] in VALUE_PLUMBING
+        and exists(new)
+        and _layer_key(m, layers, old, False) == _layer_key(m, layers, new, True)
+        for old, new in nodes
+    )
 
 
 def all_follow(group: Sequence[Item]) -> bool:

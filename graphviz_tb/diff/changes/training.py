@@ -30,6 +30,7 @@ from graphviz_tb.ops.signatures import setting_input_name
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 APPLY_PREFIX = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
+IN_BRANCH = "in a branch"  # where an optimizer works that skips some steps
 STEP_COUNTER = re.compile(r"_\d+$")
 
 
@@ -70,9 +71,25 @@ def training_of(layers: Layers) -> TrainedVariables:
         names.append(graph.name[node])
         if match := APPLY_PREFIX.match(graph.op_types[graph.op[node]]):
             types[match[1]] += 1
+    if not updating:
+        return _branched_training(side)
     # By the type of its updates, else by the scope that they are in.
     word = min(types, key=lambda word: (-types[word], word), default="") or _scope_word(names)
     return TrainedVariables(word, frozenset(trained), tuple(updating))
+
+
+def _branched_training(side: GraphColumns) -> TrainedVariables:
+    """Return how one side trains whose gradients go to a call that updates the variables: in a branch, as they may be
+    not finite where losses are scaled."""
+    graph = side.graph
+    takes_gradients = np.zeros(len(graph), bool)
+    takes_gradients[graph.target[graph.meaning.flow().gradient[graph.source] & ~graph.control]] = True
+    for node, calls in side.functions_called_by_node.items():
+        if takes_gradients[node] and graph.meaning.part()[node] == Part.UPDATE:
+            inside = np.isin(graph.function, [function for _, function in calls]) & graph.meaning.writes
+            if word := _scope_word([graph.name[written] for written in np.flatnonzero(inside).tolist()]):
+                return TrainedVariables(f"{word} {IN_BRANCH}", frozenset(), (node,))
+    return TrainedVariables("", frozenset())
 
 
 def _scope_word(names: Sequence[str]) -> str:
@@ -96,7 +113,8 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
     changes = []
     if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
         content = Setting("optimizer", old.optimizer, new.optimizer)
-        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
+        names = [side.optimizer.removesuffix(f" {IN_BRANCH}") for side in (old, new)]
+        changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
     if not (old.trained and new.trained):
         return changes
     # Of what leads to no gradient any more, as its result is not used, nobody set whether it is trained.
