@@ -7,7 +7,6 @@ from functools import cache
 from graphviz_tb.annotate.tensors import TensorDecoder, main_output_shapes
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.options import AnnotateOptions
@@ -47,15 +46,15 @@ def annotate(
     )
 
 
-def operation_costs(graph: Graph, options: AnnotateOptions = DEFAULT_ANNOTATE_OPTIONS) -> list[Cost]:
+def operation_costs(tensors: TensorDecoder) -> list[Cost]:
     """Return the cost of the operations of each node of a flat graph, in node order."""
     from graphviz_tb.annotate.costs import operation_costs_by_node as operations_of
 
-    return operations_of(TensorDecoder(graph, options.infer).inference, options.batch)
+    return operations_of(tensors.inference)
 
 
-def weight_costs(graph: Graph, options: AnnotateOptions = DEFAULT_ANNOTATE_OPTIONS) -> dict[int, Cost]:
+def weight_costs(tensors: TensorDecoder) -> dict[int, Cost]:
     """Return the cost of the weights of a flat graph, at the nodes where sums count them."""
     from graphviz_tb.annotate.costs import weight_costs_by_node as kept_by
 
-    return kept_by(TensorDecoder(graph, options.infer).inference)
+    return kept_by(tensors.inference)

@@ -39,6 +39,7 @@ class LevelArranger:
     def __init__(self, options: ArrangeOptions, known: SkeletonCache, columns: ColumnBreaks | None = None) -> None:
         check_engine(options)
         self._columns = columns or {}
+        self._broken = {ranks for ranks, _ in self._columns.values()}
         self._options, self._known, self._here = options, known, SkeletonCache()
         self._quick = self._started = self._passed = self._plain = 0
         self._late = False  # whether an external program hit its time limit
@@ -62,10 +63,13 @@ class LevelArranger:
 
     def _in_columns(self, level: Metagraph, outside: PortConstraints, skeleton: Skeleton) -> Skeleton:
         """Return the skeleton of a level, broken into the columns chosen for it."""
+        usual_order = level.mask == level.automatic
+        if usual_order and rank_counts(skeleton) not in self._broken:  # only saves time: a key reads each tensor
+            return skeleton
         ranks, breaks = self._columns.get(level_key(level), ((), ()))
         if not ranks:
             return skeleton
-        if level.mask == level.automatic:
+        if usual_order:
             return replace(skeleton, breaks=breaks) if rank_counts(skeleton) == ranks else skeleton
         # Breaks are known for the automatic order: they are carried over to the one moved by hand.
         usual = self._arrange_in_budget(replace(level, mask=level.automatic), outside)

@@ -1,9 +1,10 @@
 """Compare two graphs.
 
-    run        load both graphs, flat; the rooms in their order
+    run        load both graphs, flat; all steps in their order
     columns/   what each node is, its neighbourhood, the raw name scopes
     match/     which node of one is which of the other, and why
     changes/   the differences of matched nodes, what is left, folded to as few changes as possible
+    ledger     every difference has one owner, else it is a change; docs/architecture.md has the five laws
     report/    text, JSON, markdown
     picture/   one picture of both
 

@@ -1,4 +1,4 @@
-"""A graph kept beside a test, to compare later ones with: JSON that `load` and `tbgraph diff` read, too.
+"""A graph kept next to a test, to compare later ones with: JSON that `load` and `tbgraph diff` read, too.
 
 It is a GraphDef as JSON without the numbers that a training changes, or the JSON of a Keras model whose layers are the
 graph.

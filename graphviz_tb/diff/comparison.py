@@ -15,7 +15,7 @@ import numpy as np
 from graphviz_tb.diff.changes.layers import LayerClasses, Layers, sort_by_flow
 from graphviz_tb.diff.changes.names import counter_shifts
 from graphviz_tb.diff.changes.numbers import NodeQuantities
-from graphviz_tb.diff.changes.wiring import Rewire, input_differences
+from graphviz_tb.diff.changes.units import Rewire, input_differences
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.ledger import FUNCTION, SCOPE, Balance, LedgerEntry, balance_ledger, build_ledger, name_of_entry
 from graphviz_tb.diff.match.matching import REASON_WORDS, Matching, Reason
@@ -155,7 +155,7 @@ class MatchedGraphs:
         return [replace(wire, old=old, new=new, before=wire.after, after=wire.before) for wire in wires]
 
     def renumbered_pairs(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Scopes and nodes that only have another number, because members of their series came or went."""
+        """Scopes and nodes that only have another number, because members of their series were added or removed."""
         scopes, nodes = counter_shifts(self.matching)
         if not self.turned:
             return scopes, nodes

@@ -14,8 +14,13 @@ from typing import Any
 from graphviz_tb.diff.changes.attributes import SHAPE, differences_once
 from graphviz_tb.diff.changes.compare import whole_function_changes
 from graphviz_tb.diff.changes.names import are_counted_anew, other_names, renamed_name
-from graphviz_tb.diff.changes.units import compared_blocks, is_left_behind, source_name
-from graphviz_tb.diff.changes.wiring import input_differences, rewired_nodes
+from graphviz_tb.diff.changes.units import (
+    compared_blocks,
+    input_differences,
+    is_left_behind,
+    rewired_nodes,
+    source_name,
+)
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, NodeEdits, sort_by_severity
@@ -57,7 +62,7 @@ def _existences(m: Matching) -> Iterator[LedgerEntry]:
         left = is_left_behind(side)
         for node in (~exists(partner) & ~left).nonzero()[0].tolist():
             if int(side.block[node]) in blocks[new]:
-                word = side.graph.op_types[side.graph.op[node]]
+                word = side.op_type(node)
                 yield LedgerEntry(
                     EXISTENCE_ASPECT, *((-1, node) if new else (node, -1)), "", *((None, word) if new else (word, None))
                 )

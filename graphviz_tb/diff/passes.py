@@ -101,7 +101,7 @@ RULES = (
     ),
     Rule(
         "sizes of outputs",
-        ("changes.outputs", "_cause_of_sizes"),
+        ("changes.interface", "_cause_of_sizes"),
         "gives other outputs to a change of a size",
         "the same old and new size",
         ("test_promised", "test_of_two_edits_outputs_follow_the_last_layer_that_is_wider", ()),

@@ -10,19 +10,17 @@ import numpy as np
 
 from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.diff.changes.compare import compare_matched, ignored_counts
-from graphviz_tb.diff.changes.interface import signature_changes
+from graphviz_tb.diff.changes.interface import inferred_output_changes, signature_changes, with_signatures
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.numbers import invisible_properties, total_changes
-from graphviz_tb.diff.changes.outputs import inferred_output_changes, with_signatures
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.comparison import MatchedGraphs
-from graphviz_tb.diff.exporters import RenamedGraph, align_exporters, rename_outputs
+from graphviz_tb.diff.exporters import ExportedGraph, align_exports
 from graphviz_tb.diff.ledger import add_open_changes
 from graphviz_tb.diff.match.steps import match_graphs
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.traced import module_graph
-from graphviz_tb.diff.versions import align_versions
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.reading import read_source
@@ -86,11 +84,11 @@ def _compare_inputs(before: DiffInput, after: DiffInput, options: DiffOptions) -
 
 def _align(before: DiffInput, after: DiffInput) -> tuple[DiffInput, DiffInput]:
     """Return both inputs without the differences that another exporter, or another version of a format, makes."""
-    named = align_exporters(*(RenamedGraph(side.graph, side.signatures) for side in (before, after)))
-    joined = align_versions(*(side.graph for side in named))
+    sides = before, after
+    aligned = align_exports(*(ExportedGraph(side.graph, side.signatures) for side in sides))
     one, two = (
-        replace(side, graph=new.graph, signatures=tuple(rename_outputs(each, new.named) for each in old.signatures))
-        for side, old, new in zip((before, after), named, joined, strict=True)
+        replace(side, graph=other.graph, signatures=other.signatures)
+        for side, other in zip(sides, aligned, strict=True)
     )
     return one, two
 

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.diff.changes.wiring import rewired_nodes
+from graphviz_tb.diff.changes.units import Rewire, rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import node_depths, reachable_mask
 from graphviz_tb.interpret.pytorch import CONSTANT_OP, PARAMETER_OP, PORT_OP, pytorch_label
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import Setting
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import shape_text
-from graphviz_tb.ops.roles import BUFFER_OP
+from graphviz_tb.ops.roles import BUFFER_OP, CONSTANT_OPS
 from graphviz_tb.ops.roles import PARAMETER_OP as PARAMETER_WEIGHT_OP
 from graphviz_tb.ops.signatures import setting_input_name
 
@@ -184,7 +184,7 @@ def traced_width_changes(m: Matching) -> Iterator[Change]:
     reshaped |= m.to_a < 0
     reshaped = _through_lists(m.b, reshaped)
     for mine, other in zip(old[other_shape].tolist(), new[other_shape].tolist(), strict=True):
-        key, place = WIDTH_OPS.get(m.b.graph.op_types[m.b.graph.op[other]], ("", 0))
+        key, place = WIDTH_OPS.get(m.b.op_type(other), ("", 0))
         before, after = (result_width(graph, node, place) for graph, node in ((m.a.graph, mine), (m.b.graph, other)))
         if _count_directions(m.a.graph, mine) != _count_directions(m.b.graph, other):
             continue
@@ -194,7 +194,7 @@ def traced_width_changes(m: Matching) -> Iterator[Change]:
             yield Change("changed", "attribute", *names, 1, Setting(key, before, after), edits=edits)
         elif not other_way[other] and not reshaped[m.b.graph.source[m.b.in_edges(other)]].any():
             words = _recorded_shape(m.a.graph, mine), _recorded_shape(m.b.graph, other)
-            port = m.b.graph.op_types[m.b.graph.op[other]] == PORT_OP
+            port = m.b.op_type(other) == PORT_OP
             if words[0] and words[1] and words[0] != words[1]:
                 yield Change(
                     "changed", "signature" if port else "attribute", *names, 1, Setting("shape", *words), edits=edits
@@ -239,3 +239,41 @@ def traced_module(graph: Graph, node: int) -> str:
     name = graph.name[node]
     around = name.rpartition("/")[0]
     return around if is_module(last_segment(around)) and not is_module(last_segment(name)) else name
+
+
+def taken_constants(m: Matching, wires: list[Rewire]) -> tuple[list[Change], list[Rewire]]:
+    """Inputs of traces of PyTorch that take another constant, as settings of their op, and the other wires.
+
+    A trace has one node for all uses of a number in a module: which of them an op takes is the number that it is given.
+    """
+    if not (m.a.graph.has_module_scopes and m.b.graph.has_module_scopes):
+        return [], wires
+    groups: dict[tuple[str, str, str], list[Rewire]] = defaultdict(list)
+    others = []
+    for wire in wires:
+        values = _constant_value(m.a, wire.before), _constant_value(m.b, wire.after)
+        if None in values or values[0] == values[1]:
+            others.append(wire)
+            continue
+        op = m.b.op_type(wire.new)
+        groups[
+            setting_input_name(op, wire.slot) or f"input {wire.slot} of {op}", str(values[0]), str(values[1])
+        ].append(wire)
+    changes = []
+    for (key, old, new), members in groups.items():
+        first, *also = dict.fromkeys(
+            (traced_module(m.a.graph, wire.old), traced_module(m.b.graph, wire.new)) for wire in members
+        )
+        pairs = tuple(dict.fromkeys((wire.old, wire.new) for wire in members))
+        content, edits = Setting(key, old, new), NodeEdits(inputs=pairs)
+        changes.append(Change("changed", "attribute", *first, len(pairs), content, tuple(also), edits=edits))
+    return changes, others
+
+
+def _constant_value(side: GraphColumns, edge: int) -> str | None:
+    """Return the name of a constant of a trace at the begin of an edge: its value; None for anything else."""
+    if not exists(edge):
+        return None
+    source = int(side.graph.source[edge])
+    is_constant = side.op_type(source) in CONSTANT_OPS
+    return side.graph.labels.get(source) if is_constant else None

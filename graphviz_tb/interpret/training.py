@@ -89,10 +89,13 @@ def find_training_flow(graph: Graph) -> GradientFlow:
 
     After: no node is both forward and behind; what comes from gradients is behind, even if it feeds more gradients.
     """
-    around = graph.node_scopes
-    some = (name for name in around.names if name is not None and "gradient" in name)
-    scopes = {name: scope for name in some if (scope := gradient_scope(f"{name}/"))}
-    named = np.fromiter(map(scopes.__contains__, around.names), bool)[around.number]
+    scopes: dict[str, str] = {}
+    named = np.zeros(len(graph), bool)
+    if any("gradient" in name for name in graph.name):  # else no scope need be made
+        around = graph.node_scopes
+        some = (name for name in around.names if name is not None and "gradient" in name)
+        scopes = {name: scope for name in some if (scope := gradient_scope(f"{name}/"))}
+        named = np.fromiter(map(scopes.__contains__, around.names), bool)[around.number]
     gradient = _find_gradient_ops(graph, named)
     if not gradient.any():
         return GradientFlow(gradient, gradient, gradient, gradient, named)

@@ -10,7 +10,7 @@ from time import process_time
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.changes.wiring import input_differences
+from graphviz_tb.diff.changes.units import input_differences
 from graphviz_tb.diff.columns.values import fingerprint
 from graphviz_tb.diff.match import matching as bounds
 from graphviz_tb.diff.match.by_name import _likely_pairs

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from graphviz_tb.diff.changes.interface import _is_same_result, _is_same_tensor, signature_changes
-from graphviz_tb.diff.changes.outputs import _differ, _spec
+from graphviz_tb.diff.changes.interface import (
+    _differ,
+    _is_same_result,
+    _is_same_tensor,
+    _tensor_words,
+    signature_changes,
+)
 from graphviz_tb.diff.match.matching import Matching, Reason, node_pairs
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import Tensor
@@ -101,4 +106,4 @@ def test_signatures_come_and_go() -> None:
 def test_what_is_not_known_is_no_difference(old: Tensor, new: Tensor, others: bool) -> None:
     assert _differ([old], [new]) == others
     assert _differ([old], [new, new])
-    assert _spec([Tensor(None, "float32"), Tensor((None, 3), "")]) == "float32 unknown rank, ?×3"
+    assert _tensor_words([Tensor(None, "float32"), Tensor((None, 3), "")]) == "float32 unknown rank, ?×3"

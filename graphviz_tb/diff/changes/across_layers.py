@@ -50,8 +50,7 @@ def inner_type(change: Change) -> tuple[str, str] | None:
 
 
 def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
-    """Return the old and the new type where only casts between these came or went, or are wired; else two empty
-    words."""
+    """Return the old and the new type where only casts between these were added, removed or wired; else empty words."""
     none = "", ""
     if change.kind not in ("added", "removed") or change.function is not None:
         return none
@@ -270,7 +269,7 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
 
 
 def _only_adds_weights(change: Change) -> bool:
-    """Return whether nothing but reads of variables came, or went: each layer has its own.
+    """Return whether nothing but reads of variables was added, or removed: each layer has its own.
 
     >>> from graphviz_tb.model.change_content import Unit
     >>> kinds = ({"ReadVariableOp": 2}, {"ReadVariableOp": 1, "VarHandleOp": 1})

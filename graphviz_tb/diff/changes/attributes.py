@@ -70,11 +70,12 @@ def differences_once(m: Matching, old: int, new: int, options: DiffOptions) -> l
 def _labels_of_pair(m: Matching, old: int, new: int, options: DiffOptions) -> tuple[int, int, bool] | None:
     """Return the labels of two nodes where all their differences follow from them; None where names count too: those
     of called functions, missing inputs, modules, and settings of Keras layers."""
-    named = options.colocation or m.a.has_module_scopes or m.a.labels.settings[old] != m.b.labels.settings[new]
-    for side, node in ((m.a, old), (m.b, new)):
-        known = side.functions_called_by_node, side.dangling, side.labels.configurations
-        named = named or exists(side.graph.function[node]) or any(node in nodes for nodes in known)
-    return None if named else (int(m.a.node_label[old]), int(m.b.node_label[new]), bool(m.a.labels.settings[old]))
+    settings = m.a.labels.settings[old]
+    if options.colocation or m.a.has_module_scopes or settings != m.b.labels.settings[new]:
+        return None
+    if m.a.is_known_by_name[old] or m.b.is_known_by_name[new]:
+        return None
+    return int(m.a.node_label[old]), int(m.b.node_label[new]), bool(settings)
 
 
 def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterator[Difference]:
@@ -128,7 +129,7 @@ def _with_defaults(difference: Difference, *ops: str) -> Difference:
 
 
 def _presence(difference: Difference) -> Difference:
-    """Return a parameter of a PyTorch module that came or went as its program says it: `bias=False`."""
+    """Return a parameter of a PyTorch module that was added or removed as its program says it: `bias=False`."""
     values = difference.old, difference.new
     if OWN_PARAMETER in values and None in values:
         return replace(difference, old=values[0] is not None, new=values[1] is not None)
@@ -311,7 +312,7 @@ def computes_only_sizes(m: Matching, change: Change) -> bool:
 
 def _sizing_nodes(side: GraphColumns, node: int) -> bool:
     """Return whether an op asks for a size or computes with whole numbers alone."""
-    op = side.graph.op_types[side.graph.op[node]]
+    op = side.op_type(node)
     if op in SIZE_OPS or op in CONSTANT_OPS:
         return True
     definition = side.graph.node_def(node)
@@ -323,7 +324,7 @@ def _sizing_nodes(side: GraphColumns, node: int) -> bool:
 
 def _takes_sizes(m: Matching, change: Change) -> bool:
     """Return whether all rewired inputs are sizes."""
-    op = m.b.graph.op_types[m.b.graph.op[change.edits.inputs[0][1]]]
+    op = m.b.op_type(change.edits.inputs[0][1])
     wires = change.rewiring.inputs if change.rewiring else ()
     return all(wire.slot is not None and is_size_input(op, wire.slot) for wire in wires)
 
@@ -353,7 +354,7 @@ def is_size_of_input(m: Matching, mine: int, other: int, difference: Difference)
 def _input_shapes(side: GraphColumns, node: int) -> list[list[int]]:
     """Return the shapes of what a Keras layer takes, without the number of examples."""
     shapes = []
-    for source in side.graph.source[side.in_edges(node)].tolist():
+    for source in side.sources(node):
         definition = side.graph.node_def(source)
         known = definition.attr[SHAPE].list.shape if definition is not None and SHAPE in definition.attr else ()
         shapes += [[dim.size for dim in shape.dim[1:]] for shape in known]

@@ -92,7 +92,7 @@ def _leads_to_product(layers: Layers, node: int) -> bool:
     graph = side.graph
     while todo:
         current, steps = todo.pop()
-        for user in graph.target[side.out_edges(current)].tolist():
+        for user in side.users(current):
             op = graph.op_types[graph.op[user]]
             if op in PRODUCT_OPS:
                 return True
@@ -153,12 +153,12 @@ def _kernel_inputs(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
     known = layers.kernels.get((node, steps))
     if known is None:
         side, found = layers.side, set()
-        for source in dict.fromkeys(side.graph.source[side.in_edges(node)].tolist()):
+        for source in dict.fromkeys(side.sources(node)):
             shape = _weight_input_counts(side, source) or ()
             # The last two dimensions of a kernel are what comes in and what goes out.
             if len(shape) >= 3 and shape[-2]:
                 found.add(shape[-2])
-            if steps > 1 and side.graph.op_types[side.graph.op[source]] in SHAPE_PLUMBING:
+            if steps > 1 and side.op_type(source) in SHAPE_PLUMBING:
                 found.update(_kernel_inputs(layers, source, steps - 1))
         known = layers.kernels[node, steps] = (min(found), max(found)) if len(found) > 1 else tuple(found)
     return known
@@ -193,8 +193,8 @@ class LayerCalls:
         self.classes = LayerClasses(layers)
 
     def of(self, change: Change) -> tuple[LayerExpression, ...]:
-        """Return the layers that came or went at a change, in the order of flow; none where none of them is known as
-        one."""
+        """Return the layers that were added or removed at a change, in the order of flow; none where none of them is
+        known as one."""
         whole_scope = change.unit is not None and change.unit.scope
         if self.layers.side.has_module_scopes and whole_scope and (kind := enclosing_module_class(f"/{change.name}")):
             return (LayerExpression(kind),)
@@ -244,8 +244,8 @@ class LayerCalls:
         return LayerExpression(word), False
 
     def part_of_layer(self, part: Sequence[int], members: Sequence[int]) -> tuple[LayerExpression, bool]:
-        """Return what came or went of a layer that stays: a layer itself, where it has weights, as one more table of
-        several; else the types of its ops."""
+        """Return what was added or removed of a layer that stays: a layer itself, where it has weights, as one more
+        table of several; else the types of its ops."""
         side = self.layers.side
         own = [node for node in part if self.layers.forward[node]]
         weighty = not side.has_module_scopes and any(node in side.graph.meaning.weights for node in own)
@@ -288,11 +288,11 @@ class LayerCalls:
             yield word
 
     def weights(self, nodes: Iterable[int]) -> Iterator[int]:
-        """Yield the nodes of a layer, and what they take: a weight may lie beside the scope of its layer."""
+        """Yield the nodes of a layer, and what they take: a weight may be next to the scope of its layer."""
         side = self.layers.side
         for node in nodes:
             yield node
-            yield from side.graph.source[side.in_edges(node)].tolist()
+            yield from side.sources(node)
 
 
 def with_layer_calls(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> list[Change]:

@@ -54,7 +54,7 @@ from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
-from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, clipping_changes
+from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, clipping_changes, name_loss_part
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
@@ -97,16 +97,7 @@ def explain_changes(
     others = without_objects(others, outputs)
     causes, outputs = _attach_outputs(m, causes, outputs)
     causes += [*types, *outputs, *trained, *apart]
-    # A difference is never lost: where all would follow, one of them is the cause after all.
-    if not causes and behind:
-        whole = split_weights_change(m, layers, behind)
-        # The same difference elsewhere is the same edit.
-        first = group_by_wording(behind)[0]
-        causes, behind = ([whole], []) if whole else ([merge_changes(first)], without_objects(behind, first))
-    if derived and not causes:
-        main = _main_derived_part(derived)
-        main_change = _name_training_part(compose_change(m, layers, main), witnesses)
-        causes, derived = [main_change], without_objects(derived, main)
+    causes, behind, derived = _with_a_cause(m, layers, causes, behind, derived, witnesses)
     in_place = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
     names = [change for change in others if is_inner_name(m, layers, change, near, in_place, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
@@ -119,6 +110,28 @@ def explain_changes(
             merge_by_number(merge_at_places(m, with_layer_calls(layers, causes))), [*behind, *derived]
         ),
     ]
+
+
+def _with_a_cause(
+    m: Matching,
+    layers: tuple[Layers, Layers],
+    causes: list[Change],
+    behind: list[Change],
+    derived: list[Change],
+    witnesses: Witnesses,
+) -> tuple[list[Change], list[Change], list[Change]]:
+    """Return causes and what follows in the model and outside of it. A difference is never lost: where all would
+    follow, one of them is the cause after all."""
+    if not causes and behind:
+        whole = split_weights_change(m, layers, behind)
+        # The same difference elsewhere is the same edit.
+        first = group_by_wording(behind)[0]
+        causes, behind = ([whole], []) if whole else ([merge_changes(first)], without_objects(behind, first))
+    if derived and not causes:
+        main = _main_derived_part(derived)
+        main_change = _name_training_part(compose_change(m, layers, main), witnesses)
+        causes, derived = [main_change], without_objects(derived, main)
+    return causes, behind, derived
 
 
 def _split_dtype_changes(m: Matching, items: Sequence[Item]) -> tuple[list[Change], list[Item]]:
@@ -148,8 +161,8 @@ def _split_dtype_changes(m: Matching, items: Sequence[Item]) -> tuple[list[Chang
 def _attach_outputs(
     m: Matching, causes: Sequence[Change], outputs: Sequence[Change]
 ) -> tuple[list[Change], list[Change]]:
-    """Outputs that a model has now, or has no more, follow from the layer that came, or went, to give them; the layer's
-    change is one of the signature then."""
+    """Outputs that a model has now, or has no more, follow from the layer that was added, or removed, to give them; the
+    layer's change is one of the signature then."""
     owner = {
         name: number
         for number, cause in enumerate(causes)
@@ -189,7 +202,7 @@ def _edits_outside_model(
 
 
 def _goes_with_op(item: Item, ops: frozenset[tuple[int, int]]) -> bool:
-    """Return whether inputs only came, or went, at nodes that have another op type now."""
+    """Return whether inputs only were added, or removed, at nodes that have another op type now."""
     wires = item.change.rewiring.inputs if item.change.rewiring else ()
     return ops.issuperset(item.change.edits.inputs) and all(None in (wire.old, wire.new) for wire in wires)
 
@@ -218,7 +231,7 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
 
 
 def _follows_outside_model(m: Matching, change: Change, witnesses: Witnesses) -> bool:
-    """Return whether what came, went or was rewired outside of the model follows."""
+    """Return whether what was added, removed or rewired outside of the model follows."""
     if is_function(change):
         return witnesses.function_follows(*functions_callers(m, change))
     edits = change.edits
@@ -255,8 +268,8 @@ def _split_from_model(
     following: Sequence[Item],
     witnesses: Witnesses,
 ) -> tuple[list[list[Item]], set[int]]:
-    """Return the edits outside of the model, and the items (ids) of those that work with what came, or went, in the
-    model itself: they came, or went, with it."""
+    """Return the edits outside of the model, and the items (ids) of those that work with what was added, or removed, in
+    the model itself: they belong to it."""
     apart: list[list[Item]] = []
     attached: set[int] = set()
     wired = (
@@ -298,13 +311,12 @@ def _inputs_outside_model(
     m: Matching, layers: tuple[Layers, Layers], nodes: AbstractSet[int], new: bool, witnesses: Witnesses
 ) -> tuple[set[int], bool]:
     """Find what was added, or removed, outside of the model and of gradients before some such nodes, and whether it
-    takes something that came, or went, in the model."""
+    takes something that was added, or removed, in the model."""
     side, partner = (m.b, m.to_a) if new else (m.a, m.to_b)
     gradient, forward = witnesses.bodies[new].gradient, layers[new].forward
     seen, todo, with_model = set(nodes), sorted(nodes), False
     while todo:
-        edges = side.in_edges(todo.pop())
-        for source in side.graph.source[edges[~side.graph.control[edges]]].tolist():
+        for source in side.data_sources(todo.pop()):
             if exists(partner[source]) or gradient[source] or source in seen:
                 continue
             with_model |= bool(forward[source])
@@ -366,19 +378,17 @@ def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
     around: list[set[int]] = [set(), set()]
     for item in group:
         for side, nodes, new in ((m.a, item.change.edits.removed, False), (m.b, item.change.edits.added, True)):
-            graph = side.graph
             for node in nodes:
-                ends = {*graph.source[side.in_edges(node)].tolist(), *graph.target[side.out_edges(node)].tolist()}
+                ends = {*side.sources(node), *side.users(node)}
                 around[new] |= ends if new else {int(m.to_b[end]) for end in ends if exists(m.to_b[end])}
     return not around[0].isdisjoint(around[1])
 
 
 def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
-    """Return whether an op became another one, and feeds, or is fed by, what came or went with it."""
+    """Return whether an op became another one, and feeds, or is fed by, what was added or removed with it."""
     for old, new in item.change.edits.ops:
         for side, node, gone in ((m.a, old, False), (m.b, new, True)):
-            graph = side.graph
-            around = {*graph.source[side.in_edges(node)].tolist(), *graph.target[side.out_edges(node)].tolist()}
+            around = {*side.sources(node), *side.users(node)}
             for unit in units:
                 if not around.isdisjoint(unit.change.edits.added if gone else unit.change.edits.removed):
                     return True
@@ -386,8 +396,8 @@ def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
 
 
 def _merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
-    """Ops, scopes and functions that came or went, those that hold as many ops of each type as one change; if these are
-    still too many, all of one kind. Other changes stay as they are."""
+    """Ops, scopes and functions that were added or removed, those that hold as many ops of each type as one change; if
+    these are still too many, all of one kind. Other changes stay as they are."""
     m.note("alike", f"more than {MAX_SEPARATE_CHANGES:,} changes: what came or went alike is one of them")
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for by_type in (True, False):
@@ -428,7 +438,8 @@ def _name_causes(
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
         name = renames.rename_around(group) or renames.rename_of_change(change)
-        causes.append(scope_replacement(name, change, _exchanged_classes(layers, change)) if name else change)
+        change = scope_replacement(name, change, _exchanged_classes(layers, change)) if name else change
+        causes.append(name_loss_part(layers, change))
         named.update([name] if name else [])
     return causes, [change for change in others if change not in named or not renames.is_fully_replaced(change)]
 
@@ -444,8 +455,8 @@ def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[s
 
 
 def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
-    """Return the items that an edit is made of, and the changes that only follow from ops that came or went in it: the
-    weights of a layer behind a new one are of another size, a call is handed more, a new loss is summed up."""
+    """Return the items that an edit is made of, and the changes that only follow from ops that were added or removed in
+    it: the weights of a layer behind a new one are of another size, a call is handed more, a new loss is summed up."""
     own = [item for item in group if not item.follows]
     came = any(item.change.kind in ("added", "removed") for item in own)
     behind = [

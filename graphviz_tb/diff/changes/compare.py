@@ -4,7 +4,7 @@ names         renamed, moved                      one change for each substituti
 nodes         op types, attributes                one change for each (key, old, new)
 weights       shapes, settings                    one change for each layer, for each (input, old, new)
 units         added, removed                      one change for each whole scope, mirrors folded
-wires         rewired                             those that came or went with a unit belong to it
+wires         rewired                             those that were added or removed with a unit belong to it
 causes        all of these                        what was made, and behind it what follows
 functions     function-changed                    what changed in a body is inside
 interface     signature-changed, versions
@@ -31,13 +31,15 @@ from graphviz_tb.diff.changes.attributes import (
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division, parse_traced_list
 from graphviz_tb.diff.changes.causes import explain_changes
 from graphviz_tb.diff.changes.interface import (
+    BATCH_SIZE,
     function_signatures,
+    is_graph_result,
     is_other_output,
     model_setting_changes,
     version_changes,
 )
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.names import COUNTER_AT_END, name_changes
+from graphviz_tb.diff.changes.names import name_changes, without_counters
 from graphviz_tb.diff.changes.settings import Atom, is_weight, setting_changes, weight_changes
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.changes.units import (
@@ -57,7 +59,7 @@ from graphviz_tb.diff.columns.labels import NODE_CLASSES
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.traced import traced_width_changes
+from graphviz_tb.diff.traced import taken_constants, traced_width_changes
 from graphviz_tb.model.change import (
     SEVERITIES,
     Change,
@@ -68,18 +70,19 @@ from graphviz_tb.model.change import (
     concat_node_edits,
     sort_by_severity,
 )
-from graphviz_tb.model.change_content import FunctionBody, Setting, Unit
+from graphviz_tb.model.change_content import FunctionBody, Setting, Sides, Unit
 from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
+from graphviz_tb.model.layers import is_module
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER, shape_text
 from graphviz_tb.ops.layers import LayerRole, classes_with_role
-from graphviz_tb.ops.roles import INPUT_OPS, TRACED_RESULT_OPS, VARIABLE_OPS
+from graphviz_tb.ops.roles import INPUT_OPS, VARIABLE_OPS
 from graphviz_tb.options import DiffOptions
 
 PLACEHOLDER_OPS = INPUT_OPS | classes_with_role(LayerRole.INPUT)
 INPUT_SHAPE_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
 HANDLE_DTYPES = (RESOURCE_DTYPE_NUMBER, VARIANT_DTYPE_NUMBER)
-BATCH_SIZE = "batch size"  # what another first number of a shape is called, where one of both is not known
 COSMETIC_KEYS = frozenset({"_output_shapes", "_input_shapes", COLOCATION_ATTR, "device"})
 
 ChangesByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f
@@ -96,8 +99,13 @@ def compare_matched(m: Matching, options: DiffOptions, layers: tuple[Layers, Lay
     blocks: ChangesByBlock = defaultdict(list)
     for block, inside in by_block.items():
         blocks[block] = explain_changes(m, layers, inside, witnesses)
-    _add_by_block(blocks, function_signatures(m))
-    main += [(change, False) for change in (*_function_changes(m, blocks), *whole_function_changes(m))]
+    for block, changed in function_signatures(m).items():
+        blocks[block] += changed
+    bodies = _function_changes(m, blocks)
+    sizes = {pair for change, _ in main if change.setting for pair in change.setting.weights}
+    main += [(change, _is_sized_by_call(change, sizes, witnesses)) for change in bodies]
+    main += [(change, False) for change in whole_function_changes(m)]
+    main = _with_renamed_bodies(m, main)
     main += [(change, False) for change in model_setting_changes(m)]
     return sort_by_severity([*explain_changes(m, layers, main, witnesses), *version_changes(m, options)])
 
@@ -111,19 +119,15 @@ def _find_differences(
     new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, blocks_of[1], apart[1], layers[1].forward)
     wires = link_units(m, old_units, old_of, new_units, new_of)
     by_block: dict[int, list[Finding]] = defaultdict(list)
-    for blocks in (name_changes(m), wire_changes(m, wires), _unit_changes(m, layers, old_units, new_units, apart)):
+    taken, wires = taken_constants(m, wires)
+    units = _unit_changes(m, layers, old_units, new_units, apart)
+    for blocks in (name_changes(m), {0: taken}, wire_changes(m, wires), units):
         for block, changes in blocks.items():
             by_block[block] += [(change, False) for change in share_modules(m, changes)]
     for block, change, follows in _node_changes(m, layers, options, witnesses):
         by_block[block].append((change, follows))
     by_block[0] += [(change, False) for change in traced_width_changes(m)]
     return by_block
-
-
-def _add_by_block(blocks: ChangesByBlock, more: ChangesByBlock) -> None:
-    """Add changes to those of their block (of the new graph)."""
-    for block, changes in more.items():
-        blocks[block].extend(changes)
 
 
 def _node_changes(
@@ -176,9 +180,11 @@ def _node_changes(
 
 
 def _as_division(layers: Layers, node: int, difference: Difference) -> Difference:
-    """Return the heads of an attention in a trace of PyTorch, which has the shape that something is reshaped to as
-    text."""
-    before, after = parse_traced_list(difference.old), parse_traced_list(difference.new)
+    """Return the heads of an attention in a program of PyTorch; a trace has the shape that something is reshaped to
+    as text."""
+    before, after = (
+        value if isinstance(value, list) else parse_traced_list(value) for value in (difference.old, difference.new)
+    )
     divided = (
         layer_division(layers, node, before, after) if layers.side.has_module_scopes and before and after else None
     )
@@ -199,7 +205,7 @@ def _word_batch_size(m: Matching, new: int, difference: Difference) -> Differenc
     became known or unknown."""
     if difference.key in INPUT_SHAPE_KEYS and _is_shape(difference.old) and _is_shape(difference.new):
         return replace(difference, old=shape_text(difference.old), new=shape_text(difference.new))
-    if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDER_OPS:
+    if difference.key != "shape" or m.b.op_type(new) not in PLACEHOLDER_OPS:
         return difference
     # e.g. "?×28×28" and "32×28×28": the batch alone.
     (old, *rest), (now, *others) = (str(shape).split("×") for shape in (difference.old, difference.new))
@@ -237,7 +243,7 @@ def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
     if not (around or layers.side.has_module_scopes):
         return name
     layer, scope = layers.layer_of_node(node), name.rpartition("/")[0]
-    if around and scope and not exists(layer) and not layers.side.graph.layers:
+    if around and scope and not exists(layer) and not layers.side.graph.layers and not is_module(last_segment(name)):
         return scope
     return layers.name(layer) if exists(layer) and layers.side.has_module_scopes else name
 
@@ -296,18 +302,9 @@ def _unit_change(m: Matching, layers: tuple[Layers, Layers], group: Units, new: 
 def _feeds_graph(side: GraphColumns, node: int) -> bool:
     """Return whether an op is fed from outside: no handle of a variable that a function captured."""
     definition = side.graph.node_def(node)
-    if side.graph.op_types[side.graph.op[node]] not in PLACEHOLDER_OPS:
+    if side.op_type(node) not in PLACEHOLDER_OPS:
         return False
     return definition is None or "dtype" not in definition.attr or definition.attr["dtype"].type not in HANDLE_DTYPES
-
-
-def is_graph_result(side: GraphColumns, nodes: list[int]) -> bool:
-    """Return whether an op is a result of a traced function: TensorFlow ends these in `Identity`, `Identity_1`, … that
-    nobody uses."""
-    graph = side.graph
-    named = all(COUNTER_AT_END.sub("", graph.name[node]) == graph.op_types[graph.op[node]] for node in nodes)
-    named &= all(graph.op_types[graph.op[node]] in TRACED_RESULT_OPS for node in nodes)
-    return named and not any(len(side.out_edges(node)) for node in nodes)
 
 
 def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
@@ -335,8 +332,58 @@ def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
     return alike_changes
 
 
+def _is_sized_by_call(change: Change, sizes: set[Sides], witnesses: Witnesses) -> bool:
+    """Return whether all that is another in a body are the `sizes` of weights that its layer hands it, and what is of
+    these sizes."""
+    return all(
+        setting is not None
+        and setting.weights
+        and sizes.issuperset(setting.weights)
+        and all(witnesses.is_size(part.old, part.new) for part in setting.beside)
+        for setting in (inner.setting for inner in change.inside)
+    )
+
+
+def _with_renamed_bodies(m: Matching, found: list[Finding]) -> list[Finding]:
+    """Return what was found, with the bodies in which only names are others behind the change of the scope's name that
+    they follow from: TensorFlow writes the names of a layer into its loops."""
+    renames = {
+        pair: number
+        for number, (change, _) in enumerate(found)
+        if change.kind in ("renamed", "moved")
+        for pair in change.edits.scopes
+    }
+    behind: dict[int, list[Change]] = defaultdict(list)
+    left = []
+    for number, (change, _) in enumerate(found):
+        inside = change.inside if change.kind == "function-changed" else ()
+        only_names = inside and all(inner.kind in ("renamed", "moved") for inner in inside)
+        pair = next((pair for pair in renames if only_names and _follow_rename(m, change, pair)), None)
+        if pair is None:
+            left.append(number)
+        else:
+            behind[renames[pair]].append(change)
+    return [
+        (replace(found[number][0], consequences=(*found[number][0].consequences, *behind[number])), found[number][1])
+        if behind[number]
+        else found[number]
+        for number in left
+    ]
+
+
+def _follow_rename(m: Matching, change: Change, pair: tuple[int, int]) -> bool:
+    """Return whether the names in a body are what they were, with the new name of a scope in place of the old one."""
+    old, new = m.a.scopes.name[pair[0]], m.b.scopes.name[pair[1]]
+    nodes = [*change.all_edits().nodes]
+    for row, _ in change.all_edits().scopes:
+        inside = m.a.scopes.nodes(row)
+        nodes += [(node, int(m.to_b[node])) for node in inside.tolist() if exists(m.to_b[node])]
+    names = ((m.a.graph.name[mine].replace(old, new), m.b.graph.name[other]) for mine, other in nodes)
+    return all(without_counters(mine) == without_counters(other) for mine, other in names)
+
+
 def whole_function_changes(m: Matching) -> list[Change]:
-    """Functions that came or went."""
+    """Functions that were added or removed."""
     taken = set(m.functions.values())
     changes = []
     for new, side, kept in ((False, m.a, set(m.functions)), (True, m.b, taken)):

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
 from graphviz_tb.diff.changes.called import group_counts
@@ -18,9 +19,10 @@ from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.interpret.layer_classes import COMPOSED_ACTIVATIONS
+from graphviz_tb.diff.traced import WIDTH_KEYS
+from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
-from graphviz_tb.model.change_content import Setting, Sides, Unit
+from graphviz_tb.model.change_content import Setting, SettingPart, Sides, Unit
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
@@ -35,12 +37,14 @@ from graphviz_tb.ops.roles import (
 
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
+GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
 NORMALIZATION = "Normalization"  # the end of class names that only the computation distinguishes
 TRACED_FUNCTION_PREFIX = re.compile(
     r"^__(?:inference|forward|backward)_"
 )  # what TensorFlow puts before a traced function's name
 # Keys that name an edit, the most telling first.
 KEYS_BY_TELLING = (
+    "bidirectional",
     "dilation",
     "kernel",
     "num_heads",
@@ -95,7 +99,7 @@ def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence
 def _chain_change(
     m: Matching, layers: tuple[Layers, Layers], changes: list[Change], kind: ChangeKind, severity: Severity
 ) -> Change:
-    """Return a chain of ops or scopes that came, or went, as one."""
+    """Return a chain of ops or scopes that were added, or removed, as one."""
     side = m.b if kind == "added" else m.a
     parts = sort_parts_by_flow(side, [change for change in changes if change.kind == kind])
     units = [(change, change.unit) for change in parts if change.unit]
@@ -129,8 +133,8 @@ def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, 
     side, inside = layers.side, set(nodes)
     owners = set()
     for node in nodes:
-        if layers.forward[node] and side.graph.op_types[side.graph.op[node]] in VARIABLE_READ_OPS | VARIABLE_OPS:
-            for source in side.graph.source[side.in_edges(node)].tolist():
+        if layers.forward[node] and side.op_type(node) in VARIABLE_READ_OPS | VARIABLE_OPS:
+            for source in side.sources(node):
                 layer = layers.layer_of_node(source)
                 if source not in inside and exists(layer) and layer != layers.layer_of_node(node):
                     owners.add(layers.name(layer))
@@ -138,7 +142,7 @@ def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, 
 
 
 def _changed_node_names(m: Matching, change: Change, kind: ChangeKind) -> list[str]:
-    """Return the names of the nodes that came or went."""
+    """Return the names of the nodes that were added or removed."""
     if kind == "added":
         return [m.b.graph.name[node] for node in change.edits.added]
     return [m.a.graph.name[node] for node in change.edits.removed]
@@ -165,23 +169,42 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
     kinds = _exchanged_classes_of(layers, old, new, (went, came))
-    content = Setting("groups", *counts) if counts else Setting("op", *(kinds or words), beside=beside)
+    if kinds and all(kind in GATE_COUNTS for kind in kinds):
+        beside = _without_gates(beside, kinds)
+    weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
+    content = Setting("op", *(kinds or words), beside=beside, weights=weights if kinds else ())
+    content = Setting("groups", *counts) if counts else content
     names, ops = (layers[0].name(old), layers[1].name(new)), len(went) + len(came)
     grave: Severity = "attribute" if counts else severity
     return Change("changed", grave, *names, ops, content, edits=edits_of_changes(changes))
+
+
+def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str]) -> tuple[SettingPart, ...]:
+    """Return the settings beside an exchange of recurrent layers as a program has them: their weights have so many
+    columns for each gate, and another class has another number of gates."""
+    made: list[SettingPart] = []
+    for part in parts:
+        if part.key == "units" and f"{part.old}{part.new}".isdecimal():
+            units = [int(size) // GATE_COUNTS[kind] for size, kind in zip((part.old, part.new), kinds, strict=True)]
+            made += [replace(part, old=str(units[0]), new=str(units[1]))] if units[0] != units[1] else []
+        elif (part.key, part.old, part.new) != ("op", *kinds):
+            made.append(part)
+    return tuple(made)
 
 
 def _exchanged_classes_of(
     layers: tuple[Layers, Layers], old: int, new: int, nodes: tuple[Sequence[int], Sequence[int]]
 ) -> tuple[str, str] | None:
     """Return the classes of a layer and of the one in its place, where both are known, and of at least one most ops
-    came or went; None where these say nothing."""
+    were added or removed; None where these say nothing."""
     kinds = tuple(LayerClasses(side).class_of(layer) for side, layer in zip(layers, (old, new), strict=True))
     if not exists(old) or not exists(new) or kinds[0] == kinds[1] or not all(kinds):
         return None
     sizes = [side.side.scopes.size(layer) for side, layer in zip(layers, (old, new), strict=True)]
     mostly = any(2 * len(some) >= size for some, size in zip(nodes, sizes, strict=True))
-    return (kinds[0], kinds[1]) if mostly or all(NORMALIZATION in kind for kind in kinds) else None
+    # Classes that only the computation, or the weights, tell apart.
+    related = all(NORMALIZATION in kind for kind in kinds) or all(kind in GATE_COUNTS for kind in kinds)
+    return (kinds[0], kinds[1]) if mostly or related else None
 
 
 def _main_layer(layers: Layers, nodes: Sequence[int]) -> int:
@@ -259,7 +282,7 @@ def _op_word(side: GraphColumns, node: int) -> str:
     called = side.functions_called_by_node.get(node, [])
     if len(called) == 1:
         return TRACED_FUNCTION_PREFIX.sub("", base_name(side.graph.functions[called[0][1]].name)).strip("_")
-    return str(side.graph.op_types[side.graph.op[node]]).removeprefix(TRACED_OP)
+    return str(side.op_type(node)).removeprefix(TRACED_OP)
 
 
 def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
@@ -268,27 +291,30 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
     convolution = next((change for change in changes if change.kind == "changed"), None)
     for change in changes if convolution is not None else ():
         for side, nodes in ((m.a, change.edits.removed), (m.b, change.edits.added)):
-            widened = [node for node in nodes if side.graph.op_types[side.graph.op[node]] == "SpaceToBatchND"]
+            widened = [node for node in nodes if side.op_type(node) == "SpaceToBatchND"]
             if convolution is not None and widened:
                 # The blocks are as large as the dilation; without them it is 1 in each dimension.
-                shape = _block_shape(side, widened[0])
+                shape = _constant_input(side, widened[0], 1)
                 plain = [1] * len(shape)
-                content = Setting("dilation", *((shape, plain) if side is m.a else (plain, shape)))
+                old, new = (shape, plain) if side is m.a else (plain, shape)
+                # What is cut in blocks is padded before; the convolution itself pads nothing then.
+                padded = any(_constant_input(side, widened[0], 2))
+                content = Setting("dilation", old, new, attributes=("padding",) if padded else ())
                 return replace(convolution, content=content, edits=NodeEdits(), ops=0)
     return None
 
 
-def _block_shape(side: GraphColumns, node: int) -> list[int]:
-    """Return the second input of an op that cuts in blocks; nothing where it is no constant."""
+def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:
+    """Return what an op takes at an input; nothing where it is no constant."""
     edges = side.in_edges(node)
-    sources = side.graph.source[edges[(side.graph.slot[edges] == 1) & ~side.graph.control[edges]]].tolist()
+    sources = side.graph.source[edges[(side.graph.slot[edges] == slot) & ~side.graph.control[edges]]].tolist()
     definition = side.graph.node_def(sources[0]) if sources else None
-    shape = (
+    values = (
         tensor_numbers(definition.attr["value"].tensor)
         if definition is not None and definition.op in CONSTANT_OPS and "value" in definition.attr
         else []
     )
-    return shape if isinstance(shape, list) else []
+    return values if isinstance(values, list) else []
 
 
 def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
@@ -319,10 +345,16 @@ def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
 def _is_derived_setting(first: Change, other: Change) -> bool:
     """Return whether a setting only has the old and the new value of another difference among its numbers: a size. What
     a dropout multiplies by follows from its rate."""
-    if (first.key, other.key) == ("rate", "scale"):
-        return True
     own, size = first.setting, other.setting
-    if size is None or not size.constant:
+    if (first.key, other.key) == ("rate", "scale") or (own and other.key in own.attributes):
+        return True
+    if size is None:
+        return False
+    # A layer that reads both ways gives twice as many numbers.
+    if first.key == "bidirectional" and other.key in WIDTH_KEYS and f"{size.old}{size.new}".isdecimal():
+        low, high = sorted((int(size.old), int(size.new)))
+        return high == 2 * low
+    if not size.constant:
         return False
     before, after = (value if isinstance(value, list) else [value] for value in (size.old, size.new))
     old, new = (str(own.old), str(own.new)) if own else ("", "")
@@ -340,8 +372,7 @@ def bias_change(m: Matching, layers: tuple[Layers, Layers], change: Change) -> C
     loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
     if len(loud) != 1 or graph.op_types[graph.op[loud[0]]] not in BIAS_OPS:
         return None
-    edges = owner.side.in_edges(loud[0])
-    sources = graph.source[edges[~graph.control[edges]]].tolist()
+    sources = owner.side.data_sources(loud[0])
     inside = set(nodes)
     weights = [source for source in sources if source in inside]
     products = [source for source in sources if graph.op_types[graph.op[source]] in PRODUCT_OPS]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
-from graphviz_tb.diff.changes.layers import QUIET_OPS, Layers
+from graphviz_tb.diff.changes.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import substitution, without_counters
-from graphviz_tb.diff.changes.wiring import input_differences
+from graphviz_tb.diff.changes.units import input_differences
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.interpret.training import gradient_scope
@@ -46,7 +46,8 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
     # A change in a function is located at its calls: the function is in no layer of the main graph.
     if is_function(change):
         old, new = functions_callers(m, change)
-        follows = all(_may_follow_in_function(inner) for inner in change.inside) and bool(change.inside)
+        inside = change.inside
+        follows = follows or (all(_may_follow_in_function(inner) for inner in inside) and bool(inside))
     if change.kind == "rewired":
         follows = _only_other_outputs(m, change)
     # What asks for sizes comes and goes as sizes are known; another op type or another input there is an edit.
@@ -67,7 +68,7 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
 
 
 def is_plumbing(change: Change) -> bool:
-    """Return whether all that came, or went, only brings values or hands them on."""
+    """Return whether all that was added, or removed, only brings values or hands them on."""
     return change.kind in ("added", "removed") and op_types_of(change) <= QUIET_OPS
 
 
@@ -79,8 +80,8 @@ def _is_in_model_wire(layers: tuple[Layers, Layers], change: Change) -> bool:
 
 
 def computes_metrics(m: Matching, change: Change) -> bool:
-    """Return whether all that came, or went, sums up and reports what metrics keep: it computes with their variables
-    alone."""
+    """Return whether all that was added, or removed, sums up and reports what metrics keep: it computes with their
+    variables alone."""
     if change.kind not in ("added", "removed"):
         return False
     side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
@@ -100,13 +101,13 @@ def is_function(change: Change) -> bool:
 
 
 def op_types_of(change: Change) -> Set[str]:
-    """Return the types of ops that came or went, none for any other change."""
+    """Return the types of ops that were added or removed, none for any other change."""
     return change.unit.op_types.keys() if change.unit else frozenset()
 
 
 def _serves_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
-    """Return whether only ops came or went that gradients alone use, and nothing of the model takes them, or took
-    them."""
+    """Return whether only ops were added or removed that gradients alone use, and nothing of the model takes them, or
+    took them."""
     if change.kind not in ("added", "removed") or any(layers[1].forward[new] for _, new in change.edits.inputs):
         return False
     old, new = _touched_nodes(change)
@@ -171,8 +172,8 @@ def _layer_key(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool)
 def _rewired_layers(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[LayerKey]:
     """Yield the layers that rewired inputs come from and came from."""
     for old, new in change.edits.inputs:
-        before = {int(m.a.graph.source[edge]) for edge in m.a.in_edges(old).tolist()}
-        after = {int(m.b.graph.source[edge]) for edge in m.b.in_edges(new).tolist()}
+        before = set(m.a.sources(old))
+        after = set(m.b.sources(new))
         kept = {int(m.to_b[node]) for node in before if exists(m.to_b[node])}
         for node in kept ^ after:
             yield "new", layers[1].layer_of_node(node)
@@ -209,7 +210,7 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
 
 def _is_loose(m: Matching, item: Item) -> bool:
     """Return whether only inputs are others, and one of them comes from one node that stayed in place of another one:
-    that is no part of what came, went or changed around it."""
+    that is no part of what was added, removed or changed around it."""
     return any(
         exists(wire.before)
         and exists(wire.after)
@@ -223,7 +224,8 @@ def _is_loose(m: Matching, item: Item) -> bool:
 def _split_orders(
     items: Sequence[Item], group: Sequence[int], linked: Mapping[int, Sequence[int]]
 ) -> Iterable[Sequence[int]]:
-    """Yield a group whole; split ops that came or went from a new order of several layers in the same group."""
+    """Yield a group whole; split ops that were added or removed from a new order of several layers in the same
+    group."""
     wired = {number for number in group if items[number].change.kind == "rewired"}
     units = [number for number in group if number not in wired]
     if not wired or {items[number].change.kind for number in units} not in ({"added"}, {"removed"}):
@@ -247,7 +249,7 @@ def _split_orders(
 
 def _is_shifted(change: Change, series: Set[str]) -> bool:
     """Return whether only members of series take the inputs of other ones, or something takes another member, because
-    one of some `series` came or went."""
+    one of some `series` was added or removed."""
     if _is_series_member(change, series):
         return True
     return all(without_counters(wire.old or "") == without_counters(wire.new or "") for wire in inputs_of(change))
@@ -295,7 +297,7 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
         around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in _rewired_pairs(item)}
         within = _layers_with_exchange(items) if exchanged else frozenset()
         for node, number in at_node.items():
-            for source in side.graph.source[side.in_edges(node)].tolist():
+            for source in side.sources(node):
                 if source in at_node and at_node[source] != number:
                     # What replaced something in a layer is no part of a new layer behind it.
                     if within.isdisjoint(items[at_node[source]].layers ^ items[number].layers):
@@ -359,7 +361,7 @@ def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int,
             int(source): number
             for number, item in enumerate(items)
             for node in (item.change.edits.added if new else item.change.edits.removed)
-            for source in side.graph.source[side.in_edges(node)].tolist()
+            for source in side.sources(node)
         }
         for number, item in enumerate(items):
             wires = [wire for pair in _rewired_pairs(item) for wire in input_differences(m, *pair) if not wire.control]
@@ -386,14 +388,14 @@ def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
         }
         for number, change in parts:
             for node in change.edits.added or change.edits.removed:
-                sources = [name[source] for source in side.graph.source[side.in_edges(node)].tolist()]
+                sources = [name[source] for source in side.sources(node)]
                 for pair in ((user, other) for user in sources for other in sources if len(sources) == GATE_INPUTS):
                     if entered.get(pair, number) != number:
                         yield entered[pair], number
 
 
 def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Yield a loss that came, or went, and the ops that add up losses in the same scope."""
+    """Yield a loss that was added, or removed, and the ops that add up losses in the same scope."""
     first: dict[tuple[str, str], int] = {}
     scopes = [(item.change.kind, item.change.name.rpartition("/")[0]) for item in items]
     for number, item in enumerate(items):
@@ -405,7 +407,7 @@ def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
 
 
 def is_loss_scope(m: Matching, change: Change) -> bool:
-    """Return whether a scope that came, or went, works out a loss."""
+    """Return whether a scope that was added, or removed, works out a loss."""
     if not (change.unit and change.unit.scope):
         return False
     side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
@@ -427,7 +429,7 @@ PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
 
 
 def exchanges_ops(item: Item) -> bool:
-    """Return whether ops came, went or are others."""
+    """Return whether ops were added, removed or exchanged."""
     return item.change.severity == "op" and item.change.kind in ("added", "removed", "changed")
 
 
@@ -444,7 +446,7 @@ def is_inner_name(
     what is derived."""
     if change.kind not in ("renamed", "moved"):
         return False
-    if change.severity == "cosmetic":
+    if change.severity == "cosmetic" or _moves_weight_in_layer(m, layers, change):
         return True
     scopes, forward = layers[1].side.scopes, layers[1].forward
     derived = [not forward[scopes.nodes(new)].any() for _, new in change.edits.scopes]
@@ -461,10 +463,25 @@ def is_inner_name(
             return False
     side = layers[0].side
     for old, new in change.edits.nodes:
-        plumbing = side.graph.op_types[side.graph.op[old]] in PLUMBING
+        plumbing = side.op_type(old) in PLUMBING
         if layers[0].forward[old] and not plumbing and _layer_key(m, layers, new, True) not in near:
             return False
     return True
+
+
+def _moves_weight_in_layer(m: Matching, layers: tuple[Layers, Layers], change: Change) -> bool:
+    """Return whether only what brings a weight is in another scope of its layer now, as that of a cast."""
+    if change.kind != "moved":
+        return False
+    nodes = [*change.edits.nodes]
+    for row, _ in change.edits.scopes:
+        nodes += [(node, int(m.to_b[node])) for node in m.a.scopes.nodes(row).tolist()]
+    return all(
+        m.a.graph.op_types[m.a.graph.op[old]] in VALUE_PLUMBING
+        and exists(new)
+        and _layer_key(m, layers, old, False) == _layer_key(m, layers, new, True)
+        for old, new in nodes
+    )
 
 
 def all_follow(group: Sequence[Item]) -> bool:

@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
+from graphviz_tb.annotate import operation_costs, weight_costs
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.graphs.traversal import node_depths, reachable_mask
@@ -19,6 +20,7 @@ from graphviz_tb.interpret.layer_classes import infer_layer_class
 from graphviz_tb.limits import MAX_COSTED_NODES, MAX_STEPS_TO_USER
 from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
 from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.costs import NO_COST, Cost
 from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
@@ -63,6 +65,7 @@ class Layers:
         self.kernels: dict[tuple[int, int], tuple[int, ...]] = {}  # what `grouped` has found, by op and steps
         self._using: dict[int, int | None] = {}
         self._levels: dict[int, int] = {}
+        self._layer: dict[int, int] = {}
 
     @cached_property
     def forward(self) -> Bools:
@@ -85,6 +88,22 @@ class Layers:
         steps = node_depths(self.side.graph)
         most = max(steps, default=0) or 1
         return [step / most for step in steps]
+
+    @cached_property
+    def node_costs(self) -> list[Cost] | None:
+        """Return the cost of each node of the main graph, as `info` counts it; None of a graph that is too large."""
+        graph = self.side.graph
+        if len(graph) > MAX_COSTED_NODES:
+            return None
+        there = (graph.kept & ~exists(graph.function)).tolist()
+        return [cost if here else NO_COST for cost, here in zip(operation_costs(self.side.tensors), there, strict=True)]
+
+    @cached_property
+    def weight_costs(self) -> dict[int, Cost]:
+        """Return the costs of the weights of the main graph, as `info` counts them."""
+        graph = self.side.graph
+        there = graph.kept & ~exists(graph.function)
+        return {node: cost for node, cost in weight_costs(self.side.tensors).items() if there[node]}
 
     @cached_property
     def for_gradients(self) -> Bools:
@@ -154,9 +173,12 @@ class Layers:
 
     def layer_of_node(self, node: int) -> int:
         """Return the layer of a node; what only brings a weight belongs to the op that uses it."""
-        user = self.first_user(node)
-        row = int(self.of_row[self.side.scopes.of_node[user]])
-        return row if exists(row) else -1 - user
+        layer = self._layer.get(node)
+        if layer is None:
+            user = self.first_user(node)
+            row = int(self.of_row[self.side.scopes.of_node[user]])
+            layer = self._layer[node] = row if exists(row) else -1 - user
+        return layer
 
     def first_user(self, node: int, through: frozenset[str] = VALUE_PLUMBING) -> int:
         """Return the op that a weight is for: past reads, casts and identities; the node itself where it is no
@@ -246,7 +268,7 @@ class LayerClasses:
         if name in side.graph.layers:
             return side.graph.layers[name].class_name
         if not exists(layer):
-            return str(side.graph.op_types[side.graph.op[-1 - layer]])
+            return str(side.op_type(-1 - layer))
         if layer in self._attentions:
             return ATTENTION_CLASS
         nodes = side.scopes.nodes(layer)
@@ -278,7 +300,7 @@ def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
     ahead: list[set[int]] = [set() for _ in parts]
     behind: list[set[int]] = [set() for _ in parts]
     for node, number in of.items():
-        for source in side.graph.source[side.in_edges(node)].tolist():
+        for source in side.sources(node):
             if of.get(source, number) != number:
                 ahead[number].add(of[source])
                 behind[of[source]].add(number)
@@ -303,9 +325,9 @@ def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
 
 
 def is_quiet_part(side: GraphColumns, change: Change) -> bool:
-    """Return whether only constants, reads and their like came or went."""
+    """Return whether only constants, reads and their like were added or removed."""
     nodes = (*change.edits.added, *change.edits.removed)
-    return all(side.graph.op_types[side.graph.op[node]] in QUIET_OPS for node in nodes)
+    return all(side.op_type(node) in QUIET_OPS for node in nodes)
 
 
 # Where in the forward pass a change is: causes are listed from the inputs to the results, whatever their names.

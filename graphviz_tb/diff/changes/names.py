@@ -71,7 +71,8 @@ NAME_PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dens
 
 
 def counter_shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Scopes and nodes that have another number because members of a series came or went, or were counted anew."""
+    """Scopes and nodes that have another number because members of a series were added or removed, or were counted
+    again."""
     renamed = [name for name in _all_name_changes(m) if not name.moved and _is_shift(m, name)]
     renamed += are_counted_anew(m, other_names(m))
     scopes, nodes = ([(each.old, each.new) for each in renamed if each.scope == scope] for scope in (True, False))
@@ -84,7 +85,7 @@ def other_names(m: Matching) -> list[NameChange]:
 
 
 def _is_shift(m: Matching, renamed: NameChange) -> bool:
-    """Return whether a name has only another number, because members of a series came or went."""
+    """Return whether a name has only another number, because members of a series were added or removed."""
     known = (m.renumbered_scopes if renamed.scope else m.renumbered).get(renamed.old, False)
     return known or _is_counter_shift(m, renamed)
 
@@ -157,7 +158,7 @@ def substitution(old: str, new: str) -> tuple[str, str]:
 
 
 def name_changes(m: Matching) -> dict[int, list[Change]]:
-    """Return the changes of names, by block of the new graph; what TensorFlow only counted anew is no change."""
+    """Return the changes of names, by block of the new graph; what TensorFlow only counted again is no change."""
     names = other_names(m)
     recounted = are_counted_anew(m, names)
     m.recounted = len(recounted)
@@ -318,7 +319,7 @@ def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
     """Return whether both names are nothing but a number, or PyTorch's tracer numbered a value in them: `input.35`."""
     names = _renamed_leaf(m, renamed, True), _renamed_leaf(m, renamed, False)
     # "aten::add": PyTorch's op types have their namespace in front.
-    if not renamed.scope and "::" in m.a.graph.op_types[m.a.graph.op[renamed.old]]:
+    if not renamed.scope and "::" in m.a.op_type(renamed.old):
         return not renamed.moved and len(set(map(_without_trace_number, names))) == 1
     return not renamed.moved and all(name.isdecimal() for name in names)
 
@@ -330,7 +331,7 @@ def _is_argument(m: Matching, renamed: NameChange) -> bool:
 
 def _is_constant(m: Matching, renamed: NameChange) -> bool:
     """Return whether it is a constant: those are known by their user."""
-    return not renamed.scope and m.a.graph.op_types[m.a.graph.op[renamed.old]] in CONSTANT_OPS
+    return not renamed.scope and m.a.op_type(renamed.old) in CONSTANT_OPS
 
 
 def _numbers(m: Matching, scope: bool, row: int) -> NumberPairs:

@@ -11,12 +11,11 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphviz_tb.annotate import operation_costs, weight_costs
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import keeps_rate_in_variable
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import is_traced
-from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_COSTED_NODES, MAX_QUANTITY
+from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_QUANTITY
 from graphviz_tb.model.change import (
     CHANGE_QUANTITIES,
     Change,
@@ -25,8 +24,7 @@ from graphviz_tb.model.change import (
 )
 from graphviz_tb.model.change_content import Setting
 from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, exists
-from graphviz_tb.model.costs import NO_COST, Cost
-from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.graph import Mark
 
 QuantityColumn = Longs | None  # by node; None where the quantity is not known
 
@@ -52,34 +50,15 @@ class NodeQuantities:
     @cached_property
     def columns(self) -> Mapping[str, tuple[QuantityColumn, QuantityColumn]]:
         """Each quantity by node, of the old and of the new graph."""
-        (old, new), (before, after), (held, kept) = self.layers, self.costs, self.weights
-        by_word = {
-            "ops": (_op_counts(old), _op_counts(new)),
-            "parameters": (_parameter_counts(old, held), _parameter_counts(new, kept)),
-            "flops": (_flop_counts(old, before), _flop_counts(new, after)),
-        }
-        return {word: by_word[word] for word in CHANGE_QUANTITIES}
-
-    @cached_property
-    def costs(self) -> tuple[list[Cost] | None, list[Cost] | None]:
-        """Return the costs of the nodes of either graph; None where they are not counted."""
         old, new = self.layers
-        return _node_costs(old), _node_costs(new)
-
-    @cached_property
-    def weights(self) -> tuple[dict[int, Cost], dict[int, Cost]]:
-        """Return the costs of the weights of either graph."""
-        old, new = self.layers
-        return _weight_costs(old), _weight_costs(new)
+        counts = (_op_counts, _parameter_counts, _flop_counts)
+        return {word: (count(old), count(new)) for word, count in zip(CHANGE_QUANTITIES, counts, strict=True)}
 
     @cached_property
     def bounds_by_node(self) -> tuple[Mapping[str, Bytes], Mapping[str, Bytes]]:
         """Return for each known quantity that is a bound somewhere the kind of bound by node, in the old and the new
         graph."""
-        old, new = (
-            _bounds_by_node(layers, costs, weights, self.known_quantities)
-            for layers, costs, weights in zip(self.layers, self.costs, self.weights, strict=True)
-        )
+        old, new = (_bounds_by_node(layers, self.known_quantities) for layers in self.layers)
         return old, new
 
     def bounds(self, change: Change | None = None) -> tuple[Mapping[str, int], Mapping[str, int]]:
@@ -239,23 +218,21 @@ def _op_counts(layers: Layers) -> QuantityColumn:
     return shown.astype(np.int64)
 
 
-def _parameter_counts(layers: Layers, weights: Mapping[int, Cost]) -> QuantityColumn:
+def _parameter_counts(layers: Layers) -> QuantityColumn:
     """Count how many parameters of the model each node brings, as `info` counts them; None where nothing is known of
     any."""
-    counts = np.zeros(len(layers.side), np.int64)
+    counts, weights = np.zeros(len(layers.side), np.int64), layers.weight_costs
     counts[list(weights)] = [cost.parameters for cost in weights.values()]
     unsized = any(cost.is_lower_bound("parameters") for cost in weights.values())
     # The traces of PyTorch have no shapes of weights.
     return None if layers.side.graph.lacks_weight_shapes or (unsized and not counts.any()) else counts
 
 
-def _bounds_by_node(
-    layers: Layers, costs: list[Cost] | None, weights: Mapping[int, Cost], known: Container[str]
-) -> dict[str, Bytes]:
+def _bounds_by_node(layers: Layers, known: Container[str]) -> dict[str, Bytes]:
     """Return which bound of a quantity each node has, for each known quantity of which there are some."""
     columns: dict[str, Bytes] = {}
     kinds: dict[int, list[tuple[str, int]]] = {}  # by `id`: equal nodes have one object, and hashing it takes longer
-    for node, cost in chain(enumerate(costs or ()), weights.items()):
+    for node, cost in chain(enumerate(layers.node_costs or ()), layers.weight_costs.items()):
         if id(cost) not in kinds:
             bounded = dict.fromkeys((*cost.lower_bounds(), *cost.upper_bounds()))
             kinds[id(cost)] = [(word, cost.bound_index(word)) for word in bounded if word in known]
@@ -269,24 +246,9 @@ def _joined_bound(column: Bytes, nodes: Longs | None) -> int:
     return int(np.bitwise_or.reduce(column if nodes is None else column[nodes], initial=0))
 
 
-def _weight_costs(layers: Layers) -> dict[int, Cost]:
-    """Return the costs of the weights of the main graph, as `info` counts them."""
-    graph = layers.side.graph
-    there = graph.kept & ~exists(graph.function)
-    return {node: cost for node, cost in weight_costs(graph).items() if there[node]}
-
-
-def _node_costs(layers: Layers) -> list[Cost] | None:
-    """Return the cost of each node of the main graph, as `info` counts it; None of a graph that is too large."""
-    graph: Graph = layers.side.graph
-    if len(graph) > MAX_COSTED_NODES:
-        return None
-    there = graph.kept & ~exists(graph.function)
-    return [cost if here else NO_COST for cost, here in zip(operation_costs(graph), there.tolist(), strict=True)]
-
-
-def _flop_counts(layers: Layers, costs: list[Cost] | None) -> QuantityColumn:
+def _flop_counts(layers: Layers) -> QuantityColumn:
     """Return the floating point operations of each node of the main graph; None where unknown."""
+    costs = layers.node_costs
     return None if costs is None else np.fromiter((cost.flops for cost in costs), np.int64, len(layers.side))
 
 

@@ -50,7 +50,7 @@ def other_places(changes: Iterable[Change], first: Change) -> tuple[tuple[str | 
 def change_wording(change: Change) -> str:
     """Return a text that is equal for two changes that are one edit at two places: old and new state, but no place.
 
-    Something that came, or went, at two places is one where it is called the same there and holds the same.
+    Something that was added, or removed, at two places is one where it is called the same there and holds the same.
     """
     content = change.content
     if isinstance(content, Setting):
@@ -116,7 +116,7 @@ def _part_wording(part: SettingPart) -> str:
 
 
 def _without_parts(member: Change, parts: Sequence[SettingPart]) -> Change:
-    """Return a change without some of the differences beside the first."""
+    """Return a change without some of the differences next to the first."""
     gone = {part.key for part in parts}
     assert member.setting is not None
     content = replace(member.setting, beside=tuple(part for part in member.further_settings if part.key not in gone))
@@ -125,14 +125,15 @@ def _without_parts(member: Change, parts: Sequence[SettingPart]) -> Change:
 
 
 def _part_change(member: Change, part: SettingPart) -> Change:
-    """Return a difference beside the first as a change."""
+    """Return a difference next to the first as a change."""
     attributes = tuple(each for each in member.edits.attributes if each[2] == part.key)
     content, edits = Setting(part.key, part.old, part.new), NodeEdits(attributes=attributes)
     return Change("changed", "attribute", member.old, member.new, len(attributes), content, edits=edits)
 
 
 def _join_alike_layers(m: Matching, groups: Sequence[list[Change]]) -> list[list[Change]]:
-    """Groups with layers that came, or went, alike at `MIN_ALIKE_PLACES` places put together, whatever their names."""
+    """Groups with layers that were added, or removed, alike at `MIN_ALIKE_PLACES` places put together, whatever their
+    names."""
     alike: dict[str, list[list[Change]]] = defaultdict(list)
     for number, members in enumerate(groups):
         alike[_layer_wording(m, members[0]) or str(number)].append(members)
@@ -145,8 +146,8 @@ def _join_alike_layers(m: Matching, groups: Sequence[list[Change]]) -> list[list
 
 
 def _layer_wording(m: Matching, change: Change) -> str:
-    """Return a text for a layer, or a chain of layers, that came or went, equal but for names; "" for any other change.
-    A single Keras layer is identified by its configuration, anything else by the types of its ops."""
+    """Return a text for a layer, or a chain of layers, that was added or removed, equal but for names; "" for any
+    other change. A single Keras layer is identified by its configuration, anything else by the types of its ops."""
     side, nodes = (m.b, change.edits.added) if change.kind == "added" else (m.a, change.edits.removed)
     unit = change.unit
     if unit is None or unit.function is not None or unit.reads or unit.equal:
@@ -163,12 +164,12 @@ def _layer_wording(m: Matching, change: Change) -> str:
 
 
 def _are_numbered(members: Sequence[Change]) -> bool:
-    """Return whether things that came or went have one name but for their numbers."""
+    """Return whether things that were added or removed have one name but for their numbers."""
     return members[0].unit is not None and len({last_segment(change.name) for change in members}) > 1
 
 
 def _layer_calls(change: Change) -> tuple[LayerExpression, ...]:
-    """Return the layers that came or went at a change, where they are known."""
+    """Return the layers that were added or removed at a change, where they are known."""
     return change.unit.layers if change.unit else ()
 
 
@@ -208,6 +209,10 @@ def merge_changes(members: Sequence[Change]) -> Change:
         orders = [member.rewiring.order for member in members if member.rewiring]
         blocks = sum((order and order.blocks) or 1 for order in orders)
         content = replace(content, order=replace(content.order, blocks=blocks))
+    elif isinstance(content, Setting) and content.key == "op":
+        # A layer of another class: its weights are others, at each place of its own sizes.
+        weights = (pair for member in members if member.setting for pair in member.setting.weights)
+        content = replace(content, weights=tuple(dict.fromkeys(weights)))
     behind = sort_by_severity(inner for member in members for inner in member.consequences)
     ops = sum(member.ops for member in members)
     edits = edits_of_changes(members)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from math import isclose, sqrt
 from typing import Any
 
@@ -20,17 +21,26 @@ from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
 from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Sides
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import EMBEDDING_OPS, SIZE_ARITHMETIC_OPS, VARIABLE_OPS, VARIABLE_READ_OPS, Role, has_role
-from graphviz_tb.ops.signatures import TENSORFLOW_LAYOUT, is_size_input, kernel_layout, kernel_sizes
+from graphviz_tb.ops.signatures import (
+    TENSORFLOW_LAYOUT,
+    is_size_input,
+    kernel_layout,
+    kernel_sizes,
+    kernel_turning_attribute,
+)
 
 # Shapes of weights: a variable or frozen weight with another shape is a change of the layer that owns it.
 
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
 ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
+WeightSettings = tuple[ValueChange, list[tuple[str, str, str]]]  # the most telling one, and the others
 
+TURNED_PRODUCT = "aten::linear"  # a product whose kernel is outputs×inputs
 FOLLOWING_SCORE = 0  # only what comes in, or one number a channel: it follows from what is before
 
 
@@ -38,7 +48,7 @@ def is_weight(m: Matching, new: int, difference: Difference) -> bool:
     """Return whether a difference is the shape of a weight."""
     if difference.key in ("weight", "value shape") and difference.attribute != "weight":
         return True
-    return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in VARIABLE_READ_OPS | VARIABLE_OPS
+    return difference.key == "shape" and m.b.op_type(new) in VARIABLE_READ_OPS | VARIABLE_OPS
 
 
 def weight_changes(
@@ -50,28 +60,26 @@ def weight_changes(
         follows = not layers[1].forward[atom[1]] and witnesses.value_follows(*atom)
         groups[int(m.b.block[atom[1]]), layers[1].layer_of_node(atom[1]), follows].append(atom)
     found = []
+    settings = cache(_weight_settings)  # thousands of layers may have the same weights
     for (block, layer, proven), members in groups.items():
-        change, follows = _layer_weight_change(m, layers, layer, members)
+        change, follows = _layer_weight_change(layers, layer, members, settings)
         found.append((block, change, proven or follows))
     return found
 
 
 def _layer_weight_change(
-    m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]
+    layers: tuple[Layers, Layers], layer: int, members: list[Atom], settings: Callable[..., WeightSettings]
 ) -> tuple[Change, bool]:
     graph = layers[1].side.graph
-    ops = _telling_ops(graph.op_types[graph.op[layers[1].first_user(new, SHAPE_PLUMBING)]] for _, new, _ in members)
+    ops = _telling_ops(_product_type(graph, layers[1].first_user(new, SHAPE_PLUMBING)) for _, new, _ in members)
     shapes = sorted(
         {(str(difference.old), str(difference.new)) for *_, difference in members},
         key=lambda pair: (-pair[0].count("×"), pair),
     )
-    # The most telling phrase of all weights of the layer; ties go by the word.
-    score, key, old, new = max(
-        [_weight_words(ops, *pair) for pair in shapes] + _attention_settings(shapes) + _recurrent_settings(shapes)
-    )
+    (score, key, old, new), further = settings(tuple(ops), tuple(shapes))
     names = layers[0].name(layers[0].layer_of_node(members[0][0])), layers[1].name(layer)
     weights = tuple(Sides(*pair) for pair in shapes)
-    beside = tuple(SettingPart(names[1], *each) for each in _secondary_settings(ops, shapes, key))
+    beside = tuple(SettingPart(names[1], *each) for each in further)
     content = Setting(key, old, new, weights=weights, beside=beside)
     edits = NodeEdits(
         attributes=tuple((mine, other, difference.attribute or difference.key) for mine, other, difference in members)
@@ -79,6 +87,13 @@ def _layer_weight_change(
     nodes = len({other for _, other, _ in members})
     severity: Severity = "op" if key == "op" else "attribute"
     return Change("changed", severity, *names, nodes, content, edits=edits), score == FOLLOWING_SCORE
+
+
+def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> WeightSettings:
+    """Return the most telling phrase of all weights of a layer, of equal ones by the word, and its other settings."""
+    words = [_weight_words(ops, *pair) for pair in shapes] + _attention_settings(shapes) + _recurrent_settings(shapes)
+    first = max(words)
+    return first, _secondary_settings(ops, shapes, first[1])
 
 
 def _secondary_settings(
@@ -167,6 +182,14 @@ def _telling_ops(ops: Iterable[str]) -> list[str]:
     return [op for op in found if op is not None]
 
 
+def _product_type(graph: Graph, node: int) -> str:
+    """Return the type of an op; of a product that turns its kernel one that has it so: outputs×inputs."""
+    op, definition = graph.op_types[graph.op[node]], graph.node_def(node)
+    turning = kernel_turning_attribute(op)
+    turned = turning and definition is not None and definition.attr[turning].i | definition.attr[turning].b
+    return TURNED_PRODUCT if turned else op
+
+
 def _has_other_layout(op: str) -> bool:
     """Return whether the axes of the kernel of an op have another order than TensorFlow's."""
     return kernel_layout(op) != TENSORFLOW_LAYOUT
@@ -250,16 +273,16 @@ def setting_changes(
     for atom in atoms:
         user, slot = _constant_user(layers[1], atom[1])
         word = _setting_term(m, atom[1], user, slot)
-        users = _constant_user(layers[0], atom[0])[0], user
-        taken = witnesses.incoming_sizes(users, atom[:2]) if layers[1].forward[user] else frozenset()
-        if layers[1].forward[user] and (divided := layer_division(layers[1], user, atom[2].old, atom[2].new, taken)):
-            word, before, after = divided
-            atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
-        op = m.b.graph.op_types[m.b.graph.op[user]]
+        op = m.b.op_type(user)
         whole = _is_whole(atom[2].old) and _is_whole(atom[2].new)
         # What is cut out of a list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
         shape = op in SLICE_OPS and not slot and isinstance(atom[2].old, list)
         size = word != UNITS and (is_size_input(op, slot) or (whole and (op in SIZE_ARITHMETIC_OPS or shape)))
+        users = _constant_user(layers[0], atom[0])[0], user
+        taken = witnesses.incoming_sizes(users, atom[:2]) if size and layers[1].forward[user] else frozenset()
+        if layers[1].forward[user] and (divided := layer_division(layers[1], user, atom[2].old, atom[2].new, taken)):
+            word, before, after = divided
+            atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
         values = repr((atom[2].old, atom[2].new))
         layer = layers[1].layer_of_node(user) if layers[1].forward[user] else None
         if layer is None:
@@ -350,6 +373,7 @@ def _setting_term(m: Matching, new: int, user: int, slot: int) -> str:
 
 WIDTH_KEYS = frozenset({"units", "filters", "output_dim", "num_heads", "key_dim"})
 TENSOR_TEXT = re.compile(r"^tensor\(([-+.e0-9]+)(?:, .*)?\)$")
+OPERAND = "other"  # the number that PyTorch adds, or multiplies by
 MAX_CAUSES_RELATED = 3  # widths that are more or less by one factor: these are one number of the whole model
 FACTOR_TOLERANCE = 1e-3  # relative: constants are rounded to float32
 
@@ -413,6 +437,7 @@ def _factor(change: Change, setting: Setting) -> float:
     if change.severity != "attribute":
         return 0.0
     tensor = isinstance(setting.old, str) and bool(TENSOR_TEXT.match(setting.old))
+    tensor |= isinstance(setting.old, float) and setting.key == OPERAND
     if not setting.constant and not tensor and setting.key not in WIDTH_KEYS:
         return 0.0
     # Rates and epsilons are set one by one.

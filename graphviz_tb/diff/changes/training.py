@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.layers import VALUE_PLUMBING, Layers
+from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, word_hash
@@ -23,12 +24,13 @@ from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import CONSTANT_OPS, VARIABLE_READ_OPS, Role, has_role
+from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
 from graphviz_tb.ops.signatures import setting_input_name
 
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 APPLY_PREFIX = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
+IN_BRANCH = "in a branch"  # where an optimizer works that skips some steps
 STEP_COUNTER = re.compile(r"_\d+$")
 
 
@@ -69,9 +71,25 @@ def training_of(layers: Layers) -> TrainedVariables:
         names.append(graph.name[node])
         if match := APPLY_PREFIX.match(graph.op_types[graph.op[node]]):
             types[match[1]] += 1
+    if not updating:
+        return _branched_training(side)
     # By the type of its updates, else by the scope that they are in.
     word = min(types, key=lambda word: (-types[word], word), default="") or _scope_word(names)
     return TrainedVariables(word, frozenset(trained), tuple(updating))
+
+
+def _branched_training(side: GraphColumns) -> TrainedVariables:
+    """Return how one side trains whose gradients go to a call that updates the variables: in a branch, as they may be
+    not finite where losses are scaled."""
+    graph = side.graph
+    takes_gradients = np.zeros(len(graph), bool)
+    takes_gradients[graph.target[graph.meaning.flow().gradient[graph.source] & ~graph.control]] = True
+    for node, calls in side.functions_called_by_node.items():
+        if takes_gradients[node] and graph.meaning.part()[node] == Part.UPDATE:
+            inside = np.isin(graph.function, [function for _, function in calls]) & graph.meaning.writes
+            if word := _scope_word([graph.name[written] for written in np.flatnonzero(inside).tolist()]):
+                return TrainedVariables(f"{word} {IN_BRANCH}", frozenset(), (node,))
+    return TrainedVariables("", frozenset())
 
 
 def _scope_word(names: Sequence[str]) -> str:
@@ -95,7 +113,8 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
     changes = []
     if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
         content = Setting("optimizer", old.optimizer, new.optimizer)
-        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
+        names = [side.optimizer.removesuffix(f" {IN_BRANCH}") for side in (old, new)]
+        changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
     if not (old.trained and new.trained):
         return changes
     # Of what leads to no gradient any more, as its result is not used, nobody set whether it is trained.
@@ -449,3 +468,43 @@ def clipping_changes(optimizer: Sequence[Change], parts: tuple[TrainingParts, Tr
             content = Setting(CLIPPING, old or None, new or None)
             return [Change("changed", "attribute", change.old, change.new, 0, content)]
     return []
+
+
+# The loss: a scope of the program in the place of another one, and what is done to labels before it.
+
+LOSS, LABEL_SMOOTHING = "loss", "label smoothing"
+SMOOTHING_OPS = ADD_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Sub", "RealDiv"}
+
+
+def name_loss_part(layers: tuple[Layers, Layers], change: Change) -> Change:
+    """Say of a change which part of the loss it is: another loss in the place of one, or labels that are made smoother
+    before it."""
+    nodes = change.edits.removed, change.edits.added
+    if change.unit and not change.unit.training and change.function is None:
+        new = change.kind == "added"
+        if _smooths_labels(layers[new], nodes[new]):
+            return replace(change, content=replace(change.unit, training=LABEL_SMOOTHING))
+    names = tuple(without_counters(last_segment(name or "")) for name in (change.old, change.new))
+    if change.setting and change.key == "op" and names[0] != names[1] and all(names):
+        parts = [side.side.graph.meaning.part()[list(own)] for side, own in zip(layers, nodes, strict=True)]
+        if all((part == Part.LOSS).any() for part in parts):
+            return replace(change, content=replace(change.setting, key=LOSS, old=names[0], new=names[1]))
+    return change
+
+
+def _smooths_labels(layers: Layers, nodes: Sequence[int]) -> bool:
+    """Return whether ops scale something and add to it before a loss takes it, and nothing that a weight is in."""
+    graph = layers.side.graph
+    types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
+    part = graph.meaning.part()
+    if not (types <= SMOOTHING_OPS and types & ADD_OPS and types & MULTIPLY_OPS) or not (part == Part.LOSS).any():
+        return False
+    data = ~graph.control
+    start = np.zeros(len(graph), bool)
+    start[list(nodes)] = True
+    behind = reachable_mask(start, graph.source[data], graph.target[data]) & layers.forward
+    weighs = layers.forward[graph.target] & (graph.meaning.origin[graph.source] >= 0) & data
+    weighed = np.zeros(len(graph), bool)
+    weighed[graph.target[weighs]] = True
+    made = reachable_mask(weighed, graph.source[data], graph.target[data])
+    return bool((behind & (part == Part.LOSS)).any()) and not (made & start).any() and not (weighed & behind).any()

@@ -1,8 +1,8 @@
 """Prove that a difference outside of the model follows from one that somebody made.
 
 gradient    works out gradients of a model that is another one
-parameter   leads to nothing but a variable that came or went with the model, or hangs on such variables alone
-body        is done in the same words for variables that stayed: it came, or went, with a variable or its gradient
+parameter   leads to nothing but a variable that was added or removed with the model, or hangs on such variables alone
+body        is done in the same words for variables that stayed: it belongs to a variable or its gradient
 size        another number in a shape is one that a weight has in its shape
 initial     a limit or a deviation that is worked out from the size of its variable
 saver       the order in which a saver lists variables
@@ -20,21 +20,21 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import SizePairs, parse_traced_list
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import Bodies, TrainingParts, equal_bodies, training_of
-from graphviz_tb.diff.changes.wiring import Rewire, input_differences, rewired_nodes
+from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import gradient_scope
+from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, Role, has_role
+from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, SIZE_ARITHMETIC_OPS, Role, has_role
 
 EFFECT_ROLES = (
     Role.ASSIGN,
@@ -150,7 +150,7 @@ class Witnesses:
         return [old for old, _ in other], [new for _, new in other]
 
     def _of_variables(self, new: bool, outside: Bools) -> Bools:
-        """Return which of some nodes follow from variables that came, or went, with the model."""
+        """Return which of some nodes follow from variables that were added, or removed, with the model."""
         layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
         graph = layers.side.graph
         fresh = np.zeros(len(graph), bool)
@@ -207,8 +207,7 @@ class Witnesses:
         todo = np.flatnonzero(known).tolist()
         while todo:
             node = todo.pop()
-            edges = side.in_edges(node)
-            for before in graph.source[edges[~graph.control[edges]]].tolist():
+            for before in side.data_sources(node):
                 left[before] -= 1
                 if not left[before] and among[before] and not known[before] and not found[before]:
                     found[before] = True
@@ -239,8 +238,7 @@ class Witnesses:
         todo, missing = np.flatnonzero(found).tolist(), left.tolist()
         while todo:
             node = todo.pop()
-            edges = side.out_edges(node)
-            for user in graph.target[edges[~graph.control[edges]]].tolist():
+            for user in side.data_users(node):
                 missing[user] -= 1
                 if not missing[user] and able[user] and not found[user]:
                     found[user] = True
@@ -248,8 +246,8 @@ class Witnesses:
         return found
 
     def function_follows(self, old: Iterable[int], new: Iterable[int]) -> bool:
-        """Return whether another function, or another body, follows: gradients alone call it, or what came or went, or
-        nothing in the graph does."""
+        """Return whether another function, or another body, follows: gradients alone call it, or what was added or
+        removed, or nothing in the graph does."""
         old, new = list(old), list(new)
         if (old or new) and all(
             free[node] for free, nodes in zip(self.free, (old, new), strict=True) for node in nodes
@@ -259,7 +257,7 @@ class Witnesses:
         return self.is_other_model and all(bodies.gradient[node] for bodies, nodes in called for node in nodes)
 
     def nodes_follow(self, new: bool, nodes: Sequence[int]) -> bool:
-        """Return whether nodes outside of the model that came, or went, all follow."""
+        """Return whether nodes outside of the model that were added, or removed, all follow."""
         return bool(self.proven[new][list(nodes)].all())
 
     @cached_property
@@ -281,10 +279,7 @@ class Witnesses:
             m.a.node_label[mine_of] != m.b.node_label[other_of]
         )
         for mine, other in zip(mine_of[given].tolist(), other_of[given].tolist(), strict=True):
-            shapes = [
-                decoder.tensors_of_node(node)("0").shape
-                for decoder, node in zip(self.decoders, (mine, other), strict=True)
-            ]
+            shapes = [side.tensors.tensors_of_node(node)("0").shape for side, node in ((m.a, mine), (m.b, other))]
             if None not in shapes and len(shapes[0] or ()) == len(shapes[1] or ()):
                 pairs |= _size_products(*([size or -1 for size in shape or ()] for shape in shapes))
         return frozenset(pairs)
@@ -301,14 +296,18 @@ class Witnesses:
         whole = isinstance(old, int) and isinstance(new, int) and not isinstance(old, bool)
         return whole and (old, new) in (self.sizes if sizes is None else sizes)
 
-    @cached_property
-    def decoders(self) -> tuple[TensorDecoder, TensorDecoder]:
-        """Return the tensors of either side."""
-        return TensorDecoder(self.m.a.graph), TensorDecoder(self.m.b.graph)
-
     def incoming_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
         """Return the old and new sizes of weights and inputs, and of what two ops that go together take next to what
-        they are `given`."""
+        they are `given`; of an op that puts a shape together, of what takes the shape."""
+        for _ in range(MAX_STEPS_TO_USER):
+            ends = []
+            for side, user in zip((self.m.a, self.m.b), users, strict=True):
+                takes = side.data_users(user)
+                if side.op_type(user) in SIZE_ARITHMETIC_OPS and len(set(takes)) == 1:
+                    ends.append(takes[0])
+            if len(ends) != len(users):
+                break
+            users, given = (ends[0], ends[1]), users
         return self.sizes | self._taken_sizes(users, given)
 
     def reshapes_follow(self, members: Sequence[tuple[int, int, Difference]]) -> bool:
@@ -323,19 +322,13 @@ class Witnesses:
     def _taken_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
         """Return the old and new numbers in the shapes of what two ops that go together take, and their products."""
         shapes: list[dict[int, Shape]] = []
-        for side, decoder, user, constant in zip((self.m.a, self.m.b), self.decoders, users, given, strict=True):
-            graph = side.graph
-            edges = [
-                edge
-                for edge in side.in_edges(user).tolist()
-                if not graph.control[edge] and graph.source[edge] != constant
-            ]
+        for side, user, constant in zip((self.m.a, self.m.b), users, given, strict=True):
+            graph, edges = side.graph, side.in_edges(user)
             shapes.append(
                 {
-                    int(graph.slot[edge]): decoder.tensors_of_node(int(graph.source[edge]))(
-                        graph.keys[graph.key[edge]]
-                    ).shape
-                    for edge in edges
+                    int(graph.slot[edge]): side.tensors.tensors_of_node(source)(graph.keys[graph.key[edge]]).shape
+                    for edge, source in zip(edges.tolist(), graph.source[edges].tolist(), strict=True)
+                    if not graph.control[edge] and source != constant
                 }
             )
         pairs: set[tuple[int, int]] = set()
@@ -429,7 +422,7 @@ class Witnesses:
 
     @staticmethod
     def _is_saver_node(side: GraphColumns, node: int) -> bool:
-        return has_role(side.graph.op_types[side.graph.op[node]], Role.SAVE, Role.RESTORE)
+        return has_role(side.op_type(node), Role.SAVE, Role.RESTORE)
 
 
 def _size_products(old: Sequence[int], new: Sequence[int]) -> set[tuple[int, int]]:

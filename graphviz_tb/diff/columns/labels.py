@@ -158,7 +158,7 @@ def _call_differences(
     old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any, Any]]:
     """Each argument that is another in the calls of a layer; which tensors they take is the matter of its edges, and so
-    are calls that came or went.
+    are calls that were added or removed.
 
     >>> list(_call_differences([{"y": 2.0, "tensors": [0]}], [{"y": 3.0, "tensors": [0]}]))
     [('argument y', 2.0, 3.0)]
@@ -283,8 +283,12 @@ def own_settings(configuration: Any) -> Any:
 def _hash_by_node(count: int, values: Mapping[int, Any]) -> Hashes:
     """Return one number a node; 0 for those of which nothing is known."""
     column = np.zeros(count, np.uint64)
+    known: dict[Any, int] = {}  # thousands of weights may have one type and shape
     for node, value in values.items():
-        column[node] = word_hash(json.dumps(own_settings(value), sort_keys=True, default=str))
+        key = value if isinstance(value, tuple) else id(value)
+        if key not in known:
+            known[key] = word_hash(json.dumps(own_settings(value), sort_keys=True, default=str))
+        column[node] = known[key]
     return column
 
 

@@ -10,6 +10,7 @@ from heapq import nsmallest
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.caches import MAX_SCOPE_NAME_LETTERS, ScopeNameBudget
 from graphviz_tb.diff.columns.labels import Known, Labels, label_nodes
 from graphviz_tb.diff.columns.values import (
@@ -322,11 +323,16 @@ class GraphColumns:
         return len(self.graph)
 
     def with_functions(self, classes: Hashes) -> None:
-        """Say which function is which; everything that depends on it is made anew."""
+        """Say which function is which; everything that depends on it is made again."""
         self.function_class = classes
         # Columns that are cached and contain the functions that nodes call.
         for name in ("node_label", "exact_scope_hashes", "structural_scope_hashes", "refined_rounds"):
             self.__dict__.pop(name, None)
+
+    def op_type(self, node: int) -> str:
+        """Return the op type of a node."""
+        word: str = self.graph.op_types[self.graph.op[node]]
+        return word
 
     def body(self, function: int) -> list[int]:
         """Return the nodes of a function."""
@@ -404,6 +410,19 @@ class GraphColumns:
         return calls
 
     @cached_property
+    def is_known_by_name(self) -> list[bool]:
+        """Return which nodes are in a function, call one, have settings of Keras, or an input that names no node."""
+        known: Bools = self.block > 0
+        known[[*self.functions_called_by_node, *self.dangling, *self.labels.configurations]] = True
+        flags: list[bool] = known.tolist()
+        return flags
+
+    @cached_property
+    def tensors(self) -> TensorDecoder:
+        """Return the tensors of the graph: shapes are inferred once for all who ask."""
+        return TensorDecoder(self.graph)
+
+    @cached_property
     def index(self) -> dict[tuple[int, str], int]:
         """Nodes by block and name."""
         return dict(zip(zip(self.block.tolist(), self.graph.name, strict=True), range(len(self)), strict=True))
@@ -455,6 +474,28 @@ class GraphColumns:
     def in_edges(self, node: int) -> Ints:
         """Ids of the edges into `node`, by slot."""
         return np.arange(self.in_start[node], self.in_start[node + 1], dtype=np.int32)
+
+    def sources(self, node: int) -> list[int]:
+        """Return the nodes that `node` takes from, by slot; those that it waits for too."""
+        nodes: list[int] = self.graph.source[self.in_edges(node)].tolist()
+        return nodes
+
+    def users(self, node: int) -> list[int]:
+        """Return the nodes that take from `node`, or wait for it."""
+        nodes: list[int] = self.graph.target[self.out_edges(node)].tolist()
+        return nodes
+
+    def data_sources(self, node: int) -> list[int]:
+        """Return the nodes whose values `node` takes."""
+        edges = self.in_edges(node)
+        nodes: list[int] = self.graph.source[edges[~self.graph.control[edges]]].tolist()
+        return nodes
+
+    def data_users(self, node: int) -> list[int]:
+        """Return the nodes that take a value of `node`."""
+        edges = self.out_edges(node)
+        nodes: list[int] = self.graph.target[edges[~self.graph.control[edges]]].tolist()
+        return nodes
 
     def out_edges(self, node: int) -> Ints:
         """Ids of the edges out of `node`."""

@@ -30,6 +30,7 @@ from graphviz_tb.diff.match.matching import (
     node_pairs,
     scope_pairs,
     series_runs,
+    split_number,
 )
 from graphviz_tb.diff.match.numbered import MIN_FUNCTION_SHARE, count_op_types, dice_coefficient
 from graphviz_tb.limits import MAX_ALIGNED_PAIRS
@@ -217,7 +218,7 @@ def match_from_roots(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings
 
 
 def _is_undecided_series(m: Matching, old: int, new: int) -> bool:
-    """Return whether two scopes alone do not say which members of a series in them came or went.
+    """Return whether two scopes alone do not say which members of a series in them were added or removed.
 
     The slots of an optimizer are alike in every layer; the layers say which is new. They are looked at first.
     """
@@ -306,6 +307,10 @@ def _match_ops(m: Matching, old: int, new: int) -> Findings:
     """Match the nodes directly in two matched scopes."""
     there_a = nodes_by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
     there_b = nodes_by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
+    if not any(map(split_number, (*there_a, *there_b))):  # no name is in a series
+        same = [(node, there_b[leaf]) for leaf, node in there_a.items() if leaf in there_b]
+        yield node_pairs([pair for pair in same if m.a.op_type(pair[0]) == m.b.op_type(pair[1])], Reason.NAME)
+        return
     for op, (mine_of, others_of) in _by_op(m, there_a, there_b).items():
         around_a, around_b = m.a.neighbourhood_hashes(2), m.b.neighbourhood_hashes(2)
         for words, mine, others in _shared_runs(mine_of, others_of, (around_a, around_b), (m.a.in_place, m.b.in_place)):
@@ -369,7 +374,7 @@ def match_same_names(m: Matching) -> Findings:
 
 def match_same_places(m: Matching) -> Findings:
     """Match free nodes of one name and other op types that take from, or give to, the same nodes: these were edited,
-    whatever came or went elsewhere."""
+    whatever was added or removed elsewhere."""
     for mine, others in _free_by_scope(m):
         there = {m.b.scopes.node_leaf[new]: new for new in reversed(others)}
         for old in mine:

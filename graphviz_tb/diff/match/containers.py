@@ -39,7 +39,7 @@ def match_containers(m: Matching) -> Findings:
 
 def _match_in_place(m: Matching) -> list[tuple[int, int]]:
     """Free scopes of one name in matched scopes, where all nodes directly in them that have a partner have it there:
-    however much came or went in them, they are the same."""
+    however much was added or removed in them, they are the same."""
     rows_a, rows_b = _free_scopes(m)
     there = {(int(m.b.scopes.parent[row]), m.b.scopes.leaf[row]): row for row in rows_b.tolist()}
     made: dict[int, int] = {}

@@ -305,11 +305,11 @@ class Matching:
     `reason[node of a]`, `scope_reason[row of a]` are members of `Reason`. `functions` maps functions of the old graph
     to those of the new one, `bodies` are hashes of the bodies of either side's functions.
     `renumbered` and `renumbered_scopes` are nodes and scopes of the old graph whose number shifted with their series
-    (true: because members came or went); `equals` counts, for an added scope or node of the new graph (key
+    (true: because members were added or removed); `equals` counts, for an added scope or node of the new graph (key
     `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be
     distinguished from. `shifts` maps old to new numbers by the words of a series (`tops` has the last of the old ones),
-    `caused` says whether members of such a series came or went, `decided` has the words of series in which it is
-    certain which members these are; `recounted` is how many names differ only in a number that was counted anew;
+    `caused` says whether members of such a series were added or removed, `decided` has the words of series in which
+    it is certain which members these are; `recounted` is how many names differ only in a number that was counted again;
     `wires` are what `rewires` has found, `values` what `differences_once` has,
     `cells` how many cells the tables of common subsequences had.
     """

@@ -308,7 +308,7 @@ def match_keras_layers(m: Matching) -> Findings:
 
 def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
     """Pairs by name, where one model has all layers of the other by name and settings, and somebody named those that
-    take other tensors: only wires are others, and some layers came or went. Else None."""
+    take other tensors: only wires are others, and some layers were added or removed. Else None."""
     there = m.b.graph.index[0]
     pairs = [(node, there[name]) for node, name in enumerate(m.a.graph.name) if name in there]
     if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):
@@ -380,4 +380,4 @@ def _layer_kinds(side: GraphColumns) -> Hashes:
 def _layer_hash(side: GraphColumns, node: int) -> int:
     """Return a number for the class of a layer."""
     known = side.labels.configurations.get(node)
-    return word_hash(str(known["class"]) if known else side.graph.op_types[side.graph.op[node]])
+    return word_hash(str(known["class"]) if known else side.op_type(node))

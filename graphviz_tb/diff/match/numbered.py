@@ -104,20 +104,20 @@ def _function_names(m: Matching) -> tuple[list[str], list[str]]:
 
 
 # What must be equal, the strictest first: the name, a hash of the body, and one that has the names in the body too.
-FunctionKey = Callable[[str, int, int], object]
-NAME_KEYS: tuple[FunctionKey, ...] = (
+BodyKey = Callable[[str, int, int], object]
+NAME_KEYS: tuple[BodyKey, ...] = (
     lambda name, body, exact: (name, body, exact),
     lambda name, body, exact: (base_name(name), body, exact),
     lambda name, body, exact: (base_name(name), body),
     lambda name, body, exact: name,
 )
-BODY_KEYS: tuple[FunctionKey, ...] = (
+BODY_KEYS: tuple[BodyKey, ...] = (
     lambda name, body, exact: (body, exact),
     lambda name, body, exact: body,
 )
 
 
-def _pair_by(m: Matching, names: tuple[list[str], list[str]], bodies: tuple[Hashes, Hashes], key: FunctionKey) -> None:
+def _pair_by(m: Matching, names: tuple[list[str], list[str]], bodies: tuple[Hashes, Hashes], key: BodyKey) -> None:
     """Pair free functions of equal keys, in natural order of their names."""
     names_a, names_b = names
     exact = (side.exact_scope_hashes[list(side.scopes.roots[1:])].tolist() for side in (m.a, m.b))
@@ -237,7 +237,7 @@ Place = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
 
 def match_by_variable(m: Matching) -> Findings:
-    """Match anew what hangs on matched variables outside of the model and of gradients, where it is matched with what
+    """Match again what hangs on matched variables outside of the model and of gradients, where it is matched with what
     hangs on other ones."""
     outside = _outside_model(m.a), _outside_model(m.b)
     if not outside[0].any() or not outside[1].any():

@@ -387,7 +387,7 @@ def _mark_moved(merged: Merged, source: MatchedGraphs, edits: NodeEdits) -> None
 
 
 def _first_places(source: MatchedGraphs, change: Change, names: dict[int, Where]) -> list[Where]:
-    """Nodes that represent a change in the picture: of those that came or went one that the text names."""
+    """Nodes that represent a change in the picture: of those that were added or removed one that the text names."""
     edits = change.edits
     if edits.removed:
         return [names[_named_node(source.old, edits.removed, change.old)]]

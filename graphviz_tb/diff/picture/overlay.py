@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -106,6 +106,10 @@ class Overlay(Colouring):
                 usual, fill=faded[0], stroke=faded[1], text=self.theme.secondary, second=self.theme.secondary
             )
         return self.sign_fill(sign)
+
+    def look_key(self, row: int) -> Hashable:
+        """Return a key that is equal for rows with equal fill and texts."""
+        return self.sign[row], self.words.get(row), is_drawn_as_op(self.hierarchy, row)
 
     def sign_fill(self, sign: str) -> RowFill:
         """Return the fill of a sign."""
@@ -349,10 +353,13 @@ class Both:
 
     def overlay(self, theme: str) -> Overlay:
         """Return the overlay that colours every row by its change, in a theme."""
-        if theme not in self._painters:
+        if not self._painters:
             self._painters[theme] = _make_overlay(
                 self.model.hierarchy, self.row_places, self.merged_graphs, self.changes, THEMES[theme]
             )
+        if theme not in self._painters:  # another theme has other colours for the same signs
+            known = next(iter(self._painters.values()))
+            self._painters[theme] = replace(known, theme=_pale_theme(THEMES[theme]))
         return self._painters[theme]
 
     def picture(self, options: PictureOptions) -> Picture:

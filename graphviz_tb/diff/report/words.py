@@ -74,7 +74,7 @@ def change_head(change: Change, types: int = MAX_TYPES) -> str:
 
 
 def _unit_head(change: Change, unit: Unit, types: int) -> str:
-    """Return the headline of ops, a scope or a function that came or went."""
+    """Return the headline of ops, a scope or a function that was added or removed."""
     if _names_apart(change):
         listed = [change.name, *((new if new is not None else old) or "" for old, new in change.also)]
         shown = ", ".join(listed[:MAX_PLACES]) + (", …" if len(listed) > MAX_PLACES else "")
@@ -127,8 +127,8 @@ def _listing(names: Sequence[str]) -> str:
 
 
 def _names_apart(change: Change) -> bool:
-    """Return whether ops of one type came or went at places that have other names than the first, so that no name is
-    that of all, or layers of one class at several places."""
+    """Return whether ops of one type were added or removed at places that have other names than the first, so that no
+    name is that of all, or layers of one class at several places."""
     unit = change.unit
     if unit is None or unit.parts or not change.also:
         return False

@@ -1,0 +1,65 @@
+"""Edits of Keras programs, traced with their training or frozen: each is said in its words, and alone."""
+
+from __future__ import annotations
+
+import tarfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from graphviz_tb.diff import diff
+from graphviz_tb.proto import GraphDef
+from tests.effort import part
+
+FOLDER = Path(__file__).resolve().parents[2] / "fixtures/step_edits"
+
+# network.edit.form: the number of changes, and words of the text; with ` | `, all of them.
+SAID = {
+    "images.decay.step": (1, "+ weight decay"),
+    "images.decay_and_norm.step": (2, "+ weight decay | + BatchNormalization"),
+    "images.smooth.step": (1, "+ label smoothing"),
+    "images.other_loss.step": (1, "loss categorical_crossentropy → mean_squared_error"),
+    "images.stride.frozen": (1, "strides [1, 2, 2, 1] → [1, 1, 1, 1]"),
+    "images.dilation.frozen": (1, "dilation [1, 1] → [2, 2]"),
+    "images.half.frozen": (1, "dtype float32 → float16"),
+    "words.units.step": (1, "units 6 → 10"),
+    "words.gru.step": (1, "op LSTM → GRU"),
+    "words.gru.frozen": (1, "op LSTM → GRU"),
+    "words.frozen_table.step": (1, "trainable true → false"),
+    # One of both ways went; the other one has no scope around it any more, and gives half as much.
+    "words.one_way.step": (3, "ReverseV2, ConcatV2 | forward_first_1 → net_1/first_1  renamed"),
+}
+UNSAID = ("averages", "padding", "rewired", "_output_shapes", "num_heads", "while_body")
+
+
+@cache
+def members(network: str) -> dict[str, bytes]:
+    with tarfile.open(FOLDER / f"{network}.tar.xz") as archive:
+        return {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
+
+
+@cache
+def graph(network: str, edit: str, form: str) -> GraphDef:
+    return GraphDef.FromString(members(network)[f"{edit}.{form}"])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("pair", part(list(SAID), 6))
+def test_an_edit_is_said_alone(pair: str, turned: bool) -> None:
+    network, edit, form = pair.split(".")
+    sides = graph(network, "base", form), graph(network, edit, form)
+    changes = diff(*sides[::-1]).inverse() if turned else diff(*sides)
+    most, words = SAID[pair]
+    text = changes.explain()
+    assert [word for word in words.split(" | ") if word not in text] == []
+    assert [word for word in UNSAID if word in text] == []
+    assert len(list(changes)) <= most
+
+
+def test_a_loop_is_matched_with_that_of_its_layer() -> None:
+    changes = diff(graph("words", "base", "step"), graph("words", "one_way", "step"))
+    assert changes.source is not None
+    pairs = {new: old for old, new, _ in changes.source.matches() if "lstm_cell" in new}
+    assert {"forward_first_1" in old for new, old in pairs.items() if "/first_1/" in new} == {True}
+    assert {"/last_1/" in old for new, old in pairs.items() if "/last_1/" in new} == {True}
