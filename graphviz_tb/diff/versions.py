@@ -56,6 +56,11 @@ def _tanh_gelu(x: Numbers) -> Numbers:
     return np.asarray(0.5 * x * (1 + np.tanh(inner)), float)
 
 
+def _reciprocal(x: Numbers) -> Numbers:
+    with np.errstate(divide="ignore"):
+        return np.reciprocal(x)
+
+
 STEPS: Mapping[str, Callable[..., Numbers]] = {
     "onnx::Add": np.add,
     "onnx::Sub": np.subtract,
@@ -81,6 +86,7 @@ ACTIVATIONS: tuple[tuple[str, Mapping[str, str], Callable[[Numbers], Numbers], f
     ("onnx::Mish", {}, lambda x: x * np.tanh(_softplus(x)), frozenset({"onnx::Softplus"})),
     ("onnx::HardSwish", {}, lambda x: x * _hard_sigmoid(x, 1 / 6, 0.5), frozenset({"onnx::HardSigmoid"})),
     ("onnx::Swish", {}, lambda x: x * _sigmoid(x), frozenset({"onnx::Sigmoid"})),
+    ("onnx::Reciprocal", {}, _reciprocal, frozenset({"onnx::Div"})),
 )
 NORMS: Mapping[str, Callable[[Numbers], tuple[Numbers, Numbers]]] = {  # what is divided, and by the root of what
     "onnx::LayerNormalization": lambda x: (x - x.mean(-1, keepdims=True), x.var(-1, keepdims=True)),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from graphviz_tb.formats.exported import ModuleCall, clean_segment
+from graphviz_tb.formats.exported import ModuleCall, clean_segment, module_path
 from graphviz_tb.formats.onnx_messages import NodeValue
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import Role, has_role
@@ -51,7 +51,7 @@ class NodePlace:
         """The path of the innermost module in the program; None if it is not known."""
         if self.modules:
             return self.modules[-1].path
-        return ".".join(self.parts) if self.parts else None
+        return module_path(self.parts) if self.parts else None
 
     @property
     def scope(self) -> str:
