@@ -22,7 +22,7 @@ from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.onnx import input_as_setting
 from graphviz_tb.interpret import interpret
-from graphviz_tb.limits import MAX_SHOWN_NUMBERS
+from graphviz_tb.limits import MAX_SHOWN_NUMBERS, Meter
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import DTYPE_TABLE
 from graphviz_tb.ops.roles import BUFFER_OP, CONSTANT_OPS, PARAMETER_OP
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 MAX_COUNTED_ELEMENTS = 1 << 18  # of a tensor whose way is counted through, or whose value is worked out
+MAX_COUNTED_IN_ALL = 1 << 25  # they are kept: four bytes each
+MAX_STEPS = 12  # of a way, from where the data is made
 SHAPE_OP = "onnx::Shape"
 CONSTANT, RESHAPE, TRANSPOSE = "Const", "onnx::Reshape", "onnx::Transpose"
 EXPAND, SLICE = "onnx::Expand", "onnx::Slice"
@@ -119,6 +121,7 @@ class _Folder:
         self.same: dict[str, str] = {}  # what takes a node takes another
         self.numbers = Counter[str]()  # the last one behind each new name
         self.changed = False
+        self.counted = Meter(MAX_COUNTED_IN_ALL)
 
     def change(self) -> bool:
         """Change all nodes, in the order of the file; return whether there was anything to change."""
@@ -151,9 +154,9 @@ class _Folder:
         """Return the graph without nodes that nothing takes any more."""
         from graphviz_tb.proto import GraphDef
 
-        kept = GraphDef()
+        kept, idle = GraphDef(), self._idle_nodes()
         kept.library.CopyFrom(self.made.library)
-        kept.node.extend(node for node in self.made.node if node.name not in self._idle_nodes())
+        kept.node.extend(node for node in self.made.node if node.name not in idle)
         return kept
 
     def _idle_nodes(self) -> set[str]:
@@ -267,7 +270,14 @@ class _Folder:
         before = self._shape(source.removesuffix(":0"))
         if not source or shape is None or before is None or not _is_countable(before, shape):
             return
-        way = self.ways.get(source) or _Way([(source, np.arange(prod(before), dtype=np.int32).reshape(before))])
+        if not self.counted.take(prod(before) + prod(shape)):
+            return
+        known = self.ways.get(source)
+        way = (
+            known
+            if known is not None and len(known.steps) < MAX_STEPS
+            else _Way([(source, np.arange(prod(before), dtype=np.int32).reshape(before))])
+        )
         try:
             moved = np.asarray(MOVING[node.op.rpartition(":")[2]](way.steps[-1][1], node.attr, shape))
         except (IndexError, KeyError, ValueError):

@@ -133,4 +133,6 @@ def test_a_chance_is_no_constant() -> None:
 def test_programs_in_two_forms_are_said_to_be() -> None:
     changes = diff(EXPORTED / "vit.pt2", EXPORTED / "vit.dynamo.onnx.gz")
     assert any("torch.export" in notice.message and "ONNX" in notice.message for notice in changes.notices)
-    assert not any("torch.export" in notice.message for notice in diff(EXPORTED / "vit.pt2", EXPORTED / "vit.pt2").notices)
+    assert not any(
+        "torch.export" in notice.message for notice in diff(EXPORTED / "vit.pt2", EXPORTED / "vit.pt2").notices
+    )
