@@ -28,11 +28,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.diff.columns.values import tensor_numbers
+from graphviz_tb.diff.known_values import fold_known_values
 from graphviz_tb.flatten import flatten
+from graphviz_tb.formats.exported import module_path
 from graphviz_tb.interpret import interpret
 from graphviz_tb.limits import MAX_LAYER_DEPTH
 from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.sources import GraphSource, Signature, TensorSpec
 from graphviz_tb.ops.roles import CONSTANT_OPS, PARAMETER_OP
@@ -42,8 +45,8 @@ if TYPE_CHECKING:
 
 MODULE_SEGMENT = re.compile(r"[^\[\]/]+\[([^\]]*)\]")
 FURTHER_CALL = re.compile(r"(.+)_(\d+)")
+FORMS = {"onnx": "ONNX", "tfl": "TensorFlow Lite", "aten": "torch.export"}  # by the library of their ops
 PORT_OPS = ("Placeholder", "_Retval")
-COMMUTATIVE_OPS = ("onnx::Add", "onnx::Mul")
 LEAST_SHARE = 0.5  # of the scopes of a graph without classes that the other graph has too
 
 
@@ -71,9 +74,25 @@ def _align_names(old: ExportedGraph, new: ExportedGraph) -> tuple[ExportedGraph,
     scopes = _module_scopes(old.graph), _module_scopes(new.graph)
     if bool(scopes[0]) == bool(scopes[1]):
         return old, new
+    old, new = (replace(side, graph=fold_known_values(side.graph)) for side in (old, new))
     if scopes[0]:
         return old, _with_names_of(new, old, scopes[0])
     return _with_names_of(old, new, scopes[1]), new
+
+
+def form_notices(old: Graph, new: Graph) -> tuple[Notice, ...]:
+    """Return a notice if two programs are in two forms, which have other ops for the same."""
+    forms = sorted(_form(graph) for graph in (old, new))
+    if forms[0] == forms[1] or not all(forms):
+        return ()
+    text = f"{forms[0]} and {forms[1]} have other ops for the same: most of these changes may be none of the model"
+    return (Notice("other-form", text, strict=False),)
+
+
+def _form(graph: Graph) -> str:
+    """Return the form of an exported program; "" for any other graph."""
+    libraries = {op.partition("::")[0] for op in graph.op_types if "::" in op} if graph.is_exported else set()
+    return next((words for library, words in FORMS.items() if library in libraries), "")
 
 
 def _module_scopes(graph: Graph) -> dict[str, str]:
@@ -115,27 +134,14 @@ def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[s
         taken.add(unique)
         named[node.name] = unique
     definition = _rename_nodes(plain.graph.graph_def, named)
-    _put_weights_last(definition)
     graph = interpret(flatten(definition))
     renamed = tuple(_with_names(each, named) for each in plain.signatures)
     return ExportedGraph(graph, tuple(_with_keys_of(renamed, other.signatures)))
 
 
-def _put_weights_last(definition: GraphDef) -> None:
-    """Give sums and products their weight as the second input, as exporters with classes do."""
-    weights = {node.name for node in definition.node if node.op == PARAMETER_OP}
-    for node in definition.node:
-        if node.op in COMMUTATIVE_OPS and len(node.input) == 2 and node.input[0] in weights:
-            node.input[:] = node.input[::-1]
-
-
 def _scope_in(scopes: Mapping[str, str], scope: str) -> str | None:
     """Return the scope of a module that a name without classes says; None if the other graph has no such module."""
-    path, before = "", ""
-    for segment in scope.split("/", MAX_LAYER_DEPTH):
-        # One exporter repeats the name of a container: `layer1/layer1.0/downsample/downsample.0`.
-        own = segment[len(before) + 1 :] if before and segment.startswith(f"{before}.") else segment
-        path, before = f"{path}.{own}" if path else own, segment
+    path = module_path(scope.split("/", MAX_LAYER_DEPTH))
     if path in scopes:
         return scopes[path]
     call = FURTHER_CALL.fullmatch(path)
@@ -193,10 +199,21 @@ def _with_keys_of(signatures: Sequence[Signature], others: Sequence[Signature]) 
 
 
 def _specs_with_keys(specs: tuple[TensorSpec, ...], others: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
-    kinds = [[(spec.dtype, spec.shape) for spec in each] for each in (specs, others)]
-    if kinds[0] != kinds[1]:
+    if len(specs) != len(others) or not all(map(_may_be_same, specs, others)):
         return specs
-    return tuple(replace(spec, key=other.key) for spec, other in zip(specs, others, strict=True))
+    # One exporter leaves sizes open that another states.
+    return tuple(
+        replace(spec, key=other.key, shape=other.shape if spec.shape is None or -1 in spec.shape else spec.shape)
+        for spec, other in zip(specs, others, strict=True)
+    )
+
+
+def _may_be_same(one: TensorSpec, other: TensorSpec) -> bool:
+    """Return whether two tensors have one type, and one shape as far as both files state it."""
+    if one.dtype != other.dtype or one.shape is None or other.shape is None:
+        return one.dtype == other.dtype
+    sizes = zip(one.shape, other.shape, strict=False)
+    return len(one.shape) == len(other.shape) and all(a == b or min(a, b) < 0 for a, b in sizes)
 
 
 # Chains of ops that an older version of ONNX writes for one op of a newer one.
@@ -229,6 +246,11 @@ def _tanh_gelu(x: Numbers) -> Numbers:
     return np.asarray(0.5 * x * (1 + np.tanh(inner)), float)
 
 
+def _reciprocal(x: Numbers) -> Numbers:
+    with np.errstate(divide="ignore"):
+        return np.reciprocal(x)
+
+
 STEPS: Mapping[str, Callable[..., Numbers]] = {
     "onnx::Add": np.add,
     "onnx::Sub": np.subtract,
@@ -254,6 +276,7 @@ ACTIVATIONS: tuple[tuple[str, Mapping[str, str], Callable[[Numbers], Numbers], f
     ("onnx::Mish", {}, lambda x: x * np.tanh(_softplus(x)), frozenset({"onnx::Softplus"})),
     ("onnx::HardSwish", {}, lambda x: x * _hard_sigmoid(x, 1 / 6, 0.5), frozenset({"onnx::HardSigmoid"})),
     ("onnx::Swish", {}, lambda x: x * _sigmoid(x), frozenset({"onnx::Sigmoid"})),
+    ("onnx::Reciprocal", {}, _reciprocal, frozenset({"onnx::Div"})),
 )
 NORMS: Mapping[str, Callable[[Numbers], tuple[Numbers, Numbers]]] = {  # what is divided, and by the root of what
     "onnx::LayerNormalization": lambda x: (x - x.mean(-1, keepdims=True), x.var(-1, keepdims=True)),

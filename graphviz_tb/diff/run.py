@@ -16,7 +16,7 @@ from graphviz_tb.diff.changes.numbers import invisible_properties, total_changes
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.comparison import MatchedGraphs
-from graphviz_tb.diff.exporters import ExportedGraph, align_exports
+from graphviz_tb.diff.exporters import ExportedGraph, align_exports, form_notices
 from graphviz_tb.diff.ledger import add_open_changes
 from graphviz_tb.diff.match.steps import match_graphs
 from graphviz_tb.diff.result import Changes
@@ -118,7 +118,7 @@ def _compare_oriented(
         matched=int(np.count_nonzero(exists(m.to_b))),
         ignored=ignored_counts(m, options),
         renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,
-        notices=(*before.notices, *after.notices, *m.notices),
+        notices=(*before.notices, *after.notices, *form_notices(before.graph, after.graph), *m.notices),
         left_out=invisible_properties(layers),
         source=source,
     )

@@ -428,8 +428,7 @@ class ScopeNames:
 
     def plain_scope(self, parts: Sequence[str]) -> str:
         """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
-        scope = "/".join(map(clean_segment, parts))
-        path = ".".join(parts)
+        scope, path = "/".join(map(clean_segment, parts)), module_path(parts)
         if scope and path not in self._first_by_path:
             if not self._letters.take(len(scope)):
                 self._cut += 1
@@ -472,6 +471,19 @@ class ScopeNames:
             return ()
         text = "names of modules are so long that the last of them, or of their ops, have no scope"
         return (Notice("deep-names", text, count=self._cut),)
+
+
+def module_path(parts: Iterable[str]) -> str:
+    """Return the path of a module in a program by the parts of a name. One exporter repeats the name of a container.
+
+    >>> module_path(["layer1", "layer1.0", "conv1"]), module_path(["encoder", "0"])
+    ('layer1.0.conv1', 'encoder.0')
+    """
+    path = before = ""
+    for part in parts:
+        own = part[len(before) + 1 :] if before and part.startswith(f"{before}.") else part
+        path, before = f"{path}.{own}" if path else own, part
+    return path
 
 
 def clean_segment(text: str) -> str:

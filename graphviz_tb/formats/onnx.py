@@ -447,16 +447,11 @@ class BlockReader:
 
     def _setting(self, op: str, slot: int, value: str) -> tuple[str, Any] | None:
         """Return the setting that an input is: its name and value; None if it is a tensor, or computed."""
-        name = setting_input_name(op, slot) or (SIZE_SETTING if is_size_input(op, slot) else "")
         stored = self._resolve(value)
-        if not name or stored not in self.stored:
+        if stored not in self.stored or not (setting_input_name(op, slot) or is_size_input(op, slot)):
             return None
         numbers = tensor_numbers(self.stored[stored])
-        if numbers is None or len(numbers) > MAX_SHOWN_NUMBERS:
-            return None
-        if name in LIST_SETTINGS:
-            return name, numbers
-        return (name, numbers[0] if len(numbers) == 1 else numbers) if numbers else None
+        return None if numbers is None else input_as_setting(op, slot, numbers)
 
     # Bodies
 
@@ -482,6 +477,20 @@ class BlockReader:
         """Return whether a value is given here, and not stored."""
         resolved = self._resolve(value)
         return resolved not in self.stored and (resolved in self.makers or resolved in self.kinds)
+
+
+def input_as_setting(op: str, slot: int, numbers: Sequence[Any]) -> tuple[str, Any] | None:
+    """Return the setting that the numbers of an input are: its name and value; None if it is none, or is too long.
+
+    >>> input_as_setting("onnx::Reshape", 1, [1, -1])
+    ('shape', [1, -1])
+    """
+    name = setting_input_name(op, slot) or (SIZE_SETTING if is_size_input(op, slot) else "")
+    if not name or len(numbers) > MAX_SHOWN_NUMBERS:
+        return None
+    if name in LIST_SETTINGS:
+        return name, numbers
+    return (name, numbers[0] if len(numbers) == 1 else numbers) if numbers else None
 
 
 def _maps_of(names: MutableMapping[str, AnyValue]) -> Sequence[MutableMapping[str, AnyValue]]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from graphviz_tb.formats.exported import ModuleCall, clean_segment
+from graphviz_tb.formats.exported import ModuleCall, clean_segment, module_path
 from graphviz_tb.formats.onnx_messages import NodeValue
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import Role, has_role
@@ -22,7 +22,7 @@ SCOPES_KEY, CLASSES_KEY, TRACE_KEY, CALL_KEY = (
 NAMESPACE_KEY = "namespace"  # of releases before 2.6: `: models.Net/fc: torch.nn.Linear/linear: aten.linear.default`
 # A text without its end is read too: looking for the next one inside of it takes the square of its letters.
 LISTED_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*+)'?|"((?:[^"\\]|\\.)*+)"?""", re.DOTALL)
-WEIGHT_IN_CALL, NOT_IN_CALLS = re.compile(r"%([pb])_(\w+)"), re.compile(r"\W")
+WEIGHT_IN_CALL, NOT_IN_CALLS = re.compile(r"%([pbc])_(\w+)"), re.compile(r"\W")
 ESCAPED = re.compile(r"\\(.)")
 NAMESPACE_ENTRY = re.compile(r"(?:^|(?<=/))([^/:]*+): ([\w.]+)(?:/|$)")
 MAX_LISTED_LETTERS, MAX_METADATA_ENTRIES = 20_000, 100
@@ -51,7 +51,7 @@ class NodePlace:
         """The path of the innermost module in the program; None if it is not known."""
         if self.modules:
             return self.modules[-1].path
-        return ".".join(self.parts) if self.parts else None
+        return module_path(self.parts) if self.parts else None
 
     @property
     def scope(self) -> str:
@@ -81,8 +81,8 @@ def stack_trace(node: NodeValue) -> str:
 
 
 def stored_kind(node: NodeValue, value: str) -> str:
-    """Return whether a stored value that a node takes is a parameter ("p") or a buffer ("b") of the program, as the
-    exporter says in the call that the node was made from; "" if it says neither.
+    """Return whether a stored value that a node takes is a parameter ("p"), a buffer ("b") or a constant tensor ("c")
+    of the program, as the exporter says in the call that the node was made from; "" if it says none of them.
 
     >>> from graphviz_tb.formats.onnx_messages import Entry
     >>> call = Entry("pkg.torch.onnx.fx_node", "%add : call_function(args = (%x, %p_pos_embed))")
@@ -136,7 +136,7 @@ def parameters_of_call(node: NodeValue) -> set[str]:
 
 
 def _weights_of_call(node: NodeValue) -> dict[str, str]:
-    """Return the weights in the call that a node was made from, by name in small letters: "p" or "b"."""
+    """Return the weights in the call that a node was made from, by name in small letters: "p", "b" or "c"."""
     return _weights_in_text(_metadata(node).get(CALL_KEY, ""))
 
 

@@ -179,7 +179,8 @@ class StoredTensorUses:
             return None
         kind = next(filter(None, (stored_kind(node, value) for node in users)), "")
         named = "." in value or (self.from_pytorch and "/" not in value and not any(map(has_call_record, users)))
-        return WeightUse("buffer" if kind == "b" else "", users[0]) if kind or named else None
+        # Constant tensors are buffers, as in programs of torch.export: a table that a model worked out is no parameter.
+        return WeightUse("buffer" if kind in ("b", "c") else "", users[0]) if kind or named else None
 
     def _joins(self, block: BlockKey, node: NodeValue, slot: int, tensor: TensorValue) -> bool:
         """Return whether an op joins a vector to the result of a product or a norm that has weights."""

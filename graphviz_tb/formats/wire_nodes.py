@@ -30,6 +30,7 @@ def encode_graph(nodes: Iterable[bytes]) -> bytes:
 def encode_node(name: str, op: str, inputs: Iterable[str], attributes: bytes) -> bytes:
     """Return a node; `attributes` are encoded.
 
+    >>> from graphviz_tb.proto import NodeDef
     >>> node = NodeDef.FromString(encode_node("y", "Relu", ["x"], encode_attribute("axis", 1)))
     >>> node.name, node.op, list(node.input), node.attr["axis"].i
     ('y', 'Relu', ['x'], 1)
@@ -41,6 +42,7 @@ def encode_node(name: str, op: str, inputs: Iterable[str], attributes: bytes) ->
 def encode_attribute(key: str, content: Any) -> bytes:
     """Return an attribute: a number, a text, a truth value, a list of one of these, a message.
 
+    >>> from graphviz_tb.proto import NodeDef
     >>> NodeDef.FromString(encode_attribute("pads", [1, 1]) + encode_attribute("mode", "same")).attr["mode"].s
     b'same'
     """

@@ -5,16 +5,21 @@ For each graph, medians of CPU seconds (3 rounds, one after the other, in this p
 `google.protobuf.text_format.Parse`. Both messages are compared. Without files: the training graphs among the
 fixtures. The text is what `text_format.MessageToString` prints.
 
+Of exported programs (`.pt2`, `.onnx`) the table has the CPU seconds of loading them, and of loading the same graph
+from a GraphDef; of `.pt2` also of parsing its JSON.
+
 `--events` writes an event file of 1 GB beside the graph and scans it: seconds and peak memory.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import statistics
 import struct
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -22,6 +27,7 @@ from typing import Any
 
 from google.protobuf import text_format
 
+from graphviz_tb import load
 from graphviz_tb.events.records import masked_crc
 from graphviz_tb.formats.pbtxt import parse
 from graphviz_tb.formats.reading import read_source
@@ -29,6 +35,7 @@ from graphviz_tb.proto import Event, GraphDef
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "real"
 TRAINING = ("mnist_cnn", "cifar10_shapes", "gan_scopes", "lstm_dynamic_rnn", "word2vec_nce", "func_library_v2")
+PROGRAMS = (".pt2", ".onnx")
 SLOW_BYTES = 20 << 20  # text_format is not asked for more
 
 
@@ -41,6 +48,12 @@ def main() -> None:
     if options.events:
         events()
         return
+    programs = [path for path in options.files if path.suffix in PROGRAMS]
+    if programs:
+        print("| program | nodes | load s | JSON s | as a GraphDef s | times as long |\n|---|---|---|---|---|---|")
+        for path in programs:
+            print(program_row(path, options.rounds))
+        return
     print("| graph | nodes | text MB | FromString s | ours s | MB/s | text_format s | MB/s | times as fast | equal |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for path in options.files or training_graphs():
@@ -50,6 +63,19 @@ def main() -> None:
 
 def training_graphs() -> list[Path]:
     return [path for name in TRAINING for path in sorted(FIXTURES.glob(f"{name}.pb*"))]
+
+
+def program_row(path: Path, rounds: int) -> str:
+    graph = read_source(path).graph_def
+    binary = graph.SerializeToString()
+    ours, _ = timed(lambda: load(path), rounds)
+    plain, _ = timed(lambda: load(binary), rounds)
+    parsing = 0.0
+    if path.suffix == ".pt2":
+        with zipfile.ZipFile(path) as archive:
+            texts = [archive.read(name) for name in archive.namelist() if "models/" in name and name.endswith(".json")]
+        parsing, _ = timed(lambda: [json.loads(text) for text in texts], rounds)
+    return f"| {path.name} | {len(graph.node):,} | {ours:.2f} | {parsing:.2f} | {plain:.2f} | {ours / plain:.1f} |"
 
 
 def row(path: Path, rounds: int) -> str:

@@ -190,6 +190,19 @@ def test_modules_of_the_exporter_are_scopes() -> None:
     assert list(conv.attr["_source"].list.s) == [b"model.py:7 x = self.fc(x)"]
 
 
+def test_a_table_that_the_model_worked_out_is_a_buffer() -> None:
+    graph = GraphValue(
+        nodes=(
+            _in_module(node("Add", "x attn.lifted_tensor_0", "a"), "attn", "Attn", "add(%x, %c_attn_lifted_tensor_0)"),
+            _in_module(node("Mul", "a attn.gain", "y"), "attn", "Attn", "mul(%a, %p_attn_gain)"),
+        ),
+        initializers=(floats("attn.lifted_tensor_0", 8, 5, 5), floats("attn.gain", 8, 1, 1)),
+        inputs=(value("x", 1, 8, 5, 5),),
+        outputs=(value("y", 1, 8, 5, 5),),
+    )
+    assert load(graph, producer="pytorch").parameters == 8
+
+
 # Files that are no good
 
 

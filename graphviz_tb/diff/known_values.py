@@ -1,0 +1,400 @@
+"""Two exports of one model by different exporters: one works out at export what the other leaves to the runtime.
+
+Shape ─▶ Slice ─▶ Concat ─▶ Reshape                       Reshape, shape [1, 16, 4, 12]
+Reshape ─▶ Transpose ─▶ Reshape                           Transpose, perm [0, 1, 3, 2]
+
+A value that no input and no weight decides is a constant, and a setting where the op has one. Data that only moves goes
+the shortest way that gives the same: numbers that are counted through show it, whatever the ops are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.annotate.tensors import TensorDecoder
+from graphviz_tb.diff.columns.values import tensor_numbers
+from graphviz_tb.flatten import flatten
+from graphviz_tb.formats.onnx import input_as_setting
+from graphviz_tb.interpret import interpret
+from graphviz_tb.limits import MAX_SHOWN_NUMBERS, Meter
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.tensors import DTYPE_TABLE
+from graphviz_tb.ops.roles import BUFFER_OP, CONSTANT_OPS, PARAMETER_OP
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import GraphDef, NodeDef
+
+Array = np.ndarray[Any, Any]
+MAX_COUNTED_ELEMENTS = 1 << 18  # of a tensor whose way is counted through, or whose value is worked out
+MAX_COUNTED_IN_ALL = 1 << 25  # they are kept: four bytes each
+MAX_STEPS = 12  # of a way, from where the data is made
+SHAPE_OP = "onnx::Shape"
+CONSTANT, RESHAPE, TRANSPOSE = "Const", "onnx::Reshape", "onnx::Transpose"
+EXPAND, SLICE = "onnx::Expand", "onnx::Slice"
+SHAPED_OPS = frozenset((RESHAPE, EXPAND))  # ops whose setting `shape` is the shape of what they give
+COMMUTATIVE_OPS = frozenset(("onnx::Add", "onnx::Mul"))
+WEIGHT_OPS = frozenset((PARAMETER_OP, BUFFER_OP))
+NUMPY_TYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+
+
+def _divide(x: Array, y: Array) -> Array:
+    return np.trunc(x / y) if x.dtype.kind in "iu" else x / y
+
+
+# What an op gives for its inputs, its attributes and the shape of its output.
+ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": _divide,
+    "Mod": np.mod,
+    "Pow": np.power,
+    "Sqrt": np.sqrt,
+    "Reciprocal": lambda x: 1 / x,
+    "Exp": np.exp,
+    "Neg": np.negative,
+    "Abs": np.abs,
+    "Floor": np.floor,
+    "Ceil": np.ceil,
+    "Cos": np.cos,
+    "Sin": np.sin,
+    "Max": np.maximum,
+    "Min": np.minimum,
+    "Equal": np.equal,
+    "Less": np.less,
+    "LessOrEqual": np.less_equal,
+    "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal,
+    "And": np.logical_and,
+    "Or": np.logical_or,
+    "Not": np.logical_not,
+    "Where": np.where,
+    "Cast": np.asarray,
+}
+MOVING: Mapping[str, Callable[[Array, Any, tuple[int, ...]], Any]] = {
+    **dict.fromkeys(("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity"), lambda x, _, shape: x.reshape(shape)),
+    "Expand": lambda x, _, shape: np.broadcast_to(x, shape),
+    "Tile": lambda x, attr, _: np.tile(x, list(attr["repeats"].list.i)),
+    "Transpose": lambda x, attr, _: np.transpose(x, _permutation(attr, x.ndim)),
+    "Pad": lambda x, attr, _: x if not any(attr["pads"].list.i) else np.empty(0),
+    "Slice": lambda x, attr, _: x[_slices(attr, x.ndim)],
+    "Trilu": lambda x, attr, _: np.triu(x) if "upper" not in attr or attr["upper"].i else np.tril(x),
+}
+FOLLOWED = ("Concat", "Gather", "Range", "ConstantOfShape", "Size", "ScatterND", "CumSum")
+MOVING_OPS = frozenset(f"onnx::{op}" for op in MOVING if op != "Trilu")
+PLAIN_OPS = frozenset(f"onnx::{op}" for op in (*ELEMENTWISE, *MOVING, *FOLLOWED))  # they give the same each time
+
+
+def fold_known_values(graph: Graph) -> Graph:
+    """Return a graph in which known values are constants and settings, and data moves the shortest way."""
+    folder = _Folder(graph)
+    return interpret(flatten(folder.definition())) if folder.change() else graph
+
+
+@dataclass(slots=True)
+class _Way:
+    """The ops that data goes through from where it is made, each with the numbers of its elements in their places."""
+
+    steps: list[tuple[str, Array]] = field(default_factory=list)
+
+
+class _Folder:
+    """Changes a copy of a graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        from graphviz_tb.proto import GraphDef
+
+        self.made = GraphDef()
+        self.made.node.extend(graph.graph_def.node)
+        self.made.library.CopyFrom(graph.graph_def.library)
+        self.nodes: dict[str, NodeDef] = {node.name: node for node in self.made.node}
+        self.inference = TensorDecoder(graph).inference
+        self.rows = {graph.name[row]: row for row in range(len(graph)) if graph.function[row] < 0}
+        self.known: dict[str, Array | None] = {}  # None: known at export, but not here
+        self.ways: dict[str, _Way] = {}
+        self.same: dict[str, str] = {}  # what takes a node takes another
+        self.numbers = Counter[str]()  # the last one behind each new name
+        self.changed = False
+        self.counted = Meter(MAX_COUNTED_IN_ALL)
+
+    def change(self) -> bool:
+        """Change all nodes, in the order of the file; return whether there was anything to change."""
+        for node in self.made.node:
+            for place, text in enumerate(node.input):
+                node.input[place] = self.same.get(text, text)
+            if self._is_known_at_export(node):
+                self.known[node.name] = self._value_of(node)
+                continue
+            for place, text in enumerate(node.input):
+                if text in self.known and self.nodes[text].op not in CONSTANT_OPS:
+                    self._take_known(node, place, text)
+            self._put_fixed_input_last(node)
+            while node.input and not node.input[-1]:
+                node.input.pop()
+            self._shorten_way(node)
+        return self.changed
+
+    def _put_fixed_input_last(self, node: NodeDef) -> None:
+        """Give sums and products what they have of the file as the second input, as one exporter does."""
+        if node.op in COMMUTATIVE_OPS and len(node.input) == 2:
+            fixed = [
+                text in self.known or self.nodes[text].op in WEIGHT_OPS for text in node.input if text in self.nodes
+            ]
+            if fixed == [True, False]:
+                node.input[:] = node.input[::-1]
+                self.changed = True
+
+    def definition(self) -> GraphDef:
+        """Return the graph without nodes that nothing takes any more."""
+        from graphviz_tb.proto import GraphDef
+
+        kept, idle = GraphDef(), self._idle_nodes()
+        kept.library.CopyFrom(self.made.library)
+        kept.node.extend(node for node in self.made.node if node.name not in idle)
+        return kept
+
+    def _idle_nodes(self) -> set[str]:
+        users = dict.fromkeys(self.nodes, 0)
+        for node in self.made.node:
+            for text in node.input:
+                if (maker := text.partition(":")[0]) in users:
+                    users[maker] += 1
+        may_go = (self.known.keys() | self.ways.keys() | self.same.keys()) & self.nodes.keys()
+        waiting = [name for name in may_go if not users[name]]
+        idle: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            idle.add(name)
+            for text in self.nodes[name].input:
+                maker = text.partition(":")[0]
+                users[maker] = users.get(maker, 0) - 1
+                if not users[maker] and maker in may_go:
+                    waiting.append(maker)
+        return idle
+
+    # Values that are known at export
+
+    def _is_known_at_export(self, node: NodeDef) -> bool:
+        """Return whether nothing in a run decides the value of a node."""
+        if node.op == SHAPE_OP:
+            return self._followed_value(node) is not None
+        given = [text for text in node.input if text]
+        is_plain = node.op in PLAIN_OPS and bool(given) and all(text in self.known for text in given)
+        return node.op in CONSTANT_OPS or is_plain
+
+    def _value_of(self, node: NodeDef) -> Array | None:
+        """Return the value of such a node; None if it is not known here."""
+        if node.op not in CONSTANT_OPS:
+            followed = self._followed_value(node)
+            return followed if followed is not None else self._worked_out(node)
+        numbers, shape = tensor_numbers(node.attr["value"].tensor), self._shape(node.name)
+        if isinstance(numbers, str) or shape is None or np.size(numbers) != prod(shape):
+            return None
+        return np.asarray(numbers).reshape(shape)
+
+    def _shape(self, name: str) -> tuple[int, ...] | None:
+        row = self.rows.get(name)
+        shape = None if row is None else self.inference.output_shape(row, 0)
+        sizes = tuple(size for size in shape or () if size is not None and size >= 0)
+        return sizes if shape is not None and len(sizes) == len(shape) else None
+
+    def _followed_value(self, node: NodeDef) -> Array | None:
+        """Return the whole numbers that inference follows; None where it knows none."""
+        shape, row = self._shape(node.name), self.rows.get(node.name)
+        value = None if row is None else self.inference.first_output(row).value
+        if value is None or shape is None or len(value) != prod(shape) or any(abs(each) > 2**61 for each in value):
+            return None
+        return np.asarray(value).reshape(shape)
+
+    def _worked_out(self, node: NodeDef) -> Array | None:
+        plain, shape = node.op.rpartition(":")[2], self._shape(node.name)
+        values = [self.known[text] for text in node.input if text]
+        if shape is None or prod(shape) > MAX_COUNTED_ELEMENTS or any(value is None for value in values):
+            return None
+        with np.errstate(all="ignore"):
+            try:
+                if plain in MOVING:
+                    value = MOVING[plain](np.asarray(values[0]), node.attr, shape)
+                elif plain in ELEMENTWISE and len(values) == len(node.input):
+                    value = ELEMENTWISE[plain](*values)
+                else:
+                    return None
+            except (IndexError, KeyError, TypeError, ValueError):
+                return None
+        value = np.asarray(value, _numpy_type(node) or None)
+        return value if value.shape == shape else None
+
+    def _take_known(self, node: NodeDef, place: int, text: str) -> None:
+        """Let a node take a constant, or have a setting, in place of a value that is worked out in each run."""
+        value, maker = self.known[text], self.nodes[text]
+        self.changed = True
+        numbers = value.ravel().tolist() if value is not None and value.size <= MAX_SHOWN_NUMBERS else None
+        setting = None if numbers is None else input_as_setting(node.op, place, numbers)
+        if setting is not None:
+            node.input[place] = ""
+            _write_setting(node, *setting)
+            return
+        kind = _numpy_type(maker)
+        shape = self._shape(text)
+        types = maker.attr["_output_types"].list.type
+        maker.attr["dtype"].type = types[0] if types else 0
+        maker.ClearField("input")
+        for key in [key for key in maker.attr if not key.startswith("_") and key != "dtype"]:
+            del maker.attr[key]
+        tensor = maker.attr["value"].tensor
+        tensor.dtype = maker.attr["dtype"].type
+        if shape is None:
+            tensor.tensor_shape.unknown_rank = True
+        for size in shape or ():
+            tensor.tensor_shape.dim.add(size=size)
+        if value is not None and kind and value.size <= MAX_SHOWN_NUMBERS:
+            tensor.tensor_content = np.asarray(value, kind).tobytes()
+        maker.op = CONSTANT
+
+    # Data that only moves
+
+    def _shorten_way(self, node: NodeDef) -> None:
+        """Let an op that moves data take the earliest value from which one step gives the same."""
+        shape = self._shape(node.name)
+        if node.op in SHAPED_OPS and shape is not None and "shape" in node.attr:
+            _write_setting(node, "shape", list(shape))
+        if node.op not in MOVING_OPS:
+            return
+        source = node.input[0] if len(node.input) == 1 else ""
+        before = self._shape(source.removesuffix(":0"))
+        if not source or shape is None or before is None or not _is_countable(before, shape):
+            return
+        if not self.counted.take(prod(before) + prod(shape)):
+            return
+        known = self.ways.get(source)
+        way = (
+            known
+            if known is not None and len(known.steps) < MAX_STEPS
+            else _Way([(source, np.arange(prod(before), dtype=np.int32).reshape(before))])
+        )
+        try:
+            moved = np.asarray(MOVING[node.op.rpartition(":")[2]](way.steps[-1][1], node.attr, shape))
+        except (IndexError, KeyError, ValueError):
+            return
+        if moved.shape != shape:
+            return
+        for place, (earlier, numbers) in enumerate(way.steps):
+            if numbers.shape == moved.shape and (numbers == moved).all():
+                self.same[node.name] = earlier
+                self.ways[earlier] = self.ways[node.name] = _Way(way.steps[: place + 1])
+                self.changed = True
+                return
+            step = _one_step(numbers, moved)
+            if step is not None:
+                self._take_step(node, earlier, *step)
+                self.ways[node.name] = _Way([*way.steps[: place + 1], (node.name, moved)])
+                return
+        self.ways[node.name] = _Way([*way.steps, (node.name, moved)])
+
+    def _take_step(self, node: NodeDef, earlier: str, op: str, settings: Mapping[str, list[int]]) -> None:
+        """Make a node the op that moves an earlier value by one step, with a name as exporters give it."""
+        self.changed = self.changed or earlier != node.input[0] or node.op != op
+        scope, slash, own = node.name.rpartition("/")
+        if node.op != op and own.startswith(node.op.rpartition(":")[2]):
+            name = unique = f"{scope}{slash}{op.rpartition(':')[2]}"
+            while unique in self.nodes:
+                self.numbers[name] += 1
+                unique = f"{name}_{self.numbers[name]}"
+            self.same[node.name], self.rows[unique], self.nodes[unique] = unique, self.rows[node.name], node
+            del self.nodes[node.name]
+            node.name = unique
+        node.op = op
+        del node.input[:]
+        node.input.append(earlier)
+        for key in [key for key in node.attr if not key.startswith("_")]:
+            del node.attr[key]
+        for name, value in settings.items():
+            _write_setting(node, name, value)
+
+
+def _one_step(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]] | None:
+    """Return the op and its settings by which one array becomes another; None if it takes several.
+
+    >>> _one_step(np.arange(6).reshape(2, 3), np.arange(6).reshape(2, 3).T)
+    ('onnx::Transpose', {'perm': [1, 0]})
+    """
+    if numbers.size == moved.size and (numbers.ravel() == moved.ravel()).all():
+        return RESHAPE, {"shape": list(moved.shape)}
+    if sorted(numbers.shape) == sorted(moved.shape):
+        return _transposition(numbers, moved)
+    if numbers.ndim != moved.ndim:
+        return None
+    if all(size in (1, other) for size, other in zip(numbers.shape, moved.shape, strict=True)):
+        is_repeated = (np.broadcast_to(numbers, moved.shape) == moved).all()
+        return (EXPAND, {"shape": list(moved.shape)}) if is_repeated else None
+    return _slicing(numbers, moved)
+
+
+def _transposition(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]] | None:
+    # The step from one element to the next along an axis shows which axis of the first array it is.
+    left, order, steps = list(range(numbers.ndim)), [], _steps(numbers)
+    for step, size in _steps(moved):
+        found = next((axis for axis in left if steps[axis][1] == size and (size == 1 or steps[axis][0] == step)), None)
+        if found is None:
+            return None
+        left.remove(found)
+        order.append(found)
+    return (TRANSPOSE, {"perm": order}) if (np.transpose(numbers, order) == moved).all() else None
+
+
+def _slicing(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]] | None:
+    starts = [int(place) for place in np.unravel_index(int((numbers == moved.flat[0]).argmax()), numbers.shape)]
+    ends = [start + size for start, size in zip(starts, moved.shape, strict=True)]
+    part = numbers[tuple(map(slice, starts, ends))]
+    if part.shape != moved.shape or (part != moved).any():
+        return None
+    axes = [axis for axis, size in enumerate(numbers.shape) if size != moved.shape[axis]]
+    return SLICE, {"starts": [starts[axis] for axis in axes], "ends": [ends[axis] for axis in axes], "axes": axes}
+
+
+def _is_countable(*shapes: tuple[int, ...]) -> bool:
+    return all(0 < prod(shape) <= MAX_COUNTED_ELEMENTS for shape in shapes)
+
+
+def _steps(numbers: Array) -> Sequence[tuple[int, int]]:
+    """Return by how much elements along each axis differ, and how many there are."""
+    first = int(numbers.flat[0])
+    return [
+        (int(np.moveaxis(numbers, axis, 0)[min(1, size - 1)].flat[0]) - first, size)
+        for axis, size in enumerate(numbers.shape)
+    ]
+
+
+def _slices(attr: Mapping[str, Any], rank: int) -> tuple[slice, ...]:
+    """Return the part of each axis that a slice takes."""
+    said = {key: list(attr[key].list.i) for key in ("starts", "ends", "axes", "steps") if key in attr}
+    taken = [slice(None)] * rank
+    for place, start in enumerate(said["starts"]):
+        axis = said["axes"][place] if "axes" in said else place
+        taken[axis] = slice(start, said["ends"][place], said["steps"][place] if "steps" in said else 1)
+    return tuple(taken)
+
+
+def _permutation(attr: Mapping[str, Any], rank: int) -> list[int]:
+    return list(attr["perm"].list.i) if "perm" in attr else list(range(rank))[::-1]
+
+
+def _numpy_type(node: NodeDef) -> str:
+    """Return the type of what a node gives, as numpy names it; "" for others."""
+    types = node.attr["_output_types"].list.type if "_output_types" in node.attr else ()
+    name = DTYPE_TABLE[types[0]].name if types and types[0] in DTYPE_TABLE else ""
+    return name if name in NUMPY_TYPES else ""
+
+
+def _write_setting(node: NodeDef, name: str, value: Any) -> None:
+    from graphviz_tb.formats.wire_nodes import encode_attribute
+
+    if name in node.attr:
+        del node.attr[name]
+    node.MergeFromString(encode_attribute(name, value))

@@ -1,0 +1,138 @@
+"""What one exporter works out at export and another leaves to the runtime, and data that only moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphviz_tb.diff import diff
+from graphviz_tb.diff.known_values import fold_known_values
+from graphviz_tb.diff.run import load_flat
+from graphviz_tb.flatten import flatten
+from graphviz_tb.interpret import interpret
+from graphviz_tb.proto import GraphDef
+from tests.effort import part
+
+EXPORTED = Path(__file__).resolve().parents[2] / "fixtures" / "exported"
+Array = np.ndarray[Any, Any]
+# Changes between the two exporters of one model. Mask R-CNN and WaveNet differ in parts that one of them leaves out,
+# Swin in the roll of its windows, the rest in what one has an op for.
+MOST_CHANGES = {"maskrcnn": 15, "swin": 12, "wavenet": 10, "mamba": 8, "llama": 6, "moe": 6}
+FEW_CHANGES = 3
+
+
+def exported_twice() -> list[str]:
+    return [path.name.partition(".")[0] for path in sorted(EXPORTED.glob("*.script.onnx.gz"))]
+
+
+@pytest.mark.parametrize("name", part(exported_twice(), 6))
+def test_two_exporters_of_one_model_differ_in_little(name: str) -> None:
+    changes = diff(EXPORTED / f"{name}.dynamo.onnx.gz", EXPORTED / f"{name}.script.onnx.gz")
+    assert len(list(changes)) <= MOST_CHANGES.get(name, FEW_CHANGES), changes.explain()
+
+
+def test_shapes_that_a_graph_works_out_are_settings() -> None:
+    graph = load_flat(EXPORTED / "gpt.script.onnx.gz", {}, 0).graph
+    folded = fold_known_values(graph)
+    assert "onnx::Shape" in graph.op_types
+    assert not {"onnx::Shape", "onnx::Concat", "onnx::Sqrt"} & set(folded.op_types)
+    shapes = [list(node.attr["shape"].list.i) for node in folded.graph_def.node if node.op == "onnx::Reshape"]
+    assert shapes[0] == [1, 16, 4, 12]
+
+
+def moving_graph(random: Random) -> GraphDef:
+    """A tensor that goes through ops that only move it, and takes a sum at the end."""
+    made = GraphDef()
+    numbers = np.empty([random.choice((1, 2, 3, 4)) for _ in range(random.randint(2, 4))])
+    made.node.add(name="x", op="Placeholder")
+    made.node[0].attr["dtype"].type = 1
+    for size in numbers.shape:
+        made.node[0].attr["shape"].shape.dim.add(size=size)
+    last = "x"
+    for number in range(random.randint(1, 6)):
+        op = random.choice(("Reshape", "Transpose", "Slice", "Expand", "Identity"))
+        node = made.node.add(name=f"step_{number}", op=f"onnx::{op}", input=[last])
+        if op == "Reshape":
+            shape = list(numbers.shape)
+            random.shuffle(shape)
+            shape.insert(random.randint(0, len(shape)), 1)
+            node.attr["shape"].list.i.extend(shape)
+        elif op == "Transpose":
+            node.attr["perm"].list.i.extend(random.sample(range(numbers.ndim), numbers.ndim))
+        elif op == "Slice":
+            axis = random.randrange(numbers.ndim)
+            start = random.randrange(numbers.shape[axis])
+            for key, value in (("starts", start), ("ends", 2**63 - 1), ("axes", axis)):
+                node.attr[key].list.i.append(value)
+        elif op == "Expand":
+            node.attr["shape"].list.i.extend(random.choice((2, 3)) if size == 1 else size for size in numbers.shape)
+        numbers = moved(node, numbers)
+        last = node.name
+    made.node.add(name="sum", op="onnx::Relu", input=[last])
+    made.node.add(name="output", op="_Retval", input=["sum"])
+    return made
+
+
+def moved(node: Any, x: Array) -> Array:
+    """What one op makes of a tensor."""
+    settings = {key: list(value.list.i) for key, value in node.attr.items() if not key.startswith("_")}
+    match node.op.rpartition(":")[2]:
+        case "Reshape":
+            return x.reshape(settings["shape"])
+        case "Transpose":
+            return np.transpose(x, settings["perm"])
+        case "Expand":
+            return np.broadcast_to(x, settings["shape"])
+        case "Slice":
+            for start, end, axis in zip(settings["starts"], settings["ends"], settings["axes"], strict=True):
+                x = np.moveaxis(np.moveaxis(x, axis, 0)[start:end], 0, axis)
+            return x
+    return x
+
+
+def given(graph: Any) -> Array:
+    """What arrives at the end."""
+    values: dict[str, Array] = {}
+    for node in graph.node:
+        if node.op == "Placeholder":
+            shape = [dim.size for dim in node.attr["shape"].shape.dim]
+            values[node.name] = np.arange(np.prod(shape)).reshape(shape)
+        else:
+            values[node.name] = moved(node, values[node.input[0]])
+    return values["output"]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_data_that_moves_a_shorter_way_arrives_as_before(seed: int) -> None:
+    made = moving_graph(Random(seed))
+    graph = interpret(flatten(made))
+    folded = fold_known_values(graph).graph_def
+    assert len(folded.node) <= len(made.node)
+    assert given(folded).tolist() == given(made).tolist()
+
+
+def test_a_chance_is_no_constant() -> None:
+    made = GraphDef()
+    const = made.node.add(name="c", op="Const")
+    const.attr["dtype"].type = 1
+    const.attr["value"].tensor.dtype = 1
+    const.attr["value"].tensor.float_val.append(1.0)
+    made.node.add(name="r", op="onnx::RandomNormalLike", input=["c"])
+    made.node.add(name="s", op="onnx::Sqrt", input=["r"])
+    made.node.add(name="output", op="_Retval", input=["s"])
+    assert [node.op for node in fold_known_values(interpret(flatten(made))).graph_def.node][1:3] == [
+        "onnx::RandomNormalLike",
+        "onnx::Sqrt",
+    ]
+
+
+def test_programs_in_two_forms_are_said_to_be() -> None:
+    changes = diff(EXPORTED / "vit.pt2", EXPORTED / "vit.dynamo.onnx.gz")
+    assert any("torch.export" in notice.message and "ONNX" in notice.message for notice in changes.notices)
+    assert not any(
+        "torch.export" in notice.message for notice in diff(EXPORTED / "vit.pt2", EXPORTED / "vit.pt2").notices
+    )
