@@ -79,7 +79,7 @@ from graphviz_tb.proto import AttrValue
 from graphviz_tb.sources.bounds import MemoryBudget, check_empty_messages
 from graphviz_tb.sources.streams import OpenedSource
 
-NEWEST_IR_VERSION = 14
+NEWEST_VERSIONS = {"IR version": 14, "opset": 28}
 AXIS_WAS_FIRST = frozenset(("Softmax", "LogSoftmax", "Hardmax"))  # axis 1 by default before version 13
 ALWAYS_NEUTRAL = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}  # settings that change nothing
 TYPE_SETTINGS = frozenset(("to", "dtype", "output_dtype"))
@@ -119,6 +119,11 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
 
+def standard_opset(model: ModelValue | FunctionValue) -> int:
+    """Return the version of ONNX's own ops that a model or a function is written in; 0 if it says none."""
+    return next((each.version for each in model.opsets if each.domain in ("", "ai.onnx")), 0)
+
+
 class ModelReader:
     """Describes one model."""
 
@@ -136,10 +141,10 @@ class ModelReader:
         """Return the graph of the model."""
         graph = self.model.graph
         assert graph is not None, "read_onnx refuses a model without"
-        if self.model.ir_version > NEWEST_IR_VERSION:
-            text = (
-                f"version {self.model.ir_version} of the format is newer than this program: some of it may be missing"
-            )
+        versions = {"IR version": self.model.ir_version, "opset": standard_opset(self.model)}
+        newer = [f"{what} {number}" for what, number in versions.items() if number > NEWEST_VERSIONS[what]]
+        if newer:
+            text = f"{' and '.join(newer)} of ONNX is newer than tbgraph knows: some ops may be drawn without shapes"
             self.builder.notices.append(Notice("newer-version", text, strict=False))
         for function in self.model.functions:  # names first: they call each other
             name = self.builder.begin_body(function.name or "function")
@@ -198,8 +203,7 @@ class BlockReader:
         restored = Counter(node.inputs[0] for node in graph.nodes if node.op_type == "DequantizeLinear" and node.inputs)
         # Values that only dequantisations take: no other op, body or result.
         self.only_dequantized = {value for value, count in restored.items() if takers[value] == count}
-        opsets = graph.opsets if isinstance(graph, FunctionValue) else model.model.opsets
-        self.version = next((each.version for each in opsets if each.domain in ("", "ai.onnx")), 0)
+        self.version = standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
 
     # The three kinds of blocks
 

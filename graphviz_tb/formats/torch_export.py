@@ -22,6 +22,7 @@ from graphviz_tb.formats.torch_program import ProgramReader
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.sources.bounds import check_json_memory, check_listed_nodes
+from graphviz_tb.sources.detect import EXPORT_HINT
 from graphviz_tb.sources.streams import OpenedSource
 from graphviz_tb.sources.text import parse_json
 from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, archive_error, member_blocks
@@ -31,7 +32,6 @@ PROGRAM_NAME = re.compile(r"(?:(?P<root>.*)/)?models/(?P<name>[^/]+)\.json", re.
 COMPILED_NAME = re.compile(r"(?:.*/)?data/aotinductor/.*", re.DOTALL)
 FORMAT_NAME = "PyTorch export"
 NEWEST_SCHEMA = 8  # the major version of the newest layout that this reader knows
-EXPORT_HINT = "save the program itself: torch.export.save(torch.export.export(model, inputs), 'model.pt2')"
 
 
 def is_export_archive(names: Sequence[str]) -> bool:
@@ -120,7 +120,9 @@ def _program_content(
         account = (
             f"{name} is a program of a newer torch.export (its layout is {major}, this release reads {NEWEST_SCHEMA})"
         )
-        raise UnknownFormat(account, hint="update graphviz-tb, or export with an older torch")
+        raise UnknownFormat(
+            account, hint="update tbgraph (pip install --upgrade tbgraph), or export with an older torch"
+        )
     return ProgramReader(parsed, title, stored, constants).content()
 
 

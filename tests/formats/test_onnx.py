@@ -312,3 +312,5 @@ def test_functions_that_call_themselves_end() -> None:
 def test_newer_version_has_a_notice() -> None:
     graph = GraphValue(nodes=(node("Relu", "x", "y"),), inputs=(value("x", 1),), outputs=(value("y", 1),))
     assert [each.code for each in load(graph, ir_version=99).notices] == ["newer-version"]
+    (notice,) = load(graph, opsets=(Opset("", 999), Opset("org.example", 1))).notices
+    assert notice.message.startswith("opset 999 of ONNX is newer")
