@@ -190,6 +190,26 @@ def test_modules_of_the_exporter_are_scopes() -> None:
     assert list(conv.attr["_source"].list.s) == [b"model.py:7 x = self.fc(x)"]
 
 
+def test_an_op_that_an_optimizer_made_is_in_the_modules_around_it() -> None:
+    """x ─▶ Relu a.act ─▶ Split ─▶ Neg (of a)   Split ─▶ Identity ─▶ Abs (of a): Split and Identity have no metadata."""
+    graph = GraphValue(
+        nodes=(
+            _in_module(node("Relu", "x", "b"), "a a.act", "Block ReLU"),
+            node("Split", "b", "c d", "node_Split_7", axis=1),
+            node("Floor", "d", "e", "node_Floor_8"),
+            _in_module(node("Neg", "c", "f"), "a", "Block"),
+            _in_module(node("Abs", "e", "g"), "a", "Block"),
+            _in_module(node("Add", "f g", "y"), "a", "Block"),
+        ),
+        inputs=(value("x", 1, 4),),
+        outputs=(value("y", 1, 2),),
+    )
+    ops = {each.op: each.name for each in load(graph, producer="pytorch").hierarchy.graph.graph_def.node}
+    assert ops["onnx::Split"] == "Net/Block[a]/Split"
+    assert ops["onnx::Floor"] == "Net/Block[a]/Floor"
+    assert ops["onnx::Add"] == "Net/Block[a]/Add"
+
+
 # Files that are no good
 
 
