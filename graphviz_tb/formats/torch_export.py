@@ -91,9 +91,32 @@ def _load_program(opened: OpenedSource, packed: str | IO[bytes], member: str, na
             config = f"{root}data/{kind}/{name}_{kind}_config.json"
             if config in archive.NameToInfo:
                 held = _member_json(opened, archive, config)
-                stored[kind] = held.get("config", {}) if isinstance(held, dict) else {}
+                listed = held.get("config", {}) if isinstance(held, dict) else {}
+                stored[kind] = _with_numbers(listed, archive, root) if kind == "weights" else listed
         constants = partial(_stored_bytes, opened, archive, f"{root}data/constants/")
         return _program_content(parsed, opened.name, title or Path(opened.name).stem, stored, constants)
+
+
+def _with_numbers(listed: Any, archive: zipfile.ZipFile, root: str) -> Any:
+    """Return the list of weights without those that have no numbers, which all are in one empty file, tied or not: of
+    the device `meta`; of fake tensors, whose file has weights of unlike sizes."""
+    if not isinstance(listed, dict):
+        return listed
+    files: dict[str, set[str]] = {}
+    places: dict[str, str] = {}
+    for name, held in listed.items():
+        if isinstance(held, dict):
+            meta = held.get("tensor_meta")
+            sizes, device = (meta.get("sizes"), meta.get("device")) if isinstance(meta, dict) else (None, None)
+            lacking = isinstance(device, dict) and device.get("type") == "meta"
+            places[name] = f"{root}data/weights/{held.get('path_name')}"
+            files.setdefault(places[name], set()).update((repr(sizes), "meta") if lacking else (repr(sizes),))
+    empty = {
+        path
+        for path, kinds in files.items()
+        if len(kinds) > 1 and (info := archive.NameToInfo.get(path)) is not None and not info.file_size
+    }
+    return {name: held for name, held in listed.items() if places.get(name) not in empty}
 
 
 def _main_nodes(parsed: Any) -> Any:

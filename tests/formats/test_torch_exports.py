@@ -79,6 +79,23 @@ def test_tied_weights_are_one(name: str) -> None:
     assert tied[0].attr["_aliases"].list.s[0].endswith(b"head.weight")
 
 
+@each("device", ["meta", "cpu"])
+def test_weights_without_numbers_are_not_taken_for_one(device: str) -> None:
+    """On the device `meta`, and of fake tensors, all weights are in one empty file: their use says what is tied."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(EXPORTS / "transformer.pt2") as archive, zipfile.ZipFile(made, "w") as written:
+        for name in archive.namelist():
+            data = archive.read(name)
+            if name.endswith("weights_config.json"):
+                listed = json.loads(data)
+                for held in listed["config"].values():
+                    held["path_name"], held["tensor_meta"]["device"]["type"] = "weight_0", device
+                data = json.dumps(listed).encode()
+                written.writestr(f"{name.rpartition('/')[0]}/weight_0", b"")
+            written.writestr(name, data)
+    assert total(tbgraph.load(made.getvalue())).parameters == TRUTH["transformer"]["parameters"]
+
+
 def test_buffers_are_no_parameters() -> None:
     uses = {each.name: each.use for each in load("convnet").hierarchy.graph.meaning.variables()}
     assert uses["bn.running_mean"] == uses["bn.running_var"] == VariableUse.BUFFER
