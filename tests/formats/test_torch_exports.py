@@ -15,8 +15,10 @@ import tbgraph
 from graphviz_tb.errors import Ambiguous, ReadError, TbGraphError, TooLarge, UnknownFormat
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_lines
 from graphviz_tb.model.interpretation import VariableUse
+from graphviz_tb.proto import Event
 from graphviz_tb.words.paper import PaperWords
 from tests.each import each
+from tests.serve.writing import Writer, record
 
 EXPORTS = Path(__file__).parents[2] / "fixtures/exports"
 TRUTH = json.loads((EXPORTS / "truth.json").read_text())
@@ -180,6 +182,12 @@ def test_a_program_in_a_log_directory(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run/model.pt2").write_bytes((EXPORTS / "transformer.pt2").read_bytes())
     assert total(tbgraph.load(tmp_path)).parameters == TRUTH["transformer"]["parameters"]
+    # A run of events alone has no program of another run.
+    (tmp_path / "train").mkdir()
+    Writer(tmp_path / "train").raw(record(Event(wall_time=1.0, file_version="brain.Event:2").SerializeToString()))
+    with pytest.raises(ReadError):
+        tbgraph.load(tmp_path, run="train")
+    assert total(tbgraph.load(tmp_path, run="run")).parameters == TRUTH["transformer"]["parameters"]
 
 
 # Texts of metadata.
