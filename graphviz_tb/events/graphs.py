@@ -258,9 +258,12 @@ def read_log_directory(folder: Path, options: ReadOptions, progress: ReadProgres
     """Read the event files below a folder, run by run. Raises NoGraph if there are none."""
     below = list_files_below(folder)
     notices = [*below.notices, *unreadable_event_files(below)]
-    files = _files_of_run(options.run, folder, [(run, path) for run, path in below.files if is_event_file(path)])
+    events = [(run, path) for run, path in below.files if is_event_file(path)]
+    # Together: a run may have programs and no events, and the other way round.
+    listed = _files_of_run(options.run, folder, [*events, *find_programs(below)])
+    files = [(run, path) for run, path in listed if is_event_file(path)]
     traces = find_trace_files(below, options)
-    programs = _programs_below(options.run, folder, below, options)
+    programs = _program_items([(run, path) for run, path in listed if not is_event_file(path)], options)
     if not files and not traces and not programs:
         # What may not be read says more than what is there.
         unread = [notice.message for notice in notices if notice.strict]
@@ -287,14 +290,12 @@ def find_programs(below: FolderListing) -> list[tuple[str, Path]]:
     return [(run, path) for run, path in below.files if path.suffix == EXPORT_SUFFIX]
 
 
-def _programs_below(
-    run: str | None, folder: Path, below: FolderListing, options: ReadOptions
-) -> tuple[SourceItem, ...]:
-    """Return the exported programs in a log directory; the name of a file is the tag of its graph."""
+def _program_items(programs: Sequence[tuple[str, Path]], options: ReadOptions) -> tuple[SourceItem, ...]:
+    """Return the exported programs of a log directory; the name of a file is the tag of its graph."""
     found = []
-    for own, path in _files_of_run(run, folder, find_programs(below)):
+    for run, path in programs:
         if path.is_file():
-            entry = SourceEntry("op", run=own, tag=path.name, bytes=_file_size_or_zero(path), format="PyTorch export")
+            entry = SourceEntry("op", run=run, tag=path.name, bytes=_file_size_or_zero(path), format="PyTorch export")
             found.append(SourceItem(entry, partial(_load_program, path, options)))
     return tuple(found)
 

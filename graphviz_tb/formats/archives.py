@@ -15,6 +15,7 @@ from graphviz_tb.keras.weights import archive_weights
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.options import ReadOptions
+from graphviz_tb.sources.detect import EXPORT_HINT
 from graphviz_tb.sources.streams import OpenedSource
 from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, archive_error, member_blocks
 
@@ -54,12 +55,11 @@ def _unknown_archive_error(name: str, names: set[str]) -> UnknownFormat:
     """Return an error that says what the archive is and what to do."""
     ends = {each.rpartition("/")[2] for each in names}
     if "constants.pkl" in ends or "data.pkl" in ends:
-        what = "a TorchScript or PyTorch archive"
-        hint = "write the graph with SummaryWriter.add_graph and give the log folder"
+        what, hint = "a TorchScript or PyTorch archive", EXPORT_HINT
     elif "saved_model.pb" in ends:
         what, hint = "a zip with a SavedModel in it", "unpack it and give the folder"
     elif any(each.endswith(".npy") for each in ends):
         what, hint = "a NumPy archive", "it holds arrays, no graph"
     else:
-        what, hint = "a zip archive without a Keras model", "unpack it and give what is in it"
+        what, hint = "a zip archive without a model", "unpack it and give what is in it"
     return UnknownFormat(f"{name} is {what}, not a graph", hint=hint)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import struct
 from collections import ChainMap, Counter
 from collections.abc import MutableMapping, Sequence
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, TypeVar
 
 from graphviz_tb.errors import NoGraph
@@ -23,6 +23,7 @@ from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.exported import (
     MAY_REPEAT,
+    ModuleCall,
     ProgramBuilder,
     StoredWeight,
     Value,
@@ -78,7 +79,7 @@ from graphviz_tb.proto import AttrValue
 from graphviz_tb.sources.bounds import MemoryBudget, check_empty_messages
 from graphviz_tb.sources.streams import OpenedSource
 
-NEWEST_IR_VERSION = 14
+NEWEST_VERSIONS = {"IR version": 14, "opset": 28}
 AXIS_WAS_FIRST = frozenset(("Softmax", "LogSoftmax", "Hardmax"))  # axis 1 by default before version 13
 ALWAYS_NEUTRAL = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}  # settings that change nothing
 TYPE_SETTINGS = frozenset(("to", "dtype", "output_dtype"))
@@ -118,6 +119,11 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
 
+def standard_opset(model: ModelValue | FunctionValue) -> int:
+    """Return the version of ONNX's own ops that a model or a function is written in; 0 if it says none."""
+    return next((each.version for each in model.opsets if each.domain in ("", "ai.onnx")), 0)
+
+
 class ModelReader:
     """Describes one model."""
 
@@ -126,6 +132,7 @@ class ModelReader:
         self.builder = ProgramBuilder(model.graph.name if model.graph is not None else "")
         self.uses = StoredTensorUses(model)
         self.numbers = StoredNumbers(data, self.uses)
+        self.lists_modules = any(place_of_node(node).modules for node in model.graph.nodes) if model.graph else False
         self.called: list[tuple[NodeValue, str, str]] = []  # what takes a weight, in which body, and the weight
         self.functions: dict[FunctionKey, str] = {}
         self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
@@ -135,10 +142,10 @@ class ModelReader:
         """Return the graph of the model."""
         graph = self.model.graph
         assert graph is not None, "read_onnx refuses a model without"
-        if self.model.ir_version > NEWEST_IR_VERSION:
-            text = (
-                f"version {self.model.ir_version} of the format is newer than this program: some of it may be missing"
-            )
+        versions = {"IR version": self.model.ir_version, "opset": standard_opset(self.model)}
+        newer = [f"{what} {number}" for what, number in versions.items() if number > NEWEST_VERSIONS[what]]
+        if newer:
+            text = f"{' and '.join(newer)} of ONNX is newer than tbgraph knows: some ops may be drawn without shapes"
             self.builder.notices.append(Notice("newer-version", text, strict=False))
         for function in self.model.functions:  # names first: they call each other
             name = self.builder.begin_body(function.name or "function")
@@ -193,12 +200,15 @@ class BlockReader:
             self.kinds.update(dict.fromkeys(graph.inputs, Value()))
         self.kinds.update({value.name: Value(value.dims, value.dtype) for value in named})
         self.makers = {value: node for node in graph.nodes for value in node.outputs if value}
-        takers = Counter(chain.from_iterable(node.inputs for node in graph.nodes))
+        self.takers: dict[str, list[NodeValue]] = {}
+        for node in graph.nodes:
+            for value in node.inputs:
+                self.takers.setdefault(value, []).append(node)
+        self.modules_of_made: dict[int, tuple[ModuleCall, ...]] = {}  # of nodes that say nothing of where they are
         restored = Counter(node.inputs[0] for node in graph.nodes if node.op_type == "DequantizeLinear" and node.inputs)
         # Values that only dequantisations take: no other op, body or result.
-        self.only_dequantized = {value for value, count in restored.items() if takers[value] == count}
-        opsets = graph.opsets if isinstance(graph, FunctionValue) else model.model.opsets
-        self.version = next((each.version for each in opsets if each.domain in ("", "ai.onnx")), 0)
+        self.only_dequantized = {value for value, count in restored.items() if len(self.takers[value]) == count}
+        self.version = standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
 
     # The three kinds of blocks
 
@@ -276,14 +286,27 @@ class BlockReader:
         )
 
     def _place_of(self, node: NodeValue) -> NodePlace:
-        """Return where a node is, a folded convolution in the module of its kernel."""
+        """Return where a node is, a folded convolution in the module of its kernel, and a node that an optimizer of the
+        exporter made in the modules that all ops around it are in."""
         place = place_of_node(node)
+        if self.model.lists_modules and not (place.modules or place.parts):
+            place = NodePlace(self._shared_modules(node), name=place.name)
+            self.modules_of_made[id(node)] = place.modules
         for slot, name in weight_input_names(op_type(node)).items():
             if name == "kernel" and slot < len(node.inputs):
                 value = self._resolve(node.inputs[slot])
                 if value in self.stored:
                     return with_module_of_kernel(place, node.op_type, value, len(self.stored[value].dims))
         return place
+
+    def _shared_modules(self, node: NodeValue) -> tuple[ModuleCall, ...]:
+        """Return the modules that the ops share that give what a node takes, and that take what it gives."""
+        around = [self.makers[value] for value in node.inputs if value in self.makers]
+        around += chain.from_iterable(self.takers.get(value, ()) for value in node.outputs)
+        lists = [place_of_node(each).modules or self.modules_of_made.get(id(each), ()) for each in around]
+        known = [modules for modules in lists if modules]
+        shared = zip(*known, strict=False) if known else ()
+        return tuple(alike[0] for alike in takewhile(lambda alike: len(set(alike)) == 1, shared))
 
     def _resolve(self, value: str) -> str:
         """Return the first name of a value."""

@@ -22,6 +22,7 @@ from graphviz_tb.formats.torch_program import ProgramReader
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.sources.bounds import check_json_memory, check_listed_nodes
+from graphviz_tb.sources.detect import EXPORT_HINT
 from graphviz_tb.sources.streams import OpenedSource
 from graphviz_tb.sources.text import parse_json
 from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, archive_error, member_blocks
@@ -31,7 +32,6 @@ PROGRAM_NAME = re.compile(r"(?:(?P<root>.*)/)?models/(?P<name>[^/]+)\.json", re.
 COMPILED_NAME = re.compile(r"(?:.*/)?data/aotinductor/.*", re.DOTALL)
 FORMAT_NAME = "PyTorch export"
 NEWEST_SCHEMA = 8  # the major version of the newest layout that this reader knows
-EXPORT_HINT = "save the program itself: torch.export.save(torch.export.export(model, inputs), 'model.pt2')"
 
 
 def is_export_archive(names: Sequence[str]) -> bool:
@@ -91,9 +91,32 @@ def _load_program(opened: OpenedSource, packed: str | IO[bytes], member: str, na
             config = f"{root}data/{kind}/{name}_{kind}_config.json"
             if config in archive.NameToInfo:
                 held = _member_json(opened, archive, config)
-                stored[kind] = held.get("config", {}) if isinstance(held, dict) else {}
+                listed = held.get("config", {}) if isinstance(held, dict) else {}
+                stored[kind] = _with_numbers(listed, archive, root) if kind == "weights" else listed
         constants = partial(_stored_bytes, opened, archive, f"{root}data/constants/")
         return _program_content(parsed, opened.name, title or Path(opened.name).stem, stored, constants)
+
+
+def _with_numbers(listed: Any, archive: zipfile.ZipFile, root: str) -> Any:
+    """Return the list of weights without those that have no numbers, which all are in one empty file, tied or not: of
+    the device `meta`; of fake tensors, whose file has weights of unlike sizes."""
+    if not isinstance(listed, dict):
+        return listed
+    files: dict[str, set[str]] = {}
+    places: dict[str, str] = {}
+    for name, held in listed.items():
+        if isinstance(held, dict):
+            meta = held.get("tensor_meta")
+            sizes, device = (meta.get("sizes"), meta.get("device")) if isinstance(meta, dict) else (None, None)
+            lacking = isinstance(device, dict) and device.get("type") == "meta"
+            places[name] = f"{root}data/weights/{held.get('path_name')}"
+            files.setdefault(places[name], set()).update((repr(sizes), "meta") if lacking else (repr(sizes),))
+    empty = {
+        path
+        for path, kinds in files.items()
+        if len(kinds) > 1 and (info := archive.NameToInfo.get(path)) is not None and not info.file_size
+    }
+    return {name: held for name, held in listed.items() if places.get(name) not in empty}
 
 
 def _main_nodes(parsed: Any) -> Any:
@@ -120,7 +143,9 @@ def _program_content(
         account = (
             f"{name} is a program of a newer torch.export (its layout is {major}, this release reads {NEWEST_SCHEMA})"
         )
-        raise UnknownFormat(account, hint="update graphviz-tb, or export with an older torch")
+        raise UnknownFormat(
+            account, hint="update tbgraph (pip install --upgrade tbgraph), or export with an older torch"
+        )
     return ProgramReader(parsed, title, stored, constants).content()
 
 

@@ -186,7 +186,7 @@ class ProgramReader:
     def _tied_by_use(self, main: GraphReader, nodes: Sequence[Any]) -> dict[str, StoredWeight]:
         """Return the weights that the file does not say to be tied, but whose use does: an op in a module takes the
         weight of another, and the module has one of the same shape that nothing takes."""
-        if self.stored.get("weights"):
+        if all(self._storage(weight.name) is not None or weight.buffer for weight in self.weights.values()):
             return {}
         users: dict[str, list[str]] = {}
         for node in nodes:

@@ -149,7 +149,9 @@ def _stated_output_shape(graph: Graph, node: int, key: str) -> Shape:
 # Facts of each weight: variable name, dtype, shape, and number of uses.
 
 VAGUE_NAME = re.compile(
-    r"unknown(_\d+)?|.*resource(_\d+)?|args_\d+|ReadVariableOp.*|Const(_\d+)?", re.IGNORECASE | re.DOTALL
+    r"unknown(_\d+)?|.*resource(_\d+)?|args_\d+|ReadVariableOp.*|Const(_\d+)?"
+    r"|(arith\.)?constant\d*|(tfl\.)?pseudo_q?const\d*",  # as the converter of TensorFlow Lite names them
+    re.IGNORECASE | re.DOTALL,
 )
 ANONYMOUS = (
     b"cd2c89b7-88b7-44c8-ad83-06c2a9158347"  # ResourceHandle::ANONYMOUS_NAME: each such handle is a new variable

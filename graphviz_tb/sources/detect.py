@@ -34,6 +34,8 @@ MESSAGE_TYPES: dict[str, type[Message]] = {
     "xspace": XSpace,
 }
 TFLITE_MAGIC = b"TFL3"  # behind the offset of the root table
+OTHER_TFLITE = re.compile(rb"TFL[0-9]")
+OTHER_TFLITE_HINT = "pip install --upgrade tbgraph, or convert the model again with TensorFlow 2"
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 RECORD_START_BYTES = 12  # bytes of a length and its checksum, at the start of every record
 CERTAIN_MATCH_RATIO = 16  # matching fields per mismatch that identify a truncated message
@@ -63,13 +65,16 @@ TOP_LEVEL_FIELD = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 EMPTY_FILE_HINT = "write it again, or give another file"
+EXPORT_HINT = "save the program itself: torch.export.save(torch.export.export(model, inputs), 'model.pt2')"
 WEB_PAGE_HINT = "download the file itself, not the page that shows it"
 REFUSED_FORMATS = (
-    (0, b"\x80\x02", "a pickle (a PyTorch checkpoint?)",
-     "write the graph with SummaryWriter.add_graph and give the log folder"),
+    (0, b"\x80\x02", "a pickle (a PyTorch checkpoint?)", EXPORT_HINT),
     (0, b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
     (0, b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
-    (0, b"GGUF", "a GGUF model", SUPPORTED_INPUTS),
+    (0, b"GGUF", "a GGUF model", EXPORT_HINT),
+    (4, b"\0\0\0\0{\"", "a safetensors file, which holds weights alone", EXPORT_HINT),
+    (4, b"ET1", "a program of ExecuTorch", EXPORT_HINT),
+    (4, b"ORTM", "a model converted for ONNX Runtime", "give the .onnx file that it was made from"),
     (0, b"\x93NUMPY", "a NumPy array", SUPPORTED_INPUTS),
     (0, b"%PDF", "a PDF document", SUPPORTED_INPUTS),
     (0, b"\x89PNG", "a PNG picture", SUPPORTED_INPUTS),
@@ -103,6 +108,8 @@ def detect_format(head: bytes, name: str, *, whole: bool, tail: ReadTail | None 
         return "keras_hdf5"
     if head.startswith(TFLITE_MAGIC, 4):
         return "tflite"
+    if OTHER_TFLITE.match(head, 4):
+        raise UnknownFormat(f"{name} is TensorFlow Lite of another version than 3", hint=OTHER_TFLITE_HINT)
     if starts_with_event(head):
         return "events"
     if KERAS_METADATA_START.match(head):

@@ -17,7 +17,7 @@ from typing import Protocol
 from graphviz_tb.errors import TooLarge, UnknownFormat
 from graphviz_tb.limits import FREE_MEMORY_BYTES, MAX_LZMA_DICTIONARY_BYTES, MEMORY_PER_BYTE
 from graphviz_tb.sources.bounds import MAX_BYTES_HINT, check_unpacked_size
-from graphviz_tb.sources.streams import GZIP_PIECE_BYTES, READ_BLOCK_BYTES, OpenedSource
+from graphviz_tb.sources.streams import COPY_AGAIN_HINT, GZIP_PIECE_BYTES, READ_BLOCK_BYTES, OpenedSource
 
 LOCAL_HEADER_BYTES = 30  # bytes of a local header, before name and extra field
 LZMA_HEADER_BYTES = 9  # bytes before the compressed data: LZMA version, size of the properties, the properties
@@ -33,7 +33,7 @@ def archive_error(name: str, error: Exception) -> UnknownFormat:
     """Return the error of an archive that cannot be read: broken, encrypted, or packed by an unknown method."""
     if isinstance(error, NotImplementedError):
         return UnknownFormat(f"{name}: {error}", hint="unpack it, and pack it again without a password, as plain zip")
-    return UnknownFormat(f"{name}: a broken zip archive: {error}")
+    return UnknownFormat(f"{name}: a broken zip archive: {error}", hint=COPY_AGAIN_HINT)
 
 
 class Decompressor(Protocol):

@@ -20,7 +20,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.signatures import is_size_input, kernel_sizes, kernel_turning_attribute
+from graphviz_tb.ops.signatures import is_size_input, kernel_sizes, kernel_turning_attribute, weight_input_names
 from graphviz_tb.ops.table import plain_op_name
 from graphviz_tb.words.layer_steps import (
     ACTIVATION_WORDS,
@@ -248,7 +248,10 @@ class ExportedSteps(TensorFlowSteps):
         cell = next((cell.upper() for cell in RECURRENT if cell in name), "")
         if len(kernels) < 2 or not cell:
             return UNKNOWN_STEP
-        units = kernels[1][1][-1] or 0
+        # Where each gate has its kernels, the second is not that of the state.
+        slots = weight_input_names(self.op_of(node))
+        states = [shape for slot, _, shape in self.weights_of(node) if slots.get(slot) == "recurrent_kernel"]
+        units = (states[0] if states else kernels[1][1])[-1] or 0
         both = self._is_set(node, "bidirectional")
         layers = next(iter(self._numbers(node, ("num_layers",))), 1)
         known = f"{'bi ' if both else ''}{cell} {'2 × ' if both else ''}{size_word(units)}"

@@ -11,6 +11,7 @@ from graphviz_tb.api.pipeline import Model
 from graphviz_tb.limits import MAX_QUANTITY
 from graphviz_tb.model.costs import NO_COST, Cost, Costs
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.words.paper import PaperWords
 
 FLOAT = {"type": 1}
 
@@ -240,8 +241,8 @@ def test_an_op_may_have_many_weights_and_lack_the_kernels_of_a_gate() -> None:
     sizes = 3 * 4 * 3 + 3 * 4 * 6 + 6 * 4
     assert found.cost.under(0).parameters == sizes + 6 * 4 + 6
     assert found.cost.under(0).macs == 5 * 2 * sizes
-    said = {each.role for each in found.hierarchy.graph.meaning.weights.values()}
-    assert said <= {"", "kernel", "recurrent_kernel", "bias", "scale"}
+    lstm_row = found.hierarchy.name.index("y")
+    assert PaperWords(found.hierarchy).of(lstm_row) == "LSTM 6"
 
 
 def test_a_recurrent_block_multiplies_with_its_weights_and_not_with_its_state() -> None:

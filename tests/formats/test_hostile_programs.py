@@ -12,7 +12,7 @@ from time import process_time
 import pytest
 
 import tbgraph
-from graphviz_tb.errors import Ambiguous, ReadError, TooLarge
+from graphviz_tb.errors import Ambiguous, ReadError, TooLarge, UnknownFormat
 from graphviz_tb.formats.exported import ModuleCall, ProgramBuilder, ScopeNames
 from graphviz_tb.formats.onnx_messages import Entry, ModelValue, NodeValue, TensorValue, decode_model
 from graphviz_tb.formats.onnx_scopes import place_of_node
@@ -20,6 +20,7 @@ from graphviz_tb.formats.reading import read_source
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls
 from graphviz_tb.limits import MAX_PROGRAM_BODIES
 from graphviz_tb.sources.bounds import MemoryBudget
+from tests.each import each
 from tests.formats.onnx_bytes import encode_message, varint
 
 RELU = {
@@ -53,6 +54,26 @@ def with_number(data: bytes, place: int, form: str, number: int) -> bytes:
     changed = bytearray(data)
     struct.pack_into(form, changed, changed.rfind(DIRECTORY_ENTRY) + place, number)
     return bytes(changed)
+
+
+REFUSED = {
+    "ExecuTorch": (b"\x1c\0\0\0ET12" + bytes(40), "torch.export.save"),
+    "ONNX Runtime": (b"\x24\0\0\0ORTM" + bytes(40), ".onnx file"),
+    "safetensors": (struct.pack("<Q", 20) + b'{"a":{"shape":[]}}  ', "torch.export.save"),
+    "another version than 3": (b"\x1c\0\0\0TFL4" + bytes(40), "--upgrade tbgraph"),
+    "a PyTorch checkpoint": (b"\x80\x02cos\nsystem\n.", "torch.export.save"),
+    "TorchScript or PyTorch archive": (archive([("archive/data.pkl", ".")]), "torch.export.save"),
+    "a zip archive without a model": (archive([("notes.txt", ".")]), "unpack it"),
+    "a broken zip archive": (archive(MEMBERS)[:-30], "download it again"),
+}
+
+
+@each("what", sorted(REFUSED))
+def test_what_holds_no_graph_is_refused_with_what_to_do(what: str) -> None:
+    data, hint = REFUSED[what]
+    with pytest.raises(UnknownFormat, match=what) as refused:
+        tbgraph.load(data)
+    assert hint in (refused.value.hint or "")
 
 
 def test_a_size_with_two_signs_is_an_expression() -> None:

@@ -203,6 +203,26 @@ def test_a_table_that_the_model_worked_out_is_a_buffer() -> None:
     assert load(graph, producer="pytorch").parameters == 8
 
 
+def test_an_op_that_an_optimizer_made_is_in_the_modules_around_it() -> None:
+    """x ─▶ Relu a.act ─▶ Split ─▶ Neg (of a)   Split ─▶ Identity ─▶ Abs (of a): Split and Identity have no metadata."""
+    graph = GraphValue(
+        nodes=(
+            _in_module(node("Relu", "x", "b"), "a a.act", "Block ReLU"),
+            node("Split", "b", "c d", "node_Split_7", axis=1),
+            node("Floor", "d", "e", "node_Floor_8"),
+            _in_module(node("Neg", "c", "f"), "a", "Block"),
+            _in_module(node("Abs", "e", "g"), "a", "Block"),
+            _in_module(node("Add", "f g", "y"), "a", "Block"),
+        ),
+        inputs=(value("x", 1, 4),),
+        outputs=(value("y", 1, 2),),
+    )
+    ops = {each.op: each.name for each in load(graph, producer="pytorch").hierarchy.graph.graph_def.node}
+    assert ops["onnx::Split"] == "Net/Block[a]/Split"
+    assert ops["onnx::Floor"] == "Net/Block[a]/Floor"
+    assert ops["onnx::Add"] == "Net/Block[a]/Add"
+
+
 # Files that are no good
 
 
@@ -325,3 +345,5 @@ def test_functions_that_call_themselves_end() -> None:
 def test_newer_version_has_a_notice() -> None:
     graph = GraphValue(nodes=(node("Relu", "x", "y"),), inputs=(value("x", 1),), outputs=(value("y", 1),))
     assert [each.code for each in load(graph, ir_version=99).notices] == ["newer-version"]
+    (notice,) = load(graph, opsets=(Opset("", 999), Opset("org.example", 1))).notices
+    assert notice.message.startswith("opset 999 of ONNX is newer")

@@ -15,8 +15,10 @@ import tbgraph
 from graphviz_tb.errors import Ambiguous, ReadError, TbGraphError, TooLarge, UnknownFormat
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_lines
 from graphviz_tb.model.interpretation import VariableUse
+from graphviz_tb.proto import Event
 from graphviz_tb.words.paper import PaperWords
 from tests.each import each
+from tests.serve.writing import Writer, record
 
 EXPORTS = Path(__file__).parents[2] / "fixtures/exports"
 TRUTH = json.loads((EXPORTS / "truth.json").read_text())
@@ -77,6 +79,23 @@ def test_tied_weights_are_one(name: str) -> None:
     assert len(tied) == 1
     assert tied[0].attr["_variable"].s == b"embed.weight"
     assert tied[0].attr["_aliases"].list.s[0].endswith(b"head.weight")
+
+
+@each("device", ["meta", "cpu"])
+def test_weights_without_numbers_are_not_taken_for_one(device: str) -> None:
+    """On the device `meta`, and of fake tensors, all weights are in one empty file: their use says what is tied."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(EXPORTS / "transformer.pt2") as archive, zipfile.ZipFile(made, "w") as written:
+        for name in archive.namelist():
+            data = archive.read(name)
+            if name.endswith("weights_config.json"):
+                listed = json.loads(data)
+                for held in listed["config"].values():
+                    held["path_name"], held["tensor_meta"]["device"]["type"] = "weight_0", device
+                data = json.dumps(listed).encode()
+                written.writestr(f"{name.rpartition('/')[0]}/weight_0", b"")
+            written.writestr(name, data)
+    assert total(tbgraph.load(made.getvalue())).parameters == TRUTH["transformer"]["parameters"]
 
 
 def test_buffers_are_no_parameters() -> None:
@@ -163,6 +182,12 @@ def test_a_program_in_a_log_directory(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run/model.pt2").write_bytes((EXPORTS / "transformer.pt2").read_bytes())
     assert total(tbgraph.load(tmp_path)).parameters == TRUTH["transformer"]["parameters"]
+    # A run of events alone has no program of another run.
+    (tmp_path / "train").mkdir()
+    Writer(tmp_path / "train").raw(record(Event(wall_time=1.0, file_version="brain.Event:2").SerializeToString()))
+    with pytest.raises(ReadError):
+        tbgraph.load(tmp_path, run="train")
+    assert total(tbgraph.load(tmp_path, run="run")).parameters == TRUTH["transformer"]["parameters"]
 
 
 # Texts of metadata.
