@@ -14,6 +14,7 @@ import numpy as np
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes
 from graphviz_tb.fold.flow.names import name_form
+from graphviz_tb.graphs.layers import layer_rows
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph
@@ -166,6 +167,14 @@ class ChannelWidths:
     def halves(self, boxes: Iterable[FlowBox]) -> bool:
         """Whether an op in boxes takes steps of more than one."""
         return any(True for _ in self._halving_nodes(boxes))
+
+    @cached_property
+    def _layers(self) -> frozenset[int]:
+        return frozenset(layer_rows(self.hierarchy))
+
+    def holds_layer(self, boxes: Iterable[FlowBox]) -> bool:
+        """Return whether one of some boxes is a layer."""
+        return self._hierarchy is not None and any(box.row in self._layers for box in boxes)
 
     def only_halves(self, boxes: Sequence[FlowBox]) -> bool:
         """Return whether boxes have two convolutions at least and each of them takes steps of more than one."""
