@@ -28,6 +28,7 @@ from graphviz_tb.ops.table import has_framework
 MANY_PARAMETERS = 1000  # of a weight of unknown size
 STRIDE_INPUT = "=stride"
 MAX_FIRST_SIZE = 1.5  # times the ops of a block: the first of a stage projects its shortcut
+MIN_SHRINKING_STAGES = 2
 MIN_BLOCK_SHARE = 0.3  # of the ops of the largest block of a stage
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
 
@@ -214,10 +215,11 @@ class ChannelWidths:
         blocks = [self._blocks_of(box) for box in boxes]
         if min(map(len, blocks)) < least:
             return False
-        if all(
+        shrinking = [
             self.halves([box]) and not all(self.halves([each]) for each in held)
             for box, held in zip(boxes, blocks, strict=True)
-        ):
+        ]
+        if all(shrinking[len(boxes) > MIN_SHRINKING_STAGES :]):  # the first stage may have the resolution of the stem
             return True
         given = [frozenset.intersection(*(self.of([each]) for each in held)) for held in blocks]
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
