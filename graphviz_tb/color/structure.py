@@ -90,7 +90,7 @@ class StructureColouring(Colouring):
         return _unit_template(self.hierarchy, self.looks, row)
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return the structures shown, in order of rank, each named after its first group."""
+        """Return the structures shown, in order of rank, each named after its first outermost group."""
         templates = {self.template_of(path[-1]) for path in shown}
         known = sorted(
             (len(self.letter[template]), self.letter[template], self.shade[template], template)
@@ -141,9 +141,9 @@ class KindColouring(StructureColouring):
 
 def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
     """Describe the groups of each template; if descriptions are equal, add the size of the groups, or the place of the
-    first of them.
+    group.
 
-    `first` is the first group of each template.
+    `first` is one group of each template.
     """
 
     def size(row: int) -> str:
@@ -250,6 +250,9 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
     np.minimum.at(outermost, inverse, hierarchy.depth[groups])
     coloured = _coloured_templates(hierarchy, training, groups[first], counts, ops[first], (first, -cover, outermost))
     order = np.array([index for index, _ in coloured], np.int64)
+    # The legend names a group that a picture shows soon: the first of the outermost ones.
+    outward = np.lexsort((groups, hierarchy.depth[groups], inverse))
+    outer = groups[outward[np.searchsorted(inverse[outward], np.arange(len(templates)))]]
     rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
     shade = _assign_shades(hierarchy, looks, groups, rank, [kind for _, kind in coloured])
     return StructureColouring(
@@ -262,9 +265,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
         shade,
         _letters_of_shades(shade),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
-        _describe_templates(
-            hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))
-        ),
+        _describe_templates(hierarchy, dict(zip(templates[order].tolist(), outer[order].tolist(), strict=True))),
         training,
     )
 

@@ -18,9 +18,10 @@ UNITS_PER_EM = 2048  # units of the font, Arimo
 MISSING_GLYPH_ADVANCE = UNITS_PER_EM * 3 // 4
 EMOJI_ADVANCE = UNITS_PER_EM * 5 // 4  # emoji faces draw wider than one em
 ELLIPSIS = "…"
+WORDS_DOT = " · "  # between words of a label
 NODE_FONT_PX, OP_FONT_PX, SMALL_FONT_PX = 12, 11, 10  # px: names of groups, names of ops, all other text
 LONG_TEXT_LETTERS = 500  # above this many letters, counting equal letters is faster
-TRAILING_NUMBER = re.compile(r"(\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")  # "[1-5]", "_12", "-3", "_(2)"
+TRAILING_NUMBER = re.compile(r"( ×[\d,]{1,9}|\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")  # " ×4", "[1-5]", "_12", "_(2)"
 # Never drawn, whatever a file contains: control characters, line ends, reversed text, halves of a surrogate pair.
 DANGEROUS_CHARACTERS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
 UNSAFE_PATTERN = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029{DANGEROUS_CHARACTERS}]")
@@ -133,18 +134,25 @@ def truncate_middle(text: str, most: int) -> str:
 def elide_text(text: str, limit: int, size: int, semibold: bool = False) -> str:
     """Truncate `text` to at most `limit` pixels, with an ellipsis between head and tail.
 
-    The number at the end stays: it distinguishes `conv2d_bias_1` from `conv2d_bias_12`.
+    The number at the end stays: it distinguishes `conv2d_bias_1` from `conv2d_bias_12`. Of words with dots between them
+    the last are left out.
 
     >>> elide_text("batch_normalization_12", 100, 12)
     'batch_no…ion_12'
-    >>> elide_text("conv1", 100, 12)
-    'conv1'
+    >>> elide_text("3 Conv2D · 2 norm ×9", 100, 12), elide_text("conv1", 100, 12)
+    ('3 Conv2D · … ×9', 'conv1')
     """
     if text_width(text, size, semibold) <= limit:
         return text
     room = limit * UNITS_PER_EM // size - advance_of(ELLIPSIS, semibold)
     number = TRAILING_NUMBER.search(text)
     last = number.group() if number else ""
+    words = text.split(WORDS_DOT)
+    while len(words) > 1:
+        words.pop()
+        shorter = f"{WORDS_DOT.join(words)}{WORDS_DOT}{ELLIPSIS}{last}"
+        if text_width(shorter, size, semibold) <= limit:
+            return shorter
     kept = sum(advance_of(char, semibold) for char in last)
     if kept * 2 > room:  # a number that takes more than half leaves no name
         last, kept = "", 0

@@ -162,21 +162,30 @@ class Drawing {
 // model.measure
 const UNITS_PER_EM = 2048;
 const ELLIPSIS = "…";
+const WORDS_DOT = " · ";
 const NODE_FONT_PX = 12;
 const OP_FONT_PX = 11;
 const SMALL_FONT_PX = 10;
-const TRAILING_NUMBER = new RegExp("(\\[\\d+-\\d+\\]|[_-]?\\d{1,8}|_\\(\\d+\\))$", 'u');
+const TRAILING_NUMBER = new RegExp("( \u00d7[\\d,]{1,9}|\\[\\d+-\\d+\\]|[_-]?\\d{1,8}|_\\(\\d+\\))$", 'u');
 function truncate_middle(text, most) {
   return ((py_len(text) <= most) ? text : (String(py_slice(text, 0, Math.floor(most / 2))) + String(ELLIPSIS) + String(py_slice(text, (py_len(text) - Math.floor((most - 1) / 2))))));
 }
 function elide_text(text, limit, size, semibold = false) {
-  let room, number, last, kept, middle, tail, used, head;
+  let room, number, last, words, shorter, kept, middle, tail, used, head;
   if ((hand_text_width(text, size, semibold) <= limit)) {
     return text;
   }
   room = (Math.floor((limit * UNITS_PER_EM) / size) - hand_advance_of(ELLIPSIS, semibold));
   number = py_search(TRAILING_NUMBER, text);
   last = (number ? py_group(number) : "");
+  words = text.split(WORDS_DOT);
+  while ((words.length > 1)) {
+    py_pop(words);
+    shorter = (String(py_join(WORDS_DOT, words)) + String(WORDS_DOT) + String(ELLIPSIS) + String(last));
+    if ((hand_text_width(shorter, size, semibold) <= limit)) {
+      return shorter;
+    }
+  }
   kept = py_sum((() => { const out = []; for (const char of last) { out.push(hand_advance_of(char, semibold)); } return out; })());
   if (((kept * 2) > room)) {
     [last, kept] = ["", 0];

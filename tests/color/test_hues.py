@@ -11,6 +11,7 @@ from graphviz_tb.color.hues import SHADE_COUNT, contrast, hue_shades
 from graphviz_tb.color.kinds import KIND_WORDS
 from graphviz_tb.color.structure import StructureColouring, structure_colouring
 from graphviz_tb.model.theme import THEMES
+from graphviz_tb.proto import GraphDef
 from tests.each import each
 from tests.effort import part
 
@@ -193,3 +194,16 @@ def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> No
     fills = [found.fill_of((names.index(name),)) for name in ("stage", "stage/b1", "stage/b3")]
     assert fills[0].hued
     assert len(set(fills)) == 1
+
+
+def test_a_legend_names_the_outermost_group_of_a_structure() -> None:
+    nodes = [{"name": "x", "op": "Placeholder"}]
+    last = "x"
+    for name in ("deep/inner/fc_1", "deep/inner/fc_2", "head"):
+        nodes.append({"name": f"{name}/w", "op": "VariableV2"})
+        nodes.append({"name": f"{name}/MatMul", "op": "MatMul", "input": [last, f"{name}/w"]})
+        nodes.append({"name": f"{name}/Relu", "op": "Relu", "input": [f"{name}/MatMul"]})
+        last = f"{name}/Relu"
+    model = load(GraphDef(node=nodes))
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
+    assert [row.label for row in found.legend_rows([(model.hierarchy.name.index("head"),)])] == ["dense, 3 like head"]

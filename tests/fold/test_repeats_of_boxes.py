@@ -112,7 +112,7 @@ def named_input(name: str, source: bool) -> SequenceElement:
     ],
 )
 def test_a_few_inputs_with_names_of_their_own_are_distinguished(names: list[str], source: bool, is_worth: bool) -> None:
-    assert _is_worth_folding([named_input(name, source) for name in names], 0, len(names), 1) is is_worth
+    assert _is_worth_folding([named_input(name, source) for name in names], 0, len(names), 1, setting()) is is_worth
 
 
 def test_groups_by_name_are_repeats_only_where_names_are_alike() -> None:
@@ -120,8 +120,8 @@ def test_groups_by_name_are_repeats_only_where_names_are_alike() -> None:
         made = make_group(GroupOrigin.NAME, rows(*"abc"), 9, name)
         return SequenceElement(made, 9, 9)
 
-    assert _is_worth_folding([block("conv_1"), block("conv_2")], 0, 2, 1)
-    assert not _is_worth_folding([block("query"), block("value")], 0, 2, 1)
+    assert _is_worth_folding([block("conv_1"), block("conv_2")], 0, 2, 1, setting())
+    assert not _is_worth_folding([block("query"), block("value")], 0, 2, 1, setting())
 
 
 def counting(*names: str, how: GroupOrigin = GroupOrigin.NAME, ops: int = 3) -> FlowBox:

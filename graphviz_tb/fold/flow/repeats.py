@@ -39,7 +39,7 @@ from graphviz_tb.model.hierarchy import GroupOrigin
 # block×2 down block×3 …`) becomes stages side by side.
 
 MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
-MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops
+MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops, or of a layer and what follows it
 MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query, a memory and a mask
 MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
 MIN_STAGE_BLOCKS = 2
@@ -106,7 +106,7 @@ def _fold_repeats_once(
             element.kernels = setting.widths.kernels([element.box])
     words = number_words([(element.word, element.kernels) for element in sequence])
     for period in candidate_periods(words):
-        stretches = _find_repeats(sequence, words, period)
+        stretches = _find_repeats(sequence, words, period, setting)
         if not stretches:
             continue
         # One without a choice decides the alignment of its template, else the first: later ones may follow an odd box.
@@ -126,16 +126,20 @@ def _mark_stack_units(sequence: list[SequenceElement]) -> None:
             element.word = ("stack", element.symbol)
 
 
-def _find_repeats(sequence: list[SequenceElement], words: Longs, period: int) -> list[tuple[int, int]]:
+def _find_repeats(
+    sequence: list[SequenceElement], words: Longs, period: int, setting: FoldContext
+) -> list[tuple[int, int]]:
     """Return maximal stretches that repeat with `period`, along the sequence."""
     return [
         (start, stop)
         for start, stop in periodic_stretches(words, period)
-        if _is_worth_folding(sequence, start, stop, period)
+        if _is_worth_folding(sequence, start, stop, period, setting)
     ]
 
 
-def _is_worth_folding(sequence: list[SequenceElement], start: int, stop: int, period: int) -> bool:
+def _is_worth_folding(
+    sequence: list[SequenceElement], start: int, stop: int, period: int, setting: FoldContext
+) -> bool:
     """Return whether a reader would call it a repeat."""
     first, count = sequence[start], (stop - start) // period
     if period == 1:
@@ -153,7 +157,10 @@ def _is_worth_folding(sequence: list[SequenceElement], start: int, stop: int, pe
     # Two stages with repeats inside stay stages side by side.
     if count < 3 and any(_holds_stack(element.box) for element in once):
         return False
-    return sum(element.box.ops_per_repetition for element in once) >= MIN_STACK_OPS
+    ops = sum(element.box.ops_per_repetition for element in once)
+    return ops >= MIN_STACK_OPS or (
+        count >= MIN_SMALL_REPEATS and setting.widths.holds_layer(element.box for element in once)
+    )
 
 
 def _has_smaller_period(words: list[object]) -> bool:

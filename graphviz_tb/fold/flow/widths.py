@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -27,6 +27,8 @@ from graphviz_tb.ops.table import has_framework
 
 MANY_PARAMETERS = 1000  # of a weight of unknown size
 STRIDE_INPUT = "=stride"
+MAX_FIRST_SIZE = 1.5  # times the ops of a block: the first of a stage projects its shortcut
+MIN_SHRINKING_STAGES = 2
 MIN_BLOCK_SHARE = 0.3  # of the ops of the largest block of a stage
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
 
@@ -66,6 +68,7 @@ class ChannelWidths:
 
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
         self._hierarchy = hierarchy
+        self._types = OpTypes(hierarchy)
 
     @property
     def hierarchy(self) -> Hierarchy:
@@ -172,6 +175,14 @@ class ChannelWidths:
         """Whether an op in boxes takes steps of more than one."""
         return any(True for _ in self._halving_nodes(boxes))
 
+    @cached_property
+    def _layers(self) -> frozenset[int]:
+        return frozenset(layer_rows(self.hierarchy))
+
+    def holds_layer(self, boxes: Iterable[FlowBox]) -> bool:
+        """Return whether one of some boxes is a layer."""
+        return self._hierarchy is not None and any(box.row in self._layers for box in boxes)
+
     def only_halves(self, boxes: Sequence[FlowBox]) -> bool:
         """Return whether boxes have two convolutions at least and each of them takes steps of more than one."""
         given = sum(int((self._columns[0][nodes] > 0).sum()) for nodes in self._nodes(boxes))
@@ -212,10 +223,11 @@ class ChannelWidths:
             blocks.append(self._blocks_of(box))
             if len(blocks[-1]) < least:
                 return False
-        if all(
+        shrinking = [
             self.halves([box]) and not all(self.halves([each]) for each in held)
             for box, held in zip(boxes, blocks, strict=True)
-        ):
+        ]
+        if all(shrinking[len(boxes) > MIN_SHRINKING_STAGES :]):  # the first stage may have the resolution of the stem
             return True
         given = [frozenset.intersection(*(self.of([each]) for each in held)) for held in blocks]
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
@@ -227,12 +239,21 @@ class ChannelWidths:
             alike: dict[Hashable, list[FlowBox]] = defaultdict(list)
             for part in self._parts_of(parts[0]):
                 if part.ops >= MIN_STACK_OPS:
-                    alike[name_form(part.name) or part.symbol].append(part)
+                    alike[name_form(part.name) or self._kind_of_block(part, alike)].append(part)
             parts = max(alike.values(), key=lambda blocks: sum(block.ops for block in blocks), default=[])
             # A container is named like what leads to it: both are a Sequential.
             least = MIN_BLOCK_SHARE * max((block.ops for block in parts), default=0)
             parts = [block for block in parts if block.ops >= least]
         return parts if sum(block.ops for block in parts) >= MIN_BLOCKS_SHARE * stage.ops else ()
+
+    def _kind_of_block(self, part: FlowBox, known: Mapping[Hashable, Sequence[FlowBox]]) -> Hashable:
+        """Return the key of the blocks without a name that a part equals, but for a projection; else its symbol."""
+        ops = self._types.of(part)
+        for key, (block, *_) in known.items():
+            less, more = sorted((ops, self._types.of(block)), key=Counter.total)
+            if less <= more and more.total() <= MAX_FIRST_SIZE * less.total() and not block.name:
+                return key
+        return part.symbol
 
     def _parts_of(self, box: FlowBox) -> list[FlowBox]:
         """The scopes and groups in a box, the members of a chain in place of it."""
