@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 from graphviz_tb import load
 from graphviz_tb.color import structure as by_structure
-from graphviz_tb.color.hues import SHADE_COUNT, contrast, hue_shades
+from graphviz_tb.color.hues import SHADE_COUNT, category_fill, contrast, hue_shades
 from graphviz_tb.color.kinds import KIND_WORDS
 from graphviz_tb.color.structure import StructureColouring, structure_colouring
 from graphviz_tb.model.theme import THEMES
@@ -193,3 +193,11 @@ def test_a_stack_has_the_hue_of_its_members_although_the_first_is_unlike() -> No
     fills = [found.fill_of((names.index(name),)) for name in ("stage", "stage/b1", "stage/b3")]
     assert fills[0].hued
     assert len(set(fills)) == 1
+
+
+def test_no_two_of_28_categories_share_a_colour() -> None:
+    for theme in THEMES.values():
+        fills = [category_fill(rank, theme) for rank in range(29)]
+        assert len({fill.fill for fill in fills[:28]}) == 28
+        assert {fill.badge for fill in fills[:28]} == {""}
+        assert (fills[28].fill, bool(fills[28].badge)) == (fills[0].fill, True)
