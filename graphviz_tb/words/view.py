@@ -69,7 +69,7 @@ class NodeLabels:
         self.second = second
         self.placed = placed
         self.alone = alone
-        self.printed = printed and hierarchy.graph.has_module_scopes
+        self.printed = printed
         self.ops = OpCounter(hierarchy)
         self.nameless = _has_nameless_ops(hierarchy)
         self.paper = PaperWords(hierarchy)
@@ -83,12 +83,11 @@ class NodeLabels:
         if sole_scope(self.hierarchy, path[-1]) >= 0:
             return joined_label([self.plain_label(each) for each in scopes_of_frame(self.hierarchy, path, content)])
         node, member = self.plain_label(path), self.plain_label(content)
-        stack = sole_stack(self.hierarchy, path[-1])
-        members = self.hierarchy.children(stack).tolist()
+        members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
-        layers = self.paper.tells_layers(content[-1])
-        shared = not layers or self.paper.of(stack) == self.paper.of(content[-1])
-        return stack_label(node, self.second(path), member, shown, len(members), shared)
+        if self.printed and not any(map(str.isdigit, member.label)):
+            shown = 0  # all members have this name
+        return stack_label(node, self.second(path), member, shown, len(members))
 
     def plain_label(self, path: RowPath) -> NodeLabel:
         """Return the label of the child at `path`, closed or with its own content."""
@@ -100,11 +99,13 @@ class NodeLabels:
         members = hierarchy.children(like)[:1].tolist() if stack else []
         said = self.second(path)
         usual, name = self.usual_second_line(row), self.short_label(path)
-        if self.printed:
+        if self.printed and hierarchy.graph.has_module_scopes:
             usual, name = usual or module_class(name), printed_name(name)
         sign = self.sign_of(row)
         second = ("" if sign else usual) if said is None else said
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
+        if self.printed and kind == "fold":  # how a box came to be is no matter of a figure
+            kind, badge = "scope", ""
         first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
         label, second = (second, name) if first else (name, second)
         return NodeLabel(
@@ -343,7 +344,7 @@ def _build_group_view(
         },
         functions=listed,
     )
-    return replace(view, words=level_words(view, stubs))
+    return replace(view, words=level_words(view, stubs, node_labels.printed))
 
 
 def _has_label(hierarchy: Hierarchy, row: int) -> bool:
