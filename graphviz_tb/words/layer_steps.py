@@ -188,12 +188,13 @@ class TensorFlowSteps:
     def weights_of(self, node: int) -> list[tuple[int, int, tuple[int | None, ...]]]:
         """Return the slots at which an op takes weights of known rank, with the node and the sizes of each."""
         origin = self.graph.meaning.origin
-        found = ((slot, int(origin[self._before_unit_axes(source)])) for slot, (source, _) in self.inputs_of(node))
+        found = ((slot, int(origin[self.weight_source(source)])) for slot, (source, _) in self.inputs_of(node))
         taken = [(slot, made) for slot, made in found if made >= 0]
         return [(slot, made, shape) for slot, made in taken if (shape := self.shapes.get(made))]
 
-    def _before_unit_axes(self, node: int) -> int:
-        """Return what an op adds axes of one element to, as TensorFlow does to the kernel of a row; else the op."""
+    def weight_source(self, node: int) -> int:
+        """Return the weight that an op hands on: with axes of one element, as TensorFlow does to the kernel of a row;
+        else the op."""
         if self.graph.meaning.origin[node] < 0 and self.op_of(node) == "ExpandDims":
             return next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), node)
         return node
@@ -408,7 +409,7 @@ class TensorFlowSteps:
     def _image_source(self, node: int) -> int:
         """Return the op whose result a convolution takes, before a row of it becomes an image; -1 for none."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
-        return self._before_unit_axes(source) if source >= 0 else -1
+        return self.weight_source(source) if source >= 0 else -1
 
     def _blocks_before(self, node: int) -> list[int]:
         """Return the blocks into which TensorFlow takes an image apart to spread a kernel over it; [] for no such."""
