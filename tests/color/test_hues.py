@@ -201,3 +201,12 @@ def test_no_two_of_28_categories_share_a_colour() -> None:
         assert len({fill.fill for fill in fills[:28]}) == 28
         assert {fill.badge for fill in fills[:28]} == {""}
         assert (fills[28].fill, bool(fills[28].badge)) == (fills[0].fill, True)
+
+
+def test_tables_of_one_group_have_the_hue_of_tables_though_the_group_occurs_once() -> None:
+    tables = "".join(KINDS["embedding"].replace("K/", f"once/{name}/") for name in ("tokens", "places"))
+    text = 'node { name: "x" op: "Placeholder" }' + tables
+    model = load(text.encode(), folds=False, series_min=100)
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
+    template = found.template_of(model.hierarchy.name.index("once"))
+    assert KIND_WORDS[found.shade[template] // SHADE_COUNT] == "embedding"
