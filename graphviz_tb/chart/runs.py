@@ -149,7 +149,7 @@ def _shortened_names(texts: Sequence[str]) -> Iterator[list[str]]:
     """Yield different names, from the whole ones to those without what all have alike and without marks of it."""
     yield list(texts)
     words = [_WORD.findall(text)[:-1] for text in texts]
-    if len({len(some) for some in words}) > 1:  # nothing stands for anything
+    if len({len(some) for some in words}) > 1:  # no word has its place in all
         head = _common_start(texts)
         tail = _common_start([text[head:][::-1] for text in texts])
         words = [[text[:head], text[head : len(text) - tail], text[len(text) - tail :]] for text in texts]
