@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ from graphviz_tb.chart.axes import (
 )
 from graphviz_tb.chart.runs import short_run_names, spread_labels
 from graphviz_tb.chart.series import decimate_series, smooth_series
-from graphviz_tb.model.columns import Floats
+from graphviz_tb.model.columns import Floats, distinct_values
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, PathStep, Pen, Primitive, Rectangle, Section
 from graphviz_tb.model.formatting import format_number
 from graphviz_tb.model.frozen import dataclass
@@ -40,7 +40,7 @@ CARD_SIZE = (440, 292)  # px
 PLOT_INSETS = (56, 40, 16, 42)  # px left, above, right of and below the lines
 AXIS_NAMES = {"step": "step", "wall": "time (UTC)", "relative": "time since the first point"}
 MAX_END_LABELS = 8  # runs whose names are at the ends of their lines; more are in the legend
-END_LABEL_ROOM, END_LABEL_PITCH = 92, 12  # px
+MIN_END_LABEL_ROOM, MAX_END_LABEL_ROOM, END_LABEL_PITCH = 92, 160, 12  # px
 LINE_WIDTH, LINE_RIM = 1.5, 2.5  # px, and how much wider each of the lines is that others cover
 POINT_RADIUS, ALONE_RADIUS = 4, 2  # px of a line that is a single point, and of a point between gaps
 CHART_TITLE_SIZE, TICK_SIZE = 13, 10  # px
@@ -99,7 +99,7 @@ def _chart_card(
     xs = [_axis_positions(line, look.axis) for line in lines]
     shown = [_smooth_line(line, look.smooth) for line in lines]
     covered = _covered_lines(lines, xs)
-    plot = _fit_plot(xs, shown, look, END_LABEL_ROOM if names else PLOT_INSETS[2])
+    plot = _fit_plot(xs, shown, look, _end_label_room(names.values()) if names else PLOT_INSETS[2])
     shapes = [
         Rectangle(0, 0, *CARD_SIZE, 6, theme.frames[1], Pen(theme.rule)),
         _chart_text(
@@ -110,7 +110,7 @@ def _chart_card(
             CHART_TITLE_SIZE,
             semibold=True,
         ),
-        *_draw_grid(plot, look, theme),
+        *_draw_grid(plot, look, theme, distinct_values(np.concatenate([*xs, np.zeros(0)]))),
         *_draw_notes(lines, xs, look, theme),
     ]
     for line, x in zip(lines, xs, strict=True):  # faint strokes are drawn behind every line
@@ -128,6 +128,11 @@ def _chart_card(
         if len(line.value)
     )
     return Group(tuple(shapes), None, f"{replace_unsafe_characters(title)}: {told}", (("tag", title),), at)
+
+
+def _end_label_room(names: Iterable[str]) -> int:
+    """Return how many pixels right of the lines the names at their ends take."""
+    return max(MIN_END_LABEL_ROOM, *(16 + text_width(name, TICK_SIZE) for name in names))
 
 
 def _covered_lines(lines: Sequence[ChartLine], xs: Sequence[Floats]) -> list[int]:
@@ -207,8 +212,8 @@ def _fit_plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook, r
     return PlotArea(left, top, *size, across, pad_axis(fit_axis(every, look.log_y, look.outliers)))
 
 
-def _draw_grid(plot: PlotArea, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
-    """Yield lines at round values, with the values next to them."""
+def _draw_grid(plot: PlotArea, look: ChartLook, theme: Theme, across: Floats) -> Iterator[Primitive]:
+    """Yield lines at round values, with the values next to them; where all points have one x, its value alone."""
     foot, end = plot.top + plot.height, plot.left + plot.width
     for value in axis_ticks(plot.y):
         y = foot - float(axis_positions(plot.y, np.array([value]))[0]) * plot.height
@@ -217,7 +222,8 @@ def _draw_grid(plot: PlotArea, look: ChartLook, theme: Theme) -> Iterator[Primit
             format_number(value), plot.left - 6, _pixel_middle(y) + 3.5, theme.secondary, TICK_SIZE, "end"
         )
     free = -1e9
-    for value in axis_ticks(plot.x, 6) if look.axis == "step" or look.log_x else axis_time_ticks(plot.x, 5):
+    ticks = axis_ticks(plot.x, 6) if look.axis == "step" or look.log_x else axis_time_ticks(plot.x, 5)
+    for value in across.tolist() if len(across) == 1 and np.isfinite(across[0]) else ticks:
         x = plot.left + float(axis_positions(plot.x, np.array([value]))[0]) * plot.width
         label = _tick_label(value, plot.x, look.axis)
         half = text_width(label, TICK_SIZE) / 2
@@ -355,7 +361,7 @@ def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme:
     styles = {line.group or line.label: line.style for chart in charts for line in chart.lines}
     runs = list(dict.fromkeys(line.label for chart in charts for line in chart.lines))
     ended = len(runs) <= MAX_END_LABELS
-    short = short_run_names(runs, END_LABEL_ROOM - 16, TICK_SIZE) if ended else []
+    short = short_run_names(runs, MAX_END_LABEL_ROOM - 16, TICK_SIZE) if ended else []
     names = dict(zip(runs, short, strict=True)) if ended else {}
     legend, deep = ((), 0) if ended else _run_name_legend(styles, wide, theme)
     top = SHEET_MARGIN + (SHEET_TITLE_HEIGHT if title else 0) + deep

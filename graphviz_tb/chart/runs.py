@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -123,26 +123,47 @@ def _quantiles(
 # Names of runs next to the ends of their lines: short, so that what differs stays, and apart from one another.
 
 SEPARATORS = "/_- ,;"  # not those within `lr=0.1`
+_WORD = re.compile(rf"[^{re.escape(SEPARATORS)}]*[{re.escape(SEPARATORS)}]?")  # of a run's name, and its separator
 MAX_COLOURED_VALUES = 12  # of a hyperparameter, each with its own hue
 
 
 def short_run_names(names: Sequence[str], room: int, size: int) -> list[str]:
-    """Return names of at most `room` pixels: what they begin or end with alike is cut first, in whole words.
+    """Return names of at most `room` pixels: what all have alike is cut first, in whole words.
 
     >>> short_run_names(["exp/resnet50_batch_norm_lr0.1_seed1", "exp/resnet50_batch_norm_lr0.2_seed1"], 70, 10)
     ['…lr0.1…', '…lr0.2…']
+    >>> short_run_names(["net_seed0_b256_lr0.1_final", "net_seed1_b256_lr0.003_final"], 80, 10)
+    ['seed0…lr0.1', 'seed1…lr0.003']
     >>> short_run_names(["train", "test"], 70, 10), short_run_names([""], 70, 10)
     (['train', 'test'], ['.'])
     """
     texts = [replace_unsafe_characters(name) or "." for name in names]
     if len(set(texts)) < 2:
         return [elide_text(text, room, size) for text in texts]
-    head = _common_start(texts)
-    tail = _common_start([text[head:][::-1] for text in texts])
-    if max(text_width(text, size) for text in texts) <= room:
-        return texts
-    kept = [f"{'…' if head else ''}{text[head : len(text) - tail]}{'…' if tail else ''}" for text in texts]
+    ways = [way for way in _shortened_names(texts) if len(set(way)) == len(set(texts))]
+    kept = next((way for way in ways if max(text_width(text, size) for text in way) <= room), ways[-1])
     return [elide_text(text, room, size) for text in kept]
+
+
+def _shortened_names(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield different names, from the whole ones to those without what all have alike and without marks of it."""
+    yield list(texts)
+    words = [_WORD.findall(text)[:-1] for text in texts]
+    if len({len(some) for some in words}) > 1:  # no word has its place in all
+        head = _common_start(texts)
+        tail = _common_start([text[head:][::-1] for text in texts])
+        words = [[text[:head], text[head : len(text) - tail], text[len(text) - tail :]] for text in texts]
+    differs = [len(set(column)) > 1 for column in zip(*words, strict=True)]
+    cut = [re.sub("…+", "…", "".join(_kept_words(some, differs))) for some in words]
+    yield cut
+    yield [text.strip("…") for text in cut]
+
+
+def _kept_words(words: Sequence[str], differs: Sequence[bool]) -> Iterator[str]:
+    """Yield the words that differ, without the separator before what is left out."""
+    for place, (word, kept) in enumerate(zip(words, differs, strict=True)):
+        last = kept and not any(differs[place + 1 : place + 2])
+        yield (word.rstrip(SEPARATORS) if last else word) if kept else "…" if word else ""
 
 
 def _common_start(texts: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
-from graphviz_tb.color.hues import category_fill, hue_fill, legend_limit, plain_fill
+from graphviz_tb.color.hues import category_fill, category_tone, hue_fill, legend_limit, plain_fill
 from graphviz_tb.limits import MAX_BOX_BANDS, MAX_CATEGORY_LETTERS, MAX_COUNTED_SHARES
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts
@@ -101,11 +101,11 @@ class CategoryColouring(Colouring):
         return tuple((colour, count * 1000 // total) for colour, count in bands)
 
     def _tone(self, category: int) -> str:
-        return self.theme.hues[category % len(self.theme.hues)] if category >= 0 else self.theme.neutral
+        return category_tone(category, self.theme) if category >= 0 else self.theme.neutral
 
     def category_colour(self, category: int) -> RowFill:
         """Return the colour of one category."""
-        return category_fill(category, self.theme, lettered=False)
+        return category_fill(category, self.theme)
 
     def second_line(self, path: RowPath) -> str | None:
         """Return the largest category, with its share if there are several; of a stack of many how many."""

@@ -69,17 +69,19 @@ def hue_fill(colour: str, theme: Theme, badge: str = "", bands: tuple[tuple[str,
     return RowFill(colour, border_colour(colour, theme), theme.text, theme.text, bands, badge, hued=True)
 
 
-def category_fill(rank: int, theme: Theme, lettered: bool) -> RowFill:
-    """Return the fill of the category of some rank: the hues in turn.
+CATEGORY_SHADES = (0, 2, 3, 1)  # which shade of a hue each turn through the hues takes: first those that differ most
 
-    With `lettered` each category also has its own letter; without, letters begin when the hues repeat.
-    """
-    hue = theme.hues[rank % len(theme.hues)]
-    if lettered:
-        return hue_fill(hue, theme, rank_letters(rank))
-    # The letter distinguishes two categories of one hue.
-    turn = rank // len(theme.hues)
-    return hue_fill(hue, theme, rank_letters(turn) if turn else "")
+
+def category_tone(rank: int, theme: Theme) -> str:
+    """Return the colour of the category of some rank: the hues in turn, each time in another shade."""
+    turn, hue = divmod(rank, len(theme.hues))
+    return hue_shades(theme)[hue * SHADE_COUNT + CATEGORY_SHADES[turn % SHADE_COUNT]]
+
+
+def category_fill(rank: int, theme: Theme) -> RowFill:
+    """Return the fill of the category of some rank, with a letter where an earlier one has its colour."""
+    again = rank // (len(theme.hues) * SHADE_COUNT)
+    return hue_fill(category_tone(rank, theme), theme, rank_letters(again) if again else "")
 
 
 def rank_letters(rank: int) -> str:

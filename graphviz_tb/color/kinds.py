@@ -110,12 +110,14 @@ def op_kinds(hierarchy: Hierarchy) -> Bytes:
 
 
 def has_one_layer(hierarchy: Hierarchy, of_op: Bytes, rows: Longs) -> Bools:
-    """Return whether each group has a single op that is a layer, norms aside, or norms alone; `of_op` as `op_kinds`
-    returns it."""
+    """Return whether each group has a single op that is a layer, norms aside, or norms alone, or tables alone, as those
+    of tokens and of positions; `of_op` as `op_kinds` returns it."""
     start, stop = hierarchy.op_prefix_sum[rows], hierarchy.op_prefix_sum[hierarchy.end[rows]]
     layers, norms = prefix_sums((of_op < OTHER) & (of_op != NORM)), prefix_sums(of_op == NORM)
+    tables = prefix_sums(of_op == EMBEDDING)
     inside = layers[stop] - layers[start]
     one: Bools = (inside == 1) | ((inside == 0) & (norms[stop] > norms[start]))
+    one |= (inside > 0) & (tables[stop] - tables[start] == inside)
     return one
 
 

@@ -25,7 +25,7 @@ from graphviz_tb.formats.exported import (
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_lines
 from graphviz_tb.formats.wire_nodes import Sizes, dtype_attribute
 from graphviz_tb.limits import MAX_PROGRAM_DEPTH
-from graphviz_tb.model.tensors import MAX_DIMENSIONS, element_size
+from graphviz_tb.model.tensors import INDEX_DTYPES, MAX_DIMENSIONS, element_size
 
 DTYPES = {
     1: "uint8",
@@ -274,9 +274,31 @@ class GraphReader:
         return [self.program.sizes.size_of(_as_dict(size)) for size in listed]
 
     def read_nodes(self) -> None:
-        """Add all nodes."""
-        for node in map(_as_dict, _as_list(self.graph.get("nodes"))):
-            self._read_node(node)
+        """Add all nodes but those whose indices nothing takes."""
+        nodes = [_as_dict(node) for node in _as_list(self.graph.get("nodes"))]
+        unused = self._unused_places(nodes)
+        self.builder.left_out += len(unused)
+        for place, node in enumerate(nodes):
+            if place not in unused:
+                self._read_node(node)
+
+    def _unused_places(self, nodes: Sequence[Json]) -> set[int]:
+        """Return the places of nodes that only give whole numbers or truth values that nothing takes, as `vmap` leaves
+        them behind in a program."""
+        taken = set(_value_names(self.graph.get("outputs")))
+        unused: set[int] = set()
+        for place in range(len(nodes) - 1, -1, -1):
+            node = nodes[place]
+            given = _output_names(node)
+            indices = bool(given) and all(self.value(name).dtype in INDEX_DTYPES for name in given)
+            arguments = [_as_dict(_as_dict(each).get("arg")) for each in _as_list(node.get("inputs"))]
+            plain = not any("as_graph" in argument for argument in arguments)
+            in_place = op_type(_as_text(node.get("target"))).endswith("_")
+            if indices and plain and not in_place and taken.isdisjoint(given) and self.tensors.keys() >= set(given):
+                unused.add(place)
+            else:
+                taken.update(name for argument in arguments for name in _tensor_names(argument) if name)
+        return unused
 
     def _read_node(self, node: Json) -> None:
         op = op_type(_as_text(node.get("target")))

@@ -4243,6 +4243,7 @@ function count_of(count, noun) {
 
 // words.level
 const STUB_LABEL_PX = 100;
+const MIN_STUB_NAME_PX = 24;
 const STUB_KIND_WORDS = new Map([["shortcut", "linked"], ["constant", "constant"], ["summary", "summary"], ["weight", "weight"]]);
 function _stubs_at_side(annotations, side, names, labels, limit) {
   let here, stubs, rest, listed, title;
@@ -4267,8 +4268,17 @@ function _stub_words(index, annotation, names, labels) {
   count = ((annotation.edges > 1) ? (", " + String(annotation.edges) + " edges") : "");
   control = (annotation.control ? ", control" : "");
   title = (String(tooltip_name(full)) + " (" + String(STUB_KIND_WORDS.get(annotation.kind)) + String(count) + String(control) + String(more) + ")");
-  label = elide_text(label, STUB_LABEL_PX, SMALL_FONT_PX);
-  return new StubWords(annotation.kind, label, title, annotation.other, annotation.control, [index]);
+  return new StubWords(annotation.kind, _fitted_stub_label(label, annotation.kind), title, annotation.other, annotation.control, [index]);
+}
+function _fitted_stub_label(label, kind) {
+  let parts, shape, room;
+  parts = label.split(" ");
+  shape = (" " + parts.at(-1));
+  room = (STUB_LABEL_PX - hand_text_width(shape, SMALL_FONT_PX));
+  if (((kind !== "weight") || (parts.length !== 2) || (room < MIN_STUB_NAME_PX))) {
+    return elide_text(label, STUB_LABEL_PX, SMALL_FONT_PX);
+  }
+  return (elide_text(parts[0], room, SMALL_FONT_PX) + shape);
 }
 function _neighbour_name(row, names, labels) {
   let full;
@@ -4302,13 +4312,13 @@ function _build_note(view, side, other, indices, count) {
   return new LevelNote((String(who) + " " + String(arrow) + " " + String(name)), account, [...indices]);
 }
 const NO_NAME = "…";
-function level_words(view, limit) {
+function level_words(view, limit, printed = false) {
   let node_labels, notes, beside, links;
   node_labels = [...view.node_labels, ...view.functions];
   notes = _shared_notes(view);
   beside = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
   links = _links_of_open(view);
-  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_tooltip(node, links.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(hand_drawn_label(line), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_tooltip(node, links.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(hand_drawn_label(line, printed), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
 function _stubs_by_child(view, noted) {
   let by_child, index, annotation;
@@ -4346,9 +4356,11 @@ function _box_second_line(node, links = 0) {
   return py_join(" · ", (() => { const out = []; for (const part of [second, (links ? count_of(links, "link") : "")]) if (part) { out.push(part); } return out; })());
 }
 function stack_label(node, said, member, shown, members) {
-  let counted_each, inside, aside, other;
+  let counted_each, inside, alike, aside, other;
   counted_each = ((member.kind === "series") && !["op", "call"].includes(member.member) && !member.about);
   inside = ((member.second && !counted_each) ? (String(member.second) + " each") : member.second);
+  alike = ([node.second, node.label].includes(member.second) || (node.second === (String(member.second) + " each")));
+  inside = ((alike || node.second.includes(" op")) ? inside : node.second);
   aside = (node.connected ? "" : "side by side");
   other = (shown ? ("as " + String(member.label)) : "");
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member.label) + ", one of " + String(members)), stacked: true});
@@ -4786,7 +4798,7 @@ const MAX_SENTENCE_WIDTH = 480;
 const SAMPLE_WIDTH = 28;
 const SAMPLE_GAP = 8;
 const PAPER_THEME = "paper";
-const SCREEN_SIGNS = ["call", "function", "series", "fold", "shortcut", "summary"];
+const SCREEN_SIGNS = ["call", "function", "series", "chain", "fold", "shortcut", "summary"];
 const CHANGE_LABELS = new TupleMap([[["+", true], "new wire"], [["−", true], "removed wire"], [["~", true], "new and removed"], [["+", false], "partly new"], [["−", false], "partly removed"], [["~", false], "partly new, removed"]]);
 class LegendEntry {
   constructor(sample, label, more = "") {

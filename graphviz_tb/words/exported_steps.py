@@ -43,6 +43,7 @@ NORM_GROUPS = ("num_groups", "group")
 RECURRENT = ("lstm", "gru", "rnn")
 RESHAPED = ("shape", "size")
 MOST_OPS_OF_COPIES = 8  # between keys and attention
+SELECTIONS = ("index", "gather", "indexselect")  # of the kernels of some experts
 AXES = ("dim", "axes", "axis")
 
 
@@ -80,6 +81,14 @@ class ExportedSteps(TensorFlowSteps):
         """Return the type of a node as TensorFlow calls it, where formulas of several ops use it."""
         op = self.op_of(node)
         return FORMULA_OPS.get(plain_op_name(op), op)
+
+    def weight_source(self, node: int) -> int:
+        """Return the kernels of all experts from which an op selects some; else the op."""
+        if self.graph.meaning.origin[node] >= 0 or plain_op_name(self.op_of(node)) not in SELECTIONS:
+            return node
+        table = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), node)
+        made = int(self.graph.meaning.origin[table])
+        return table if made >= 0 and len(self.shapes.get(made) or ()) == 3 else node
 
     # ---- what a node states ----
 

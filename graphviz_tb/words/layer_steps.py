@@ -188,8 +188,16 @@ class TensorFlowSteps:
     def weights_of(self, node: int) -> list[tuple[int, int, tuple[int | None, ...]]]:
         """Return the slots at which an op takes weights of known rank, with the node and the sizes of each."""
         origin = self.graph.meaning.origin
-        taken = [(slot, int(origin[source])) for slot, (source, _) in self.inputs_of(node) if origin[source] >= 0]
+        found = ((slot, int(origin[self.weight_source(source)])) for slot, (source, _) in self.inputs_of(node))
+        taken = [(slot, made) for slot, made in found if made >= 0]
         return [(slot, made, shape) for slot, made in taken if (shape := self.shapes.get(made))]
+
+    def weight_source(self, node: int) -> int:
+        """Return the weight that an op hands on: with axes of one element, as TensorFlow does to the kernel of a row;
+        else the op."""
+        if self.graph.meaning.origin[node] < 0 and self.op_of(node) == "ExpandDims":
+            return next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), node)
+        return node
 
     def op_of(self, node: int) -> str:
         """Return the type of a node."""
@@ -369,9 +377,10 @@ class TensorFlowSteps:
         parts = [f"dw {word}"] if depthwise else [word, *([size_word(gives)] if gives else [])]
         if definition is not None:
             layout = _layout(definition)
-            strides = _along_image(attr_value(definition, "strides").list.i, layout)
+            strides = _along_image(attr_value(definition, "strides").list.i, layout)[-len(sizes) :]
             parts += step_words(strides, "/")
-            parts += step_words(_along_image(attr_value(definition, "dilations").list.i, layout), "d")
+            dilations = _along_image(attr_value(definition, "dilations").list.i, layout)[-len(sizes) :]
+            parts += step_words(dilations if max(dilations, default=1) > 1 else self._blocks_before(node), "d")
             parts += self._group_words(node, takes, depthwise)
             valid = attr_value(definition, "padding").s == b"VALID" and _overlaps(sizes, strides)
             parts += ["valid"] if valid and not self._is_padded(node) else []
@@ -397,9 +406,19 @@ class TensorFlowSteps:
                 return 0
         return 0
 
+    def _image_source(self, node: int) -> int:
+        """Return the op whose result a convolution takes, before a row of it becomes an image; -1 for none."""
+        source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+        return self.weight_source(source) if source >= 0 else -1
+
+    def _blocks_before(self, node: int) -> list[int]:
+        """Return the blocks into which TensorFlow takes an image apart to spread a kernel over it; [] for no such."""
+        source = self._image_source(node)
+        return self.constant_input(source, 1) if source >= 0 and self.op_of(source) == "SpaceToBatchND" else []
+
     def _is_padded(self, node: int) -> bool:
-        first = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
-        return first >= 0 and self.op_of(first) in ("Pad", "PadV2", "MirrorPad")
+        source = self._image_source(node)
+        return source >= 0 and self.op_of(source) in ("Pad", "PadV2", "MirrorPad", "SpaceToBatchND")
 
     def _transposed_step(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
         definition = self.graph.node_def(node)
@@ -422,7 +441,12 @@ class TensorFlowSteps:
         """A mean or a maximum over the two axes of an image; none that a norm subtracts."""
         if sorted(self.constant_input(node, KERNEL)) not in ([1, 2], [2, 3]):
             return None
-        subtracted = any(self.op_of(user) in MOMENT_OPS for user in self._users_of(node))
+        taken = {source for slot, (source, _) in self.inputs_of(node) if slot == 0}
+        subtracted = any(
+            self.op_of(user) in MOMENT_OPS
+            and (self.op_of(user) == "StopGradient" or taken & {source for _, (source, _) in self.inputs_of(user)})
+            for user in self._users_of(node)
+        )
         return None if subtracted else LayerStep("global", REDUCTIONS[op])
 
     def _resize(self, op: str, node: int) -> LayerStep | None:

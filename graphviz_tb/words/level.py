@@ -17,6 +17,7 @@ from graphviz_tb.words.line_labels import TOOLTIP_NAMES, count_of, describe_line
 # Texts of the stubs next to a box: constants, weights, summaries, extracted neighbours, the "+N" rest.
 
 STUB_LABEL_PX = 100  # two of them and a box are narrower than the widest box
+MIN_STUB_NAME_PX = 24  # of the name of a weight, before its shape
 STUB_KIND_WORDS: dict[StubKind, str] = {
     "shortcut": "linked",
     "constant": "constant",
@@ -65,8 +66,28 @@ def _stub_words(index: int, annotation: Annotation, names: Mapping[int, str], la
     count = f", {annotation.edges} edges" if annotation.edges > 1 else ""
     control = ", control" if annotation.control else ""
     title = f"{tooltip_name(full)} ({STUB_KIND_WORDS[annotation.kind]}{count}{control}{more})"
-    label = elide_text(label, STUB_LABEL_PX, SMALL_FONT_PX)
-    return StubWords(annotation.kind, label, title, annotation.other, annotation.control, (index,))
+    return StubWords(
+        annotation.kind,
+        _fitted_stub_label(label, annotation.kind),
+        title,
+        annotation.other,
+        annotation.control,
+        (index,),
+    )
+
+
+def _fitted_stub_label(label: str, kind: StubKind) -> str:
+    """Return a label that has room; of a weight the name is shortened, not its shape.
+
+    >>> _fitted_stub_label("position_embeddings 1×197×384", "weight"), _fitted_stub_label("bias 64", "weight")
+    ('positio…s 1×197×384', 'bias 64')
+    """
+    parts = label.split(" ")
+    shape = " " + parts[-1]
+    room = STUB_LABEL_PX - text_width(shape, SMALL_FONT_PX)
+    if kind != "weight" or len(parts) != 2 or room < MIN_STUB_NAME_PX:
+        return elide_text(label, STUB_LABEL_PX, SMALL_FONT_PX)
+    return elide_text(parts[0], room, SMALL_FONT_PX) + shape
 
 
 def _neighbour_name(row: int, names: Mapping[int, str], labels: Mapping[int, str]) -> str:
@@ -117,9 +138,9 @@ def _build_note(view: View, side: Side, other: int, indices: list[int], count: i
 NO_NAME = "…"
 
 
-def level_words(view: View, limit: int) -> LevelWords:
+def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
     """Return the texts of a view without texts; `limit` is how many stubs a side of a box shows before the rest is
-    counted."""
+    counted, `printed` that they are of a figure to print."""
     node_labels = (*view.node_labels, *view.functions)
     notes = _shared_notes(view)
     beside = _stubs_by_child(view, {index for note in notes for index in note.annotations})
@@ -131,7 +152,7 @@ def level_words(view: View, limit: int) -> LevelWords:
         outgoing=tuple(_stubs_at_side(stubs, "out", view.names, view.labels, limit) for stubs in beside),
         notes=notes,
         lines={
-            wire: LineWords(drawn_label(line), describe_line(line, *_line_end_names(view, line)))
+            wire: LineWords(drawn_label(line, printed), describe_line(line, *_line_end_names(view, line)))
             for wire, line in view.drawn_lines().items()
         },
         loops={
@@ -182,13 +203,11 @@ def _box_second_line(node: NodeLabel, links: int = 0) -> str:
     return " · ".join(part for part in (second, count_of(links, "link") if links else "") if part)
 
 
-def stack_label(
-    node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int, shared: bool = True
-) -> NodeLabel:
+def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
     """Return the label of a stack that shows the content of one member.
 
     `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
-    `members`. `shared`: that of the member is true of all.
+    `members`.
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
     >>> label = stack_label(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
@@ -198,9 +217,11 @@ def stack_label(
     # A member that is a stack counts the ops of each of its members; a Keras layer (`about`) describes itself.
     counted_each = member.kind == "series" and member.member not in ("op", "call") and not member.about
     inside = f"{member.second} each" if member.second and not counted_each else member.second
-    inside = inside if shared else node.second
+    # Words of a layer are true of all members only where the stack says them too.
+    alike = member.second in (node.second, node.label) or node.second == f"{member.second} each"
+    inside = inside if alike or " op" in node.second else node.second
     aside = "" if node.connected else "side by side"
-    other = f"as {member.label}" if shown and any(map(str.isdigit, member.label)) else ""
+    other = f"as {member.label}" if shown else ""
     return replace(
         node,
         label=f"{node.label} {node.badge}",

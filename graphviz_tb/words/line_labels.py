@@ -22,7 +22,7 @@ TOOLTIP_SHAPES = 6  # as many as fit in one line
 TOOLTIP_NAME_LETTERS = 300  # scopes may be nested without end
 
 
-def _line_label(edge: MetagraphLine) -> str:
+def _line_label(edge: MetagraphLine, printed: bool = False) -> str:
     """Return the label of a line: the shape of its one tensor and its branch, or the number of tensors; "" for a scalar
     or an unknown shape. In a member that represents its stack: how many members have such a line, if not all.
 
@@ -47,10 +47,23 @@ def _line_label(edge: MetagraphLine) -> str:
         return f"{group_thousands(count)} tensors"
     tensor = edge.carried_tensors[0] if len(edge.carried_tensors) else Tensor()
     # The usual type is not written.
-    dims = _dims_text(tensor.sizes) if has_known_size(tensor.sizes) else ""
+    sizes = _without_batch(tensor.sizes) if printed else tensor.sizes
+    dims = _dims_text(sizes) if has_known_size(sizes) else ""
+    dims = dims.strip("[]") if printed else dims
     dtype = "" if tensor.dtype == "float32" else tensor.dtype
     said = f"{dims} {dtype}".strip() if dims else ""
     return f"{said} if {tensor.branch}".strip() if tensor.branch else said
+
+
+def _without_batch(sizes: Sequence[int | str | None] | None) -> Sequence[int | str | None] | None:
+    """Return the sizes of a tensor without its batch: a first dimension that is unknown, named or one.
+
+    >>> _without_batch((None, 28, 28, 32)), _without_batch(("s0", 4)), _without_batch((1, 3)), _without_batch((2, 3))
+    ((28, 28, 32), (4,), (3,), (2, 3))
+    """
+    if sizes is None or len(sizes) < 2:
+        return sizes
+    return sizes[1:] if not isinstance(sizes[0], int) or sizes[0] in (-1, 1) else sizes
 
 
 def _member_share(bridge: Bridge) -> str:
@@ -68,9 +81,9 @@ def _dims_text(dims: Sequence[int | str | None] | None) -> str:
     return "" if not dims else f"[{shape_text(dims)}]" if len(dims) == 1 else shape_text(dims)
 
 
-def drawn_label(edge: MetagraphLine) -> str:
-    """Return the label as it is drawn."""
-    return elide_text(replace_unsafe_characters(_line_label(edge)), LINE_LABEL_PX, SMALL_FONT_PX)
+def drawn_label(edge: MetagraphLine, printed: bool = False) -> str:
+    """Return the label as it is drawn; `printed` in a figure, without the batch."""
+    return elide_text(replace_unsafe_characters(_line_label(edge, printed)), LINE_LABEL_PX, SMALL_FONT_PX)
 
 
 def describe_line(edge: MetagraphLine, source: str, target: str) -> str:

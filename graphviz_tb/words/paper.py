@@ -46,7 +46,7 @@ LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 SHARED = "shared weights"
 COUNTS = re.compile(r" (?:layers|blocks) · | parameters?\b")  # of parameters, which say little of the layers
 FORWARD_BEHIND = re.compile(r", [^,]* → .*")  # behind the heads of attention
-MOST_LAYERS_BESIDE = 2  # of the blocks of a group that are alike: tables of tokens and of positions
+MOST_OTHER_LAYERS = 2  # of the blocks of a group that are alike: tables of tokens and of positions
 
 
 def _steps_of_hierarchy(hierarchy: Hierarchy) -> TensorFlowSteps:
@@ -254,13 +254,13 @@ class PaperWords:
             if largest < 0 or not self.hierarchy.can_open(largest):
                 return ()
             stack = sole_stack(self.hierarchy, largest)
-            beside = layers - self._parameters(largest)[1]
-            if len(parts) > 1 and beside > MOST_LAYERS_BESIDE:
+            others = layers - self._parameters(largest)[1]
+            if len(parts) > 1 and others > MOST_OTHER_LAYERS:
                 said = {self._words(part) if self.hierarchy.can_open(part) else None for part in parts}
                 return parts if len(said) == 1 and None not in said and len(parts) <= MOST_GROWING else ()
             if stack >= 0 and is_stack(self.hierarchy, stack) and self.hierarchy.connected[stack]:
                 members = repeated_rows(self.hierarchy, stack)
-                few = len(members) <= MOST_ASKED and beside < self._parameters(members[-1])[1]
+                few = len(members) <= MOST_ASKED and others < self._parameters(members[-1])[1]
                 return members if few else ()
             row = largest
 

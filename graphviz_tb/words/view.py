@@ -35,7 +35,6 @@ from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.ops.layers import is_counted_name
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
 from graphviz_tb.words.level import joined_label, level_words, stack_label
-from graphviz_tb.words.module_names import module_class, printed_name
 from graphviz_tb.words.paper import PaperWords
 
 # The label of each closed box: its name, second line and badge.
@@ -69,7 +68,7 @@ class NodeLabels:
         self.second = second
         self.placed = placed
         self.alone = alone
-        self.printed = printed and hierarchy.graph.has_module_scopes
+        self.printed = printed
         self.ops = OpCounter(hierarchy)
         self.nameless = _has_nameless_ops(hierarchy)
         self.paper = PaperWords(hierarchy)
@@ -83,12 +82,11 @@ class NodeLabels:
         if sole_scope(self.hierarchy, path[-1]) >= 0:
             return joined_label([self.plain_label(each) for each in scopes_of_frame(self.hierarchy, path, content)])
         node, member = self.plain_label(path), self.plain_label(content)
-        stack = sole_stack(self.hierarchy, path[-1])
-        members = self.hierarchy.children(stack).tolist()
+        members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
-        layers = self.paper.tells_layers(content[-1])
-        shared = not layers or self.paper.of(stack) == self.paper.of(content[-1])
-        return stack_label(node, self.second(path), member, shown, len(members), shared)
+        if self.printed and not any(map(str.isdigit, member.label)):
+            shown = 0  # all members have this name
+        return stack_label(node, self.second(path), member, shown, len(members))
 
     def plain_label(self, path: RowPath) -> NodeLabel:
         """Return the label of the child at `path`, closed or with its own content."""
@@ -100,11 +98,13 @@ class NodeLabels:
         members = hierarchy.children(like)[:1].tolist() if stack else []
         said = self.second(path)
         usual, name = self.usual_second_line(row), self.short_label(path)
-        if self.printed:
-            usual, name = usual or module_class(name), printed_name(name)
+        if self.printed and hierarchy.graph.has_module_scopes:
+            usual, name = usual or _module_class(name), _printed_name(name)
         sign = self.sign_of(row)
         second = ("" if sign else usual) if said is None else said
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
+        if self.printed and kind == "fold":  # a figure does not say why parts are one box
+            kind, badge = "scope", ""
         first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
         label, second = (second, name) if first else (name, second)
         return NodeLabel(
@@ -280,6 +280,54 @@ def _repeat_badge(kind: BoxKind, members: int) -> str:
     return f"×{members}" if kind == "series" else f"{members} {plural_noun(members, 'part')}"
 
 
+# Names of modules of PyTorch in a figure to print: one word, `self_attn` for `MultiheadAttention[self_attn]`. On a
+# screen both parts are needed, to find a module in the program. A reader of a figure wants the attribute that the
+# program chose, or the class where the attribute is a number.
+
+MODULE = re.compile(r"([A-Za-z_][\w.<>]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")  # class[attribute], attribute[0-5] within
+FRAMEWORK = re.compile(r"\b(?:aten|onnx|prims|tfl)::")
+NUMBERS = re.compile(r"[0-9@,\[\]\-]+")
+CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")
+PLAIN_ATTRIBUTES = ("model", "module")  # of whatever class
+
+
+def _module_class(label: str) -> str:
+    """Return the class of a module, "" for any other label.
+
+    >>> _module_class("LayerNorm[norm1]"), _module_class("conv1"), _module_class("A[a] · B[b]")
+    ('LayerNorm', '', '')
+    """
+    found = MODULE.fullmatch(label)
+    return found[1] if found else ""
+
+
+def _printed_name(label: str) -> str:
+    """Return a label without the framework and, for each module in it, with the attribute or the class alone.
+
+    >>> [_printed_name(each) for each in ("Linear[fc]", "TransformerBlock[layers.[0-5]]", "Sequential[features.5]")]
+    ['fc', 'TransformerBlock', 'features 5']
+    >>> _printed_name("GroupNorm[out.norm] → Conv2d[out.conv@2]"), _printed_name("BertModel[model]")
+    ('norm → conv', 'BertModel')
+    >>> _printed_name("2 aten::pow · aten::div"), _printed_name("layer_[0-11]"), _printed_name("Sequential[5]")
+    ('2 pow · div', 'layer_[0-11]', 'Sequential[5]')
+    """
+    return MODULE.sub(_module_name, FRAMEWORK.sub("", label))
+
+
+def _module_name(found: re.Match[str]) -> str:
+    """Return the name of one module: the last part of its attribute that is a word, unless a class says more.
+
+    A series of names, as `layer_[0-11]`, is no module.
+    """
+    kind, attribute = found[1], found[2].partition("@")[0]
+    parts = re.split(r"\.(?![^\[]*\])", attribute)
+    if not NUMBERS.fullmatch(parts[-1]) and parts[-1] not in PLAIN_ATTRIBUTES:
+        return parts[-1]
+    if kind not in CONTAINERS and not kind.islower():
+        return kind
+    return f"{parts[-2]} {parts[-1]}" if len(parts) > 1 else found[0]
+
+
 def build_view(
     hierarchy: Hierarchy,
     metagraph: Callable[[RowPath], Metagraph],
@@ -343,7 +391,7 @@ def _build_group_view(
         },
         functions=listed,
     )
-    return replace(view, words=level_words(view, stubs))
+    return replace(view, words=level_words(view, stubs, node_labels.printed))
 
 
 def _has_label(hierarchy: Hierarchy, row: int) -> bool:

@@ -91,7 +91,7 @@ def test_the_axis_has_its_name_and_triangles_are_explained() -> None:
 
 
 def test_up_to_eight_runs_are_named_at_their_ends_apart_from_one_another() -> None:
-    names = [f"run_of_a_long_name_with_lr_{at}" for at in range(8)]
+    names = [f"run_of_a_name_that_is_so_long_that_it_has_no_room_lr_{at}" for at in range(8)]
     drawing = charts({name: [1.0, 1.0 + at / 1000] for at, name in enumerate(names)})
     labels = [shape for shape in drawing.shapes() if isinstance(shape, Label) and shape.content.startswith("…")]
     assert len({label.content for label in labels}) == 8
@@ -111,3 +111,17 @@ def test_times_lie_across() -> None:
     words_of = [words(charts({"a": [1.0, 2.0] * 200}, look=ChartLook(axis=kind))) for kind in ("relative", "wall")]
     assert "2 min" in words_of[0]
     assert any(":" in word for word in words_of[1])
+
+
+def test_where_all_points_have_one_step_the_axis_names_it_alone() -> None:
+    drawing = charts({"run": [0.5]})
+    texts = [shape.content for shape in drawing.shapes() if isinstance(shape, Label)]
+    assert "0" in texts
+    assert not any(text.startswith("-0.") for text in texts)
+
+
+def test_names_of_runs_keep_every_word_that_differs() -> None:
+    names = [f"resnet50_imagenet_batch256_seed{at}_lr{lr}_final" for at, lr in enumerate((0.1, 0.01, 0.0003))]
+    drawing = charts({name: [1.0, 2.0 + at] for at, name in enumerate(names)})
+    texts = {shape.content for shape in drawing.shapes() if isinstance(shape, Label)}
+    assert {"…seed0_lr0.1…", "…seed1_lr0.01…", "…seed2_lr0.0003…"} <= texts

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 from graphviz_tb import load
 from graphviz_tb.color import structure as by_structure
-from graphviz_tb.color.hues import SHADE_COUNT, contrast, hue_shades
+from graphviz_tb.color.hues import SHADE_COUNT, category_fill, contrast, hue_shades
 from graphviz_tb.color.kinds import KIND_WORDS
 from graphviz_tb.color.structure import StructureColouring, structure_colouring
 from graphviz_tb.model.theme import THEMES
@@ -207,3 +207,20 @@ def test_a_legend_names_the_outermost_group_of_a_structure() -> None:
     model = load(GraphDef(node=nodes))
     found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
     assert [row.label for row in found.legend_rows([(model.hierarchy.name.index("head"),)])] == ["dense, 3 like head"]
+
+
+def test_no_two_of_28_categories_share_a_colour() -> None:
+    for theme in THEMES.values():
+        fills = [category_fill(rank, theme) for rank in range(29)]
+        assert len({fill.fill for fill in fills[:28]}) == 28
+        assert {fill.badge for fill in fills[:28]} == {""}
+        assert (fills[28].fill, bool(fills[28].badge)) == (fills[0].fill, True)
+
+
+def test_tables_of_one_group_have_the_hue_of_tables_though_the_group_occurs_once() -> None:
+    tables = "".join(KINDS["embedding"].replace("K/", f"once/{name}/") for name in ("tokens", "places"))
+    text = 'node { name: "x" op: "Placeholder" }' + tables
+    model = load(text.encode(), folds=False, series_min=100)
+    found = structure_colouring(model.hierarchy, THEMES["light"], model.facts)
+    template = found.template_of(model.hierarchy.name.index("once"))
+    assert KIND_WORDS[found.shade[template] // SHADE_COUNT] == "embedding"

@@ -289,3 +289,18 @@ def test_a_cycle_and_names_of_a_megabyte() -> None:
     nodes[0]["metadata"]["nn_module_stack"] = "L__self__,," + "N" * 1_000_000
     nodes[1]["target"] = "torch.ops.aten." + "x" * 1_000_000
     assert tbgraph.load(archive_of(parsed, zipfile.ZIP_STORED)).hierarchy
+
+
+def test_indices_that_nothing_takes_are_left_out() -> None:
+    parsed = program("convnet")
+    graph = parsed["graph_module"]["graph"]
+    meta = {"dtype": 5, "sizes": [{"as_int": 4}], "requires_grad": False}
+    for name, before in (("steps", None), ("row", "steps")):
+        graph["tensor_values"][name] = meta
+        given = [{"name": "self", "arg": {"as_tensor": {"name": before}}}] if before else []
+        target = "torch.ops.aten.unsqueeze.default" if before else "torch.ops.aten.arange.default"
+        node = {"target": target, "inputs": given, "outputs": [{"as_tensor": {"name": name}}], "metadata": {}}
+        graph["nodes"].append(node)
+    plain, more = (tbgraph.load(archive_of(each)) for each in (program("convnet"), parsed))
+    assert sorted(more.hierarchy.name) == sorted(plain.hierarchy.name)
+    assert more.loaded.left_out == plain.loaded.left_out + 2

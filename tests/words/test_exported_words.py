@@ -8,6 +8,7 @@ from pathlib import Path
 from graphviz_tb import load
 from graphviz_tb.color.kinds import ATTENTION, DENSE, KIND_WORDS, NORM, group_kinds, op_kinds
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.paper import PaperWords
 from tests.each import each
 
@@ -44,3 +45,13 @@ def test_a_standard_deviation_that_is_logged_is_no_norm() -> None:
     kinds = group_kinds(hierarchy, op_kinds(hierarchy), [conv, weights])
     assert KIND_WORDS[kinds[0]] == "convolution"
     assert kinds[1] != NORM
+
+
+def test_kernels_that_are_selected_are_those_of_experts() -> None:
+    shape = {"dim": [{"size": size} for size in (8, 32, 16)]}
+    table = {"name": "mlp/kernels", "op": "VariableV2", "attr": {"shape": {"shape": shape}, "dtype": {"type": 1}}}
+    some = {"name": "mlp/some", "op": "aten::index", "input": ["mlp/kernels", "chosen"]}
+    product = {"name": "mlp/bmm", "op": "aten::bmm", "input": ["mlp/some", "x"]}
+    inputs = [{"name": name, "op": "Placeholder"} for name in ("x", "chosen")]
+    hierarchy = load(GraphDef(node=[*inputs, table, some, product])).hierarchy  # type: ignore[list-item]
+    assert PaperWords(hierarchy).of(hierarchy.name.index("mlp")) == "8 experts"

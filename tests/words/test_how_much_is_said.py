@@ -158,3 +158,17 @@ def test_the_name_in_a_note_is_at_most_160_px_wide() -> None:
 def test_a_stub_counts_its_edges_where_they_are_several(edges: int, control: bool, said: str) -> None:
     found = _stub_words(0, Annotation(0, "in", 1, "shortcut", edges=edges, control=control), {1: "a/b"}, {})
     assert (found.label, found.title) == ("b", f"a/b (linked{said})")
+
+
+@pytest.mark.parametrize(
+    ("stack", "member", "said"),
+    [
+        ("3×3, 64", "3×3, 64", "3×3, 64 each"),
+        ("→ 256, 128, 64", "3×3, 256", "→ 256, 128, 64"),  # not true of each
+        ("2 layers · 1.2 M each", "2 layers · 1.2 M", "2 layers · 1.2 M each"),
+        ("7 layers · 1.2 M", "3×3, 64", "7 layers · 1.2 M"),
+    ],
+)
+def test_an_open_stack_says_of_each_member_only_what_all_share(stack: str, member: str, said: str) -> None:
+    node = NodeLabel(1, "", "series", "b_[0-3]", "", stack, "×4", connected=True)
+    assert stack_label(node, None, NodeLabel(2, "", "scope", "b_0", "", member), 0, 4).second == said

@@ -27,3 +27,9 @@ def test_the_legend_of_a_figure_has_one_word_for_each_kind() -> None:
     assert any("like" in text for text in screen)
     assert not any("like" in text for text in paper)
     assert paper.count("attention") == 1
+
+
+def test_a_printed_shape_has_no_batch() -> None:
+    screen, paper = drawn_texts(False), drawn_texts(True)
+    assert "1×3×64×64" in screen
+    assert "3×64×64" in paper

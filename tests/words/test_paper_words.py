@@ -15,6 +15,11 @@ def weight(name: str, *shape: int) -> dict[str, object]:
     return {"name": name, "op": "Const", "attr": {"value": {"tensor": {"dtype": 1, "tensor_shape": {"dim": dims}}}}}
 
 
+def numbers(name: str, *values: int) -> dict[str, object]:
+    tensor = {"dtype": 3, "int_val": list(values), "tensor_shape": {"dim": [{"size": len(values)}]}}
+    return {"name": name, "op": "Const", "attr": {"value": {"tensor": tensor}}}
+
+
 def words(*nodes: dict[str, object]) -> dict[str, str | None]:
     """The words for every row, by name."""
     hierarchy: Hierarchy = load(GraphDef(node=list(nodes))).hierarchy  # type: ignore[arg-type]
@@ -167,3 +172,22 @@ def test_a_group_of_a_stack_says_how_many_blocks_it_has() -> None:
     hierarchy = load(Path(__file__).parents[2] / "fixtures/exported/vit.pt2").hierarchy
     encoder = next(row for row, name in enumerate(hierarchy.name) if name.endswith("Encoder[encoder]"))
     assert PaperWords(hierarchy).of(encoder) == "6 × (4 heads × 8)"
+
+
+def test_a_convolution_over_a_row_says_its_kernel_and_its_dilation() -> None:
+    nodes = [
+        numbers("net/four", 4),
+        {"name": "net/blocks", "op": "SpaceToBatchND", "input": ["image", "net/four", "net/none"]},
+        {"name": "net/image", "op": "ExpandDims", "input": ["net/blocks", "net/axis"]},
+        weight("net/kernel", 2, 8, 16),
+        {"name": "net/wide", "op": "ExpandDims", "input": ["net/kernel", "net/axis"]},
+        {"name": "net/conv", "op": "Conv2D", "input": ["net/image", "net/wide"], "attr": {"padding": {"s": b"VALID"}}},
+    ]
+    assert words(IMAGE, *nodes)["net"] == "2, 16, d4"
+
+
+def test_a_mean_before_a_norm_is_a_pool_and_no_part_of_it() -> None:
+    pool = {"name": "head/pool", "op": "Mean", "input": ["image", "axes"]}
+    mean = {"name": "head/mean", "op": "Mean", "input": ["head/pool", "last"]}
+    less = {"name": "head/sub", "op": "Sub", "input": ["head/pool", "head/mean"]}
+    assert words(IMAGE, numbers("axes", 1, 2), pool, mean, less)["head/pool"] == "global avg"
