@@ -1844,7 +1844,7 @@ class BoxLines {
   }
 }
 function branch_bars(view, widths) {
-  let skeleton, place_, lines, bars, box, wires, starts, order, branches, entries, left, wire, wide, width;
+  let skeleton, place_, lines, bars, box, wires, starts, branches, order, wides, entries, left, wire, width;
   skeleton = view.skeleton;
   if (skeleton.plain) {
     return new Map();
@@ -1857,19 +1857,19 @@ function branch_bars(view, widths) {
       continue;
     }
     starts = (() => { const out = new Map(); for (const wire of wires) { out.set(wire, _branch_start(view, wire, lines, widths)); } return out; })();
-    order = py_sorted((() => { const out = []; for (const wire of wires) if (starts.get(wire)[1]) { out.push([places_before_end(skeleton.wires.at(wire).chain, place_), wire]); } return out; })());
-    branches = (() => { const out = []; for (const [_, wire] of order) { out.push(wire); } return out; })();
+    branches = (() => { const out = []; for (const wire of wires) if (starts.get(wire)[1]) { out.push(wire); } return out; })();
     if (((branches.length < MIN_BRANCHES) || ((() => { const out = new Set(); for (const wire of branches) { out.add(starts.get(wire)[0]); } return out; })().size > 1))) {
       continue;
     }
+    order = (() => { const out = []; for (const [_, wire] of py_sorted((() => { const out = []; for (const wire of wires) { out.push([places_before_end(skeleton.wires.at(wire).chain, place_), wire]); } return out; })())) { out.push(wire); } return out; })();
+    wides = (() => { const out = new Map(); for (const wire of order) { out.set(wire, (starts.get(wire)[1] || _start_width(skeleton, wire, widths))); } return out; })();
     entries = new Map();
-    left = (BAR_MARGIN_PX - Math.floor(starts.get(branches[0])[1] / 2));
-    for (wire of branches) {
-      wide = starts.get(wire)[1];
-      entries.set(wire, (left + Math.floor(wide / 2)));
-      left += (wide + BRANCH_GAP_PX);
+    left = (BAR_MARGIN_PX - Math.floor(wides.get(order[0]) / 2));
+    for (wire of order) {
+      entries.set(wire, (left + Math.floor(wides.get(wire) / 2)));
+      left += (wides.get(wire) + BRANCH_GAP_PX);
     }
-    width = (entries.get(branches.at(-1)) + BAR_MARGIN_PX);
+    width = (entries.get(order.at(-1)) + BAR_MARGIN_PX);
     if ((width <= MAX_BAR_PX)) {
       bars.set(box, new BranchBar(width, entries));
     }
@@ -1894,6 +1894,11 @@ function _box_lines(view) {
     }
   }
   return new BoxLines(into, out);
+}
+function _start_width(skeleton, wire, widths) {
+  let item;
+  item = skeleton.wires.at(wire).chain.at(-2);
+  return ((item < skeleton.children) ? widths.at(item) : 0);
 }
 function _branch_start(view, wire, lines, widths) {
   let skeleton, wide, item;
