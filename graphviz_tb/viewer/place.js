@@ -4369,7 +4369,7 @@ const WEB_BUNDLE = 100;
 const PARTING_RADIUS = 2.6;
 const BEAD_DISTANCE = 20;
 function draw_route(line, theme, chosen, tint = null) {
-  let whole, colour, thickness, points, backwards, marks, tip, before, grow, room, dashes, shapes;
+  let whole, colour, thickness, points, backwards, marks, tip, before, grow, room, dashes, shapes, outline;
   whole = (((tint != null) && tint.whole) ? tint : null);
   colour = ((whole == null) ? edge_colour(line, theme, chosen) : whole.colour);
   thickness = ((line.thickness + (chosen ? SELECTED_THICKENING : 0)) / 10);
@@ -4395,7 +4395,8 @@ function draw_route(line, theme, chosen, tint = null) {
     dashes = PAPER_REFERENCE_DASHES;
   }
   shapes = ((tint && !whole) ? [_tint_band(points, thickness, tint)] : []);
-  shapes.push(new Curve(rounded_outline(points), undefined, new Pen(colour, thickness, dashes)));
+  outline = rounded_outline(((line.kind === "control") ? py_reversed(points) : points));
+  shapes.push(new Curve(outline, undefined, new Pen(colour, thickness, dashes)));
   py_extend(shapes, (() => { const out = []; for (const mark of marks) { out.push(new Curve(mark, colour)); } return out; })());
   if (py_truth(line.parting)) {
     shapes.push(new Disc(...line.parting, PARTING_RADIUS, colour));
