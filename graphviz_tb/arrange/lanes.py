@@ -14,6 +14,7 @@ from graphviz_tb.model.skeleton import Skeleton
 MAX_JOINT_LINES = 3  # from column to column: more are hard to follow
 MAX_JOINT_RAILS = 1  # a thin line beside them: two would meet other boxes
 GUTTER_PX = 40  # between two columns, besides the lines there
+MAX_CLOSED_BOX_PX = 60  # of a box along the flow: what is longer is open
 TURN_PX, LINE_STEP_PX = 26, 12  # for a line to turn below a column and above the next; from line to line
 
 
@@ -108,16 +109,19 @@ def _fill_columns(
 
 
 def has_lone_column(ranks: Sequence[RankExtent], cuts: Sequence[int]) -> bool:
-    """Return whether a column is one rank, shorter than a quarter of the longest: it seems to be left over.
+    """Return whether a column is one rank, of closed boxes or shorter than a quarter of the longest: it seems to be
+    left over.
 
     >>> ranks = [RankExtent(30, 10, 0, 80)] * 9
     >>> has_lone_column(ranks, (1,)), has_lone_column(ranks, (2,)), has_lone_column(ranks[:3], (1,))
-    (True, False, False)
+    (True, False, True)
     """
     columns = [ranks[first:last] for first, last in pairwise([0, *cuts, len(ranks)])]
     longest = max(_column_length(column) for column in columns)
     return any(
-        sum(rank.length > 0 for rank in column) == 1 and 4 * _column_length(column) < longest for column in columns
+        sum(rank.length > 0 for rank in column) == 1
+        and (_column_length(column) <= MAX_CLOSED_BOX_PX or 4 * _column_length(column) < longest)
+        for column in columns
     )
 
 

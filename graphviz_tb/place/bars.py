@@ -53,19 +53,20 @@ def branch_bars(view: View, widths: Sequence[int]) -> dict[int, BranchBar]:
         if len(wires) < MIN_BRANCHES or box >= skeleton.children or box in view.opened or view.node_labels[box].sign:
             continue
         starts = {wire: _branch_start(view, wire, lines, widths) for wire in wires}
-        order = sorted(
-            [(places_before_end(skeleton.wires[wire].chain, place), wire) for wire in wires if starts[wire][1]]
-        )
-        branches = [wire for _, wire in order]
+        branches = [wire for wire in wires if starts[wire][1]]
         if len(branches) < MIN_BRANCHES or len({starts[wire][0] for wire in branches}) > 1:
             continue
+        # Other lines enter in their order, too.
+        order = [
+            wire for _, wire in sorted([(places_before_end(skeleton.wires[wire].chain, place), wire) for wire in wires])
+        ]
+        wides = {wire: starts[wire][1] or _start_width(skeleton, wire, widths) for wire in order}
         entries: dict[int, int] = {}
-        left = BAR_MARGIN_PX - starts[branches[0]][1] // 2
-        for wire in branches:
-            wide = starts[wire][1]
-            entries[wire] = left + wide // 2
-            left += wide + BRANCH_GAP_PX
-        width = entries[branches[-1]] + BAR_MARGIN_PX
+        left = BAR_MARGIN_PX - wides[order[0]] // 2
+        for wire in order:
+            entries[wire] = left + wides[wire] // 2
+            left += wides[wire] + BRANCH_GAP_PX
+        width = entries[order[-1]] + BAR_MARGIN_PX
         if width <= MAX_BAR_PX:
             bars[box] = BranchBar(width, entries)
     return bars
@@ -90,6 +91,12 @@ def _box_lines(view: View) -> BoxLines:
             out.setdefault(chain[0], []).append(wire)
             into.setdefault(chain[-1], []).append(wire)
     return BoxLines(into, out)
+
+
+def _start_width(skeleton: Skeleton, wire: int, widths: Sequence[int]) -> int:
+    """Return the width of the box in the rank before the last of a wire; 0 if it only passes there."""
+    item = skeleton.wires[wire].chain[-2]
+    return widths[item] if item < skeleton.children else 0
 
 
 def _branch_start(view: View, wire: int, lines: BoxLines, widths: Sequence[int]) -> tuple[int, int]:

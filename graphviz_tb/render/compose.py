@@ -103,11 +103,21 @@ BADGE_SIZE = 9  # px: the smallest text of a drawing, one letter that is also in
 def compose(
     scene: Scene, paint: Paint, caption: Caption, with_legend: bool = True, margin: int = PAGE_MARGIN, line: int = 0
 ) -> Drawing:
-    """Compose the whole sheet, independent of the output format."""
+    """Compose the whole sheet, independent of the output format.
+
+    A frame around the whole model is not drawn: its name is in the title.
+    """
+    chosen = {index for index, box in enumerate(scene.boxes) if box.address in caption.select}
+    whole = _whole_frame(scene, paint, chosen)
+    if whole >= 0 and caption.title:
+        texts = [text for text in scene.texts if text.inside and text.box == whole]
+        # The facts count ops already.
+        words = [text.full for text in texts if text.role == "title" or not text.full.endswith("ops")]
+        caption = Caption(caption.title, " · ".join([*words, caption.facts]), caption.select)
     page = _lay_out_sheet(scene, legend_blocks(scene, paint) if with_legend else (), caption, margin, line)
     parts = [
         Section("title", (0, 0), _title_row(caption, paint.theme, page.width)),
-        Section("graph", page.scene, _graph_groups(scene, paint, set(caption.select))),
+        Section("graph", page.scene, _graph_groups(scene, paint, chosen, whole)),
     ]
     if page.legend:
         parts.append(Section("legend", page.at, tuple(draw_legend(page.legend, paint.theme))))
@@ -121,10 +131,28 @@ def compose(
     )
 
 
-def _graph_groups(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
-    """Draw the scene in layers: frames, rules, edges, stubs, boxes with their texts, titles, ports, labels of edges."""
+def _whole_frame(scene: Scene, paint: Paint, chosen: set[int]) -> int:
+    """Return the frame that holds everything but single inputs and outputs, and says nothing by its colours; -1 for
+    none."""
+    outer = [index for index, box in enumerate(scene.boxes) if box.parent < 0]
+    frames = [index for index in outer if scene.boxes[index].open]
+    if len(frames) != 1 or scene.rules:
+        return -1
+    box, fill = scene.boxes[frames[0]], paint.boxes[frames[0]]
+    if box.kind == "series" or fill.hued or fill.sign or frames[0] in chosen:
+        return -1
+    sources, targets = {line.source for line in scene.routes}, {line.target for line in scene.routes}
+    for index in outer:
+        between = index in sources and index in targets
+        if index != frames[0] and (scene.boxes[index].openable or scene.boxes[index].area != "main" or between):
+            return -1
+    return frames[0]
+
+
+def _graph_groups(scene: Scene, paint: Paint, chosen: set[int], whole: int) -> tuple[Group, ...]:
+    """Draw the scene in layers: frames, rules, edges, stubs, boxes with their texts, titles, ports, labels of edges;
+    the frame `whole` is not drawn."""
     theme = paint.theme
-    chosen = {index for index, box in enumerate(scene.boxes) if box.address in select}
     inside: dict[int, list[Text]] = {}
     for text in scene.texts:
         # -1: texts drawn on their own; the others belong to the group of their box.
@@ -132,15 +160,18 @@ def _graph_groups(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, 
     opened = [index for index, box in enumerate(scene.boxes) if box.open]
     closed = [index for index, box in enumerate(scene.boxes) if not box.open]
     return (
-        *(_node_group(scene, index, paint, [], chosen) for index in opened),
+        *(
+            _node_group(scene, index, paint, [], chosen) if index != whole else _bare_group(scene.boxes[index])
+            for index in opened
+        ),
         *(_rule_group(rule, theme) for rule in scene.rules),
         *(group for bundle in scene.webs for group in draw_web(bundle, scene, theme)),
         *_draw_edges(scene, paint, chosen),
         *map(partial(_stub_group, theme), scene.stubs, paint.stubs, paint.tints.stubs),
         *(_node_group(scene, index, paint, inside.get(index, []), chosen) for index in closed),
-        *(_titles_group(scene.boxes[index], inside.get(index, []), theme) for index in opened),
-        *(_port_group(port, theme) for port in scene.ports),
-        *(_free_text_group(text, scene, theme) for text in inside.get(-1, [])),
+        *(_titles_group(scene.boxes[index], inside.get(index, []), theme) for index in opened if index != whole),
+        *(_port_group(port, theme) for port in scene.ports if port.box != whole),
+        *(_free_text_group(text, scene, theme, whole) for text in inside.get(-1, [])),
     )
 
 
@@ -190,6 +221,11 @@ def _node_group(scene: Scene, index: int, paint: Paint, texts: list[Text], chose
     return Group(tuple(shapes), address=box.address, tooltip=title)
 
 
+def _bare_group(box: Box) -> Group:
+    """Return an open group of which nothing is drawn but its content; its name stays in the file."""
+    return Group((), address=box.address, tooltip=box.title)
+
+
 def _selection_outline(box: Box, theme: Theme) -> Rectangle:
     radius = 13 if boxes.is_pill(box) else 7
     return Rectangle(box.x - 1.5, box.y - 1.5, box.width + 3, box.height + 3, radius, pen=Pen(theme.selected, 2.5))
@@ -220,12 +256,15 @@ def _scene_text(text: Text, colour: str, halo: str | None = None) -> list[Primit
     return text_labels(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo)
 
 
-def _free_text_group(text: Text, scene: Scene, theme: Theme) -> Group:
-    """Draw a text outside of boxes; the label of an edge has a halo in the colour of its ground."""
+def _free_text_group(text: Text, scene: Scene, theme: Theme, whole: int = -1) -> Group:
+    """Draw a text outside of boxes; the label of an edge has a halo in the colour of its ground. The frame `whole` is
+    not drawn."""
     colour = theme.text if text.role == "heading" else theme.secondary
     ground = None
     if text.role == "edge":
-        ground = theme.frame_fill(scene.boxes[text.box].depth + 1) if text.box >= 0 else theme.background
+        ground = theme.background
+        if text.box >= 0 and text.box != whole:
+            ground = theme.frame_fill(scene.boxes[text.box].depth + 1)
     return Group(tuple(_scene_text(text, colour, ground)), tooltip=text.full if text.full != text.content else "")
 
 

@@ -107,7 +107,9 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
     if line.kind == "reference" and theme.reference == theme.main and not whole:
         dashes = PAPER_REFERENCE_DASHES  # where its colour does not say it
     shapes: list[Primitive] = [_tint_band(points, thickness, tint)] if tint and not whole else []
-    shapes.append(Curve(rounded_outline(points), pen=Pen(colour, thickness, dashes)))
+    # Dashes begin at the arrow: those of lines that share a trunk to it fall on each other.
+    outline = rounded_outline(points[::-1] if line.kind == "control" else points)
+    shapes.append(Curve(outline, pen=Pen(colour, thickness, dashes)))
     shapes += [Curve(mark, colour) for mark in marks]
     if line.parting:
         shapes.append(Disc(*line.parting, PARTING_RADIUS, colour))

@@ -1907,7 +1907,7 @@ class BoxLines {
   }
 }
 function branch_bars(view, widths) {
-  let skeleton, place_, lines, bars, box, wires, starts, order, branches, entries, left, wire, wide, width;
+  let skeleton, place_, lines, bars, box, wires, starts, branches, order, wides, entries, left, wire, width;
   skeleton = view.skeleton;
   if (skeleton.plain) {
     return new Map();
@@ -1920,19 +1920,19 @@ function branch_bars(view, widths) {
       continue;
     }
     starts = (() => { const out = new Map(); for (const wire of wires) { out.set(wire, _branch_start(view, wire, lines, widths)); } return out; })();
-    order = py_sorted((() => { const out = []; for (const wire of wires) if (starts.get(wire)[1]) { out.push([places_before_end(skeleton.wires.at(wire).chain, place_), wire]); } return out; })());
-    branches = (() => { const out = []; for (const [_, wire] of order) { out.push(wire); } return out; })();
+    branches = (() => { const out = []; for (const wire of wires) if (starts.get(wire)[1]) { out.push(wire); } return out; })();
     if (((branches.length < MIN_BRANCHES) || ((() => { const out = new Set(); for (const wire of branches) { out.add(starts.get(wire)[0]); } return out; })().size > 1))) {
       continue;
     }
+    order = (() => { const out = []; for (const [_, wire] of py_sorted((() => { const out = []; for (const wire of wires) { out.push([places_before_end(skeleton.wires.at(wire).chain, place_), wire]); } return out; })())) { out.push(wire); } return out; })();
+    wides = (() => { const out = new Map(); for (const wire of order) { out.set(wire, (starts.get(wire)[1] || _start_width(skeleton, wire, widths))); } return out; })();
     entries = new Map();
-    left = (BAR_MARGIN_PX - Math.floor(starts.get(branches[0])[1] / 2));
-    for (wire of branches) {
-      wide = starts.get(wire)[1];
-      entries.set(wire, (left + Math.floor(wide / 2)));
-      left += (wide + BRANCH_GAP_PX);
+    left = (BAR_MARGIN_PX - Math.floor(wides.get(order[0]) / 2));
+    for (wire of order) {
+      entries.set(wire, (left + Math.floor(wides.get(wire) / 2)));
+      left += (wides.get(wire) + BRANCH_GAP_PX);
     }
-    width = (entries.get(branches.at(-1)) + BAR_MARGIN_PX);
+    width = (entries.get(order.at(-1)) + BAR_MARGIN_PX);
     if ((width <= MAX_BAR_PX)) {
       bars.set(box, new BranchBar(width, entries));
     }
@@ -1957,6 +1957,11 @@ function _box_lines(view) {
     }
   }
   return new BoxLines(into, out);
+}
+function _start_width(skeleton, wire, widths) {
+  let item;
+  item = skeleton.wires.at(wire).chain.at(-2);
+  return ((item < skeleton.children) ? widths.at(item) : 0);
 }
 function _branch_start(view, wire, lines, widths) {
   let skeleton, wide, item;
@@ -4437,7 +4442,7 @@ const WEB_BUNDLE = 100;
 const PARTING_RADIUS = 2.6;
 const BEAD_DISTANCE = 20;
 function draw_route(line, theme, chosen, tint = null) {
-  let whole, colour, thickness, points, backwards, marks, tip, before, grow, room, dashes, shapes;
+  let whole, colour, thickness, points, backwards, marks, tip, before, grow, room, dashes, shapes, outline;
   whole = (((tint != null) && tint.whole) ? tint : null);
   colour = ((whole == null) ? edge_colour(line, theme, chosen) : whole.colour);
   thickness = ((line.thickness + (chosen ? SELECTED_THICKENING : 0)) / 10);
@@ -4463,7 +4468,8 @@ function draw_route(line, theme, chosen, tint = null) {
     dashes = PAPER_REFERENCE_DASHES;
   }
   shapes = ((tint && !whole) ? [_tint_band(points, thickness, tint)] : []);
-  shapes.push(new Curve(rounded_outline(points), undefined, new Pen(colour, thickness, dashes)));
+  outline = rounded_outline(((line.kind === "control") ? py_reversed(points) : points));
+  shapes.push(new Curve(outline, undefined, new Pen(colour, thickness, dashes)));
   py_extend(shapes, (() => { const out = []; for (const mark of marks) { out.push(new Curve(mark, colour)); } return out; })());
   if (py_truth(line.parting)) {
     shapes.push(new Disc(...line.parting, PARTING_RADIUS, colour));
@@ -5093,25 +5099,51 @@ function _title_row(caption, theme, page_width) {
 const PORT_RADIUS = 2.5;
 const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
-  let page, parts;
+  let chosen, whole, texts, words, page, parts;
+  chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (caption.select.includes(box.address)) { out.add(index); } return out; })();
+  whole = _whole_frame(scene, paint, chosen);
+  if (((whole >= 0) && caption.title)) {
+    texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === whole))) { out.push(text); } return out; })();
+    words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !text.full.endsWith("ops"))) { out.push(text.full); } return out; })();
+    caption = new Caption(caption.title, py_join(" · ", [...words, caption.facts]), caption.select);
+  }
   page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, paint) : []), caption, margin, line);
-  parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, new Set(caption.select)))];
+  parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, chosen, whole))];
   if (page.legend) {
     parts.push(new Section("legend", page.at, [...draw_legend(page.legend, paint.theme)]));
   }
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
-function _graph_groups(scene, paint, select) {
-  let theme, chosen, inside, text, opened, closed;
+function _whole_frame(scene, paint, chosen) {
+  let outer, frames, box, fill, sources, targets, index, between;
+  outer = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.push(index); } return out; })();
+  frames = (() => { const out = []; for (const index of outer) if (scene.boxes.at(index).open) { out.push(index); } return out; })();
+  if (((frames.length !== 1) || scene.rules.length)) {
+    return -1;
+  }
+  [box, fill] = [scene.boxes.at(frames[0]), paint.boxes.at(frames[0])];
+  if (((box.kind === "series") || fill.hued || fill.sign || chosen.has(frames[0]))) {
+    return -1;
+  }
+  [sources, targets] = [(() => { const out = new Set(); for (const line of scene.routes) { out.add(line.source); } return out; })(), (() => { const out = new Set(); for (const line of scene.routes) { out.add(line.target); } return out; })()];
+  for (index of outer) {
+    between = (sources.has(index) && targets.has(index));
+    if (((index !== frames[0]) && (scene.boxes.at(index).openable || (scene.boxes.at(index).area !== "main") || between))) {
+      return -1;
+    }
+  }
+  return frames[0];
+}
+function _graph_groups(scene, paint, chosen, whole) {
+  let theme, inside, text, opened, closed;
   theme = paint.theme;
-  chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (select.has(box.address)) { out.add(index); } return out; })();
   inside = new Map();
   for (text of scene.texts) {
     py_setdefault(inside, (text.inside ? text.box : -1), []).push(text);
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
   closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push(_node_group(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule_group(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of draw_web(bundle, scene, theme)) { out.push(group); } return out; })(), ..._draw_edges(scene, paint, chosen), ...py_map(((...rest) => _stub_group(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node_group(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles_group(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_group(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free_text_group(text, scene, theme)); } return out; })()];
+  return [...(() => { const out = []; for (const index of opened) { out.push(((index !== whole) ? _node_group(scene, index, paint, [], chosen) : _bare_group(scene.boxes.at(index)))); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule_group(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of draw_web(bundle, scene, theme)) { out.push(group); } return out; })(), ..._draw_edges(scene, paint, chosen), ...py_map(((...rest) => _stub_group(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node_group(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) if ((index !== whole)) { out.push(_titles_group(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) if ((port.box !== whole)) { out.push(_port_group(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free_text_group(text, scene, theme, whole)); } return out; })()];
 }
 function _draw_edges(scene, paint, chosen) {
   let drawn_lines, group;
@@ -5151,6 +5183,9 @@ function _node_group(scene, index, paint, texts, chosen) {
   title = py_join(" · ", (() => { const out = []; for (const part of [box.title, paint.accounts.at(index)]) if (part) { out.push(part); } return out; })());
   return new Group([...shapes], box.address, title);
 }
+function _bare_group(box) {
+  return new Group([], box.address, box.title);
+}
 function _selection_outline(box, theme) {
   let radius;
   radius = (is_pill(box) ? 13 : 7);
@@ -5178,12 +5213,15 @@ function _text_colour(text, first, second, theme) {
 function _scene_text(text, colour, halo = null) {
   return text_labels(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo);
 }
-function _free_text_group(text, scene, theme) {
+function _free_text_group(text, scene, theme, whole = -1) {
   let colour, ground;
   colour = ((text.role === "heading") ? theme.text : theme.secondary);
   ground = null;
   if ((text.role === "edge")) {
-    ground = ((text.box >= 0) ? theme.frame_fill((scene.boxes.at(text.box).depth + 1)) : theme.background);
+    ground = theme.background;
+    if (((text.box >= 0) && (text.box !== whole))) {
+      ground = theme.frame_fill((scene.boxes.at(text.box).depth + 1));
+    }
   }
   return new Group([..._scene_text(text, colour, ground)], undefined, ((text.full !== text.content) ? text.full : ""));
 }

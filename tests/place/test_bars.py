@@ -7,6 +7,7 @@ from pathlib import Path
 
 import graphviz_tb
 from graphviz_tb.model.scene import Scene
+from graphviz_tb.place.quality import measure_quality
 
 KINDS = ["Relu", "Tanh", "Sigmoid", "Softplus", "Abs", "Exp", "Neg", "Sqrt"]
 
@@ -69,3 +70,19 @@ def test_a_sign_stays_a_circle(tmp_path: Path) -> None:
     (join,) = (box for box in scene.boxes if box.address == "join")
     assert join.sign == "+"
     assert join.width == join.height
+
+
+def test_a_line_that_is_no_branch_enters_the_bar_in_its_order(tmp_path: Path) -> None:
+    lines = [f'node {{ name: "{name}" op: "Placeholder" }}' for name in "xy"]
+    lines += [f'node {{ name: "{kind}" op: "{kind}" input: "x" }}' for kind in KINDS[:4]]
+    lines += ['node { name: "dense" op: "Elu" input: "y" }']
+    inputs = " ".join(f'input: "{name}"' for name in ["dense", *KINDS[:4]])
+    lines += [f'node {{ name: "join" op: "Pack" {inputs} }}']
+    lines += ['node { name: "out" op: "Concat" input: "join" input: "dense" }']
+    (tmp_path / "graph.pbtxt").write_text("\n".join(lines))
+    scene = graphviz_tb.load(tmp_path / "graph.pbtxt").picture(open_all=True).scene
+    join = next(number for number, box in enumerate(scene.boxes) if box.address == "join")
+    ends = sorted((route.points[-1][0], scene.boxes[route.source].x) for route in scene.routes if route.target == join)
+    assert len(ends) == 5
+    assert [x for _, x in ends] == sorted(x for _, x in ends)
+    assert measure_quality(scene).crossings == 0

@@ -51,3 +51,11 @@ def test_a_line_leaves_and_comes_straight() -> None:
     assert steps[1][1][0] == 0
     assert steps[-1][1] == (90, 30)
     assert steps[-2][1][-2] == 90
+
+
+def test_dashes_of_lines_that_share_their_way_to_an_arrow_fall_on_each_other() -> None:
+    ways = (((0, 90), (0, 60), (40, 60), (40, 10)), ((80, 99), (80, 60), (40, 60), (40, 10)))
+    shapes = [draw_route(Route(way, "control", 0, 1, 10), THEMES["light"], chosen=False).shapes[0] for way in ways]
+    starts = [shape.steps[0] for shape in shapes if isinstance(shape, Curve)]
+    assert starts[0] == starts[1]
+    assert starts[0][1][0] == 40
