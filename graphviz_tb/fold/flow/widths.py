@@ -165,12 +165,6 @@ class ChannelWidths:
             kept.append(([*value], value))
         return kept
 
-    @cached_property
-    def named_layers(self) -> frozenset[int]:
-        """Scopes that are layers."""
-        hierarchy = self.hierarchy
-        return frozenset(row for row in layer_rows(hierarchy) if hierarchy.kind[row] != OP_ROW)
-
     def halves(self, boxes: Iterable[FlowBox]) -> bool:
         """Whether an op in boxes takes steps of more than one."""
         return any(True for _ in self._halving_nodes(boxes))
@@ -178,6 +172,11 @@ class ChannelWidths:
     @cached_property
     def _layers(self) -> frozenset[int]:
         return frozenset(layer_rows(self.hierarchy))
+
+    @cached_property
+    def named_layers(self) -> frozenset[int]:
+        """Scopes that are layers."""
+        return frozenset(row for row in self._layers if self.hierarchy.kind[row] != OP_ROW)
 
     def holds_layer(self, boxes: Iterable[FlowBox]) -> bool:
         """Return whether one of some boxes is a layer."""
