@@ -1,4 +1,4 @@
-"""Scopes that are called several times: a path of the flow leaves them and comes back. Each call is a scope of its own.
+"""Scopes that are called several times: a path of the flow leaves them and comes back. Each call gets a separate scope.
 
 relu ─▶ conv ─▶ relu          as one scope, `relu` would close a circle
 relu ─▶ conv ─▶ relu (2)

@@ -59,7 +59,7 @@ class StoredNumbers:
 
     def shared_table(self, value: str, tensor: TensorValue, use: WeightUse) -> tuple[str, bool] | None:
         """Return the table of a lookup that a product takes once more, maybe turned, and whether its numbers prove it;
-        None if there is none of that size, or if its numbers are others."""
+        None if there is none of that size, or if its numbers differ."""
         if len(tensor.dims) != 2 or not MADE_NAME.fullmatch(value) or not has_role(op_type(use.node), Role.PRODUCT):
             return None
         unproven: tuple[str, bool] | None = None

@@ -171,8 +171,8 @@ class _ProgramReader:
         self.builder.add_weight(str(number), weight)
 
     def _is_weight(self, subgraph: _SubgraphNames, number: int) -> bool:
-        """Return whether a constant is a weight: real numbers, several of them or where an op takes a weight. What a
-        loop or a variable begins with is none."""
+        """Return whether a constant is a weight: real numbers, several of them or where an op takes a weight, but not
+        the initial value of a loop or a variable."""
         tensor = subgraph.graph.tensors[number]
         if tensor.dtype not in NON_INTEGER_DTYPES and tensor.quantization is None:
             return False

@@ -13,7 +13,7 @@ from graphviz_tb.formats.wire_nodes import TensorSize
 from graphviz_tb.limits import MAX_SOURCE_LINES
 
 # Modules: `key,path,class;key,path,class;…`, outermost first. Paths may have the separators in them; the key ends in
-# the path, and then the path is what stands twice.
+# the path, so the path is the part that occurs twice.
 
 MAX_STACK_LETTERS = 20_000
 PLAIN_ENTRY = re.compile(r"([^,;]*),([^,;]*),([^,;]*)")

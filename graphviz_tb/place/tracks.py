@@ -228,7 +228,7 @@ def _order_nets(nets: Sequence[Net]) -> list[Net]:
     left = sorted(range(len(nets)), key=lambda number: (nets[number].low, nets[number].high, number))
     order: list[Net] = []
     while left:
-        # One that none wants to be above; in a cycle the one for which most speaks.
+        # A net that no other should be above; in a cycle, the one with the best balance.
         chosen = min(left, key=lambda number: (known.above[number] > 0, -known.balance[number]))
         left = [number for number in left if number != chosen]
         order.append(nets[chosen])

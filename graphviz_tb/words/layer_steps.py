@@ -309,7 +309,7 @@ class TensorFlowSteps:
 
     def is_root_of_mean(self, node: int) -> bool:
         """Return whether a root is of a mean, of one tensor with numbers added, and something is divided by it: a norm;
-        a standard deviation that is logged is none."""
+        a logged standard deviation is not a norm."""
         if not any(self.formula_op(user) in DIVIDING_OPS for user in self._users_of(node)):
             return False
         for _ in range(MOST_SCALED // 2):

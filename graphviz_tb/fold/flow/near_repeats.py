@@ -64,8 +64,8 @@ def _likeness(turn: Sequence[SequenceElement], types: OpTypes) -> Likeness | Non
 def nearly_before(
     sequence: Sequence[SequenceElement], done: int, turn: Sequence[SequenceElement], stop: int, setting: FoldContext
 ) -> int:
-    """Where a stretch up to `stop` begins that is nearly a repetition such as `turn`, or one that makes more; `stop`
-    where there is none. It begins at `done` or behind it."""
+    """Return where a stretch up to `stop` begins that is nearly a repetition like `turn`, or a larger one; `stop` if
+    there is none. It begins at `done` or later."""
     if stop <= done:
         return stop
     head = start = _head_before(sequence, turn, stop)
@@ -92,7 +92,7 @@ def nearly_before(
 def _in_turn(
     sequence: Sequence[SequenceElement], start: int, stop: int, turn: Sequence[SequenceElement], setting: FoldContext
 ) -> bool:
-    """Whether a stretch is a block of another kind, which stands after every few others: it occurs again and again, and
+    """Return whether a stretch is a block of another kind, one after every few others: it occurs again and again, and
     has the same products and convolutions, of the same sizes."""
     words = [element.word for element in sequence[start:stop]]
     length = stop - start
@@ -112,8 +112,8 @@ def _in_turn(
 
 
 def _same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext) -> bool:
-    """Whether what stands before repetitions may be of their stage: it gives some of their channels, has their kernels,
-    and takes larger steps where each of them does."""
+    """Return whether a stretch before repetitions may belong to their stage: it gives some of their channels, has
+    their kernels, and takes larger steps where each of them does."""
     mine, other = setting.widths.of(stretch), setting.widths.of(turn)
     if mine and other and not mine & other:
         return False
@@ -125,7 +125,7 @@ def _same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: Fo
 
 
 def _head_before(sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], stop: int) -> int:
-    """Where a block without its shortcut begins that ends at `stop`; `stop` where there is none."""
+    """Return where a block without its shortcut begins that ends at `stop`; `stop` if there is none."""
     return stop - (len(turn) == 1 and sequence[stop - 1].word == ("head", turn[0].symbol))
 
 
@@ -149,8 +149,8 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
 def nearly_behind(
     sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], start: int, limit: int, setting: FoldContext
 ) -> int:
-    """One past a stretch from `start` on that is nearly a repetition such as `turn`, up to `limit`; `start` where there
-    is none. What heads another repetition, or takes other steps or gives other channels, is none."""
+    """Return the end of a stretch from `start` on that is nearly a repetition like `turn`, up to `limit`; `start` if
+    there is none. The head of another repetition, or a stretch with other steps or channels, does not count."""
     like = _likeness(turn, setting.types)
     if like is None or start >= limit or not _alike_begin(sequence[start], like.first):
         return start
