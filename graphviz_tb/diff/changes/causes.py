@@ -366,7 +366,7 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
     if not (one_way or in_place) or not settings or dilation_change(m, [item.change for item in group]):
         return [group]
-    # An op that became another one, with what came or went beside it, is one thing in the place of another.
+    # An op that became another one, with what was added or removed next to it, is one exchange.
     settings = [item for item in settings if item.change.key != "op" or item.change.edits.ops]
     settings = [item for item in settings if not _is_next_to_units(m, item, units)]
     loud = [item for item in units if not item.follows]

@@ -348,7 +348,7 @@ class Witnesses:
         if difference.key in ("weight", "value shape", "shape"):
             return self.is_other_model
         if difference.key in ("N", "dtypes", "num", "num_split", "Tin", "Tout", "_num_original_outputs", "T"):
-            # As many as there are inputs: what came and went is told where it did.
+            # As many as there are inputs: what was added or removed is said at its place.
             counts = [len(side.in_edges(node)) for side, node in ((m.a, old), (m.b, new))]
             return counts[0] != counts[1] or self._is_saver_list(new)
         if self.is_size(difference.old, difference.new):
