@@ -104,20 +104,20 @@ def _function_names(m: Matching) -> tuple[list[str], list[str]]:
 
 
 # What must be equal, the strictest first: the name, a hash of the body, and one that has the names in the body too.
-FunctionKey = Callable[[str, int, int], object]
-NAME_KEYS: tuple[FunctionKey, ...] = (
+MatchingKey = Callable[[str, int, int], object]
+NAME_KEYS: tuple[MatchingKey, ...] = (
     lambda name, body, exact: (name, body, exact),
     lambda name, body, exact: (base_name(name), body, exact),
     lambda name, body, exact: (base_name(name), body),
     lambda name, body, exact: name,
 )
-BODY_KEYS: tuple[FunctionKey, ...] = (
+BODY_KEYS: tuple[MatchingKey, ...] = (
     lambda name, body, exact: (body, exact),
     lambda name, body, exact: body,
 )
 
 
-def _pair_by(m: Matching, names: tuple[list[str], list[str]], bodies: tuple[Hashes, Hashes], key: FunctionKey) -> None:
+def _pair_by(m: Matching, names: tuple[list[str], list[str]], bodies: tuple[Hashes, Hashes], key: MatchingKey) -> None:
     """Pair free functions of equal keys, in natural order of their names."""
     names_a, names_b = names
     exact = (side.exact_scope_hashes[list(side.scopes.roots[1:])].tolist() for side in (m.a, m.b))
