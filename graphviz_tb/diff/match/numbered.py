@@ -89,7 +89,7 @@ def match_renamed_functions(m: Matching) -> bool:
     for key in BODY_KEYS:
         _pair_by(m, names, m.bodies, key)
     free_a, free_b = _unmatched_functions(m, *map(len, names))
-    # Whatever they are called: only functions that have most of their ops in common.
+    # Under any name: only functions that have most of their ops in common.
     _pair_best(m, free_a[:MAX_TRIED_FUNCTIONS], free_b[:MAX_TRIED_FUNCTIONS], MIN_FUNCTION_SHARE)
     if len(m.functions) == known:
         return False
