@@ -99,7 +99,7 @@ def fold_known_values(graph: Graph) -> Graph:
 
 @dataclass(slots=True)
 class _Way:
-    """The ops that data goes through from where it is made, each with the numbers of its elements in their places."""
+    """A chain of ops from the maker of some data on, each with the numbers of its elements in their places."""
 
     steps: list[tuple[str, Array]] = field(default_factory=list)
 

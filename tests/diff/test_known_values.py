@@ -1,4 +1,4 @@
-"""What one exporter works out at export and another leaves to the runtime, and data that only moves."""
+"""Tests of values that one exporter works out and another leaves to the runtime, and of data that only moves."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_shapes_that_a_graph_works_out_are_settings() -> None:
 
 
 def moving_graph(random: Random) -> GraphDef:
-    """A tensor that goes through ops that only move it, and takes a sum at the end."""
+    """Return a graph of ops that only move a tensor."""
     made = GraphDef()
     numbers = np.empty([random.choice((1, 2, 3, 4)) for _ in range(random.randint(2, 4))])
     made.node.add(name="x", op="Placeholder")
@@ -78,7 +78,7 @@ def moving_graph(random: Random) -> GraphDef:
 
 
 def moved(node: Any, x: Array) -> Array:
-    """What one op makes of a tensor."""
+    """Return a tensor behind one op."""
     settings = {key: list(value.list.i) for key, value in node.attr.items() if not key.startswith("_")}
     match node.op.rpartition(":")[2]:
         case "Reshape":
@@ -95,7 +95,7 @@ def moved(node: Any, x: Array) -> Array:
 
 
 def given(graph: Any) -> Array:
-    """What arrives at the end."""
+    """Return the tensor at the end."""
     values: dict[str, Array] = {}
     for node in graph.node:
         if node.op == "Placeholder":
