@@ -119,7 +119,7 @@ def read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
     return SourceContents((SourceItem(entry, lambda: content),), what=opened.name)
 
 
-def standard_opset(model: ModelValue | FunctionValue) -> int:
+def _standard_opset(model: ModelValue | FunctionValue) -> int:
     """Return the version of ONNX's own ops that a model or a function is written in; 0 if it says none."""
     return next((each.version for each in model.opsets if each.domain in ("", "ai.onnx")), 0)
 
@@ -142,7 +142,7 @@ class ModelReader:
         """Return the graph of the model."""
         graph = self.model.graph
         assert graph is not None, "read_onnx refuses a model without"
-        versions = {"IR version": self.model.ir_version, "opset": standard_opset(self.model)}
+        versions = {"IR version": self.model.ir_version, "opset": _standard_opset(self.model)}
         newer = [f"{what} {number}" for what, number in versions.items() if number > NEWEST_VERSIONS[what]]
         if newer:
             text = f"{' and '.join(newer)} of ONNX is newer than tbgraph knows: some ops may be drawn without shapes"
@@ -208,7 +208,7 @@ class BlockReader:
         restored = Counter(node.inputs[0] for node in graph.nodes if node.op_type == "DequantizeLinear" and node.inputs)
         # Values that only dequantisations take: no other op, body or result.
         self.only_dequantized = {value for value, count in restored.items() if len(self.takers[value]) == count}
-        self.version = standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
+        self.version = _standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
 
     # The three kinds of blocks
 
