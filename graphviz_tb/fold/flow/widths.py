@@ -171,7 +171,9 @@ class ChannelWidths:
 
     @cached_property
     def _layers(self) -> frozenset[int]:
-        return frozenset(layer_rows(self.hierarchy))
+        """The rows that are layers where each is one box; in a graph of ops a layer has several."""
+        graph = self.hierarchy.graph
+        return frozenset(layer_rows(self.hierarchy) if graph.layers or graph.has_module_scopes else ())
 
     def holds_layer(self, boxes: Iterable[FlowBox]) -> bool:
         """Return whether one of some boxes is a layer."""
@@ -215,11 +217,11 @@ class ChannelWidths:
         blocks = [self._blocks_of(box) for box in boxes]
         if min(map(len, blocks)) < least:
             return False
-        shrinking = [
+        later = int(len(boxes) > MIN_SHRINKING_STAGES)  # the first stage may have the resolution of the stem
+        if all(
             self.halves([box]) and not all(self.halves([each]) for each in held)
-            for box, held in zip(boxes, blocks, strict=True)
-        ]
-        if all(shrinking[len(boxes) > MIN_SHRINKING_STAGES :]):  # the first stage may have the resolution of the stem
+            for box, held in zip(boxes[later:], blocks[later:], strict=True)
+        ):
             return True
         given = [frozenset.intersection(*(self.of([each]) for each in held)) for held in blocks]
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
