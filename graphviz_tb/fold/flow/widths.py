@@ -171,6 +171,7 @@ class ChannelWidths:
 
     @cached_property
     def _layers(self) -> frozenset[int]:
+        """The rows that are layers."""
         return frozenset(layer_rows(self.hierarchy))
 
     @cached_property
@@ -179,8 +180,10 @@ class ChannelWidths:
         return frozenset(row for row in self._layers if self.hierarchy.kind[row] != OP_ROW)
 
     def holds_layer(self, boxes: Iterable[FlowBox]) -> bool:
-        """Return whether one of some boxes is a layer."""
-        return self._hierarchy is not None and any(box.row in self._layers for box in boxes)
+        """Return whether one of some boxes is a layer; False in a graph of ops, where a layer may be several boxes."""
+        if self._hierarchy is None or not (self._hierarchy.graph.layers or self._hierarchy.graph.has_module_scopes):
+            return False
+        return any(box.row in self._layers for box in boxes)
 
     def only_halves(self, boxes: Sequence[FlowBox]) -> bool:
         """Return whether boxes have two convolutions at least and each of them takes steps of more than one."""
@@ -222,11 +225,11 @@ class ChannelWidths:
             blocks.append(self._blocks_of(box))
             if len(blocks[-1]) < least:
                 return False
-        shrinking = [
+        later = int(len(boxes) > MIN_SHRINKING_STAGES)  # the first stage may have the resolution of the stem
+        if all(
             self.halves([box]) and not all(self.halves([each]) for each in held)
-            for box, held in zip(boxes, blocks, strict=True)
-        ]
-        if all(shrinking[len(boxes) > MIN_SHRINKING_STAGES :]):  # the first stage may have the resolution of the stem
+            for box, held in zip(boxes[later:], blocks[later:], strict=True)
+        ):
             return True
         given = [frozenset.intersection(*(self.of([each]) for each in held)) for held in blocks]
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
