@@ -118,6 +118,8 @@ def _column_offers(
     """Yield (estimated scale, group, breaks) of columns that would show a picture of `size` larger, better and better
     ones of each group."""
     around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
+    # A column of one box is better than a tower on a screen; on paper it is not.
+    lone = _is_tower(*size, direction, target) and target.size == LAPTOP_SCREEN_PX
     for number, group in enumerate(groups):
         skeleton = group.view.skeleton
         part = longest_part(skeleton)
@@ -131,7 +133,7 @@ def _column_offers(
         best = _shown_scale(*size, direction, target)
         for count in range(1, MAX_COLUMNS + 1):
             cuts = cut_into_columns(ranks, allowed, count)
-            if len(cuts) != count - 1 or (has_lone_column(ranks, cuts) and not _is_tower(*size, direction, target)):
+            if len(cuts) != count - 1 or (has_lone_column(ranks, cuts) and not lone):
                 continue
             found = extent_in_columns(ranks, cuts)
             change = (found[0] - was[0], found[1] - was[1])
