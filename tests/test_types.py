@@ -20,8 +20,8 @@ SWAPPED = [
     ("api/pipeline.py", "fold_graph(graph, options.group)", "fold_graph(graph, options.flatten)"),
     (
         "api/pipeline.py",
-        "resolve_paint(colouring, layout.view, layout.scene)",
-        "resolve_paint(colouring, layout.scene, layout.view)",
+        "resolve_paint(painter, layout.view, layout.scene)",
+        "resolve_paint(painter, layout.scene, layout.view)",
     ),
     (
         "api/layout.py",

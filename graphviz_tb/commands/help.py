@@ -24,7 +24,7 @@ def group_options(heading: str, decorator: Callable[[Any], Any]) -> Callable[[An
     return apply
 
 
-def _grouped_options(command: click.Command) -> dict[str, list[click.Option]]:
+def grouped_options(command: click.Command) -> dict[str, list[click.Option]]:
     """Return the visible options of a command by heading, ungrouped ones first."""
     groups: dict[str, list[click.Option]] = {UNGROUPED: []}
     for param in command.params:
@@ -38,7 +38,7 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group; `--help` ends the first one."""
-        groups = _grouped_options(self)
+        groups = grouped_options(self)
         help_option = self.get_help_option(ctx)
         if help_option is not None:
             groups[UNGROUPED].append(help_option)

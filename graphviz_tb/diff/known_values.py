@@ -349,7 +349,7 @@ def _transposition(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list
 
 
 def _slicing(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]] | None:
-    starts = [int(place) for place in np.unravel_index(int((numbers == moved.flat[0]).argmax()), numbers.shape)]
+    starts = [int(place) for place in np.unravel_index(int(np.argmax(numbers == moved.flat[0])), numbers.shape)]
     ends = [start + size for start, size in zip(starts, moved.shape, strict=True)]
     part = numbers[tuple(map(slice, starts, ends))]
     if part.shape != moved.shape or (part != moved).any():

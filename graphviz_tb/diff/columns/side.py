@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import nsmallest
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -416,6 +417,10 @@ class GraphColumns:
         known[[*self.functions_called_by_node, *self.dangling, *self.labels.configurations]] = True
         flags: list[bool] = known.tolist()
         return flags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the columns without inferred shapes, which are found again when they are asked for."""
+        return {name: value for name, value in self.__dict__.items() if name != "tensors"}
 
     @cached_property
     def tensors(self) -> TensorDecoder:
