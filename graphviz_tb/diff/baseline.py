@@ -1,6 +1,7 @@
-"""A graph kept next to a test, to compare later ones with: JSON that `load` and `tbgraph diff` read, too.
+"""A baseline: a graph stored next to a test, to compare later versions with. JSON that `load` and `tbgraph diff` also
+read.
 
-It is a GraphDef as JSON without the numbers that a training changes, or the JSON of a Keras model whose layers are the
+It is a GraphDef as JSON without the numbers that training changes, or the JSON of a Keras model whose layers are the
 graph.
 """
 
@@ -147,7 +148,7 @@ def _lines(graph: Graph, node: int, functions: list[str]) -> list[str]:
 
 
 def _flat_settings(settings: Any, before: str = "") -> dict[str, str]:
-    """Settings one by one, those within others by their keys.
+    """Return the settings as a flat list, nested ones by their keys.
 
     >>> _flat_settings({"units": 4, "init": {"class_name": "Zeros", "seed": None}})
     {'init.class_name': 'Zeros', 'init.seed': 'null', 'units': '4'}

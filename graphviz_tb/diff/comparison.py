@@ -123,8 +123,7 @@ class MatchedGraphs:
         return sort_by_flow(self.both_layers, changes)
 
     def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
-        """Return the layers that a change is about, `old` and `new`, those that were there before and are still in
-        both."""
+        """Return the layers of a change that exist on both sides, for `old` and `new`."""
         edits, (before, after) = change.edits, self.classes
         pairs = (*edits.ops, *edits.inputs) if not (edits.added or edits.removed) else edits.ops
         kept = [*pairs, *((old, new) for old, new, _ in edits.attributes)]
@@ -135,8 +134,7 @@ class MatchedGraphs:
         return {"old": before.names_and_classes(old), "new": after.names_and_classes(new)}
 
     def program_lines(self, change: Change) -> NamePair:
-        """Return the line of the program that made what a change is about, in the old and in the new graph; None where
-        a file does not say."""
+        """Return the program lines behind a change, in the old and in the new graph; None if a file has none."""
         edits = change.edits
         kept = (*edits.ops, *((old, new) for old, new, _ in edits.attributes)) or edits.inputs
         if edits.added or edits.removed:
@@ -155,7 +153,8 @@ class MatchedGraphs:
         return [replace(wire, old=old, new=new, before=wire.after, after=wire.before) for wire in wires]
 
     def renumbered_pairs(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Scopes and nodes that only have another number, because members of their series were added or removed."""
+        """Return the scopes and nodes that only have a new number because members of their series were added or
+        removed."""
         scopes, nodes = counter_shifts(self.matching)
         if not self.turned:
             return scopes, nodes
@@ -191,7 +190,7 @@ def _source_stacks(graph: Graph, nodes: Sequence[int]) -> list[list[str]]:
 
 
 def _name_partners(layers: Collection[int], nodes: Ints, scopes: Ints) -> set[int]:
-    """Return the layers on the other side of those that have a partner there."""
+    """Return the layers of the other side that are partners of some layers."""
     found = {int(scopes[layer]) for layer in layers if exists(layer) and exists(scopes[layer])}
     return found | {-1 - int(nodes[-1 - layer]) for layer in layers if not exists(layer) and exists(nodes[-1 - layer])}
 
@@ -203,7 +202,7 @@ def _entries_old_to_new(source: MatchedGraphs) -> tuple[LedgerEntry, ...]:
 
 
 def _entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
-    """Entries as plain values, those of one node, scope or function together: its name may be long."""
+    """Return entries as plain values, grouped by node, scope or function, since names may be long."""
     sides = source.old_side, source.new_side
     places: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
     for number, entry in enumerate(entries):
@@ -265,7 +264,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Return whether nothing changed that counts."""
+        """Return whether there is no change that counts."""
         return not self.items
 
     @property
@@ -301,7 +300,7 @@ class Comparison:
         return self.source.numbers.bounds(None if self.found == 1 else change)
 
     def bounds_to_json(self, change: Change | None = None) -> dict[str, list[str]]:
-        """Return `at_least` and `at_most`, the numbers that are bounds on either side; without those that are empty."""
+        """Return `at_least` and `at_most`: the numbers that are bounds on either side. Empty ones are left out."""
         said = self.numbers if change is None else self.numbers_of(change)
         bounds = [{word: kind for word, kind in side.items() if word in said} for side in self.bounds(change)]
         words = {"at_least": _bounded_words(bounds, LOWER_BOUND), "at_most": _bounded_words(bounds, UPPER_BOUND)}
@@ -319,8 +318,8 @@ class Comparison:
         return self.source.layers_of(change) if self.source is not None else {"old": [], "new": []}
 
     def program_lines(self, change: Change) -> NamePair:
-        """Return the line of the program that made what a change is about, `model.py:41 x = self.attn(x)`: in the old,
-        in the new graph; None where a file does not say."""
+        """Return the program line behind a change, `model.py:41 x = self.attn(x)`, in the old and in the new graph;
+        None if a file has none."""
         require_type("change", change, Change)
         return self.source.program_lines(change) if self.source is not None else (None, None)
 
@@ -334,7 +333,8 @@ class Comparison:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Counts: by kind, by severity, of matched nodes, of what was ignored; the numbers of either side."""
+        """Return counts: by kind, by severity, of matched nodes, of ignored differences; and the totals of both
+        sides."""
         return {
             "changes": len(self.items),
             "kinds": self.kinds,

@@ -140,7 +140,8 @@ def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[s
 
 
 def _scope_in(scopes: Mapping[str, str], scope: str) -> str | None:
-    """Return the scope of a module that a name without classes says; None if the other graph has no such module."""
+    """Return the scope of the module that a name without classes refers to; None if the other graph has no such
+    module."""
     path = module_path(scope.split("/", MAX_LAYER_DEPTH))
     if path in scopes:
         return scopes[path]
@@ -149,7 +150,7 @@ def _scope_in(scopes: Mapping[str, str], scope: str) -> str | None:
 
 
 def _equal_ports(plain: Graph, other: Graph) -> Iterator[tuple[str, str]]:
-    """Yield inputs and results of one graph with those of the other, where these are as many."""
+    """Yield the inputs and results of one graph with those of the other, if there are as many."""
     for op in PORT_OPS:
         ports = [[node for node in graph.graph_def.node if node.op == op] for graph in (plain, other)]
         if len(ports[0]) == len(ports[1]):
@@ -188,7 +189,8 @@ def _rename_spec(spec: TensorSpec, named: Mapping[str, str]) -> TensorSpec:
 
 
 def _with_keys_of(signatures: Sequence[Signature], others: Sequence[Signature]) -> Iterator[Signature]:
-    """Yield signatures with the keys of others that take and give as many tensors of equal types and shapes."""
+    """Yield signatures with the keys of the other graph's signatures that have as many tensors of equal dtypes and
+    shapes."""
     for place, signature in enumerate(signatures):
         other = others[place] if place < len(others) else signature
         yield replace(
@@ -269,7 +271,7 @@ STEPS: Mapping[str, Callable[..., Numbers]] = {
 REDUCTIONS: Mapping[str, Callable[..., Numbers]] = {"onnx::ReduceMean": np.mean}
 SETTING_STEPS: Mapping[str, Callable[..., Numbers]] = {"onnx::HardSigmoid": _hard_sigmoid}
 KNOWN_STEPS = STEPS.keys() | REDUCTIONS.keys() | SETTING_STEPS.keys()
-# Op, the settings that it has, what it gives, and the ops that a chain of it goes through.
+# Op, its settings, its result, and the ops of an equal chain.
 ACTIVATIONS: tuple[tuple[str, Mapping[str, str], Callable[[Numbers], Numbers], frozenset[str]], ...] = (
     ("onnx::Gelu", {}, lambda x: 0.5 * x * (1 + _erf(x / np.sqrt(2))), frozenset({"onnx::Erf"})),
     ("onnx::Gelu", {"approximate": "tanh"}, _tanh_gelu, frozenset({"onnx::Tanh"})),

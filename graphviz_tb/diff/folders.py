@@ -1,4 +1,4 @@
-"""Two folders of models: pairs by path, and what is in one of them only."""
+"""Two folders of models: pairs with equal paths, and models that only one folder has."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ModelPair:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A folder of models: their paths below it, the folders in it that could not be read and why, what else was odd."""
+    """A folder of models: paths below it, unreadable folders with the reason, and other notices."""
 
     folder: Path
     models: frozenset[str]
@@ -35,8 +35,8 @@ class Collection:
 
 
 def collection_pair(old: str, new: str) -> tuple[Collection, Collection] | None:
-    """Two folders of models; None where one is a single source (a file, a SavedModel, a log directory) or none of them
-    holds a model."""
+    """Return two folders of models; None if one is a single source (a file, a SavedModel, a log directory) or neither
+    contains a model."""
     if not all(path and os.path.isdir(path) for path in (old, new)):  # noqa: PTH112 - never raises, for any name
         return None
     before = _read_collection(Path(old))
@@ -76,8 +76,7 @@ def _model_paths(below: FolderListing) -> set[str]:
 
 
 def model_pairs(old: Collection, new: Collection) -> list[ModelPair]:
-    """Return every model of two folders, paired by its path; without those in a folder that could not be read on one
-    side."""
+    """Return every model of two folders, paired by path, except in folders that could not be read on one side."""
     unread = {*old.unread, *new.unread}
     return [
         ModelPair(

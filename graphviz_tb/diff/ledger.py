@@ -1,7 +1,7 @@
-"""The ledger of a diff: every atomic difference of two matched graphs, found before anything is explained.
+"""The ledger of a diff: every atomic difference of two matched graphs, listed before anything is explained.
 
-Nothing is added to it later and nothing is taken out. Each entry is claimed by one change, or explained by one: any
-rest becomes a separate change, so that no edit is hidden.
+Entries are never added or removed later. Each is claimed by one change, or explained by one; the remaining entries
+become changes of their own, so that no edit is hidden.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def _said_values(change: Change) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """Owners of the entries of a ledger: `claimed` has for each change the entries that it is, `explained` those
-    that follow from it, `open_entries` are nobody's."""
+    """Owners of ledger entries: `claimed` has the entries that each change is, `explained` those that follow from it,
+    `open_entries` have no owner."""
 
     claimed: tuple[tuple[int, ...], ...]
     explained: tuple[tuple[int, ...], ...]
@@ -163,7 +163,7 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
         if claim in named and claim not in own and repr((entry.before, entry.after)) in said[named[claim]]:
             claimed[named[claim]].append(place)
             continue
-        # An op that became another one brings its attributes.
+        # A replaced op brings its attributes.
         for known, found in ((own, claimed), (following, explained)):
             owner = known.get(claim, known.get((OP, entry.old, entry.new)) if entry.aspect == ATTRIBUTE else None)
             if owner is not None:
@@ -180,7 +180,7 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
 
 
 def add_open_changes(m: Matching, changes: Sequence[Change], options: DiffOptions) -> tuple[Change, ...]:
-    """Return the changes, and one for each entry of the ledger that none of them owns: with equal aspects and values
+    """Return the changes, with one more for each entry without an owner; entries with equal aspects and values share
     one."""
     entries = build_ledger(m, options)
     left = [entries[place] for place in balance_ledger(entries, changes).open_entries]

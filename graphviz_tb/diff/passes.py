@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its name, the function that is it (module below `diff/`, name), what it does, the witness that has to
-    hold, and the test that needs it (module below `tests/diff`, function, arguments)."""
+    """A rule: its name, its function (module below `diff/`, name), its effect, the witness it needs, and the test that
+    needs it (module below `tests/diff`, function, arguments)."""
 
     name: str
     function: tuple[str, str]

@@ -25,7 +25,7 @@ CHANGE_COLUMNS = ("kind", "severity", "name", "old", "new", "ops", "places", "co
 
 
 def _change_row(change: Change) -> tuple[Any, ...]:
-    """Return the row of a change in a data frame; what it says by kind is a text of JSON."""
+    """Return a change as the row of a data frame; its kind-specific content is JSON text."""
     values = change.to_json()
     detail = json.dumps(values["detail"], ensure_ascii=False, default=str)
     counts = change.ops, change.place_count, len(change.consequences)
@@ -52,7 +52,7 @@ class Changes(Drawable, Comparison):
 
     def picture(self, view: Any = None, **choices: Any) -> Picture:
         """Return one picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …),
-        and `view` is a view file, of which hiding, titles and the like count."""
+        and `view` is a view file, of which hiding, titles and the like apply."""
         from graphviz_tb.api.choices import validate_picture_options
         from graphviz_tb.api.view_files import as_saved_view
         from graphviz_tb.diff.picture.overlay import Both, picture_options
@@ -112,7 +112,7 @@ class Changes(Drawable, Comparison):
             write_output(target, self.explain(style, None).encode("utf-8", "replace"))
 
     def explain(self, style: ReportStyle = "text", limit: int | None = 40, colour: bool = False) -> str:
-        """Return the changes in words: "text", "json" or "markdown". `limit` is the number of changes listed in
+        """Return the report of the changes: "text", "json" or "markdown". `limit` is the number of changes listed in
         text."""
         from graphviz_tb.diff.report.explain import explain
 

@@ -103,7 +103,7 @@ def _compare_oriented(
     layers = Layers(a), Layers(b)
     changes = add_open_changes(m, compare_matched(m, options, layers), options)
     promised = signature_changes(m, before.signatures, after.signatures)
-    # Files that declare signatures say themselves what they give; where nothing differs there is no shape to infer.
+    # Files with signatures declare their outputs; equal graphs need no inferred shapes.
     if changes and not (before.signatures and after.signatures):
         promised += inferred_output_changes(m, layers)
     source = MatchedGraphs(m, layers, options)

@@ -1,8 +1,8 @@
-"""A trace of PyTorch as `print(model)` says it: modules and the ops in them, with what each is given.
+"""A PyTorch trace reduced to what `print(model)` shows: modules and the ops in them, with their arguments.
 
-A trace has a node for every number, list and parameter, which several modules share, and counts its names anew when
-anything comes or goes. Compared is a graph without these: a module that is one op bears the module's name, any other op
-that of its kind, and numbers and parameters are attributes of the op that takes them.
+A trace has a node for every number, list and parameter, shared by several modules, and renumbers names with every edit.
+The reduced graph has none of these: a module that is one op gets the module's name, other ops the name of their kind,
+and numbers and parameters become attributes of the op that takes them.
 
 Net/Block[0]/705 (0.1) ─▶ Net/Block[0]/Dropout[drop]/y.1     Net/Block[0]/Dropout[drop]  p 0.1
 """
@@ -85,8 +85,8 @@ def _argument(graph: Graph, node: int, slot: int, source: int) -> Iterator[tuple
 
 
 def _implied_value(graph: Graph, node: int, key: str, label: str) -> str:
-    """Return the value of an argument, without what the size of the first input says: a norm over all of it, a group
-    for each of its channels."""
+    """Return an argument without what the size of the first input implies: a norm over all of it, a group for each of
+    its channels."""
     if key not in IMPLIED_ARGUMENTS:
         return label
     sizes = _first_input_sizes(graph, node)
@@ -138,7 +138,7 @@ def _add_parents(around: set[str], scope: str) -> None:
 
 
 def _sort_by_flow(graph: Graph, work: Sequence[int]) -> list[int]:
-    """Ops in the order of flow, the same whatever the order of the file."""
+    """Sort ops by data flow, independently of the order of the file."""
     depth = node_depths(graph)
     return sorted(work, key=lambda node: (depth[node], natural_name_key(graph.name[node])))
 
@@ -170,8 +170,8 @@ def is_traced(graph: Graph) -> bool:
 
 
 def traced_width_changes(m: Matching) -> Iterator[Change]:
-    """Modules that are wider or narrower now, each a change; and ops that give another shape though they take the same
-    ones in the same way: a trace holds nothing else of a kernel or of a parameter."""
+    """Return one change for each module with another width, and for ops whose output shape differs although their
+    inputs are equal: a trace shows nothing else of a kernel or a parameter."""
     if not (is_traced(m.a.graph) and is_traced(m.b.graph)):
         return
     old, new = m.matched_pairs()
@@ -202,8 +202,8 @@ def traced_width_changes(m: Matching) -> Iterator[Change]:
 
 
 def _through_lists(side: GraphColumns, reshaped: Bools) -> Bools:
-    """Nodes that give other shapes, with those of no recorded shape that take such ones: lists, and what takes them
-    apart."""
+    """Return nodes with other output shapes, and nodes without a recorded shape that take their results: lists, and ops
+    that unpack them."""
     graph = side.graph
     silent = np.fromiter((not _recorded_shape(graph, node) for node in range(len(graph))), bool, len(graph))
     inner = silent[graph.target]
@@ -211,7 +211,7 @@ def _through_lists(side: GraphColumns, reshaped: Bools) -> Bools:
 
 
 def _recorded_shape(graph: Graph, node: int) -> str:
-    """Return the shape of the first result of an op in words; "" where it is unknown."""
+    """Return the recorded shape of the first result of an op as text; "" if unknown."""
     definition = graph.node_def(node)
     shapes = list(definition.attr[SHAPE].list.shape) if definition is not None and SHAPE in definition.attr else []
     return shape_text([dim.size for dim in shapes[0].dim]) if shapes and not shapes[0].unknown_rank else ""
@@ -228,8 +228,7 @@ def result_width(graph: Graph, node: int, place: int) -> int | None:
 
 
 def _count_directions(graph: Graph, node: int) -> bytes:
-    """Return whether a recurrent module runs both ways, as its trace says it: what it gives is as wide as both
-    together."""
+    """Return whether a recurrent module is bidirectional: its output has the width of both directions."""
     definition = graph.node_def(node)
     return definition.attr[BOTH_WAYS].s if definition is not None and BOTH_WAYS in definition.attr else b""
 

@@ -309,7 +309,7 @@ class MemberExpander(Expander):
         return self._shown[member].edges
 
     def _crossings_in_body(self, path: RowPath) -> Crossings:
-        """Return the crossings of a group of a body; those of the calls around it are known."""
+        """Return the crossings of a group of a body; those of the enclosing calls are cached already."""
         stacks = self.stacks_around(path)
         for depth, (stack, member) in enumerate(stacks):
             if member not in self._shown:
@@ -385,8 +385,8 @@ class MemberExpander(Expander):
         return _crossings_from_rows(self._with_own_tensors(stack, row, shown))
 
     def _with_own_tensors(self, stack: RowPath, member: int, lines: list[Crossing]) -> list[Crossing]:
-        """Return the lines of a stack with what the shown member takes and gives there itself, from and to its
-        neighbours: the input of a stack of stages has another size than that of the third stage."""
+        """Return the lines of a stack, with the inputs and outputs of the shown member in place of the usual ones: the
+        input of the first stage has another size than that of the third."""
         own: dict[tuple[int, bool, int, bool], int] = {}
         control = self.hierarchy.graph.control
         for edge, inner, _, inbound, slot in _iterate_crossings(self._edges_to_members(stack, member)):

@@ -66,7 +66,7 @@ def _add_missing_templates(hierarchy: Hierarchy) -> Hierarchy:
 
 
 def _build_scopes(graph: Graph, numbered: list[int], moved: Mapping[int, str], options: GroupOptions) -> Hierarchy:
-    """Build the tree of scopes; `moved` are the scopes of nodes that are in another than their name says."""
+    """Build the tree of scopes; `moved` has the scopes of nodes that belong elsewhere than their name says."""
     tree, functions, odd = build_scope_tree(graph, numbered, moved, options)
     return build_hierarchy(graph, tree, number_tree(tree.parent, tree.key), functions, notices=(*graph.notices, *odd))
 

@@ -1,4 +1,4 @@
-"""Labels: names that a program gives its layers, and short labels where a level repeats the same words."""
+"""Labels: the program's names of layers, and short labels where a level repeats the same words."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def find_code_names(hierarchy: Hierarchy, numbered: Iterable[int] = ()) -> CodeN
 
 
 def _types_of_numbered_nodes(hierarchy: Hierarchy, numbered: Iterable[int]) -> CodeNames:
-    """Return the types of ops named by nothing but type and number."""
+    """Return the types of ops whose name is only their type and a number."""
     graph = hierarchy.graph
     rows = {int(hierarchy.row_of_node[node]): node for node in numbered}
     # An op that is also a scope has a different name there.

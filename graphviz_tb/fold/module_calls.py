@@ -39,8 +39,8 @@ NodeCalls = dict[int, int]  # by node, how often the flow entered a scope before
 
 
 def separate_calls(hierarchy: Hierarchy, moved: Mapping[int, str]) -> dict[int, str]:
-    """Return `moved`, the scopes of nodes that have another than their name says, and in it the scope of each node that
-    is not of the first call of a scope around it."""
+    """Return `moved` (the scopes of nodes that belong elsewhere than their name says) extended by each node outside of
+    the first call of an enclosing scope."""
     graph = hierarchy.graph
     flow = _flow_edges(graph)
     if not FRAME_NEXT_OPS.isdisjoint(graph.op_types):  # a control flow v1 loop is a real circle
@@ -67,7 +67,7 @@ def _flow_edges(graph: Graph) -> Bools:
 
 
 def _circles(hierarchy: Hierarchy, flow: Bools) -> Iterator[list[int]]:
-    """Yield the rows of each circle among the children of a group, where one of them at least is a scope."""
+    """Yield the rows of each cycle among the children of a group that contains a scope."""
     start, stop = hierarchy.edge_from, hierarchy.edge_to
     edges = np.flatnonzero(flow & (start >= 0) & (stop >= 0) & (start != stop))
     # Children are in the order of their first nodes: in a file along its flow only what is entered again leads back.
@@ -141,7 +141,7 @@ class _Walk:
         the same ops.
 
         A scope that a path merely leaves and enters again, such as a loss or a tape of gradients, is one scope. A
-        module of PyTorch is called, whatever it does.
+        PyTorch module is always called.
         """
         graph = self.hierarchy.graph
         if graph.has_module_scopes:
@@ -241,7 +241,7 @@ def merged_modules(graph: Graph) -> dict[int, str]:
 
 
 def _family(scope: tuple[str, ...], skips: Skips) -> tuple[tuple[str, ...], str, Skips]:
-    """Return what the modules of one class that are called at one place have in common."""
+    """Return the common part of the modules of one class that are called at one place."""
     found = MODULE.fullmatch(scope[-1])
     return scope[:-1], found[1] if found else scope[-1], skips
 

@@ -75,9 +75,9 @@ def build_scope_tree(
 ) -> tuple[HierarchyTree, list[int], tuple[Notice, ...]]:
     """Return the tree of scopes and ops, the tree id of each function, and notices.
 
-    Before: `numbered` from `find_numbered_nodes`; `moved` are the scopes of nodes that are in another than their name
-    says. After: every kept node is a leaf below its scopes; op N that is also a scope is named `N/(last)` inside it;
-    marks and PyTorch's inputs and outputs make no scopes, they go below the nearest existing one.
+    Requires `numbered` from `find_numbered_nodes`; `moved` has the scopes of nodes that belong elsewhere than their
+    name says. Afterwards every kept node is a leaf below its scopes; op N that is also a scope is named `N/(last)`
+    inside it; marks and PyTorch's inputs and outputs make no scopes, they go below the nearest existing one.
     """
     port = graph.op_types.index(MODULE_PORT_OP) if MODULE_PORT_OP in graph.op_types and not options.tensorboard else -1
     ordinary, scopes = (graph.mark == 0) & (graph.op != port), graph.node_scopes
@@ -248,7 +248,7 @@ def _hang_marks(
     is_scope: Bools,
     options: GroupOptions,
 ) -> Longs:
-    """Put constants, summaries and ports below the nearest scope of their name, and return those scopes."""
+    """Put constants, summaries and ports below the nearest scope of their name, and return these scopes."""
     lengths = set(map(len, scopes)) if len(marks) else set()  # few look-ups even for names of nothing but slashes
     longest = growing.longest + 1  # no scope has a longer name: ignore slashes beyond
 

@@ -72,7 +72,7 @@ def requested_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Series
 
 
 def _row_motifs(hierarchy: Hierarchy, options: GroupOptions) -> Longs:
-    """Return what each row must share with its neighbours in a series: op type or template; -1 for none."""
+    """Return the key that each row shares with its neighbours in a series: op type or template; -1 for none."""
     graph = hierarchy.graph
     named = np.array([bool(op) for op in graph.op_types] or [False])  # ops without a type match nothing
     code = np.full(len(hierarchy), -1, np.int64)

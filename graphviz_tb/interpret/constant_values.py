@@ -65,7 +65,7 @@ def is_mask(graph: Graph, node: int) -> bool:
 
 
 def _stored_numbers(tensor: TensorProto, most: int) -> NDArray[Any] | None:
-    """Return the numbers that a tensor states, at most so many; None if they are no numbers or torn."""
+    """Return the first numbers of a tensor, at most so many; None if it holds no numbers or is damaged."""
     dtype = DTYPE_TABLE.get(tensor.dtype)
     if dtype is None or not dtype.form or len(tensor.tensor_content) % dtype.size:
         return None
@@ -125,8 +125,8 @@ def is_literal(graph: Graph, node: int) -> bool:
 
 
 def has_repeated_numbers(graph: Graph, node: int) -> bool:
-    """Whether the numbers of a constant repeat, as those of a grid, a blur or a cosine transform do and those of a
-    trained kernel do not."""
+    """Return whether the numbers of a constant repeat, as those of a grid, a blur or a cosine transform do and those of
+    a trained kernel do not."""
     definition = graph.node_def(node)
     if definition is None or "value" not in definition.attr or numbers_in(graph, node) < LEAST_COMPARED:
         return False

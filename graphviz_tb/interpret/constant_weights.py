@@ -59,7 +59,7 @@ NO_ARITHMETIC = (
 
 
 class MadeOfConstants:
-    """Values computed from constants alone, and these constants."""
+    """Values computed from constants only, and these constants."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -102,7 +102,7 @@ class MadeOfConstants:
         return [each for each in behind if numbers_in(self.graph, each) >= least]
 
     def constants_behind(self, nodes: Iterable[int], seen: set[int] | None = None) -> Iterator[int]:
-        """Constants behind the values of some nodes, each once; what is `seen` is not looked at again."""
+        """Return the constants behind the values of some nodes, each once; nodes in `seen` are skipped."""
         seen = set() if seen is None else seen
         waiting = [node for node in nodes if self.made[node] and node not in seen]
         seen.update(waiting)
@@ -118,26 +118,27 @@ class MadeOfConstants:
 
 
 def _is_source(op: str) -> bool:
-    """Whether an op gives what constants alone do not decide: numbers by chance, what loops carry, what is stored."""
+    """Return whether an op yields values that do not derive from constants: random numbers, carried values of loops,
+    stored values."""
     return "Random" in op or "Truncated" in op or has_role(op, *NO_ARITHMETIC)
 
 
 def kernels_behind(graph: Graph, made: MadeOfConstants) -> list[int]:
-    """Return the constants behind the second factor of products and the filters of convolutions, also those that are
-    turned, quantised, standardised or scaled before."""
+    """Return the constants behind the second factor of products and the filters of convolutions, including transposed,
+    quantised, standardised and scaled ones."""
     takes = graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target] & (graph.slot == 1) & ~graph.control
     found = made.constants_behind(distinct_values(graph.source[takes & made.made[graph.source]]).tolist())
     return [node for node in found if is_stored(graph, node) and numbers_in(graph, node) > 1]
 
 
 def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
-    """Return the constants that an op joins, element by element, to data, and that are weights whatever their width:
+    """Return the constants that an op combines elementwise with data and that are weights whatever their width:
 
-    product with a kernel ─▶ [Reshape] ─▶ Add ◀─ constant        what is added to a product is its bias
+    product with a kernel ─▶ [Reshape] ─▶ Add ◀─ constant        an addend of a product is its bias
     data ─▶ Mul ◀─ Reshape ◀─ constant                           a number of the program has the shape that it needs
     data ─▶ Mul ◀─ Rsqrt ◀─ + ε ◀─ constant                      the variance of a norm
     data ─▶ Mul ◀─ Exp ◀─ constant                               a program would write the result
-    data · Rsqrt(data) ─▶ Mul ◀─ vector                      the scale of a norm, and what is added to it
+    data · Rsqrt(data) ─▶ Mul ◀─ vector                      the scale of a norm, and its shift
     """
     joins = graph.nodes_of_types(JOINING.__contains__)
     data = ~graph.control
@@ -177,7 +178,7 @@ def _behind_norms(graph: Graph, made: MadeOfConstants) -> Bools:
 
 
 def multiplying_masks(graph: Graph, made: MadeOfConstants, nodes: Iterable[int]) -> set[int]:
-    """Of some constants those of zeros and ones that another constant is multiplied by, and no weights."""
+    """Return the constants of zeros and ones that mask another constant; they are no weights."""
     times = graph.nodes_of_types("Mul".__eq__)[graph.target] & ~graph.control
     both = np.bincount(graph.target[times & made.made[graph.source]], minlength=len(graph)) > 1
     masks = np.zeros(len(graph), bool)
@@ -186,8 +187,8 @@ def multiplying_masks(graph: Graph, made: MadeOfConstants, nodes: Iterable[int])
 
 
 def computed_kernels(graph: Graph, kernels: Iterable[int], others: Iterable[int]) -> set[int]:
-    """Return those of some kernels that a program works out, as a grid or a transform: their numbers repeat, where
-    those of most `others` do not."""
+    """Return the kernels that a program computes, such as a grid or a transform: their numbers repeat, while those of
+    most `others` do not."""
     found = {node for node in kernels if has_repeated_numbers(graph, node)}
     if not found:
         return found
@@ -197,8 +198,8 @@ def computed_kernels(graph: Graph, kernels: Iterable[int], others: Iterable[int]
 
 
 def projections_of_inputs(graph: Graph, made: MadeOfConstants) -> set[int]:
-    """Return the kernels that may be a fixed projection: they only multiply what comes from an input, and no bias,
-    scale or norm follows, as one follows other products of the graph.
+    """Return the kernels that may be a fixed projection: they only multiply an input, without the bias, scale or norm
+    that follows other products of the graph.
 
     input ─▶ MatMul ◀─ projection        MatMul ─▶ Sin
     """
@@ -268,11 +269,12 @@ def biases_of_one(graph: Graph, way: Ints) -> set[int]:
 
 
 def doubtful_constants(graph: Graph, way: Ints, weights: Bools, literal: bool) -> list[int]:
-    """Possible weights that are not counted, each with numbers that some op computes with.
+    """Return possible weights that are not counted, each with numbers that some op computes with.
 
-    `way` is for each node the constant whose value it hands on, `weights` are those that are counted. With `literal`
-    what an op is given directly was written by the program, but for a kernel that is no state; else every constant may
-    be a weight, but for a single number that a program writes, and, where nothing else is one, numbers that are alike.
+    `way` is, for each node, the constant whose value it passes on; `weights` are those that are counted. With
+    `literal`, a direct input of an op is a literal of the program, except a kernel without state; else every constant
+    may be a weight, except single numbers of the program and, if there are no other weights, constants of equal
+    numbers.
     """
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     into = np.flatnonzero(~graph.control & (way[graph.source] >= 0) & (way[graph.target] != way[graph.source]))

@@ -1,7 +1,7 @@
-"""Constants of a frozen graph that were variables, whatever they are called.
+"""Find the constants of a frozen graph that were variables, whatever their names.
 
-Freezing leaves the read of a variable in its place, as an identity behind the constant, and hands constants to loops
-and calls as it handed handles; what a program wrote as a number goes straight to the op that uses it.
+Freezing keeps the read of a variable as an identity after the constant, and passes constants to loops and calls as it
+passed handles; a literal of the program feeds the op that uses it directly.
 
     weight ─▶ Identity ─▶ Mul ─▶ Conv2D        literal ─▶ Mul        weight ─▶ While ─▶ argument ─▶ Identity ─▶ MatMul
 
@@ -55,7 +55,8 @@ class FrozenReads:
 
 
 def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> FrozenReads:
-    """Find the constants that are used as variables are. `bindings` pair what calls give with the arguments."""
+    """Find the constants that are used as variables are. `bindings` pair the arguments of calls with those of
+    functions."""
     none = np.zeros(0, np.int32)
     if not graph.nodes_of_types(FROZEN_READ_OPS.__contains__).any() and not bindings:
         return FrozenReads(none, False)
@@ -76,7 +77,7 @@ def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Froz
 
 
 def _is_main_graph_stripped(graph: Graph, way: Ints, stored: Bools) -> bool:
-    """Whether kernels of the main graph are used as they are, and none of its constants is read there."""
+    """Return whether kernels of the main graph are used directly, and none of its constants is read there."""
     main = (graph.function[graph.target] < 0) & ~graph.control
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)
@@ -86,7 +87,7 @@ def _is_main_graph_stripped(graph: Graph, way: Ints, stored: Bools) -> bool:
 
 
 def _follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
-    """For each node the constant or argument whose value it hands into loops and branches, before it is read."""
+    """Return, for each node, the constant or argument whose value it passes into loops and branches before any read."""
     number = np.arange(len(graph), dtype=np.int32)
     way = np.where(graph.nodes_of_types(CONSTANT_OPS.__contains__), number, np.int32(-1))
     arguments = np.array([argument for _, argument in bindings], np.int64)
@@ -129,8 +130,8 @@ def _unchanged_merges(graph: Graph) -> Bools:
 
 
 def _classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) -> tuple[Bools, Bools]:
-    """Mark the constants and arguments that something reads, as a variable or a table, and those that an op uses as
-    they are; what a call is given is used as its functions use it."""
+    """Mark the constants and arguments that are read, as variables or tables, and those that an op uses directly.
+    Arguments of a call are used as its functions use them."""
     read, used = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
     out = np.flatnonzero(~graph.control & (way[graph.source] >= 0) & (way[graph.target] != way[graph.source]))
     target, maker = graph.target[out], way[graph.source[out]]
@@ -156,7 +157,8 @@ def _classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]])
 
 
 def _read_values(graph: Graph, way: Ints) -> Ints:
-    """For each node the constant or argument whose value it reads, and what is made of that before any product."""
+    """Return, for each node, the constant or argument whose value it reads, and the values computed from it before any
+    product."""
     reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)
     into = np.flatnonzero(reads[graph.target] & ~graph.control & (way[graph.source] >= 0) & (way[graph.target] < 0))
     value = np.full(len(graph), -1, np.int32)
@@ -172,7 +174,7 @@ def _read_values(graph: Graph, way: Ints) -> Ints:
 
 
 def _given_constants(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]]) -> Bools:
-    """Mark the constants, and the arguments that calls give one."""
+    """Mark the constants, and the arguments to which calls pass one."""
     stored = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     pairs = [(int(way[source]), argument) for source, argument in bindings if way[source] >= 0]
     taken: dict[int, list[int]] = {}

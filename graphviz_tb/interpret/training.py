@@ -286,7 +286,7 @@ def _ops_computed_from_slots(graph: Graph, updates: Bools, others: Bools) -> Boo
 
 
 def _users_of_same_weights(graph: Graph, uses: Bools) -> Bools:
-    """Return which nodes take the value of a weight that ops of `uses` take too; not a metric's counter."""
+    """Return which nodes use the value of a weight that ops of `uses` also use; a metric's counter does not count."""
     origin = graph.meaning.origin
     taken = (origin[graph.source] >= 0) & ~graph.control
     trained = np.zeros(len(graph), bool)

@@ -50,7 +50,7 @@ LazyValue = TypeVar("LazyValue")
 
 
 class LazyMapping(Mapping[int, LazyValue], Generic[LazyValue]):
-    """Values by number: the keys are known, `tell` is called once per key, on first access.
+    """Values by number: the keys are known, `tell` computes a value on first access.
 
     >>> squares = LazyMapping(range(3), lambda number: number * number)
     >>> squares[2], squares.get(3), len(squares)
@@ -258,7 +258,7 @@ def _resource_of(graph: Graph, node: int) -> str:
 
 
 def _stated_trainable(graph: Graph, node: int) -> bool | None:
-    """Whether the file says that a variable is trained; None where it says nothing."""
+    """Return whether the file marks a variable as trainable; None if it has no mark."""
     definition = graph.node_def(node)
     return definition.attr["_trainable"].b if definition is not None and "_trainable" in definition.attr else None
 
@@ -447,8 +447,8 @@ class VariableClassifier:
                 yield replace(each, trainable=self.is_trainable(each))
 
     def is_trainable(self, variable: Variable) -> bool | None:
-        """Whether training changes a parameter: what the file says, else what its updates change; None in a graph that
-        does not train, but for statistics."""
+        """Return whether training changes a parameter: by the file's mark, else by its updates; None in a graph that
+        does not train, except for statistics."""
         if (said := _stated_trainable(self.graph, variable.node)) is not None:
             return said
         if MOVING_STATISTIC.search(variable.name) or variable.node in self.roles:
@@ -497,8 +497,8 @@ class VariableClassifier:
         return any(self.trains[op] for op in ops)
 
     def accumulates(self, variable: int) -> bool:
-        """Whether values are added to a variable that are worked out without it: an average is drawn to new values by
-        what is left of the old one."""
+        """Return whether values computed without a variable are added to it. (A moving average, in contrast, moves to
+        new values by a share of the difference.)"""
         adding = [writer for writer in self.writers.get(variable, ()) if self.adds[writer]]
         return bool(adding) and all(
             (found := self.variables_assigned_from(writer)) is None or variable not in found for writer in adding

@@ -75,10 +75,10 @@ KERNEL_SLOT = 1  # input slot
 def _find_channel_weights(
     graph: Graph, origin: Ints, behind: Callable[[int], Iterable[int]] | None = None
 ) -> list[int]:
-    """Return the constants that join the result of a convolution or product, one number for each channel.
+    """Return the constants that are combined with the result of a convolution or product, one number for each channel.
 
-    Its kernel must be a constant. Before: for each node the constant whose value it hands on, -1 for none; `behind`
-    gives the constants that a value is made of.
+    Its kernel must be a constant. `origin` is, for each node, the constant whose value it passes on, -1 for none;
+    `behind` returns the constants behind a value.
     """
     keeps, joins = (graph.nodes_of_types(ops.__contains__) for ops in (CHANNEL_KEEPING_OPS, CHANNEL_JOINING_OPS))
     width = _output_channels_by_op(graph, origin) | _row_widths_of_tables(graph, origin)
@@ -159,8 +159,8 @@ def _node_inputs(graph: Graph, node: int) -> list[int]:
 
 
 def _channel_keeping_users(graph: Graph, keeps: Bools, products: Collection[int]) -> dict[int, list[int]]:
-    """Return, by node, the users of its value that keep its channels: also what brings back the dimensions that were
-    joined for one of the `products`."""
+    """Return, by node, the users of its value that keep its channels, including the reshape that restores dimensions
+    merged for one of the `products`."""
     made = np.zeros(len(graph), bool)
     made[list(products)] = True
     back = made[graph.source] & (graph.slot == 0) & graph.nodes_of_types(RESHAPE_OPS.__contains__)[graph.target]
@@ -255,9 +255,12 @@ FROZEN_READ = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # reads a vari
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueOrigins:
-    """`origin` is for each node the node whose value it hands on, itself for what makes one, -1 for others;
-    `bound` are for an argument the makers that calls give it; `roles` what a constant is to its layer, where only what
-    is done with it says; `doubtful` are constants that may be weights, and are not taken for such."""
+    """The origins of values.
+
+    `origin` is, for each node, the node whose value it passes on: itself for a source, -1 for others. `bound` are the
+    sources that calls pass to an argument; `roles` the role of a constant in its layer if only its use shows it;
+    `doubtful` are possible weights that are not counted.
+    """
 
     origin: Ints
     bound: Mapping[int, tuple[int, ...]]
@@ -300,7 +303,7 @@ PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.
 
 
 def _passes_weight(op: str) -> bool:
-    """Return whether an op of an exported program gives the numbers of a weight on, maybe in another shape."""
+    """Return whether an op of an exported program passes the numbers of a weight on, maybe reshaped."""
     return has_framework(op) and has_role(op, *PASSING_ROLES)
 
 
@@ -407,10 +410,12 @@ def _frozen_weight_origins(
     reads: FrozenReads,
     literal: bool,
 ) -> Ints:
-    """Origins of former variables: they are in a weight's place, here or in a function that
-    a call gives them to, are read as one, or have a role. Before: `origin` of all that constants bring, and of what
-    `variables` bring; `bindings` are those of `_bind_call_arguments`. With `literal` a constant that nothing reads is
-    none, whatever its place."""
+    """Return the origins of former variables: constants in a weight's place, here or in a called function, that are
+    read as one or have a role.
+
+    `origin` covers the values of constants and of `variables`; `bindings` come from `_bind_call_arguments`. With
+    `literal`, a constant that nothing reads is no variable, whatever its place.
+    """
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     read = _variable_read_edges(graph, constant)
     known = np.isin(origin, graph.source[read]) | (variables >= 0)
@@ -444,8 +449,8 @@ def _frozen_weight_origins(
 
 
 def _weights_by_use(graph: Graph, origin: Ints, turned: Ints, likely: list[int]) -> tuple[list[int], list[int]]:
-    """Return the constants that are used as weights are, `likely` ones included, without those that only look so; and
-    those that hold one number for each channel of what they meet."""
+    """Return the constants that are used as weights, including `likely` ones but not false matches; and those with one
+    number for each channel of their partner."""
     made = MadeOfConstants(graph)
     kernels = kernels_behind(graph, made)
     by_width = _find_channel_weights(

@@ -185,8 +185,8 @@ def _complete_layers(
 
 
 def _layers_on_cycles(layers: Sequence[LayerNode], takes: LayerInputs, numbers: LayerOutputs) -> Set[LayerNode]:
-    """Return the layers of which one call feeds another, through other layers or directly: an embedding whose table
-    also gives the result. Each call of such a layer is a separate node."""
+    """Return the layers whose calls feed each other, directly or not, such as an embedding whose table also computes
+    the result. Each call of such a layer is a separate node."""
     place = {layer: number for number, layer in enumerate(layers)}
     again = {layer for layer in layers if 1 < layer.runs == layer.calls_in_model == len(takes[layer])}
     if not again:

@@ -331,7 +331,7 @@ def _dense_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, in
 
 
 def _einsum_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
-    """As `_dense_matrix`: summed is what the equation's result does not name."""
+    """Like `_dense_matrix`; the summed axes are those missing in the equation's result."""
     sizes, result = _sizes_by_letter(config, inputs), config["equation"].partition("->")[2]
     summed = [_required_size(sizes.get(letter)) for letter in _kernel_letters(config) if letter not in result]
     return prod(_required_size(sizes.get(letter)) for letter in _kernel_letters(config)), prod(summed)

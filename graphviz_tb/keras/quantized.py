@@ -26,7 +26,7 @@ class Policy(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Stored sizes of a kernel: numbers, those of them that are not trained, and bytes."""
+    """Stored sizes of a kernel: elements, untrained elements, and bytes."""
 
     numbers: int
     fixed: int
@@ -58,7 +58,7 @@ def _policy_settings(config: LayerConfig) -> LayerConfig:
 
 
 def _variable_dtype(config: LayerConfig) -> str:
-    """The type in which a layer keeps its numbers; "" where it does not say.
+    """Return the dtype of a layer's variables; "" if unstated.
 
     >>> _variable_dtype({"dtype": {"config": {"name": "mixed_bfloat16"}}}), _variable_dtype({"dtype": "float16"})
     ('float32', 'float16')
@@ -93,5 +93,5 @@ def pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) -
 
 
 def plain_size(config: LayerConfig, count: int) -> int:
-    """The bytes of so many numbers of a layer that is not quantised."""
+    """Return the bytes of so many elements of an unquantised layer."""
     return count * element_size(_variable_dtype(config))

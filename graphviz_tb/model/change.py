@@ -143,7 +143,7 @@ class Change:
         return self.content.function if isinstance(self.content, Unit | FunctionBody) else None
 
     def all_edits(self) -> NodeEdits:
-        """Return its own edits and those of its consequences."""
+        """Return the edits of the change and of its consequences."""
         return concat_node_edits([self.edits, *(change.all_edits() for change in self.consequences)])
 
     @property

@@ -42,8 +42,8 @@ links=(), casts=None)
 
 @dataclass(frozen=True, slots=True)
 class InputWire:
-    """An input with another source: its place (None for a control input), the tensors taken before and now (None for
-    none), and the node that takes it, old and new, where that is not the change's own."""
+    """An input with another source: its position (None for a control input), the old and the new tensor (None for
+    none), and the old and new node that takes it if that is not the change's own."""
 
     slot: int | None
     old: str | None
@@ -120,8 +120,8 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class LayerExpression:
-    """A layer as a program makes it: its class, or what else it is called, its arguments, and how many equal ones there
-    are; a block says that of one too."""
+    """A layer as a call in a program: its class or name, its arguments, and the number of equal ones, also for a
+    block."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -195,7 +195,7 @@ class Rename:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The scopes, old and new, from one of which children moved to the other; "" for the root."""
+    """The old and the new scope of children that moved; "" for the root."""
 
     old: str
     new: str

@@ -167,14 +167,14 @@ class Graph:
 
     @property
     def lacks_weight_shapes(self) -> bool:
-        """Return whether the graph has weights and the shape of none of them, as the traces of `add_graph`."""
+        """Return whether the graph has weights but no weight shapes, as the traces of `add_graph`."""
         return self.is_value_trace
 
     @property
     def has_module_scopes(self) -> bool:
-        """Return whether scopes or ops are modules with their classes: `Linear[fc1]`; found once.
+        """Return whether scopes or ops are modules with their classes, `Linear[fc1]`; cached.
 
-        In a program of TensorFlow, `tower[0]` is only a name.
+        In a TensorFlow program, `tower[0]` is only a name.
         """
         if not self._modules and not any(map(has_framework, self.op_types)):
             self._modules.append(False)

@@ -150,7 +150,7 @@ def _storing_rows(hierarchy: Hierarchy) -> Bools:
 
 
 def _answering_ops(graph: Graph) -> Bools:
-    """Mark the ops between inputs and results that store nothing: a layer that contains its initialisers is a layer."""
+    """Mark the ops between inputs and results that store nothing: such a layer may still contain its initialisers."""
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     given = graph.nodes_of_types(lambda op: has_role(op, Role.INPUT, Role.NEXT_ELEMENT))

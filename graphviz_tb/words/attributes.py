@@ -38,7 +38,7 @@ def attribute_texts(
 
 
 def source_of_definition(definition: NodeDef) -> list[str]:
-    """Return the lines of the program that made an op, outermost call first; [] where the file does not say."""
+    """Return the lines of the program that made an op, outermost call first; [] if the file has none."""
     if SOURCE_ATTR not in definition.attr:
         return []
     return [line.decode("utf-8", "replace") for line in definition.attr[SOURCE_ATTR].list.s]

@@ -1,7 +1,7 @@
 """Words of papers for a group of steps: `1×1 64, 3×3 64, 1×1 256`, `768 → 3072 → 768, GELU`, `12 heads × 64`.
 
-A line of words says a way: each layer is fed by the one before it. Where the flow parts, branches are said; where it
-does something that has no words, nothing is said.
+A line of words describes a path: each layer feeds the next. Parallel branches are listed; a group with a step that has
+no words gets none.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Block:
     averages: bool = False
 
     def chain(self, numbers: Sequence[int]) -> bool:
-        """Return whether some steps feed one another in order, and each by nothing else."""
+        """Return whether some steps form a chain, each fed only by the one before it."""
         inside = set(numbers)
         first = not inside & self.before[numbers[0]] if numbers else True
         return first and all(self.before[two] & inside == {one} for one, two in pairwise(numbers))
@@ -54,7 +54,7 @@ def _chain_block(*steps: LayerStep) -> Block:
 
 
 def block_words(block: Block) -> str | None:
-    """Return the words for a group; "" for a norm, None where a paper says nothing of its parts.
+    """Return the words for a group; "" for a norm, None if a paper does not describe its parts.
 
     >>> conv, norm, relu = LayerStep("convolution", "3×3, 64"), LayerStep("norm", "BN"), LayerStep("activation", "ReLU")
     >>> block_words(_chain_block(conv, norm, relu)), block_words(_chain_block(norm)), block_words(_chain_block(relu))
@@ -167,7 +167,7 @@ def _heads(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _is_split_of(pair: tuple[int, int], widths: set[int], pairs: Sequence[tuple[int, int]]) -> bool:
-    """Return whether heads are what a dense layer makes: alone, or of queries, keys and values together."""
+    """Return whether heads split the output of a dense layer: alone, or of queries, keys and values together."""
     width = pair[0] * pair[1]
     together = {width + 2 * heads * size for heads, size in pairs if size == pair[1]}
     together |= {heads * size + 2 * width for heads, size in pairs if size == pair[1]}
@@ -238,8 +238,7 @@ def _feed_forward_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the layers of a group, each fed by the one before it; of a residual block the way without the
-    projection."""
+    """Return the chain of layers of a group; of a residual block the path without the projection."""
     steps = block.steps
     if all(steps[number].kind == "embedding" for number in layers):
         return _join_words([steps[number].word for number in layers])
@@ -295,7 +294,8 @@ def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, l
 
 
 def _branch_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return what each branch of a module does, in the order in which they are joined, without 1×1 before others."""
+    """Return the words of each branch of a module in the order of their join; a 1×1 before another layer is left
+    out."""
     ways = [sorted(_upstream(block, way)) for way in block.joins]
     ways = [way for way in ways if way]
     if len(ways) < 2:
@@ -350,7 +350,7 @@ def short_word(word: str) -> str:
 
 
 def _equal_once(words: Iterator[str]) -> Iterator[str]:
-    """Yield equal words behind each other once, from three on with their number."""
+    """Yield consecutive equal words once, from three on with their number."""
     for word, equal in groupby(words):
         count = len(list(equal))
         yield f"{count} × ({word})" if count > 2 else ", ".join([word] * count)

@@ -51,7 +51,7 @@ class ExportedSteps(TensorFlowSteps):
     """Finds the steps of nodes of an exported program."""
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        """Return what a paper writes down of one node."""
+        """Return the steps of one node."""
         if node not in self._found:
             steps = [self._step(self.op_of(node), node), self._fused_activation(node)]
             self._found[node] = tuple(step for step in steps if step is not None)
@@ -102,9 +102,10 @@ class ExportedSteps(TensorFlowSteps):
         return []
 
     def reshaped_sizes(self, node: int) -> list[int]:
-        """Return the sizes to which an op brings a tensor of three axes; what it does not state is what it gives.
+        """Return the sizes to which an op brings a tensor of three axes, from its arguments, else from its output.
 
-        Exporters join the heads with the batch: steps, heads, size are then three axes of the sizes returned."""
+        Exporters merge heads and batch: the three axes are then steps, heads and size.
+        """
         op = self.op_of(node)
         gives, takes = self._sizes(node), self._input_sizes(node, 0)
         if not has_role(op, Role.REARRANGE) or len(takes) not in (0, 3):
@@ -115,8 +116,8 @@ class ExportedSteps(TensorFlowSteps):
         return stated or (gives if takes and takes[2] == prod(gives[2:]) else [])
 
     def _joined_sizes(self, node: int) -> list[int]:
-        """Return sizes that a program puts together, -1 for what is not known: from single numbers, or two for the last
-        axis between those that stay."""
+        """Return the sizes that a program concatenates, -1 for unknown ones: single numbers, or two for the last axis
+        after those that stay."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 1), -1)
         if source < 0 or not has_role(self.op_of(source), Role.INDEX):
             return []
@@ -127,7 +128,7 @@ class ExportedSteps(TensorFlowSteps):
         return [int(part[0]) if len(part) == 1 else -1 for part in parts]
 
     def _along_image(self, node: int, names: Sequence[str]) -> list[int]:
-        """Return the numbers of an attribute for the window of an op, without those for batch and channels."""
+        """Return the numbers of a window attribute without those for batch and channels."""
         numbers = self._numbers(node, names)
         return numbers[1:-1] if len(numbers) > 3 else numbers
 
@@ -147,7 +148,7 @@ class ExportedSteps(TensorFlowSteps):
         return value.b or value.i != 0
 
     def _sizes(self, node: int, output: int = 0) -> list[int]:
-        """Return the stated shape of a result, -1 for an unknown size; [] where nothing is stated."""
+        """Return the stated shape of a result, -1 for unknown sizes; [] if none is stated."""
         definition = self.graph.node_def(node)
         if definition is None or "_output_shapes" not in definition.attr:
             return []
@@ -157,7 +158,7 @@ class ExportedSteps(TensorFlowSteps):
         return [int(dim.size) for dim in shapes[output].dim[:MAX_DIMENSIONS]]
 
     def _input_sizes(self, node: int, slot: int) -> list[int]:
-        """Return the stated shape of what a node takes."""
+        """Return the stated shape of a node's input."""
         for place, (source, key) in self.inputs_of(node):
             if place == slot:
                 text = self.graph.keys[key].rpartition(":")[2]

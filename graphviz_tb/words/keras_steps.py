@@ -188,7 +188,7 @@ def _concatenate(layer: Layer, padded: bool) -> LayerStep | None:
 
 
 def _whole_number(value: Any) -> int:
-    """Return a whole number; raises TypeError for anything else, which a damaged file may have."""
+    """Return an integer; raises TypeError for anything else, as in a damaged file."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError
     return value

@@ -1,6 +1,6 @@
-"""Steps of a network: the ops of a TensorFlow graph that a paper writes down, each with its words.
+"""Steps of a network: the ops of a TensorFlow graph that a paper describes, each with its words.
 
-All come from shapes of weights, attributes and constants. What is not proven is not said.
+All come from shapes of weights, attributes and constants. Unproven facts are left out.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ ACTIVATION_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class LayerStep:
-    """One op that a paper writes down: its kind, its words, the channels that it takes and gives (0: unknown).
+    """One op that a paper describes: its kind, its words, its input and output channels (0: unknown).
 
-    `heads` are the number of heads and the size of each, where a dense layer makes some; `weight` is the node of its
-    kernel, -1 where unknown.
+    `heads` are the number of heads and the size of each if a dense layer makes some; `weight` is the node of its
+    kernel, -1 if unknown.
     """
 
     kind: str
@@ -120,7 +120,7 @@ UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known s
 
 
 class TensorFlowSteps:
-    """Finds the steps of nodes; each node is looked at once."""
+    """Finds the steps of nodes; cached by node."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
@@ -133,7 +133,7 @@ class TensorFlowSteps:
         return dict(self.graph.meaning.shapes())
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        """Return what a paper writes down of one node."""
+        """Return the steps of one node."""
         if not self._telling[self.graph.op[node]]:
             return ()
         if node not in self._found:
@@ -186,7 +186,7 @@ class TensorFlowSteps:
         return targets
 
     def weights_of(self, node: int) -> list[tuple[int, int, tuple[int | None, ...]]]:
-        """Return the slots at which an op takes weights of known rank, with the node and the sizes of each."""
+        """Return the inputs of an op that are weights of known rank, with node and sizes of each."""
         origin = self.graph.meaning.origin
         found = ((slot, int(origin[self.weight_source(source)])) for slot, (source, _) in self.inputs_of(node))
         taken = [(slot, made) for slot, made in found if made >= 0]
@@ -217,7 +217,7 @@ class TensorFlowSteps:
         return self.op_of(node)
 
     def constant_input(self, node: int, slot: int, most: int = 8) -> list[int]:
-        """Return the whole numbers of a constant input, or of numbers put together; -1 for what is not known."""
+        """Return the integers of a constant input, or of concatenated numbers; -1 for unknown ones."""
         source = next((source for place, (source, _) in self.inputs_of(node) if place == slot), -1)
         if source < 0:
             return []
@@ -227,7 +227,7 @@ class TensorFlowSteps:
         return [int(value) for value in self._constant(source, most) if not isinstance(value, bytes)]
 
     def reshaped_sizes(self, node: int) -> list[int]:
-        """Return the sizes to which an op reshapes a tensor, -1 for what is not known; [] of any other op."""
+        """Return the sizes to which an op reshapes a tensor, -1 for unknown ones; [] for any other op."""
         return self.constant_input(node, 1) if self.op_of(node) in RESHAPE_OPS else []
 
     def _constant(self, node: int, most: int) -> list[Any]:
@@ -262,7 +262,7 @@ class TensorFlowSteps:
         return GATED[op]
 
     def _scaled_sources(self, port: OutputOf, sums: bool) -> tuple[set[OutputOf], bool]:
-        """Return a tensor and those of which it is a multiple, or with `sums` a polynomial; and whether one is a
+        """Return a tensor and the tensors of which it is a multiple (with `sums`, a polynomial), and whether one is a
         power."""
         seen, todo, power = {port}, [port], False
         while todo and len(seen) < MOST_SCALED:
@@ -291,7 +291,7 @@ class TensorFlowSteps:
         return False
 
     def _multiples(self, port: OutputOf) -> set[OutputOf]:
-        """Return a tensor and those of which it is a multiple."""
+        """Return a tensor and the tensors of which it is a multiple."""
         seen = {port}
         while (
             self.formula_op(port[0]) in SCALED_OPS and len(inner := self.tensors_into(port[0])) == 1 and len(seen) < 4
@@ -393,7 +393,7 @@ class TensorFlowSteps:
         return [f"g{given // takes}"] if takes and given > takes and given % takes == 0 else []
 
     def _channels_into(self, node: int) -> int:
-        """Return the channels that the last convolution before a node gives, 0 where unknown."""
+        """Return the output channels of the last convolution before a node; 0 if unknown."""
         for _ in range(MOST_SCALED):
             node = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
             if node < 0:
@@ -495,7 +495,7 @@ def _along_image(values: Sequence[int], layout: str) -> list[int]:
 
 
 def step_words(along: Sequence[int], sign: str) -> list[str]:
-    """Return strides, dilations or factors of an image where they are more than one; equal ones once.
+    """Return the strides, dilations or factors of an image that are greater than one; equal ones once.
 
     >>> step_words([2, 2], "/"), step_words([1, 2], "/"), step_words([1, 1], "/")
     (['/2'], ['/1×2'], [])
@@ -533,7 +533,7 @@ def _einsum_step(definition: NodeDef | None, weight: int, kernel: tuple[int | No
 
 
 def heads_word(heads: int, shared: int, size: int) -> str:
-    """Write the heads of attention, of which keys and values may have fewer.
+    """Return the words for attention heads; keys and values may have fewer.
 
     >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
     ('12 heads × 64', '32 heads, 8 kv × 128')

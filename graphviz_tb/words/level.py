@@ -184,9 +184,8 @@ def _links_of_open(view: View) -> list[list[str]]:
 
 
 def _box_second_line(node: NodeLabel, links: int = 0) -> str:
-    """Return the second line of a box: its words, or the parts of a fold and their count (a fold of ops does not repeat
-    one number); in the title bar of an open group also its number of stubs. The name of a series says how often it
-    repeats.
+    """Return the second line of a box: its words, or the parts of a fold with their count (a fold of ops shows no
+    number twice); in the title bar of an open group also its number of stubs. The name of a series contains its count.
 
     >>> _box_second_line(NodeLabel(1, "", "series", "", "", "25 ops", "×25", member="op"))
     ''
@@ -233,7 +232,7 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
 
 
 def joined_label(nodes: Sequence[NodeLabel]) -> NodeLabel:
-    """Return the label of the frame of scopes that contain nothing but one another, from the outside in.
+    """Return the label of a frame around nested scopes without other content, from the outside in.
 
     >>> outer = NodeLabel(1, "", "scope", "outer", "outer", "2 ops")
     >>> inner = NodeLabel(2, "", "scope", "3 → 4", "outer/inner", "inner")

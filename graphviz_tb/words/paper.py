@@ -1,7 +1,7 @@
 """Words of papers for a part of a network: `3×3, 64, /2`, `768 → 3072 → 768, GELU`, `12 heads × 64`.
 
-All come from the graph: shapes of weights, attributes, constants, settings of Keras layers, what a trace recorded. What
-is not known is left out. One place makes these words for pictures, pages, outlines and `tree`.
+All come from the graph: shapes of weights, attributes, constants, settings of Keras layers, recorded shapes. Unknown
+facts are left out. Pictures, pages, outlines and `tree` all use these words.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PaperWords:
         self._known = hierarchy.paper_words  # one first picture is laid out several times
 
     def of(self, row: int) -> str | None:
-        """Return the words for a row; "" where a paper writes nothing, None where nothing is known."""
+        """Return the words for a row; "" if a paper writes none, None if nothing is known."""
         if row not in self._known:
             quiet = not len(self.graph.meaning.origin) or self._trains(row)
             said = None if quiet else self._words(row)
@@ -81,7 +81,7 @@ class PaperWords:
         return self._known[row]
 
     def first_of(self, row: int) -> str | None:
-        """Return the words of the first member of a stack where they are not those of the stack."""
+        """Return the words of the first member of a stack if they differ from those of the stack."""
         stack = sole_stack(self.hierarchy, row)
         if stack < 0 or not is_stack(self.hierarchy, stack) or not (shared := self.of(row)):
             return None
@@ -100,12 +100,12 @@ class PaperWords:
         return bool(said) and not COUNTS.search(said or "")
 
     def _trains(self, row: int) -> bool:
-        """Return whether a row is, or is in, a group of what training adds."""
+        """Return whether a row is, or is in, a group added by training."""
         how = self.hierarchy.how
         return row > 0 and any(how[each] == TRAINING_ORIGIN for each in (*self.hierarchy.ancestors(row), row))
 
     def _words(self, row: int) -> str | None:
-        """Return the words for a row, None where a paper says nothing of its parts."""
+        """Return the words for a row, None if a paper does not describe its parts."""
         stack = sole_stack(self.hierarchy, row)
         if stack >= 0 and is_stack(self.hierarchy, stack):
             return self._stack_words(stack)
@@ -138,7 +138,8 @@ class PaperWords:
         return any(self.steps.op_of(source) in PAD_CLASSES for _, (source, _) in self.steps.inputs_of(node))
 
     def _stack_words(self, stack: int) -> str | None:
-        """Return what the members share; of stages that are stacks themselves also how many blocks each has."""
+        """Return the common words of the members of a stack; for stages that are stacks also the number of blocks in
+        each."""
         said = self._member_words(stack)
         members = repeated_rows(self.hierarchy, stack)[:MOST_ASKED]
         inside = [sole_stack(self.hierarchy, member) for member in members]
@@ -172,7 +173,7 @@ class PaperWords:
         return line if grows and fits(line) else None
 
     def _gives(self, row: int) -> int:
-        """Return the channels that a member of a stack gives: those of its one last layer; 0 where unknown."""
+        """Return the output channels of a member of a stack: those of its last layer; 0 if unknown."""
         nodes = self._nodes(row)
         if nodes is None:
             return 0
@@ -224,7 +225,7 @@ class PaperWords:
     # ---- parameters ----
 
     def _size(self, row: int) -> str | None:
-        """Count the layers and the parameters of a group; of a stack each member where all are alike."""
+        """Return the number of layers and of parameters of a group; of a stack, those of each member if equal."""
         stack = sole_stack(self.hierarchy, row)
         members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
         each = self._parameters(members[0]) if members else (0, 0)
@@ -287,7 +288,8 @@ class PaperWords:
         return sorted(self.hierarchy.row_of_node[list(self.graph.meaning.doubtful)].tolist())
 
     def _parameters(self, row: int) -> tuple[int, int]:
-        """Count the elements of the weights below a row, each weight once, and how many of them are kernels."""
+        """Return the number of elements in the weights below a row, each weight once, and how many of them are
+        kernels."""
         rows, made, kernel = self._uses
         end = int(self.hierarchy.end[row])
         if bisect_left(self._doubtful_rows, row) < bisect_left(self._doubtful_rows, end):
@@ -302,7 +304,7 @@ class PaperWords:
     # ---- what is below a row ----
 
     def _nodes(self, row: int) -> Ints | None:
-        """Return the ops of the model below a row and in what it calls, None where they are too many."""
+        """Return the ops of the model below a row, through calls; None if there are too many."""
         found: list[Ints] = []
         todo, seen, count = [row], {row}, 0
         while todo:
@@ -341,7 +343,7 @@ class PaperWords:
         return self.steps.steps_of(node) if layer is None else layer
 
     def _block(self, nodes: Ints) -> Block:
-        """Return the steps among some ops along the flow, whatever the order of the file, and how they are linked."""
+        """Return the steps among some ops in flow order, and their links; independent of the order of the file."""
         listed = nodes.tolist()
         made = {node: steps for node in listed if (steps := self._node_steps(node))}
         if sum(map(len, made.values())) < 2:  # only saves time: nothing is linked
@@ -401,7 +403,7 @@ class PaperWords:
         return Block(tuple(steps), before, joins, self._split_heads(nodes), tuple(multiplies), averages)
 
     def _split_heads(self, nodes: Sequence[int]) -> tuple[tuple[int, int], ...]:
-        """Return the two last axes that reshapes to four axes make, each pair once."""
+        """Return the last two axes of each reshape to four axes, each pair once."""
         found = {
             (shape[2], shape[3])
             for node in nodes

@@ -31,7 +31,7 @@ class PyTorchSteps(TensorFlowSteps):
     """Finds the steps of nodes of a trace."""
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        """Return what a paper writes down of one node."""
+        """Return the steps of one node."""
         name = self.op_of(node).removeprefix("aten::").removesuffix("_")
         slots = {slot: source for slot, (source, _) in self.inputs_of(node)}
         try:
@@ -89,12 +89,12 @@ class PyTorchSteps(TensorFlowSteps):
         return self.graph.labels.get(node, "")
 
     def _numbers(self, node: int) -> list[int]:
-        """Return the whole numbers of a constant or of a list of these; raises ValueError for anything else."""
+        """Return the integers of a constant or of a list of constants; raises ValueError for anything else."""
         text = self._label(node).strip("[]() ")
         return [int(part) for part in text.split(",")] if text else []
 
     def _shape(self, node: int) -> list[int]:
-        """Return the recorded shape of a result; raises KeyError where there is none."""
+        """Return the recorded shape of a result; raises KeyError if there is none."""
         definition = self.graph.node_def(node)
         shapes = declared_shapes(definition) if definition is not None else None
         sizes = [size or 0 for size in (shapes[0] if shapes else None) or (0,)]

@@ -75,8 +75,8 @@ class NodeLabels:
         self.numbers: dict[int, dict[int, str]] = {}
 
     def node_label(self, path: RowPath, content: RowPath | None = None) -> NodeLabel:
-        """Return the label of the child at `path`; `content` is what it shows: the member of a stack, the innermost of
-        scopes that contain nothing else."""
+        """Return the label of the child at `path`; `content` is the group that it shows: the member of a stack, or the
+        innermost of nested scopes without other content."""
         if content is None or content == path:
             return self.plain_label(path)
         if sole_scope(self.hierarchy, path[-1]) >= 0:
@@ -154,8 +154,7 @@ class NodeLabels:
         return " · ".join([*parts, *([count] if usual != count else [])])
 
     def label_key(self, row: int) -> tuple[object, ...]:
-        """Key of a row's label within its name: rows that hold equal things and have these alike are labelled
-        alike."""
+        """Return the key of a row's label within its name: rows of equal content with equal keys have equal labels."""
         missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
         return self.short_label((row,)), self.keras_layer(row), missing, self.paper.of(row)
 
@@ -225,7 +224,7 @@ class NodeLabels:
         return _ops_text(self.ops(row))
 
     def function_labels(self, level: Metagraph, opened: Container[RowPath] = ()) -> tuple[NodeLabel, ...]:
-        """Return the labels of library functions that no call leads to, and of those opened on their own."""
+        """Return the labels of uncalled library functions, and of those opened on their own."""
         shown, _ = listed_functions(self.hierarchy, opened)
         return tuple(self.node_label((row,)) for row in level.functions if row in shown)
 

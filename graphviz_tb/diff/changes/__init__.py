@@ -1,1 +1,1 @@
-"""The differences of matched nodes and what has no partner, folded to as few changes as possible."""
+"""Turn differences of matched nodes, and unmatched nodes, into as few changes as possible."""

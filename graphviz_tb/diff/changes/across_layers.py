@@ -39,18 +39,19 @@ def type_pair(change: Change) -> tuple[str, str]:
 
 
 def has_only_types(change: Change) -> bool:
-    """Return whether only types of numbers are others in a function."""
+    """Return whether a function differs only in dtypes."""
     return bool(change.inside) and all(is_precision(one) or one.kind == "signature-changed" for one in change.inside)
 
 
 def inner_type(change: Change) -> tuple[str, str] | None:
-    """Return the old and the new type in a function in which only one type is another."""
+    """Return the old and the new dtype of a function whose only difference is one dtype."""
     pairs = {type_pair(one) for one in change.inside if is_precision(one)}
     return pairs.pop() if len(pairs) == 1 else None
 
 
 def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
-    """Return the old and the new type where only casts between these were added, removed or wired; else empty words."""
+    """Return the old and the new dtype if the change only adds, removes or rewires casts between them; else two empty
+    strings."""
     none = "", ""
     if change.kind not in ("added", "removed") or change.function is not None:
         return none
@@ -143,7 +144,7 @@ def merge_order_changes(m: Matching, layers: tuple[Layers, Layers], changes: lis
 
 
 def located_wires(changes: Iterable[Change]) -> tuple[InputWire, ...]:
-    """Return the wires of some changes, each with the node that takes it."""
+    """Return the rewired inputs of some changes, each with the node that takes it."""
     return tuple(
         wire if wire.node else replace(wire, node=Sides(change.old, change.new))
         for change in changes
@@ -152,7 +153,7 @@ def located_wires(changes: Iterable[Change]) -> tuple[InputWire, ...]:
 
 
 def _name_differences(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
-    """Two orders of the same names without what is equal at both ends.
+    """Return two orders of the same names without their common start and end.
 
     >>> _name_differences(["a", "b", "c", "d"], ["a", "c", "b", "d"])
     (['b', 'c'], ['c', 'b'])
@@ -166,7 +167,8 @@ def _name_differences(old: list[str], new: list[str]) -> tuple[list[str], list[s
 
 
 def _repeated_order(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the order in each block of layers, a scope with another order of what is in it now, by the names below it.
+    """Return the order of layers in each reordered block (a scope whose children have a new order), by their names
+    below it.
 
     >>> _repeated_order(["b_0/norm", "b_0/sum", "b_1/norm", "b_1/sum"], ["b_0/sum", "b_0/norm", "b_1/sum", "b_1/norm"])
     {'b_0': (('norm', 'sum'), ('sum', 'norm')), 'b_1': (('norm', 'sum'), ('sum', 'norm'))}
@@ -184,14 +186,14 @@ def _repeated_order(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[t
             if len(orders[0]) == len(orders[1]) > 1
         }
         changed = {around: (tuple(before), tuple(after)) for around, (before, after) in pairs.items() if before}
-        # The outermost scopes of which several have another order are the blocks.
+        # The outermost of several reordered scopes are the blocks.
         if len(changed) > 1:
             return changed
     return {}
 
 
 def _common_scope_cut(name: str, depth: int) -> tuple[str, str]:
-    """Cut a name in that of the block and what is below it, after so many segments or, below 0, so many numbers.
+    """Split a name into the block's name and the rest: after `depth` segments or, if negative, after that many numbers.
 
     >>> (
     ...     _common_scope_cut("net/block_0/norm", 2),
@@ -242,7 +244,8 @@ WEIGHT_OPS = VARIABLE_OPS | VARIABLE_READ_OPS | CONSTANT_OPS | INPUT_OPS
 
 
 def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change | None:
-    """Only weights came, for ops that used those of another layer, which are there still: one change of the layer."""
+    """Return one change of the layer if only weights were added, for ops that used the weights of another layer that
+    still exists."""
     for kind, which in (("added", 1), ("removed", 0)):
         parts = [change for change in changes if change.kind == kind]
         others = [change for change in changes if change.kind not in (kind, "rewired")]
@@ -269,7 +272,7 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
 
 
 def _only_adds_weights(change: Change) -> bool:
-    """Return whether nothing but reads of variables was added, or removed: each layer has its own.
+    """Return whether only reads of variables were added or removed: each layer has weights of its own.
 
     >>> from graphviz_tb.model.change_content import Unit
     >>> kinds = ({"ReadVariableOp": 2}, {"ReadVariableOp": 1, "VarHandleOp": 1})
@@ -309,8 +312,8 @@ def _variable_read_by(side: GraphColumns, node: int) -> int:
 
 
 def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
-    """Put moves between modules of PyTorch together where one module is called in the place of several, or several in
-    the place of one: these have their weights in common, and nothing moved.
+    """Merge moves between PyTorch modules if one module is called in place of several, or several in place of one: they
+    share weights, and nothing moved.
 
     St/Blk[1]/Linear[lin] → St/Blk[0]/Linear[lin]/linear_1        St/Blk[1]  weights its own → shared with St/Blk[0]
     """
@@ -360,7 +363,7 @@ def _without_common_end(old: str, new: str) -> tuple[str, str]:
 
 
 def is_tying(difference: Difference) -> bool:
-    """Return whether a parameter of PyTorch belongs to another module than the one that uses it, now or before."""
+    """Return whether a PyTorch parameter belongs, or belonged, to a module other than its user."""
     values = difference.old, difference.new
     return OWN_PARAMETER in values and any(
         isinstance(value, str) and value.startswith(SHARED_PARAMETER) for value in values

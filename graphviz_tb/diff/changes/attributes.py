@@ -48,8 +48,8 @@ SHAPE = "_output_shapes"  # the attribute that says the shape of a weight where 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference: `key` is what it is called ("dtype" for any attribute that holds a type), `attribute` the
-    attribute of the message ("" for the op type and the device), `old` and `new` plain values."""
+    """One difference of two matched nodes: `key` is its name ("dtype" for any attribute with a dtype), `attribute` the
+    attribute of the message ("" for op type and device), `old` and `new` are plain values."""
 
     key: str
     attribute: str
@@ -58,8 +58,8 @@ class Difference:
 
 
 def differences_once(m: Matching, old: int, new: int, options: DiffOptions) -> list[Difference]:
-    """Return the differences of two matched nodes, computed once and kept: those who fold them and the ledger ask for
-    them. Pairs of equal labels share one list."""
+    """Return the differences of two matched nodes, cached: the folding and the ledger both need them. Pairs with equal
+    labels share one list."""
     pair = _labels_of_pair(m, old, new, options) or (old, new)
     found: list[Difference] | None = m.values.get(pair)
     if found is None:
@@ -68,8 +68,8 @@ def differences_once(m: Matching, old: int, new: int, options: DiffOptions) -> l
 
 
 def _labels_of_pair(m: Matching, old: int, new: int, options: DiffOptions) -> tuple[int, int, bool] | None:
-    """Return the labels of two nodes where all their differences follow from them; None where names count too: those
-    of called functions, missing inputs, modules, and settings of Keras layers."""
+    """Return the labels of two nodes if these alone decide their differences; None if names matter too: of called
+    functions, missing inputs, modules, settings of Keras layers."""
     settings = m.a.labels.settings[old]
     if options.colocation or m.a.has_module_scopes or settings != m.b.labels.settings[new]:
         return None
@@ -129,7 +129,7 @@ def _with_defaults(difference: Difference, *ops: str) -> Difference:
 
 
 def _presence(difference: Difference) -> Difference:
-    """Return a parameter of a PyTorch module that was added or removed as its program says it: `bias=False`."""
+    """Return an added or removed parameter of a PyTorch module as the program writes it: `bias=False`."""
     values = difference.old, difference.new
     if OWN_PARAMETER in values and None in values:
         return replace(difference, old=values[0] is not None, new=values[1] is not None)
@@ -161,7 +161,7 @@ def _op_name(m: Matching, op: str, old: bool) -> Any:
 
 
 def _called_functions(m: Matching, node: int, old: bool) -> Called:
-    """For each function-valued attribute what is called, equal on both sides for functions that are one."""
+    """Return the function that each function-valued attribute names; matched functions have one name on both sides."""
     side = m.a if old else m.b
     called: Called = {}
     for attr, function in side.functions_called_by_node.get(node, ()):
@@ -234,7 +234,7 @@ def _of_tensors(key: str, mine: AttrValue, other: AttrValue, counted: bool, sett
 
 
 def _written_value(tensor: TensorProto, other: TensorProto) -> Any:
-    """Return the numbers of a tensor; those of the `other` one where they are its numbers in the type of this one.
+    """Return the numbers of a tensor, or those of `other` if they are equal after conversion to this dtype.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> _written_value(TensorProto(dtype=19, half_val=[0x2E66]), TensorProto(dtype=1, float_val=[0.1]))
@@ -294,8 +294,8 @@ ASKED_SIZES = frozenset({"size", "shape"})  # arguments of PyTorch's ops, lists 
 
 
 def computes_only_sizes(m: Matching, change: Change) -> bool:
-    """Return whether a change is about nothing but sizes: ops that ask for them or compute with them, inputs that are
-    some."""
+    """Return whether a change only concerns sizes: ops that read sizes or compute with them, and inputs that are
+    sizes."""
     edits = change.edits
     old = [*edits.removed, *(node for node, _ in edits.ops)]
     new = [*edits.added, *(node for _, node in edits.ops)]
@@ -336,8 +336,8 @@ def is_entailed(key: str, old: object) -> bool:
 
 
 def is_size_of_input(m: Matching, mine: int, other: int, difference: Difference) -> bool:
-    """Return whether a setting of a Keras layer is a shape in which only those sizes are others that inputs of the
-    layer have there now: a program computes such settings."""
+    """Return whether a setting of a Keras layer is a shape that differs only as the inputs of the layer do: a program
+    computes such settings."""
     old, new = difference.old, difference.new
     if not (isinstance(old, list) and isinstance(new, list)) or len(old) != len(new):
         return False
@@ -352,7 +352,7 @@ def is_size_of_input(m: Matching, mine: int, other: int, difference: Difference)
 
 
 def _input_shapes(side: GraphColumns, node: int) -> list[list[int]]:
-    """Return the shapes of what a Keras layer takes, without the number of examples."""
+    """Return the input shapes of a Keras layer, without the batch size."""
     shapes = []
     for source in side.sources(node):
         definition = side.graph.node_def(source)

@@ -1,5 +1,4 @@
-"""Write what was added or removed as a program calls it: the class of each layer with the arguments that the file
-shows.
+"""Write added and removed layers as calls: the class of each layer with the arguments that the file shows.
 
 item_dense_1: MatMul, BiasAdd, Relu, a kernel of 64×48     Dense(48, relu)
 """
@@ -59,8 +58,8 @@ SizePairs = frozenset[tuple[int, int]]  # sizes of tensors, before and now
 def layer_division(
     layers: Layers, user: int, old: Any, new: Any, sizes: SizePairs = frozenset()
 ) -> tuple[str, int, int] | None:
-    """Return what a layer is divided in, before and now, where two shapes that an op reshapes to say that; `sizes` are
-    the old and new numbers in the shapes of what comes in, which it is not divided in."""
+    """Return the old and the new division of a layer (heads, groups, …) if the shapes of a reshape show it. `sizes` are
+    the old and new sizes of its inputs, which are no divisions."""
     graph = layers.side.graph
     if graph.op_types[graph.op[user]] not in SPLITTING_OPS or not (isinstance(old, list) and isinstance(new, list)):
         return None
@@ -103,7 +102,7 @@ def _leads_to_product(layers: Layers, node: int) -> bool:
 
 
 def parse_traced_list(value: Any) -> list[Any] | None:
-    """Return a list that a trace of PyTorch has as text, its numbers as such; None for anything else.
+    """Return a list that a PyTorch trace stores as text, with its numbers parsed; None for anything else.
 
     >>> parse_traced_list("[size, 3, 2, floor_divide]"), parse_traced_list("3")
     (['size', 3, 2, 'floor_divide'], None)
@@ -118,9 +117,9 @@ def parse_traced_list(value: Any) -> list[Any] | None:
 
 
 def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tuple[int, int] | None:
-    """Return the old and new number of groups of a convolution; None where no call replaced it, or was replaced.
+    """Return the old and the new number of groups of a convolution; None if no call was replaced.
 
-    A kernel is …×in×out; in groups it takes only its share of the input channels.
+    A kernel is …×in×out; with groups, `in` is the share of one group.
     """
     removed = [node for change in changes for node in change.edits.removed]
     added = [node for change in changes for node in change.edits.added]
@@ -128,15 +127,15 @@ def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tu
     if len(inputs[0]) != 1 or len(inputs[1]) != 1:
         return None
     (old, called_before), (new, called_now) = inputs[0].pop(), inputs[1].pop()
-    # Groups divide what comes in evenly; without a call on exactly one side it is another edit.
+    # Groups divide the input channels evenly; without a call on exactly one side it is another edit.
     if called_before == called_now or max(old, new) % min(old, new):
         return None
     return (1, old // new) if called_now and new < old else (new // old, 1) if called_before and old < new else None
 
 
 def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:
-    """Return the inputs that the kernels of convolutions take, and whether a function that is called holds the
-    convolution; of more than one two at least."""
+    """Return the numbers of input channels of the kernels, and whether a called function holds the convolution. If
+    there are several kernels, return two of the numbers."""
     graph, sizes = layers.side.graph, set()
     for node in nodes:
         called = any(
@@ -148,14 +147,14 @@ def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:
 
 
 def _kernel_inputs(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
-    """Count how many inputs the weights of three and more dimensions have that an op takes, so many steps back; of more
-    than two the least and the most. Found once for each op: thousands may take what one reads."""
+    """Return the least and the greatest number of input channels of the weights with three or more dimensions, up to
+    `steps` steps before an op. Cached per op: thousands of ops may read the same node."""
     known = layers.kernels.get((node, steps))
     if known is None:
         side, found = layers.side, set()
         for source in dict.fromkeys(side.sources(node)):
             shape = _weight_input_counts(side, source) or ()
-            # The last two dimensions of a kernel are what comes in and what goes out.
+            # The last two dimensions of a kernel are the input and output channels.
             if len(shape) >= 3 and shape[-2]:
                 found.add(shape[-2])
             if steps > 1 and side.op_type(source) in SHAPE_PLUMBING:
@@ -186,21 +185,21 @@ FROM_WEIGHTS: Mapping[str, Callable[[tuple[int, ...]], list[str]]] = {
 
 
 class LayerCalls:
-    """The layers of one side as calls, the way a program makes them."""
+    """The layers of one side as calls, as in a program."""
 
     def __init__(self, layers: Layers) -> None:
         self.layers = layers
         self.classes = LayerClasses(layers)
 
     def of(self, change: Change) -> tuple[LayerExpression, ...]:
-        """Return the layers that were added or removed at a change, in the order of flow; none where none of them is
-        known as one."""
+        """Return the layers that a change adds or removes, in the order of flow; an empty list if none is a known
+        layer."""
         whole_scope = change.unit is not None and change.unit.scope
         if self.layers.side.has_module_scopes and whole_scope and (kind := enclosing_module_class(f"/{change.name}")):
             return (LayerExpression(kind),)
         nodes = change.edits.added if change.kind == "added" else change.edits.removed
         graph, forward = self.layers.side.graph, self.layers.forward
-        # Not what works out sizes, and what gradients alone use.
+        # Without size computations and ops that only gradients use.
         unsaid = graph.meaning.indexes() | self.layers.for_gradients
         loud = [
             node
@@ -224,8 +223,11 @@ class LayerCalls:
         return tuple(replace(call, count=count) for call, count in counts.items())
 
     def call(self, layer: int, members: Sequence[int], whole: frozenset[int]) -> tuple[LayerExpression, bool]:
-        """Return how a program makes a layer, and whether its class is known. `members` are those of its ops that came
-        or went, `whole` all ops that did: where others of the layer stay, only types of ops are known."""
+        """Return the call of a layer, and whether its class is known.
+
+        `members` are its added or removed ops, `whole` all added or removed ops. If other ops of the layer remain, only
+        op types are known.
+        """
         side, name = self.layers.side, self.layers.name(layer)
         graph = side.graph
         if known := graph.layers.get(name):
@@ -244,8 +246,8 @@ class LayerCalls:
         return LayerExpression(word), False
 
     def part_of_layer(self, part: Sequence[int], members: Sequence[int]) -> tuple[LayerExpression, bool]:
-        """Return what was added or removed of a layer that stays: a layer itself, where it has weights, as one more
-        table of several; else the types of its ops."""
+        """Return the added or removed part of a layer that remains: a layer if it has weights (one of several tables),
+        else op types."""
         side = self.layers.side
         own = [node for node in part if self.layers.forward[node]]
         weighty = not side.has_module_scopes and any(node in side.graph.meaning.weights for node in own)
@@ -255,7 +257,7 @@ class LayerCalls:
         return LayerExpression(kind, tuple(self.arguments(kind, own))), True
 
     def op_types_of(self, members: Sequence[int]) -> str:
-        """Return the types of some ops, each once."""
+        """Return the distinct types of some ops."""
         graph = self.layers.side.graph
         return ", ".join(dict.fromkeys(graph.op_types[graph.op[node]].rpartition("::")[2] for node in members))
 
@@ -288,7 +290,7 @@ class LayerCalls:
             yield word
 
     def weights(self, nodes: Iterable[int]) -> Iterator[int]:
-        """Yield the nodes of a layer, and what they take: a weight may be next to the scope of its layer."""
+        """Yield the nodes of a layer and their inputs: a weight may be outside of the layer's scope."""
         side = self.layers.side
         for node in nodes:
             yield node
@@ -296,7 +298,7 @@ class LayerCalls:
 
 
 def with_layer_calls(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> list[Change]:
-    """Add the calls of its layers to what was added or removed, where they are known."""
+    """Add the known calls of layers to additions and removals."""
     calls = LayerCalls(layers[0]), LayerCalls(layers[1])
     made = []
     for change in changes:

@@ -1,10 +1,10 @@
-"""Causes and consequences: of all differences of one graph the few that were made, and behind each what follows.
+"""Find causes and consequences: reduce all differences of a graph to the few edits that explain them.
 
-items          each found difference: its nodes, its layers, whether it is the model's or derived
-edits          what is one edit: one layer, one chain of new ops, one thing in place of another, one new order
-replaced       a scope with another name in the place of one
-follows        shapes behind another size; gradients, updates, saving: whatever TensorFlow derives
-places         the same edit at many places is one change
+items          one for each difference: its nodes and layers, in the model or derived
+edits          differences of one edit: one layer, one chain of new ops, one replacement, one new order
+replaced       a scope with another name replaces a removed one
+follows        shapes after a new size; gradients, updates and savers that TensorFlow derives
+places         the same edit at several places is one change
 """
 
 from __future__ import annotations
@@ -71,8 +71,10 @@ FOLDED_KINDS = ("added", "removed", "changed", "rewired", "function-changed")
 def explain_changes(
     m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[Change, bool]], witnesses: Witnesses
 ) -> list[Change]:
-    """Return the changes of one graph with their consequences; of graphs with little in common all that was found, as
-    one change what is alike, where there is very much."""
+    """Return the changes of a graph, each with its consequences.
+
+    For graphs with little in common return all differences; if there are too many, merge similar ones.
+    """
     if any(notice.code == UNRELATED_SHARE for notice in m.notices):
         found = [change for change, _ in changes]
         return found if len(found) <= MAX_SEPARATE_CHANGES else _merge_alike(m, found)
@@ -135,8 +137,8 @@ def _with_a_cause(
 
 
 def _split_dtype_changes(m: Matching, items: Sequence[Item]) -> tuple[list[Change], list[Item]]:
-    """Other types of numbers, one change for each old and new type, with the casts between these two; and what is left:
-    another type explains nothing else."""
+    """Split off the changes of dtype, one for each old and new dtype with the casts between them. Return these and the
+    remaining items: a dtype explains nothing else."""
     typed: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for item in items:
         if is_precision(item.change):
@@ -161,8 +163,7 @@ def _split_dtype_changes(m: Matching, items: Sequence[Item]) -> tuple[list[Chang
 def _attach_outputs(
     m: Matching, causes: Sequence[Change], outputs: Sequence[Change]
 ) -> tuple[list[Change], list[Change]]:
-    """Outputs that a model has now, or has no more, follow from the layer that was added, or removed, to give them; the
-    layer's change is one of the signature then."""
+    """Attach added and removed outputs to the change of the layer that makes them; its severity becomes "signature"."""
     owner = {
         name: number
         for number, cause in enumerate(causes)
@@ -186,8 +187,8 @@ def _attach_outputs(
 def _edits_outside_model(
     m: Matching, items: list[Item], witnesses: Witnesses, exchanged: frozenset[LayerKey]
 ) -> tuple[list[list[Item]], list[Item]]:
-    """Return the edits outside of the model: whatever nothing proves to follow; and the other differences there, which
-    do: a layer of another class keeps its statistics otherwise, too."""
+    """Return the edits outside of the model, for which no proof of being a consequence was found, and the proven
+    consequences. A layer of another class also keeps other statistics."""
     roots: list[Item] = []
     following: list[Item] = []
     ops = frozenset(pair for item in items for pair in item.change.edits.ops)
@@ -202,7 +203,7 @@ def _edits_outside_model(
 
 
 def _goes_with_op(item: Item, ops: frozenset[tuple[int, int]]) -> bool:
-    """Return whether inputs only were added, or removed, at nodes that have another op type now."""
+    """Return whether inputs were only added or removed, at nodes whose op type changed."""
     wires = item.change.rewiring.inputs if item.change.rewiring else ()
     return ops.issuperset(item.change.edits.inputs) and all(None in (wire.old, wire.new) for wire in wires)
 
@@ -231,7 +232,7 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
 
 
 def _follows_outside_model(m: Matching, change: Change, witnesses: Witnesses) -> bool:
-    """Return whether what was added, removed or rewired outside of the model follows."""
+    """Return whether an addition, removal or rewiring outside of the model is a consequence."""
     if is_function(change):
         return witnesses.function_follows(*functions_callers(m, change))
     edits = change.edits
@@ -241,7 +242,7 @@ def _follows_outside_model(m: Matching, change: Change, witnesses: Witnesses) ->
 
 
 def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesses) -> list[list[Item]]:
-    """Edits outside of the model: what feeds one another, is in one layer, or is done in the same words elsewhere."""
+    """Group the edits outside of the model: connected ones, those of one layer, and those with the same wording."""
     numbers = [number for number, item in enumerate(roots) if item.change.kind == "changed"]
     of_layers = [(numbers[one], numbers[two]) for one, two in pairs_by_layer([roots[number] for number in numbers])]
     pairs = [
@@ -268,8 +269,8 @@ def _split_from_model(
     following: Sequence[Item],
     witnesses: Witnesses,
 ) -> tuple[list[list[Item]], set[int]]:
-    """Return the edits outside of the model, and the items (ids) of those that work with what was added, or removed, in
-    the model itself: they belong to it."""
+    """Return the edits outside of the model, and the ids of the items that use an addition or removal in the model and
+    therefore belong to it."""
     apart: list[list[Item]] = []
     attached: set[int] = set()
     wired = (
@@ -279,7 +280,7 @@ def _split_from_model(
     pairs = dict(zip(("added", "removed"), wired, strict=True))
     for group in groups:
         kinds = {item.change.kind for item in group}
-        # Wires of an op that takes something else that came, or went, in the model.
+        # Wires of an op that takes another addition or removal in the model.
         beside = {
             kind
             for kind in pairs
@@ -310,8 +311,8 @@ def _split_from_model(
 def _inputs_outside_model(
     m: Matching, layers: tuple[Layers, Layers], nodes: AbstractSet[int], new: bool, witnesses: Witnesses
 ) -> tuple[set[int], bool]:
-    """Find what was added, or removed, outside of the model and of gradients before some such nodes, and whether it
-    takes something that was added, or removed, in the model."""
+    """Follow inputs from some nodes back through additions or removals outside of the model and of gradients. Return
+    these, and whether they lead to an addition or removal in the model."""
     side, partner = (m.b, m.to_a) if new else (m.a, m.to_b)
     gradient, forward = witnesses.bodies[new].gradient, layers[new].forward
     seen, todo, with_model = set(nodes), sorted(nodes), False
@@ -329,8 +330,7 @@ def _inputs_outside_model(
 def _edits_of_model(
     m: Matching, items: list[Item], exchanged: frozenset[LayerKey]
 ) -> tuple[list[list[Item]], list[Change]]:
-    """Return the model's own differences, put together to edits: causes, and the changes that follow from another
-    edit."""
+    """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit."""
     own: list[list[Item]] = []
     following: list[Change] = []
     for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
@@ -343,7 +343,7 @@ def _edits_of_model(
 
 
 def _layers_of_other_class(m: Matching, layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
-    """Return the layers in which inputs are others, and that are of another class than before."""
+    """Return the layers with changed inputs whose class changed."""
     classes = [LayerClasses(side) for side in layers]
     rows = {row for item in items if item.change.kind == "rewired" for word, row in item.layers if word == "new"}
     kinds = {
@@ -355,14 +355,14 @@ def _layers_of_other_class(m: Matching, layers: tuple[Layers, Layers], items: Se
 
 
 def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
-    """Split settings from what only came, or only went, around them: one change would not say both."""
+    """Split settings from mere additions or removals around them: one change cannot describe both."""
     kinds = {item.change.kind for item in group}
     units = [item for item in group if item.change.kind in ("added", "removed", "rewired")]
     settings = [item for item in group if item.change.kind == "changed" and not item.follows]
     if kinds == {"added", "removed"} and len(group) == PAIR_SIZE and not _are_neighbours(m, group):
         return [[item] for item in group]
     one_way = ("added" in kinds) != ("removed" in kinds)
-    # One op in place of another one says nothing of the settings of the layer that it is in.
+    # The replacement of an op does not explain the settings of its layer.
     in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
     if not (one_way or in_place) or not settings or dilation_change(m, [item.change for item in group]):
         return [group]
@@ -374,7 +374,7 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
 
 
 def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
-    """Return whether what came in a layer is wired to what the one that went was wired to: else these are two edits."""
+    """Return whether the additions in a layer have the neighbours of its removals: if not, these are two edits."""
     around: list[set[int]] = [set(), set()]
     for item in group:
         for side, nodes, new in ((m.a, item.change.edits.removed, False), (m.b, item.change.edits.added, True)):
@@ -385,7 +385,7 @@ def _are_neighbours(m: Matching, group: Sequence[Item]) -> bool:
 
 
 def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
-    """Return whether an op became another one, and feeds, or is fed by, what was added or removed with it."""
+    """Return whether an op changed its type and is connected to an addition or removal of the same group."""
     for old, new in item.change.edits.ops:
         for side, node, gone in ((m.a, old, False), (m.b, new, True)):
             around = {*side.sources(node), *side.users(node)}
@@ -396,8 +396,8 @@ def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
 
 
 def _merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
-    """Ops, scopes and functions that were added or removed, those that hold as many ops of each type as one change; if
-    these are still too many, all of one kind. Other changes stay as they are."""
+    """Merge additions and removals with equal counts of op types; if there are still too many, all of one kind. Keep
+    other changes."""
     m.note("alike", f"more than {MAX_SEPARATE_CHANGES:,} changes: what came or went alike is one of them")
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for by_type in (True, False):
@@ -426,8 +426,8 @@ def _merge_places(members: Sequence[Change]) -> Change:
 def _name_causes(
     m: Matching, layers: tuple[Layers, Layers], groups: Sequence[Sequence[Item]], others: Sequence[Change]
 ) -> tuple[list[Change], list[Change]]:
-    """Return the change that each group of items is, and what is left of the other changes: a new scope in place of
-    another one has another name too, and both are one change."""
+    """Return one change for each group of items, and the other changes that remain: a replacement also renames its
+    scope, and both are one change."""
     causes = []
     named: set[Change] = set()
     renames = ScopeRenames(m, others)
@@ -445,7 +445,7 @@ def _name_causes(
 
 
 def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[str, str] | None:
-    """Return the classes of a layer and of the one in its place, where a change says them."""
+    """Return the classes of a replaced layer and of its replacement, if a change names them."""
     kinds = [
         {LayerClasses(side).class_of(row) for row in side.rows.get(name or "", ())}
         for side, name in zip(layers, (change.old, change.new), strict=True)
@@ -455,8 +455,8 @@ def _exchanged_classes(layers: tuple[Layers, Layers], change: Change) -> tuple[s
 
 
 def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
-    """Return the items that an edit is made of, and the changes that only follow from ops that were added or removed in
-    it: the weights of a layer behind a new one are of another size, a call is handed more, a new loss is summed up."""
+    """Split a group into the edit and its consequences: other sizes of weights behind a new layer, more arguments of a
+    call, one more term in a sum of losses."""
     own = [item for item in group if not item.follows]
     came = any(item.change.kind in ("added", "removed") for item in own)
     behind = [
@@ -471,24 +471,26 @@ def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item],
 
 
 def _only_reports_loss(m: Matching, item: Item) -> bool:
-    """Return whether an item only hands on, or sums up, what a loss is."""
+    """Return whether an item only forwards or sums a loss."""
     return item.follows or computes_metrics(m, item.change)
 
 
 def _is_count_or_size(change: Change) -> bool:
-    """Return whether a weight is of another size, or an op takes another number of inputs."""
+    """Return whether a weight has another size, or an op another number of inputs."""
     return change.setting is not None and (bool(change.setting.weights) or change.key in COUNT_ATTRIBUTES)
 
 
 def _is_type_list(change: Change) -> bool:
-    """Return whether only the list of types is another that a loop or a call is handed."""
+    """Return whether only the list of argument types of a loop or call differs."""
     return change.setting is not None and is_entailed(change.key, change.setting.old)
 
 
 def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:
-    """Where only what is derived is another: the ops that came and went, of very many those of one kind of scope.
+    """Choose the main part where only derived ops differ: the added and removed ops; of very many, those in scopes of
+    one name.
 
-    Averages of all weights bring savers and initialisers with them; the scopes of one name that hold most are it.
+    A moving average of all weights also adds savers and initialisers; the scopes of one name with the most ops are the
+    average itself.
     """
     units = [change for change in derived if change.unit]
     if len(units) <= MAX_CHAIN_PARTS:
@@ -502,8 +504,8 @@ def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:
 
 
 def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Change]:
-    """Give each consequence to the cause whose name it bears, else to the first; of very many causes only those of the
-    longest names are looked for."""
+    """Attach each consequence to the cause that shares its name, else to the first. Of very many causes, only those
+    with the longest names are tried."""
     if not causes:
         return list(behind)
     given: dict[int, list[Change]] = defaultdict(list)
@@ -511,7 +513,7 @@ def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list
     for number, cause in enumerate(causes):
         for leaf in filter(None, _leaf_names(cause)):
             cause_of.setdefault(leaf, number)
-    # The longest that a name bears, of the first cause.
+    # The longest name that fits, of the first cause.
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
     most = MAX_COMPARED_LETTERS // max(1, sum(len(change.name) for change in behind))
     leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), most)]

@@ -4,9 +4,9 @@ names         renamed, moved                      one change for each substituti
 nodes         op types, attributes                one change for each (key, old, new)
 weights       shapes, settings                    one change for each layer, for each (input, old, new)
 units         added, removed                      one change for each whole scope, mirrors folded
-wires         rewired                             those that were added or removed with a unit belong to it
-causes        all of these                        what was made, and behind it what follows
-functions     function-changed                    what changed in a body is inside
+wires         rewired                             inputs added or removed with a unit belong to it
+causes        all of these                        separate the edits from their consequences
+functions     function-changed                    changes of a body are inside
 interface     signature-changed, versions
 """
 
@@ -94,7 +94,7 @@ def compare_matched(m: Matching, options: DiffOptions, layers: tuple[Layers, Lay
     training = cache(partial(training_changes, m, layers))  # of both whole files, asked for by each function
     witnesses = Witnesses(m, layers, training)
     by_block = _find_differences(m, layers, options, witnesses)
-    # Functions first: what changed in their bodies is one change each among those of the main graph.
+    # Functions first: a changed body is one change among those of the main graph.
     main = by_block.pop(0, [])
     blocks: ChangesByBlock = defaultdict(list)
     for block, inside in by_block.items():
@@ -201,8 +201,8 @@ def _is_shape(value: Any) -> bool:
 
 
 def _word_batch_size(m: Matching, new: int, difference: Difference) -> Difference:
-    """Write a difference of shapes in words: those of Keras inputs, and those of placeholders where only the batch
-    became known or unknown."""
+    """Describe a difference of shapes: of Keras inputs, and of placeholders whose batch size became known or
+    unknown."""
     if difference.key in INPUT_SHAPE_KEYS and _is_shape(difference.old) and _is_shape(difference.new):
         return replace(difference, old=shape_text(difference.old), new=shape_text(difference.new))
     if difference.key != "shape" or m.b.op_type(new) not in PLACEHOLDER_OPS:
@@ -213,7 +213,7 @@ def _word_batch_size(m: Matching, new: int, difference: Difference) -> Differenc
 
 
 def _is_inner_input(m: Matching, nodes: Sequence[int]) -> bool:
-    """Return whether inputs are those of models in a model: what they are fed with says their shape."""
+    """Return whether the inputs belong to nested models: their arguments have the shape already."""
     rows = np.asarray(nodes, np.int64)
     return bool((m.b.in_start[rows + 1] > m.b.in_start[rows]).all())
 
@@ -249,7 +249,7 @@ def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
 
 
 def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity:
-    """Return how grave a difference of nodes is."""
+    """Return the severity of a difference of two nodes."""
     if difference.key in COSMETIC_KEYS:
         return "attribute" if difference.key == "device" else "cosmetic"
     types = {m.b.graph.op_types[op] for op in m.b.graph.op[nodes].tolist()}
@@ -308,7 +308,7 @@ def _feeds_graph(side: GraphColumns, node: int) -> bool:
 
 
 def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
-    """Return one change for each function whose body changed; functions that changed alike are one."""
+    """Return one change for each function with a changed body; functions with equal changes are merged."""
     groups: dict[str, list[tuple[int, tuple[Change, ...]]]] = defaultdict(list)
     back = {other: mine for mine, other in m.functions.items()}
     for block, changes in sorted(blocks.items()):
@@ -383,7 +383,7 @@ def _follow_rename(m: Matching, change: Change, pair: tuple[int, int]) -> bool:
 
 
 def whole_function_changes(m: Matching) -> list[Change]:
-    """Functions that were added or removed."""
+    """Return one change for added and removed functions."""
     taken = set(m.functions.values())
     changes = []
     for new, side, kept in ((False, m.a, set(m.functions)), (True, m.b, taken)):
@@ -401,7 +401,7 @@ def whole_function_changes(m: Matching) -> list[Change]:
 
 
 def _unmatched_functions(side: GraphColumns) -> set[int]:
-    """Functions that freezing left behind: there are no variables, and nobody calls them."""
+    """Return the functions that freezing leaves behind: uncalled, in a graph without variables."""
     frozen = not exists(side.graph.function).all() and not VARIABLE_OPS & set(side.graph.op_types)
     return set(range(len(side.graph.functions))).difference(side.calls[2].tolist()) if frozen else set()
 

@@ -81,13 +81,13 @@ def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence
         return _chain_change(m, layers, ordered, "added", severity)
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
         return _chain_change(m, layers, ordered, "removed", severity)
-    # Functions that came and went, whole, are no ops in place of others.
+    # Functions added and removed as a whole are no replaced ops.
     nodes = any(change.edits.added for change in ordered) and any(change.edits.removed for change in ordered)
     if {"added", "removed"} <= kinds and nodes:
         return _exchange_change(m, layers, ordered, severity)
     if dilation := dilation_change(m, ordered):
         return _most_telling_change([dilation, *ordered], severity)
-    # One op became another one, and more came, or went, with it.
+    # One op was replaced, with further additions or removals.
     units = any(change.edits.added or change.edits.removed for change in ordered)
     if units and any(change.edits.ops for change in ordered):
         return _exchange_change(m, layers, ordered, severity)
@@ -99,7 +99,7 @@ def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence
 def _chain_change(
     m: Matching, layers: tuple[Layers, Layers], changes: list[Change], kind: ChangeKind, severity: Severity
 ) -> Change:
-    """Return a chain of ops or scopes that were added, or removed, as one."""
+    """Return a chain of added or removed ops or scopes as one change."""
     side = m.b if kind == "added" else m.a
     parts = sort_parts_by_flow(side, [change for change in changes if change.kind == kind])
     units = [(change, change.unit) for change in parts if change.unit]
@@ -142,14 +142,14 @@ def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, 
 
 
 def _changed_node_names(m: Matching, change: Change, kind: ChangeKind) -> list[str]:
-    """Return the names of the nodes that were added or removed."""
+    """Return the names of the added and removed nodes."""
     if kind == "added":
         return [m.b.graph.name[node] for node in change.edits.added]
     return [m.a.graph.name[node] for node in change.edits.removed]
 
 
 def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[Change], severity: Severity) -> Change:
-    """Return one thing in place of another."""
+    """Return the replacement of one thing by another as one change."""
     went = [node for change in changes for node in (*change.edits.removed, *(old for old, _ in change.edits.ops))]
     came = [node for change in changes for node in (*change.edits.added, *(new for _, new in change.edits.ops))]
     words = _describe_nodes(layers[0], went), _describe_nodes(layers[1], came)
@@ -195,8 +195,8 @@ def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str]) -> tupl
 def _exchanged_classes_of(
     layers: tuple[Layers, Layers], old: int, new: int, nodes: tuple[Sequence[int], Sequence[int]]
 ) -> tuple[str, str] | None:
-    """Return the classes of a layer and of the one in its place, where both are known, and of at least one most ops
-    were added or removed; None where these say nothing."""
+    """Return the classes of a layer and of its replacement, if both are known and most ops of one of them were
+    replaced; None if the classes are equal or unknown."""
     kinds = tuple(LayerClasses(side).class_of(layer) for side, layer in zip(layers, (old, new), strict=True))
     if not exists(old) or not exists(new) or kinds[0] == kinds[1] or not all(kinds):
         return None
@@ -208,7 +208,7 @@ def _exchanged_classes_of(
 
 
 def _main_layer(layers: Layers, nodes: Sequence[int]) -> int:
-    """Return the layer that has most of these nodes, those of the model if any; a scope rather than a single op."""
+    """Return the layer with most of these nodes, preferably in the model; a scope rather than a single op."""
     counts = Counter(layers.layer_of_node(node) for node in nodes if layers.forward[node]) or Counter(
         map(layers.layer_of_node, nodes)
     )
@@ -216,7 +216,8 @@ def _main_layer(layers: Layers, nodes: Sequence[int]) -> int:
 
 
 def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
-    """Ops in a word: what they make together, the one that is no plumbing, the scope that all are in, or the types."""
+    """Describe ops in a few words: the idiom that they form, the only one that computes, their common scope, or their
+    types."""
     side = layers.side
     graph = side.graph
     model = [node for node in nodes if layers.forward[node]] or list(nodes)
@@ -230,7 +231,7 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
         return str(next(iter(types)))
     if types in COMPOSED_ACTIVATIONS:
         return COMPOSED_ACTIVATIONS[types]
-    # All in one scope that is not the layer itself: TensorFlow or the program named it for what it does.
+    # All in one scope inside the layer, named by TensorFlow or the program for its purpose.
     rows = {int(side.scopes.of_node[node]) for node in loud}
     if (
         len(rows) == 1
@@ -262,14 +263,14 @@ def _whole_module_class(side: GraphColumns, nodes: Sequence[int]) -> str:
     classes = {enclosing_module_class(side.graph.name[node]) for node in nodes}
     if len(classes) != 1:
         return ""
-    # A module that is one op bears its name; of one of several ops all have to be there.
+    # A module of one op is that op; of a module of several ops, all must be present.
     single = all(is_module(last_segment(side.graph.name[node])) for node in nodes)
     whole = all(set(side.scopes.nodes(row).tolist()) <= set(nodes) for row in rows)
     return classes.pop() if single or whole else ""
 
 
 def _main_op_types(layers: Layers, nodes: Sequence[int]) -> str:
-    """Return the types of ops, those of which there are most first."""
+    """Return the types of ops, most frequent first."""
     nodes = [node for node in nodes if layers.forward[node]] or nodes
     counts = Counter(_op_word(layers.side, node) for node in nodes)
     loud = {word: count for word, count in counts.items() if word not in QUIET_OPS} or counts
@@ -286,8 +287,8 @@ def _op_word(side: GraphColumns, node: int) -> str:
 
 
 def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
-    """Return a convolution that is dilated now, or no more: TensorFlow cuts its input in blocks before it, and joins
-    them."""
+    """Return the change of a convolution that gained or lost a dilation: TensorFlow splits its input into blocks and
+    joins them afterwards."""
     convolution = next((change for change in changes if change.kind == "changed"), None)
     for change in changes if convolution is not None else ():
         for side, nodes in ((m.a, change.edits.removed), (m.b, change.edits.added)):
@@ -318,7 +319,7 @@ def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:
 
 
 def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
-    """Of several differences of one layer the one that says most; the others are reported with it."""
+    """Return the most important of several differences of a layer; the others are reported with it."""
 
     def rank(change: Change) -> tuple[int, int, int, bool]:
         key, constant = change.key, change.setting is not None and change.setting.constant
@@ -343,8 +344,8 @@ def _most_telling_change(changes: list[Change], severity: Severity) -> Change:
 
 
 def _is_derived_setting(first: Change, other: Change) -> bool:
-    """Return whether a setting only has the old and the new value of another difference among its numbers: a size. What
-    a dropout multiplies by follows from its rate."""
+    """Return whether a setting derives from another difference: its numbers are that difference's old and new size. A
+    dropout's factor derives from its rate."""
     own, size = first.setting, other.setting
     if (first.key, other.key) == ("rate", "scale") or (own and other.key in own.attributes):
         return True

@@ -22,7 +22,7 @@ from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, UNIT_AXES_OPS, VARIABLE_READ_OPS
 
-# One found difference: where it is, and whether it may only follow from another one.
+# One difference: its place, and whether it may be a consequence.
 
 CONVERTING_OPS = CAST_OPS | UNIT_AXES_OPS | INPUT_OPS  # ops that hand on something else than what they take
 LayerKey = tuple[str, int]  # "new" or "old", and the layer
@@ -30,8 +30,11 @@ LayerKey = tuple[str, int]  # "new" or "old", and the layer
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One difference: `follows` if it may only follow from another one; `forward` if it is in the model itself;
-    `layers` are those it is in; `near` those that its wires lead from or led from."""
+    """One difference.
+
+    `follows`: it may be a consequence; `forward`: it is in the model itself; `layers` contain it; `near` are the layers
+    at the other ends of its old and new wires.
+    """
 
     change: Change
     follows: bool
@@ -56,7 +59,7 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
         or (change.kind in ("added", "removed") and computes_only_sizes(m, change))
         or _serves_gradients(layers, change)
     )
-    # One node of the model is enough: what is derived hangs on it.
+    # One node of the model is enough: derived nodes depend on it.
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
     if forward and change.kind in ("added", "removed"):
         follows = follows or (is_plumbing(change) and not _is_in_model_wire(layers, change))
@@ -68,20 +71,18 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
 
 
 def is_plumbing(change: Change) -> bool:
-    """Return whether all that was added, or removed, only brings values or hands them on."""
+    """Return whether all added or removed ops only provide or forward values."""
     return change.kind in ("added", "removed") and op_types_of(change) <= QUIET_OPS
 
 
 def _is_in_model_wire(layers: tuple[Layers, Layers], change: Change) -> bool:
-    """Return whether something of the model takes what came, or took what went, and that is another type, shape or
-    input."""
+    """Return whether an op of the model uses the addition or removal, and has another type, shape or input itself."""
     loud = any(layers[1].forward[new] for _, new in change.edits.inputs)
     return loud and not CONVERTING_OPS.isdisjoint(op_types_of(change))
 
 
 def computes_metrics(m: Matching, change: Change) -> bool:
-    """Return whether all that was added, or removed, sums up and reports what metrics keep: it computes with their
-    variables alone."""
+    """Return whether all added or removed ops compute and report metrics: they use only the metrics' variables."""
     if change.kind not in ("added", "removed"):
         return False
     side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
@@ -101,13 +102,12 @@ def is_function(change: Change) -> bool:
 
 
 def op_types_of(change: Change) -> Set[str]:
-    """Return the types of ops that were added or removed, none for any other change."""
+    """Return the types of added and removed ops; an empty set for any other change."""
     return change.unit.op_types.keys() if change.unit else frozenset()
 
 
 def _serves_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
-    """Return whether only ops were added or removed that gradients alone use, and nothing of the model takes them, or
-    took them."""
+    """Return whether only gradients use the added or removed ops, and nothing in the model does."""
     if change.kind not in ("added", "removed") or any(layers[1].forward[new] for _, new in change.edits.inputs):
         return False
     old, new = _touched_nodes(change)
@@ -124,7 +124,7 @@ def _may_follow_in_function(inner: Change) -> bool:
 
 
 def _only_other_outputs(m: Matching, change: Change) -> bool:
-    """Return whether inputs only come from other outputs of the same ops: those have more or fewer outputs now."""
+    """Return whether inputs only come from other outputs of the same ops, whose number of outputs changed."""
     wires = [wire for old, new in change.edits.inputs for wire in input_differences(m, old, new)]
     return all(
         exists(wire.before)
@@ -170,7 +170,7 @@ def _layer_key(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool)
 
 
 def _rewired_layers(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[LayerKey]:
-    """Yield the layers that rewired inputs come from and came from."""
+    """Yield the layers at the source of rewired inputs, before and after."""
     for old, new in change.edits.inputs:
         before = set(m.a.sources(old))
         after = set(m.b.sources(new))
@@ -184,7 +184,7 @@ MIN_LAYERS_IN_ORDER = 2  # that are wired anew, and not to what came or went: th
 
 
 def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
-    """Items put together to edits; whatever is another in `exchanged` layers alone is part of the exchange."""
+    """Group items to edits; items whose layers are all in `exchanged` are part of the exchange."""
     pairs = [
         *pairs_by_layer(items),
         *pairs_by_chain(m, items),
@@ -193,7 +193,7 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
     ]
     pairs += [*pairs_by_handover(m, items), *_pairs_by_gate(m, items), *_pairs_by_loss(m, items)]
     beside = {number for pair in pairs_at_one_op(items) for number in pair}
-    # Of a series nothing may say which member came or went: the other ones have its inputs then.
+    # Which member of a series was added or removed may be undecidable: then others have its inputs.
     series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
     beside |= {number for number, item in enumerate(items) if series and _takes_series_member(item.change, series)}
     loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
@@ -209,8 +209,8 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
 
 
 def _is_loose(m: Matching, item: Item) -> bool:
-    """Return whether only inputs are others, and one of them comes from one node that stayed in place of another one:
-    that is no part of what was added, removed or changed around it."""
+    """Return whether only inputs differ and one of them is replaced by a node that existed before: then it is
+    independent of the additions and removals around it."""
     return any(
         exists(wire.before)
         and exists(wire.after)
@@ -224,8 +224,7 @@ def _is_loose(m: Matching, item: Item) -> bool:
 def _split_orders(
     items: Sequence[Item], group: Sequence[int], linked: Mapping[int, Sequence[int]]
 ) -> Iterable[Sequence[int]]:
-    """Yield a group whole; split ops that were added or removed from a new order of several layers in the same
-    group."""
+    """Yield a group whole, or split it if it has both additions or removals and a new order of several layers."""
     wired = {number for number in group if items[number].change.kind == "rewired"}
     units = [number for number in group if number not in wired]
     if not wired or {items[number].change.kind for number in units} not in ({"added"}, {"removed"}):
@@ -248,15 +247,15 @@ def _split_orders(
 
 
 def _is_shifted(change: Change, series: Set[str]) -> bool:
-    """Return whether only members of series take the inputs of other ones, or something takes another member, because
-    one of some `series` was added or removed."""
+    """Return whether only members of a series shift their inputs, or a user takes the next member, because a member of
+    one of `series` was added or removed."""
     if _is_series_member(change, series):
         return True
     return all(without_counters(wire.old or "") == without_counters(wire.new or "") for wire in inputs_of(change))
 
 
 def inputs_of(change: Change) -> tuple[InputWire, ...]:
-    """Return the inputs that are others, none for any change but of inputs."""
+    """Return the changed inputs; an empty list for any other kind of change."""
     return change.rewiring.inputs if change.rewiring else ()
 
 
@@ -267,7 +266,7 @@ def _is_series_member(change: Change, series: Set[str]) -> bool:
 
 
 def _takes_series_member(change: Change, series: Set[str]) -> bool:
-    """Return whether a change is at a member of some series, or at what takes one and took one."""
+    """Return whether a change is at a member of a series, or at an op that takes one before and after."""
     if change.kind != "rewired" or _is_series_member(change, series):
         return change.kind == "rewired"
     ends = [without_counters(end or "") for wire in inputs_of(change) for end in (wire.old, wire.new)]
@@ -286,14 +285,14 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
     """New ops that feed new ops, removed ones that fed removed ones; where layers may be `exchanged`, not from a layer
     in which something replaced something to another one."""
     for side, kind in ((m.b, "added"), (m.a, "removed")):
-        # Number of the item by the node that came, or went, with it.
+        # Number of the item by its added or removed node.
         at_node = {
             node: number
             for number, item in enumerate(items)
             if item.change.kind == kind
             for node in (item.change.edits.added if kind == "added" else item.change.edits.removed)
         }
-        # Rewired ops, by their node on that side: what is new behind one of them is part of the same edit.
+        # Rewired ops, by their node on that side: additions after one of them belong to the same edit.
         around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in _rewired_pairs(item)}
         within = _layers_with_exchange(items) if exchanged else frozenset()
         for node, number in at_node.items():
@@ -307,7 +306,7 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
 
 
 def _rewired_pairs(item: Item) -> Iterable[tuple[int, int]]:
-    """Return the ops, old and new, of an item that only says that they take other inputs."""
+    """Return the ops, old and new, of an item that only changes inputs."""
     return item.change.edits.inputs if item.change.kind == "rewired" else ()
 
 
@@ -331,7 +330,7 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
 
 
 def _layers_with_exchange(items: Sequence[Item]) -> frozenset[LayerKey]:
-    """Return the layers in which ops went and others came."""
+    """Return the layers with both removed and added ops."""
     came, went = (
         frozenset(layer for item in items if item.change.kind == kind for layer in item.layers)
         for kind in ("added", "removed")
@@ -340,7 +339,7 @@ def _layers_with_exchange(items: Sequence[Item]) -> frozenset[LayerKey]:
 
 
 def pairs_at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Wires of one op: what it takes from something new, and what else it takes now."""
+    """Pair the changed inputs of one op: one from a new node, and the others."""
     first: dict[tuple[int, int], int] = {}
     for number, item in enumerate(items):
         if item.change.kind == "rewired":
@@ -354,7 +353,7 @@ def pairs_at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
 
 
 def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Wires that an op lost to something new, or took over from something that went."""
+    """Pair rewired inputs with the addition that replaced them, or with the removal that they bypass."""
     for new in (True, False):
         side, other, partner = (m.b, m.a, m.to_b) if new else (m.a, m.b, m.to_a)
         fed = {
@@ -365,21 +364,21 @@ def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int,
         }
         for number, item in enumerate(items):
             wires = [wire for pair in _rewired_pairs(item) for wire in input_differences(m, *pair) if not wire.control]
-            # What came took over the input that an op lost; seen from the other side, what went gave one back.
+            # An addition took over the lost input of an op; seen from the other side, a removal gave it back.
             for lost, kept in [(wire.before, wire.after) if new else (wire.after, wire.before) for wire in wires]:
-                # Lost and not replaced; `fed` holds what the new (or gone) nodes take.
+                # Lost and not replaced; `fed` has the inputs of added (or removed) nodes.
                 source = int(partner[other.graph.source[lost]]) if exists(lost) and not exists(kept) else -1
                 if source in fed:
                     yield fed[source], number
 
 
 def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Pair what was added to both branches of a gated unit: the layer that an op takes now in place of what it took,
-    and the product of that op with what it took."""
+    """Pair the additions to both branches of a gated unit: the layer on an op's new input, and the product of that op
+    with its old input."""
     for side, kind, came in ((m.b, "added", True), (m.a, "removed", False)):
         name = side.graph.name
         parts = [(number, item.change) for number, item in enumerate(items) if item.change.kind == kind]
-        # By the op that takes it: what came before it, and what it took until then.
+        # By op: the addition in front of it, and its former input.
         entered = {
             (wire.node.new if came else wire.node.old, wire.source(not came)): number
             for number, change in parts
@@ -395,7 +394,7 @@ def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
 
 
 def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Yield a loss that was added, or removed, and the ops that add up losses in the same scope."""
+    """Yield an added or removed loss with the ops that add up losses in the same scope."""
     first: dict[tuple[str, str], int] = {}
     scopes = [(item.change.kind, item.change.name.rpartition("/")[0]) for item in items]
     for number, item in enumerate(items):
@@ -407,7 +406,7 @@ def _pairs_by_loss(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, in
 
 
 def is_loss_scope(m: Matching, change: Change) -> bool:
-    """Return whether a scope that was added, or removed, works out a loss."""
+    """Return whether an added or removed scope computes a loss."""
     if not (change.unit and change.unit.scope):
         return False
     side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
@@ -429,7 +428,7 @@ PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
 
 
 def exchanges_ops(item: Item) -> bool:
-    """Return whether ops were added, removed or exchanged."""
+    """Return whether ops are added, removed or changed in type."""
     return item.change.severity == "op" and item.change.kind in ("added", "removed", "changed")
 
 
@@ -441,9 +440,8 @@ def is_inner_name(
     exchanged: frozenset[LayerKey],
     trained: bool,
 ) -> bool:
-    """Return whether only names inside layers that changed are others, of layers whose ops were `exchanged`, of single
-    derived ops, or of constants: TensorFlow gave them. Where the training is another (`trained`), so are all names of
-    what is derived."""
+    """Return whether only names differ that TensorFlow chose: inside changed layers, of layers with `exchanged` ops, of
+    single derived ops, of constants; if the training changed (`trained`), all derived names."""
     if change.kind not in ("renamed", "moved"):
         return False
     if change.severity == "cosmetic" or _moves_weight_in_layer(m, layers, change):
@@ -485,15 +483,15 @@ def _moves_weight_in_layer(m: Matching, layers: tuple[Layers, Layers], change: C
 
 
 def all_follow(group: Sequence[Item]) -> bool:
-    """Return whether an edit is only what another one entails."""
+    """Return whether an edit only consists of consequences of another one."""
     return all(item.follows for item in group)
 
 
-# A scope in the place of another one: a loss, a kind of layer. Its new name says what it is.
+# A replaced scope: a loss, a kind of layer. Its new name says which.
 
 
 class ScopeRenames:
-    """Renamed scopes, filed by their rows: an edit is compared only with those around it."""
+    """Renamed scopes, indexed by row: an edit is compared only with the scopes around it."""
 
     def __init__(self, m: Matching, changes: Sequence[Change]) -> None:
         self.m = m
@@ -508,13 +506,13 @@ class ScopeRenames:
                     self.by_old[old].append((place, old, new))
                     self.by_new[new].append((place, old, new))
                     self.by_names.setdefault((m.a.scopes.name[old], m.b.scopes.name[new]), name)
-        # The scopes, old and new, of which a change says that one is in the place of the other.
+        # The scopes, old and new, that a change reports as a replacement.
         self.said: set[tuple[int, int]] = set()
         # How many nodes are in both of two scopes.
         self.stayed: dict[tuple[int, int], int] = {}
 
     def rename_of_change(self, change: Change) -> Change | None:
-        """Return the rename that says what a layer is now of which many ops are others."""
+        """Return the rename of a layer most of whose ops changed."""
         name = self.by_names.get((change.old, change.new))
         if not name or change.severity != "op" or change.kind != "changed" or _is_single_op(change):
             return None
@@ -522,7 +520,7 @@ class ScopeRenames:
         return name
 
     def _renamed_within(self, name: Change, pairs: Sequence[tuple[str | None, str | None]]) -> set[tuple[int, int]]:
-        """Of the scopes with another name those that are, or are in, some pairs of scopes."""
+        """Return the renamed scopes that are, or are inside, one of some pairs of scopes."""
         a, b = self.m.a.scopes, self.m.b.scopes
         return {
             (old, new)
@@ -531,11 +529,11 @@ class ScopeRenames:
         }
 
     def is_fully_replaced(self, name: Change) -> bool:
-        """Return whether everything that has another name is in the place of something else."""
+        """Return whether everything that has a new name is a replacement."""
         return not name.edits.nodes and self.said.issuperset(name.edits.scopes)
 
     def rename_around(self, group: Sequence[Item]) -> Change | None:
-        """Return the first rename of a scope that an edit is mostly in, and of which it leaves at most two thirds."""
+        """Return the first rename of a scope that contains most of an edit and at most half as much outside of it."""
         came_or_went = any(item.change.kind in ("added", "removed") or item.change.edits.ops for item in group)
         if not self.by_names or not came_or_went:
             return None
@@ -572,19 +570,19 @@ class ScopeRenames:
 
 
 def _is_within(name: str, scope: str | None) -> bool:
-    """Return whether a scope is another one, or in it."""
+    """Return whether a scope is another one, or inside it."""
     return scope is not None and f"{name}/".startswith(f"{scope}/")
 
 
 def _is_single_op(change: Change) -> bool:
-    """Return whether one op is in the place of another one."""
+    """Return whether a single op replaces a single op."""
     setting = change.setting
     return setting is not None and setting.key == "op" and " + " not in f"{setting.old}{setting.new}"
 
 
 def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | None) -> Change:
-    """Return a scope in the place of another one: a loss, a kind of layer; by their classes where these are known, else
-    by what is another in their names."""
+    """Return the replacement of a scope: of a loss, of a kind of layer. It is described by the classes if known, else
+    by the differing part of the names."""
     own = change.old and change.new and change.old != change.new
     old, new = (change.old, change.new) if own else (name.old, name.new)
     part = classes or substitution(*(last_segment(word or "") for word in (old, new)))

@@ -47,9 +47,9 @@ COUNTER_OF_TRACER = re.compile(r"(?:^|\.)\d{1,9}$")  # TorchScript counts values
 
 
 def function_signatures(m: Matching) -> dict[int, list[Change]]:
-    """Functions whose arguments or results are others, by block of the new graph.
+    """Return the functions with changed arguments or results, by block of the new graph.
 
-    Types count, and which node makes a result; names of arguments do not.
+    Dtypes count, and the nodes that make the results; names of arguments do not.
     """
     blocks: dict[int, list[Change]] = defaultdict(list)
     for mine, other in sorted(m.functions.items()):
@@ -67,7 +67,7 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
 
 
 def _same_results(m: Matching, old: Sequence[tuple[int, str]], new: Sequence[tuple[int, str]]) -> bool:
-    """Return whether the same nodes make the results, or one that came in the place of one that went.
+    """Return whether the results come from the same nodes, or from replacements of these.
 
     Outputs of other op types have other names.
     """
@@ -75,7 +75,7 @@ def _same_results(m: Matching, old: Sequence[tuple[int, str]], new: Sequence[tup
 
 
 def _is_same_result(m: Matching, old: int, output: str, new: int, other_output: str) -> bool:
-    """Return whether two nodes (-1 for none) give the same result by one of their outputs."""
+    """Return whether two nodes (-1 for none) provide the same result."""
     if not exists(old) or not exists(new):
         return old == new and output == other_output
     if m.to_b[old] == new:
@@ -84,7 +84,7 @@ def _is_same_result(m: Matching, old: int, output: str, new: int, other_output: 
 
 
 def is_other_output(m: Matching, mine: int, other: int) -> bool:
-    """Return whether what a function gives back is written otherwise, whatever it means."""
+    """Return whether the text of a function's result differs, even if it refers to the same tensor."""
     before, after = m.a.graph.functions[mine].returns, m.b.graph.functions[other].returns
     return [(int(m.to_b[node]) if exists(node) else -1, key) for node, key in before] != list(after)
 
@@ -112,8 +112,8 @@ def _returned_tensors(side: GraphColumns, function: int) -> list[str]:
 
 
 def signature_changes(m: Matching, old: Sequence[Signature], new: Sequence[Signature]) -> list[Change]:
-    """Signatures of saved models that were added, removed or changed: keys, types, shapes, and which tensor is
-    meant."""
+    """Return the added, removed and changed signatures of saved models: keys, dtypes, shapes, and the tensors that they
+    name."""
     there = {signature.name: signature for signature in new}
     here = {signature.name: signature for signature in old}
     changes = []
@@ -160,9 +160,9 @@ def _ports(m: Matching, side: str, old: Sequence[TensorSpec], new: Sequence[Tens
 
 
 def _match_counted_tensors(old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str, TensorSpec]:
-    """Return the new tensors by key; one that was only counted again (`keras_tensor_9`) has the key of the old one."""
+    """Return the new tensors by key; a renumbered one (`keras_tensor_9`) gets the key of its old counterpart."""
     here, by_key = {spec.key for spec in old}, {spec.key: spec for spec in new}
-    # Keys of the old signature that are gone, by what they are without their number.
+    # Removed keys of the old signature, by their text without the number.
     gone: dict[str, list[str]] = defaultdict(list)
     for spec in old:
         if spec.key not in by_key:
@@ -240,8 +240,8 @@ def _rows_by_name(side: GraphColumns) -> dict[str, int]:
 
 
 def _model_result_changes(m: Matching, name: str, other: str, rows: tuple[Mapping[str, int], ...]) -> Iterator[Change]:
-    """Outputs of a Keras model that were added, removed or that have another source; not those of a layer in
-    the place of one."""
+    """Return the outputs of a Keras model that are added, removed or come from another layer, except those of a
+    replaced layer."""
     old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
     before = [_partner_name(result, (m.a, m.b), m.to_b, m.scope_to_b, rows[0]) for result in old]
     back = [_partner_name(result, (m.b, m.a), m.to_a, m.scope_to_a, rows[1]) for result in new]
@@ -391,7 +391,7 @@ def _result_ops(layers: Layers) -> list[int]:
     return sorted(results or nodes, key=graph.name.__getitem__)
 
 
-# Signatures beside the changes of the graph: what another input or output is the cause of, or only follows from.
+# Signatures and changes of the graph: a changed input or output is a cause, or a consequence.
 
 
 def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tuple[Change, ...]:
@@ -405,7 +405,7 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     others = [*(item for item in changes), *(item for item in promised if item is not ports)]
     if ports is None:
         return sort_by_severity(others)
-    # The op that ends a result came or went with it: the signature already says so.
+    # The op at the end of a result was added or removed with it, as the signature shows.
     said = [item for item in others if _gives_result(item, ports)]
     inputs = [item for item in changes if item.severity == "signature" and item.key in ("shape", BATCH_SIZE)]
     # Somebody changed the inputs or the set of outputs: that is the cause, and its changes of the graph follow.
@@ -422,7 +422,7 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
 
 
 def _gives_result(change: Change, ports: Change) -> bool:
-    """Return whether only the op was added, or removed, that ends a result which the signature has, or had, too."""
+    """Return whether a change only adds or removes the op at the end of a result that a signature has or had."""
     keys = {port.key for port in _ports_of(ports) if not (port.old and port.new)}
     ends = change.severity == "signature" or change.name in keys
     return bool(keys) and ends and op_types_of(change) == TRACED_RESULT_OPS
@@ -443,7 +443,7 @@ def _cause_of_outputs(ports: Change, changes: Sequence[Change]) -> Change | None
     gives them, or another type of all numbers."""
     real = [change for change in changes if change.severity not in ("rename", "cosmetic")]
     keys = {port.key for port in _ports_of(ports)}
-    # First of all changes, then of those that bear the name of an output.
+    # First among all changes, then among those with the name of an output.
     for known in (real, [change for change in real if change.new in keys]):
         if len(known) == 1:
             return known[0]

@@ -1,4 +1,4 @@
-"""Layers: an op belongs to the highest name scope that is not made of layers itself.
+"""Layers: an op belongs to the highest name scope that does not consist of layers.
 
 model/conv1/convolution ─▶ model/conv1     model/block/att/query/einsum ─▶ model/block/att/query
 """
@@ -74,7 +74,7 @@ class Layers:
 
     @cached_property
     def stores_results(self) -> Bools:
-        """Return which nodes write to variables something that the model works out, or are on the way there."""
+        """Return the nodes that write results of the model to variables, and the nodes on the way there."""
         graph = self.side.graph
         writes = graph.meaning.writes
         values = ~graph.control & ~((graph.slot == 0) & writes[graph.target])
@@ -142,7 +142,7 @@ class Layers:
             made = _holds_modules(side)
         elif side.graph.layers:  # every op of a conceptual graph is a layer
             made[:] = True
-        # Before what is around is marked: an attention is one layer of a block.
+        # Before the enclosing scopes are marked: an attention is one layer of a block.
         made[_attention_rows(side)] = False
         for row in range(len(scopes) - 1, -1, -1):  # what is around a scope made of layers is made of layers too
             if made[row] and exists(parent[row]):
@@ -165,14 +165,14 @@ class Layers:
 
     @cached_property
     def holds_convolution(self) -> Bools:
-        """Return which functions hold one convolution, and no more."""
+        """Return which functions contain exactly one convolution."""
         side = self.side
         blocks = side.block[side.graph.nodes_of_types(DENSE_CONVOLUTIONS.__contains__)]
         holds: Bools = np.bincount(blocks, minlength=len(side.graph.functions) + 1)[1:] == 1
         return holds
 
     def layer_of_node(self, node: int) -> int:
-        """Return the layer of a node; what only brings a weight belongs to the op that uses it."""
+        """Return the layer of a node; an op that only provides a weight belongs to the weight's user."""
         layer = self._layer.get(node)
         if layer is None:
             user = self.first_user(node)
@@ -194,20 +194,20 @@ class Layers:
         return current
 
     def using_op(self, node: int) -> int | None:
-        """Of the ops that use a node, the one that says which layer it is of; looked for once, as thousands may."""
+        """Return the user of a node that decides its layer; cached, as a node may have thousands of users."""
         if node not in self._using:
             graph, edges = self.side.graph, self.side.out_edges(node)
             users = graph.target[edges[~graph.control[edges]]]
             # Gradients and updates read a weight too; the model's own use says which layer it is of.
             forward = users[self.forward[users]]
             ends = (forward if len(forward) else users).tolist()
-            # The deepest name, then the first: the same whatever the order of the file.
+            # The deepest name, then the first: independent of the order of the file.
             self._using[node] = min(ends, key=lambda end: (-self.scope_depth(end), graph.name[end]), default=None)
         return self._using[node]
 
     def scope_depth(self, node: int) -> int:
-        """Count how many scopes the name of an op tells; counted once, as thousands may lead to one op of a long
-        name."""
+        """Return the number of scopes in the name of an op; cached, as thousands of nodes may lead to one op with a
+        long name."""
         if node not in self._levels:
             self._levels[node] = self.side.graph.name[node].count("/")
         return self._levels[node]
@@ -242,21 +242,20 @@ def _attention_rows(side: GraphColumns) -> list[int]:
     ]
 
 
-# The layers that a change is about, each with its class: as a program would call it, whatever the form of the file.
+# The layers of a change, each with its class as in a program, in every form of file.
 
 ATTENTION_CLASS = "MultiHeadAttention"
 
 
 class LayerClasses:
-    """The classes of the layers of one side, each looked for once."""
+    """The classes of the layers of one side, cached."""
 
     def __init__(self, layers: Layers) -> None:
         self.layers = layers
         self.known: dict[int, str] = {}
 
     def class_of(self, layer: int) -> str:
-        """Return the class of a layer: that of its configuration, of its module, what its ops are together, or an op
-        type."""
+        """Return the class of a layer: from its configuration or module, else its idiom or an op type."""
         if layer not in self.known:
             self.known[layer] = self._infer_class(layer)
         return self.known[layer]
@@ -272,13 +271,13 @@ class LayerClasses:
         if layer in self._attentions:
             return ATTENTION_CLASS
         nodes = side.scopes.nodes(layer)
-        # What sets weights to their first values is no work of the layer; what stores its statistics is.
+        # Initialising weights is not the layer's work; storing its statistics is.
         works = self.layers.forward[nodes] | self.layers.stores_results[nodes]
         return infer_layer_class(side.graph, (nodes[works] if works.any() else nodes).tolist())
 
     @cached_property
     def _attentions(self) -> frozenset[int]:
-        """Return the layers that are multi-head attentions: looked for once, as thousands may be asked about."""
+        """Return the layers that are multi-head attentions; computed once."""
         return frozenset(_attention_rows(self.layers.side))
 
     def names_and_classes(self, layers: Iterable[int]) -> list[dict[str, str]]:
@@ -287,14 +286,14 @@ class LayerClasses:
         return [{"name": name, "class": kind} for name, kind in sorted(pairs)]
 
 
-# The parts of a chain of ops and scopes that came or went, as data runs through them.
+# The parts of a chain of added or removed ops and scopes, in flow order.
 
-# Op types that only bring, hand on or reshape what others compute with: they name an edit only where all are such.
+# Op types that only provide, forward or reshape values: they name an edit only if it has no others.
 QUIET_OPS = VALUE_PLUMBING | PASS_EACH_OPS | UNIT_AXES_OPS | SIZE_OPS | GROUP_OPS
 
 
 def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
-    """Parts as data runs through them, those by themselves by name; what holds only constants and reads last."""
+    """Sort parts by data flow, independent ones by name; parts with only constants and reads come last."""
     # By node its part; by part those that feed it and are not in the order yet (`ahead`), and those that it feeds.
     of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
     ahead: list[set[int]] = [set() for _ in parts]
@@ -308,7 +307,7 @@ def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
     ready = [rank for rank in ranks if not ahead[rank[-1]]]
     heapify(ready)
     ordered: dict[int, bool] = {}  # part → whether it is quiet
-    # On a cycle nothing is ready: the first by name of what is left goes on.
+    # On a cycle nothing is ready: continue with the first remaining one by name.
     for otherwise in (*sorted(ranks), None):
         while ready:
             quiet, _, number = heappop(ready)
@@ -325,22 +324,22 @@ def sort_parts_by_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
 
 
 def is_quiet_part(side: GraphColumns, change: Change) -> bool:
-    """Return whether only constants, reads and their like were added or removed."""
+    """Return whether only constants, reads and the like were added or removed."""
     nodes = (*change.edits.added, *change.edits.removed)
     return all(side.op_type(node) in QUIET_OPS for node in nodes)
 
 
-# Where in the forward pass a change is: causes are listed from the inputs to the results, whatever their names.
+# Positions in the forward pass: causes are listed from the inputs to the results.
 
 
 def sort_by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Sort changes by severity; of one severity those of the model first, in the order of flow, then by name. Graphs of
-    very many nodes keep the order of names. `layers` are those of the old and of the new graph."""
+    """Sort changes by severity, then the model first, then by data flow, then by name. Very large graphs are sorted by
+    name only. `layers` are those of the old and of the new graph."""
     ordered = sort_by_severity(changes)
     if len(ordered) < 2 or any(len(side.side) > MAX_COSTED_NODES for side in layers):
         return ordered
     old, new = layers
-    # By the place of what is there, of what went by the place that it had.
+    # By the position in the new graph; removals by their former position.
     ranks = [
         (
             SEVERITIES.index(change.severity),
@@ -359,9 +358,9 @@ def _edited_nodes(change: Change) -> Sequence[int]:
 
 
 def _first_place(layers: Layers, nodes: Iterable[int]) -> tuple[bool, float]:
-    """Return whether no node is in the model, and the place of the first that is; what only brings a value counts where
-    it is used."""
+    """Return whether no node is in the model, and the position of the first one that is; an op that only provides a
+    value has the position of its user."""
     used = [layers.first_user(node) for node in nodes]
     places = [layers.depth[node] for node in used if layers.forward[node]]
-    # Constants that nobody uses say no place, where anything else does.
+    # Unused constants have no position, if anything else has one.
     return not places, min(filter(None, places), default=0.0)

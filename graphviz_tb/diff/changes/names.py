@@ -25,14 +25,14 @@ from graphviz_tb.model.columns import exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS
 
-# One scope or node that has another name, and what it is called on either side.
+# A renamed scope or node, with both names.
 
 
 @dataclass(frozen=True, slots=True)
 class NameChange:
-    """One matched scope or node whose own name (not that of a scope around it) is another.
+    """A matched scope or node whose own name, not that of an enclosing scope, differs.
 
-    `moved` says that the scope around it is another too.
+    `moved`: the enclosing scope differs too.
     """
 
     old: int
@@ -64,15 +64,15 @@ COUNTER_AT_END = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 EditKey = tuple[object, ...]
 NamesByEdit = dict[EditKey, list[NameChange]]  # names by the edit that made them: `_key`
 NumberPairs = dict[str, set[tuple[tuple[int, ...], tuple[int, ...]]]]  # pairs of old and new numbers by name
-# The largest edits look at the others first, for two seconds: letters of what was exchanged times letters of the names
+# The largest edits are compared with the others first, for two seconds: letters exchanged times letters of the names
 # that may hold it; a pair of edits takes the time of so many.
 TWO_NAMES = 10_000
 NAME_PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
 
 
 def counter_shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Scopes and nodes that have another number because members of a series were added or removed, or were counted
-    again."""
+    """Return the scopes and nodes with a new number: members of their series were added or removed, or the series was
+    renumbered."""
     renamed = [name for name in _all_name_changes(m) if not name.moved and _is_shift(m, name)]
     renamed += are_counted_anew(m, other_names(m))
     scopes, nodes = ([(each.old, each.new) for each in renamed if each.scope == scope] for scope in (True, False))
@@ -80,12 +80,12 @@ def counter_shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, 
 
 
 def other_names(m: Matching) -> list[NameChange]:
-    """Everything whose own name changed; what an insertion in a series renumbered is left out."""
+    """Return everything whose own name changed, without what an insertion in a series renumbered."""
     return [renamed for renamed in _all_name_changes(m) if renamed.moved or not _is_shift(m, renamed)]
 
 
 def _is_shift(m: Matching, renamed: NameChange) -> bool:
-    """Return whether a name has only another number, because members of a series were added or removed."""
+    """Return whether a name only has a new number because members of a series were added or removed."""
     known = (m.renumbered_scopes if renamed.scope else m.renumbered).get(renamed.old, False)
     return known or _is_counter_shift(m, renamed)
 
@@ -95,7 +95,7 @@ def _all_name_changes(m: Matching) -> list[NameChange]:
     a, b = m.a.scopes, m.b.scopes
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))
     partner = m.scope_to_b[rows]
-    # Moved: the scope around it became another one than that around its partner.
+    # Moved: the enclosing scope is not matched with that of the partner.
     moved = m.scope_to_b[a.parent[rows]] != b.parent[partner]
     stays = [
         _new_scope_name(m, int(a.parent[old])) == b.name[b.parent[new]]
@@ -158,7 +158,8 @@ def substitution(old: str, new: str) -> tuple[str, str]:
 
 
 def name_changes(m: Matching) -> dict[int, list[Change]]:
-    """Return the changes of names, by block of the new graph; what TensorFlow only counted again is no change."""
+    """Return the changes of names, by block of the new graph. A number that TensorFlow counted differently is no
+    change."""
     names = other_names(m)
     recounted = are_counted_anew(m, names)
     m.recounted = len(recounted)
@@ -176,12 +177,12 @@ def name_changes(m: Matching) -> dict[int, list[Change]]:
 
 
 def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
-    """Groups put together whose names are all made by one substitution, the largest group's first; of very many
-    groups only the largest ones look at the others.
+    """Merge groups whose names all differ by one substitution into the largest such group. If there are very many
+    groups, only the largest are compared with the others.
 
     `modelA/w` became `exp2/modelB/w`, and `Adam/update_modelA/w` with it `Adam/update_exp2/modelB/w`: one rename.
     """
-    # Numbers last: they join no other group. Then the largest, as it says best what was exchanged.
+    # Numbers last: they join no other group. Then the largest, which shows the substitution best.
     order = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
     uncounted = {key: [_uncounted_names(m, renamed) for renamed in members] for key, members in groups.items()}
     merged: NamesByEdit = {}
@@ -231,10 +232,10 @@ def _exchanged_segments(before: str, after: str) -> tuple[str, str]:
 
 
 def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
-    """Names that only have another number behind them, where all of their kind in a scope keep their order.
+    """Return the names that differ only in the number at their end, if all of their kind in a scope keep their order.
 
-    `conv2d, conv2d_1` and `conv2d_3, conv2d_4` are the same two layers, built later in a process; where two exchanged
-    their numbers, somebody did it. What a function captured, and what was traced, has a number that nobody gave.
+    `conv2d, conv2d_1` and `conv2d_3, conv2d_4` are the same two layers, built later in a process; two names that
+    exchanged their numbers are an edit. Captures and traced names have numbers that no person chose.
     """
     groups: dict[tuple[bool, int, str], list[NameChange]] = defaultdict(list)
     anew: set[NameChange] = set()
@@ -263,8 +264,8 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
 
 
 def _keep_order(numbers: Iterable[tuple[tuple[int, ...], tuple[int, ...]]]) -> bool:
-    """Return whether new numbers ascend as the old ones do. A number alone is that of a layer or that of its call:
-    `dense, dense_1_1` and `dense_2, dense_1_1` are a layer, called once or again, and the next layer.
+    """Return whether the new numbers are in the same order as the old ones. A single number is that of the layer or of
+    its call: `dense, dense_1_1` and `dense_2, dense_1_1` are a layer, called once or again, and the next layer.
 
     >>> _keep_order([((), (3,)), ((1,), (4,))]), _keep_order([((1,), (2,)), ((2,), (1,))])
     (True, False)
@@ -285,7 +286,8 @@ def _keep_order(numbers: Iterable[tuple[tuple[int, ...], tuple[int, ...]]]) -> b
 
 
 def _moved_and_counted(m: Matching, names: list[NameChange]) -> set[NameChange]:
-    """Find what moved to another scope with all of its name but for counted numbers, all of one name in their order."""
+    """Return what moved to another scope and kept its name except for counters, if all of that name keep their
+    order."""
     groups: dict[tuple[bool, int, int, str], list[NameChange]] = defaultdict(list)
     for renamed in names:
         base = _name_counter(_renamed_leaf(m, renamed, True))[0]
@@ -306,7 +308,7 @@ def _moved_and_counted(m: Matching, names: list[NameChange]) -> set[NameChange]:
 
 
 def _without_trace_number(name: str) -> str:
-    """Return a name without the number behind it, as PyTorch numbers what it traces.
+    """Return a name without the number that PyTorch's tracer appends.
 
     >>> _without_trace_number("input.35"), _without_trace_number("35"), _without_trace_number("input.")
     ('input', '', 'input.')
@@ -316,7 +318,7 @@ def _without_trace_number(name: str) -> str:
 
 
 def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
-    """Return whether both names are nothing but a number, or PyTorch's tracer numbered a value in them: `input.35`."""
+    """Return whether both names are only a number, or contain one from PyTorch's tracer: `input.35`."""
     names = _renamed_leaf(m, renamed, True), _renamed_leaf(m, renamed, False)
     # "aten::add": PyTorch's op types have their namespace in front.
     if not renamed.scope and "::" in m.a.op_type(renamed.old):
@@ -325,17 +327,17 @@ def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
 
 
 def _is_argument(m: Matching, renamed: NameChange) -> bool:
-    """Return whether it is an argument of a function: those are known by their place."""
+    """Return whether it is a function argument; arguments are identified by position."""
     return not renamed.scope and not exists(int(m.a.graph.definition[renamed.old]))
 
 
 def _is_constant(m: Matching, renamed: NameChange) -> bool:
-    """Return whether it is a constant: those are known by their user."""
+    """Return whether it is a constant; constants are identified by their user."""
     return not renamed.scope and m.a.op_type(renamed.old) in CONSTANT_OPS
 
 
 def _numbers(m: Matching, scope: bool, row: int) -> NumberPairs:
-    """Old and new numbers of everything in a scope that kept its name but for these, by that name."""
+    """Return the old and new numbers of everything in a scope that kept its name except for counters, by that name."""
     a, b = m.a.scopes, m.b.scopes
     rows = a.children(row) if scope else a.own_nodes(row).tolist()
     leaves, others, partner = (a.leaf, b.leaf, m.scope_to_b) if scope else (a.node_leaf, b.node_leaf, m.to_b)
@@ -402,7 +404,7 @@ def _move_change(m: Matching, members: list[NameChange]) -> Change:
 
 
 def _root_word(m: Matching, row: int, old: bool) -> str:
-    """Return the name of a scope; nothing for the root."""
+    """Return the name of a scope; "" for the root."""
     scopes = (m.a if old else m.b).scopes
     return scopes.name[row] if exists(scopes.parent[row]) else ""
 

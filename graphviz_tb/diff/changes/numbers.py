@@ -31,7 +31,7 @@ QuantityColumn = Longs | None  # by node; None where the quantity is not known
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerScopes:
-    """The nodes of some layers, old and new, with their partners, and what they come to."""
+    """The old and new nodes of some layers, with their partners, and their sums."""
 
     old: Longs
     new: Longs
@@ -39,7 +39,7 @@ class LayerScopes:
 
 
 class NodeQuantities:
-    """The costs of the nodes of both graphs; nothing is counted before it is asked for."""
+    """The costs of the nodes of both graphs, computed on demand."""
 
     def __init__(self, old: Layers, new: Layers, to_new: Ints) -> None:
         self.layers = old, new
@@ -92,7 +92,7 @@ class NodeQuantities:
         return {word: pair for word, pair in pairs.items() if pair[0] != pair[1]}
 
     def differing_sums(self, old: Longs, new: Longs) -> dict[str, ValuePair]:
-        """Return the sums over some nodes and over all of which a quantity is another, where they differ."""
+        """Return the sums over some nodes and over all nodes, for each quantity that differs."""
         sums: dict[str, ValuePair] = {}
         for word, (before, after) in self.known_quantities.items():
             here, there = self.differing(before, after, old, new)
@@ -118,15 +118,15 @@ class NodeQuantities:
         }
 
     def nodes_of_change(self, change: Change) -> tuple[Longs, Longs]:
-        """Return the nodes that a change is about, old and new: those edited, their layers, and their partners.
+        """Return the old and new nodes of a change: the edited ones, their layers, and their partners.
 
-        Ids, not masks: of as many changes as nodes, each looks at its own nodes alone.
+        Returns ids, not masks: there may be as many changes as nodes.
         """
         layers, (old, new) = self.in_layers(change), self.edited_nodes(change)
         return _unique_ids(old, layers.old), _unique_ids(new, layers.new)
 
     def edited_nodes(self, change: Change) -> tuple[Longs, Longs]:
-        """Return the nodes that a change and what follows from it edit, old and new, and their partners."""
+        """Return the old and new nodes that a change and its consequences edit, with their partners."""
         edits = change.all_edits()
         pairs = [*edits.ops, *edits.inputs, *((mine, other) for mine, other, _ in edits.attributes)]
         old = [*edits.removed, *(mine for mine, _ in pairs)]
@@ -134,9 +134,9 @@ class NodeQuantities:
         return self.with_partners(_unique_ids(old), _unique_ids(new))
 
     def in_layers(self, change: Change) -> LayerScopes:
-        """Return the layers that a change is in: summed once, as thousands of changes may be in one."""
+        """Return the layers of a change; their sums are cached, as thousands of changes may be in one layer."""
         own = change.edits
-        # Layers only of what the change itself did, not of its consequences: those may be anywhere.
+        # Layers of the change itself, without its consequences, which may be anywhere.
         pairs = [*own.ops, *((mine, other) for mine, other, _ in own.attributes)]
         rows = (
             _layer_scopes(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)]),
@@ -148,7 +148,7 @@ class NodeQuantities:
             ]
             old, new = self.with_partners(*nodes)
             self.kept += len(old) + len(new)
-            # A large layer may be with another one in each change: not all are kept.
+            # A large layer may be combined with another one in each change: the cache is limited.
             if self.kept > MAX_CACHED_LAYER_NODES:
                 self.inside.clear()
                 self.kept = len(old) + len(new)
@@ -156,7 +156,7 @@ class NodeQuantities:
         return self.inside[rows]
 
     def with_partners(self, old: Longs, new: Longs) -> tuple[Longs, Longs]:
-        """Nodes with those that they are matched with."""
+        """Add the partners of nodes."""
         mine, other = self.to_old[new], self.to_new[old]
         return _unique_ids(old, mine[exists(mine)]), _unique_ids(new, other[exists(other)])
 
@@ -169,7 +169,7 @@ class NodeQuantities:
         return partners
 
     def differing(self, before: Longs, after: Longs, old: Longs, new: Longs) -> tuple[Longs, Longs]:
-        """Nodes with all others of which a quantity is another."""
+        """Add all nodes for which a quantity differs."""
         held = np.flatnonzero(exists(self.to_new))
         differ = held[before[held] != after[self.to_new[held]]]
         lost, come = np.flatnonzero(~exists(self.to_new)), np.flatnonzero(~exists(self.to_old))
@@ -177,12 +177,12 @@ class NodeQuantities:
 
 
 def _unique_ids(*parts: ArrayLike) -> Longs:
-    """Ids, each once."""
+    """Return ids without duplicates."""
     return np.unique(np.concatenate([np.zeros(0, np.int64), *(np.asarray(part, np.int64) for part in parts)]))
 
 
 def _ids_outside(ids: Longs, others: Longs) -> Longs:
-    """Ids that are not among others, both sorted: in the time of these ids alone."""
+    """Return the ids that are not in `others`; both sorted. Takes time proportional to `ids` only."""
     if not len(others):
         return ids
     places = np.minimum(np.searchsorted(others, ids), len(others) - 1)
@@ -196,7 +196,7 @@ def _total(column: QuantityColumn) -> int | None:
 
 
 def _bounded_sum(column: Longs) -> int:
-    """Return the sum of numbers from 0, no more than `MAX_QUANTITY`: sixty-four bits would turn it negative.
+    """Return the sum of non-negative numbers, at most `MAX_QUANTITY`, without integer overflow.
 
     >>> _bounded_sum(np.array([1, 2])), _bounded_sum(np.array([MAX_QUANTITY, 1])) == MAX_QUANTITY
     (3, True)
@@ -207,7 +207,7 @@ def _bounded_sum(column: Longs) -> int:
 
 
 def _layer_scopes(layers: Layers, nodes: list[int]) -> frozenset[int]:
-    """Return the scopes that are layers and that some nodes of the model belong to."""
+    """Return the scopes that are layers of some nodes of the model."""
     return frozenset(row for node in nodes if layers.forward[node] and exists(row := layers.layer_of_node(node)))
 
 
@@ -219,8 +219,7 @@ def _op_counts(layers: Layers) -> QuantityColumn:
 
 
 def _parameter_counts(layers: Layers) -> QuantityColumn:
-    """Count how many parameters of the model each node brings, as `info` counts them; None where nothing is known of
-    any."""
+    """Count the parameters of each node, as `info` does; None if none is known."""
     counts, weights = np.zeros(len(layers.side), np.int64), layers.weight_costs
     counts[list(weights)] = [cost.parameters for cost in weights.values()]
     unsized = any(cost.is_lower_bound("parameters") for cost in weights.values())
@@ -229,7 +228,7 @@ def _parameter_counts(layers: Layers) -> QuantityColumn:
 
 
 def _bounds_by_node(layers: Layers, known: Container[str]) -> dict[str, Bytes]:
-    """Return which bound of a quantity each node has, for each known quantity of which there are some."""
+    """Return, for each quantity with bounds, the kind of bound of each node."""
     columns: dict[str, Bytes] = {}
     kinds: dict[int, list[tuple[str, int]]] = {}  # by `id`: equal nodes have one object, and hashing it takes longer
     for node, cost in chain(enumerate(layers.node_costs or ()), layers.weight_costs.items()):
@@ -242,7 +241,7 @@ def _bounds_by_node(layers: Layers, known: Container[str]) -> dict[str, Bytes]:
 
 
 def _joined_bound(column: Bytes, nodes: Longs | None) -> int:
-    """Return the bound of a sum over some nodes, or all: lower and upper ones together are neither."""
+    """Return the bound of a sum over some nodes, or over all; a sum of lower and upper bounds has neither."""
     return int(np.bitwise_or.reduce(column if nodes is None else column[nodes], initial=0))
 
 
@@ -258,7 +257,7 @@ TOTAL_WORDS = ("parameters", "flops", "ops")  # the first that differs is report
 
 
 def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
-    """Return the change that says which total is another, and at which nodes; none where all are equal or unknown."""
+    """Return the change for a total that differs, with its nodes; None if all totals are equal or unknown."""
     for word in TOTAL_WORDS:
         old, new = numbers.graph_totals[word]
         if old is None or new is None or old == new:
@@ -281,7 +280,7 @@ def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
 
 
 def _nodes_of_total(m: Matching, differ: Longs) -> bool:
-    """Return whether operations are others because declared shapes are. Without that it is the order of inference, or
+    """Return whether operations differ because declared shapes do. Otherwise the cause is the order of inference, or
     that only one file declares shapes; neither is an edit."""
     mine, others = m.matched_pairs()
     declared = m.a.labels.shapes[mine] != m.b.labels.shapes[others]
@@ -297,8 +296,8 @@ COMPILE_SETTINGS = ("optimizer", "loss")  # of a Keras model, in the configurati
 
 
 def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
-    """Of Keras models how they are compiled, where neither says, and what custom layers compute; of graphs with weights
-    all that only trains, and shapes of weights that are not known."""
+    """Return the properties that neither file contains: for Keras models how they are compiled and what custom layers
+    compute; for graphs with weights the training, and unknown shapes of weights."""
     graphs = [side.side.graph for side in layers]
     if all(graph.layers for graph in graphs):
         said = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}

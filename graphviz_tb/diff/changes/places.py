@@ -1,4 +1,4 @@
-"""Report the same edit at several places as one change; what differs at some of the places stays a separate change."""
+"""Report an edit at several places as one change; differences of some of the places stay separate changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def without_objects(items: Iterable[T], others: Iterable[T]) -> list[T]:
-    """Return the items but for some of them: these very objects, as to compare each with each takes minutes.
+    """Return the items except some objects, compared by identity: comparing values pairwise takes minutes.
 
     >>> without_objects(["a", "b"], ["b"])
     ['a']
@@ -42,15 +42,15 @@ def edits_of_changes(changes: Iterable[Change]) -> NodeEdits:
 
 
 def other_places(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:
-    """Where else, each place once."""
+    """Return the other places of a change, each once."""
     places = [place for change in changes for place in ((change.old, change.new), *change.also)]
     return tuple(place for place in dict.fromkeys(places) if place != (first.old, first.new))
 
 
 def change_wording(change: Change) -> str:
-    """Return a text that is equal for two changes that are one edit at two places: old and new state, but no place.
+    """Return a text that is equal for the same edit at two places: old and new state without the place.
 
-    Something that was added, or removed, at two places is one where it is called the same there and holds the same.
+    Additions or removals are equal if their names at the place and their contents are.
     """
     content = change.content
     if isinstance(content, Setting):
@@ -83,7 +83,7 @@ def merge_at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
 
 
 def group_by_wording(changes: Iterable[Change]) -> list[list[Change]]:
-    """Changes that read alike, in the order of the first of each."""
+    """Group changes with equal wording, in the order of the first of each."""
     groups: dict[str, list[Change]] = defaultdict(list)
     for change in changes:
         groups[change_wording(change)].append(change)
@@ -91,8 +91,8 @@ def group_by_wording(changes: Iterable[Change]) -> list[list[Change]]:
 
 
 def _split_differences(members: Sequence[Change]) -> list[Change]:
-    """Split the members of a group: each keeps its first difference and those that all members share, and the others
-    become separate changes. A difference that follows from the first one edits no attribute and stays with it."""
+    """Split the members of a group: each keeps its first difference and those that all members share; the others become
+    separate changes. A difference that follows from the first edits no attribute and stays with it."""
     parts = [{_part_wording(part): part for part in member.further_settings} for member in members]
     common = frozenset(parts[0]).intersection(*parts[1:])
     found: list[Change] = []
@@ -116,7 +116,7 @@ def _part_wording(part: SettingPart) -> str:
 
 
 def _without_parts(member: Change, parts: Sequence[SettingPart]) -> Change:
-    """Return a change without some of the differences next to the first."""
+    """Return a change without some of its secondary differences."""
     gone = {part.key for part in parts}
     assert member.setting is not None
     content = replace(member.setting, beside=tuple(part for part in member.further_settings if part.key not in gone))
@@ -125,15 +125,14 @@ def _without_parts(member: Change, parts: Sequence[SettingPart]) -> Change:
 
 
 def _part_change(member: Change, part: SettingPart) -> Change:
-    """Return a difference next to the first as a change."""
+    """Return a secondary difference as a change."""
     attributes = tuple(each for each in member.edits.attributes if each[2] == part.key)
     content, edits = Setting(part.key, part.old, part.new), NodeEdits(attributes=attributes)
     return Change("changed", "attribute", member.old, member.new, len(attributes), content, edits=edits)
 
 
 def _join_alike_layers(m: Matching, groups: Sequence[list[Change]]) -> list[list[Change]]:
-    """Groups with layers that were added, or removed, alike at `MIN_ALIKE_PLACES` places put together, whatever their
-    names."""
+    """Merge groups that add or remove the same layers at `MIN_ALIKE_PLACES` places or more, whatever their names."""
     alike: dict[str, list[list[Change]]] = defaultdict(list)
     for number, members in enumerate(groups):
         alike[_layer_wording(m, members[0]) or str(number)].append(members)
@@ -146,8 +145,8 @@ def _join_alike_layers(m: Matching, groups: Sequence[list[Change]]) -> list[list
 
 
 def _layer_wording(m: Matching, change: Change) -> str:
-    """Return a text for a layer, or a chain of layers, that was added or removed, equal but for names; "" for any
-    other change. A single Keras layer is identified by its configuration, anything else by the types of its ops."""
+    """Return a text for an added or removed layer or chain of layers that does not depend on names; "" for any other
+    change. A single Keras layer is identified by its configuration, anything else by its op types."""
     side, nodes = (m.b, change.edits.added) if change.kind == "added" else (m.a, change.edits.removed)
     unit = change.unit
     if unit is None or unit.function is not None or unit.reads or unit.equal:
@@ -164,17 +163,17 @@ def _layer_wording(m: Matching, change: Change) -> str:
 
 
 def _are_numbered(members: Sequence[Change]) -> bool:
-    """Return whether things that were added or removed have one name but for their numbers."""
+    """Return whether the names of additions or removals differ only in numbers."""
     return members[0].unit is not None and len({last_segment(change.name) for change in members}) > 1
 
 
 def _layer_calls(change: Change) -> tuple[LayerExpression, ...]:
-    """Return the layers that were added or removed at a change, where they are known."""
+    """Return the known layers that a change adds or removes."""
     return change.unit.layers if change.unit else ()
 
 
 def _shared_calls(calls: Sequence[Sequence[LayerExpression]]) -> tuple[LayerExpression, ...]:
-    """Return how layers are called at all of several places: arguments that differ are left open.
+    """Return the calls that layers have in common at several places, with differing arguments left open.
 
     >>> conv = [LayerExpression("Conv2D", (width, "1×1")) for width in ("64", "96")]
     >>> list(map(str, _shared_calls([[conv[0], LayerExpression("Multiply")], [conv[1], LayerExpression("Multiply")]])))
@@ -186,8 +185,8 @@ def _shared_calls(calls: Sequence[Sequence[LayerExpression]]) -> tuple[LayerExpr
 
 
 def _call_with_gaps(calls: Sequence[LayerExpression]) -> LayerExpression:
-    """Return the call that several are, with "…" for each argument that differs; their class alone, where they have
-    another number of these."""
+    """Return the common form of several calls, with "…" for each differing argument; only their class if their numbers
+    of arguments differ."""
     first = calls[0]
     if len({(call.name, call.count, len(call.arguments)) for call in calls}) > 1:
         return replace(first, arguments=())

@@ -259,7 +259,7 @@ SETTING_WORDS = frozenset(word for *_, word in SETTING_TERMS)
 
 
 def _is_whole(value: Any) -> bool:
-    """Return whether a setting is one whole number, or a list of these."""
+    """Return whether a setting is an integer or a list of integers."""
     numbers = value if isinstance(value, list) else [value]
     return all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
 
@@ -319,7 +319,7 @@ def _setting_change(layers: tuple[Layers, Layers], word: str, members: list[tupl
 
 
 def _single_value(value: Any) -> Any:
-    """Return the one element of a list of one, as text, as the shapes of weights have it; anything else as it is."""
+    """Return the only element of a list as text, as shapes of weights have it; anything else unchanged."""
     return str(value[0]) if isinstance(value, list) and len(value) == 1 else value
 
 
@@ -329,8 +329,8 @@ def _op_name(layers: Layers, node: int) -> str:
 
 
 def _setting_scope(layers: Layers, node: int) -> str:
-    """Return the name of the scope in which a program would set what an op takes: around the ops, and around the scope
-    that TensorFlow opened for them in it. `drop/stateless_dropout/GreaterEqual` is set at `drop`."""
+    """Return the scope where a program sets an argument of an op: around the ops, outside of the scope that TensorFlow
+    opened for them. `drop/stateless_dropout/GreaterEqual` is set at `drop`."""
     scopes = layers.side.scopes
     row, layer = int(scopes.of_node[node]), layers.layer_of_node(node)
     if not exists(layer):
@@ -379,8 +379,8 @@ FACTOR_TOLERANCE = 1e-3  # relative: constants are rounded to float32
 
 
 def _common_factor(widths: Iterable[tuple[Change, float]]) -> float:
-    """Return the factor by which many widths of modules changed, 0 without one: in a trace, which has no weights, it is
-    that of one number, wherever it stands."""
+    """Return the factor common to many changed widths of modules, 0 without one. A trace has no weights; there the
+    factor belongs to one number at any place."""
     modules = [(change, factor) for change, factor in widths if is_module(last_segment(change.name))]
     factors = [factor for change, factor in modules for _ in range(change.place_count)]
     for factor in factors:
@@ -415,7 +415,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
             leader = whole
         ends = str(setting.old), str(setting.new)
         if leader is None and setting.key in WIDTH_KEYS:
-            # The same width, wherever it is set: `output_dim` of an embedding is `units` of what is added to it.
+            # The same width under several names: `output_dim` of an embedding equals `units` of its addend.
             leader = widths.get(ends)
         if leader is not None:
             groups[leader].append(change)
@@ -487,8 +487,8 @@ def _place_names(change: Change) -> list[str]:
 
 
 def _blocks_around(change: Change) -> frozenset[str]:
-    """Return the scopes around the places of a change; none where one of them is the model itself: whatever is in that
-    has little in common."""
+    """Return the scopes around the places of a change; an empty set if one of them is the model itself, which would
+    connect everything."""
     around = [name.rpartition("/")[0] for name in _place_names(change)]
     return frozenset(around) if all("/" in scope for scope in around) else frozenset()
 

@@ -36,7 +36,8 @@ STEP_COUNTER = re.compile(r"_\d+$")
 
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
-    """The optimizer in a word ("" for none), the variables of the model that it updates, and the ops that do."""
+    """How a graph is trained: the optimizer's name ("" for none), the variables of the model that it updates, and the
+    updating ops."""
 
     optimizer: str
     trained: frozenset[int]
@@ -44,10 +45,10 @@ class TrainedVariables:
 
 
 def training_of(layers: Layers) -> TrainedVariables:
-    """Return how one side trains.
+    """Return how one side is trained.
 
-    A variable is trained where something outside the layer that uses it updates it with what comes from gradients:
-    statistics that a layer keeps itself are not trained, nor is what a saver restores or an initialiser sets.
+    A variable is trained if an op outside of the layer that uses it updates it with a value computed from gradients.
+    Statistics that a layer updates itself, and variables that only a saver or an initialiser sets, are not trained.
     """
     side = layers.side
     graph = side.graph
@@ -108,7 +109,7 @@ def _is_whole_training(side: GraphColumns, node: int) -> bool:
 
 
 def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]:
-    """Another optimizer, and variables that are trained no more or now."""
+    """Return the changes of optimizer, and of the set of trained variables."""
     old, new = training_of(layers[0]), training_of(layers[1])
     changes = []
     if old.optimizer and new.optimizer and old.optimizer != new.optimizer:
@@ -117,7 +118,7 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
         changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
     if not (old.trained and new.trained):
         return changes
-    # Of what leads to no gradient any more, as its result is not used, nobody set whether it is trained.
+    # Variables whose result is no longer used, and that therefore have no gradient, were not frozen.
     feeds = [side.side.graph.meaning.flow().forward for side in layers]
     # Variables that either side trains, with their partners; -1 where there is none.
     pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
@@ -144,12 +145,12 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
     return changes
 
 
-# The body of each node outside of the model: what it is worked out by, down to gradients, variables or the model.
+# The body of each node outside of the model: the computation behind it, down to gradients, variables or the model.
 #
 # gradients/w ─▶ Mul ─▶ ApplyAdam(w, w/m)        gradients/v ─▶ Mul ─▶ ApplyAdam(v, v/m)        two nodes of each body
 
 MODEL_HASH, GRADIENT_HASH, PARAMETER_HASH, CIRCLE_HASH = map(word_hash, ("model", "gradient", "parameter", "circle"))
-# What says how large something is, how many inputs there are, or where it runs: no part of what is computed.
+# Sizes, numbers of inputs and devices: not part of the computation.
 SIZES_AND_PLACES = NOISE_ATTRIBUTES | {
     "_output_shapes",
     "_input_shapes",
@@ -172,7 +173,7 @@ class Bodies:
         graph = side.graph
         self.part = graph.meaning.part()
         self.gradient: Bools = graph.meaning.flow().gradient | (self.part == Part.GRADIENT)
-        # What is worked out for gradients, in whatever scope: a custom gradient is written anywhere.
+        # Computed for gradients, in any scope: a custom gradient may be anywhere.
         data = ~graph.control
         feeding = reachable_mask(self.gradient, graph.target[data], graph.source[data])
         self.gradient |= feeding & graph.meaning.flow().behind & ~layers.forward
@@ -191,7 +192,7 @@ class Bodies:
         return summed
 
     def is_plumbing(self, node: int) -> bool:
-        """Return whether an op only brings a value or hands it on."""
+        """Return whether an op only provides or forwards a value."""
         graph = self.layers.side.graph
         return graph.op_types[graph.op[node]] in VALUE_PLUMBING
 
@@ -200,7 +201,7 @@ class Bodies:
         return [node for node, use in self.uses.items() if use == VariableUse.PARAMETER or self.layers.forward[node]]
 
     def _leaf(self, node: int) -> int | None:
-        """Return the body of what is not looked into; None for anything else."""
+        """Return the body of a node that is not expanded; None for any other node."""
         use = self.uses.get(node)
         if self.layers.forward[node] or use == VariableUse.PARAMETER:
             return PARAMETER_HASH if use is not None else MODEL_HASH
@@ -209,7 +210,7 @@ class Bodies:
         return self._of_variable(node) if use is not None else None
 
     def _of_variable(self, node: int) -> int:
-        """Return a variable that the model does not use, by what uses it."""
+        """Return the body of a variable outside of the model, by its uses."""
         graph, edges = self.layers.side.graph, self.layers.side.out_edges(node)
         users = {(graph.op_types[graph.op[graph.target[edge]]], int(graph.slot[edge])) for edge in edges.tolist()}
         return word_hash(repr(sorted(users)))
@@ -268,7 +269,7 @@ class Bodies:
 
 
 def equal_bodies(old: Bodies, new: Bodies, old_nodes: Ints, new_nodes: Ints) -> frozenset[int]:
-    """Return the bodies of matched nodes that stayed what they were."""
+    """Return the bodies of matched nodes whose body did not change."""
     mine, other = old.of[old_nodes], new.of[new_nodes]
     return frozenset(mine[(mine == other) & (mine != 0)].tolist())
 
@@ -288,8 +289,8 @@ BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
 
 
 class TrainingParts:
-    """Parts of the training that the ops of one side are: `updates` change weights, `behind` are ops that work with
-    gradients, `before` those that lead to an update."""
+    """The parts of one side's training: `updates` change weights, `behind` are ops computed from gradients, `before`
+    ops that lead to an update."""
 
     def __init__(self, bodies: Bodies) -> None:
         self.bodies = bodies
@@ -306,7 +307,7 @@ class TrainingParts:
         self.before: Bools = reachable_mask(applied, graph.target[data], graph.source[data]) & bodies.outside
 
     def optimizing(self) -> Bools:
-        """Return which nodes are the work of the optimizer, with the variables that it keeps and what waits for it."""
+        """Return the nodes of the optimizer, with its variables and the ops that wait for it."""
         graph, outside = self.side.graph, self.bodies.outside
         work: Bools = self.before | self.behind | self.updates
         data = ~graph.control
@@ -322,8 +323,8 @@ class TrainingParts:
         return kept
 
     def part_of(self, nodes: Sequence[int], has_other: bool) -> str:
-        """Return the part in the training of ops that were added or removed, "" for none; `has_other` says whether the
-        other graph has an optimizer."""
+        """Return the part of the training that some added or removed ops are, "" for none; `has_other`: the other graph
+        has an optimizer."""
         graph = self.side.graph
         types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
         if self.updates[list(nodes)].any():
@@ -348,7 +349,7 @@ class TrainingParts:
         return f"{CLIPPING} by {'norm' if types & NORM_OPS else 'value'}"
 
     def clipping(self) -> str:
-        """Return how gradients are clipped before the optimizer takes them, "" where they are not."""
+        """Return how gradients are clipped before the optimizer takes them; "" if they are not."""
         graph = self.side.graph
         bounds = self.before & self.behind & graph.nodes_of_types(BOUND_OPS.__contains__)
         found = set()
@@ -360,7 +361,8 @@ class TrainingParts:
         return BY_GLOBAL_NORM if BY_GLOBAL_NORM in found else min(found, default="")
 
     def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
-        """Return the number of gradients, up to 2, behind an op, whether it takes stored numbers, and the op types."""
+        """Return the number of gradients, up to 2, that lead to an op, whether stored numbers do, and the op types on
+        the way."""
         graph, seen, todo = self.side.graph, {node}, [node]
         gradients, stored, types = 0, False, set[str]()
         while todo and gradients <= 1:
@@ -378,7 +380,7 @@ class TrainingParts:
         return gradients, stored, types
 
     def _take_weights(self, nodes: Sequence[int]) -> bool:
-        """Return whether ops take weights that are trained, as they are."""
+        """Return whether ops take trained weights directly."""
         graph = self.side.graph
         origins = graph.meaning.origin
         return any(
@@ -396,7 +398,8 @@ class TrainingParts:
         return {int(graph.meaning.origin[node]) if exists(int(graph.meaning.origin[node])) else node for node in first}
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
-        """Return whether ops give a learning rate: to the input of an update that is one, or read from a variable."""
+        """Return whether ops compute a learning rate: the matching input of an update, or the value of a variable that
+        feeds it."""
         graph = self.side.graph
         inside = set(nodes)
         todo, seen = list(nodes), set(nodes)
@@ -427,7 +430,7 @@ class TrainingParts:
 
 
 def all_read(side: GraphColumns, nodes: Sequence[int]) -> bool:
-    """Return whether ops do nothing but read variables."""
+    """Return whether all ops read variables."""
     types = {side.graph.op_types[op] for op in side.graph.op[list(nodes)].tolist()}
     return bool(types & VARIABLE_READ_OPS) and types <= VALUE_PLUMBING
 
@@ -461,7 +464,7 @@ def keeps_rate_in_variable(layers: Layers) -> bool:
 
 
 def clipping_changes(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:
-    """Return another clipping of gradients next to another optimizer, which takes other ops from there on."""
+    """Return the change of clipping next to a new optimizer, which makes the clipping's users differ."""
     for change in optimizer:
         old, new = (part.clipping() for part in parts)
         if change.key == "optimizer" and old != new:

@@ -24,7 +24,7 @@ LEFT_BEHIND = "unused_control_flow_input"
 
 @dataclass(frozen=True, slots=True)
 class UnitWire:
-    """A wire of a matched node that was added or removed with a unit: the node, and the wire."""
+    """An input of a matched node that was added or removed with a unit."""
 
     pair: tuple[int, int]
     wire: InputWire
@@ -32,8 +32,8 @@ class UnitWire:
 
 @dataclass(slots=True)
 class UnmatchedUnit:
-    """A scope or a node of one side without a partner: `row` (-1 for a single node), `nodes`, its name, and the wires
-    of matched nodes that were added or removed with it."""
+    """A scope or node without a partner: `row` (-1 for a single node), `nodes`, its name, and the inputs of matched
+    nodes that were added or removed with it."""
 
     name: str
     row: int
@@ -48,11 +48,11 @@ Units = list[UnmatchedUnit]
 def units_of(
     side: GraphColumns, partner: Ints, scope_partner: Ints, compared: set[int], apart: Bools, forward: Bools
 ) -> tuple[Units, Ints]:
-    """Return the units of one side, and for each node its unit (-1 for matched ones).
+    """Return the units of one side, and the unit of each node (-1 for matched ones).
 
-    A scope is a unit when none of its nodes and no scope in it has a partner, and the scope around it is none. A node
-    that has the name of such a scope belongs to it. Only blocks in `compared` are looked at. Outside of the model
-    (`forward`) nodes in `apart` and others are no unit.
+    A scope is a unit if nothing in it has a partner and the scope around it is no unit. A node with the name of such a
+    scope belongs to it. Only blocks in `compared` are examined. Outside of the model (`forward`), nodes in `apart` and
+    others never share a unit.
     """
     scopes = side.scopes
     free = ~exists(partner) & ~is_left_behind(side)
@@ -63,7 +63,7 @@ def units_of(
     whole = (left == scopes.sizes()) & (taken[scopes.end] == taken[:-1]) & exists(scopes.parent)
     own, edits = (_nodes_under(side, which) for which in (forward, apart & ~forward))
     whole &= (own > 0) | (edits == 0) | (edits == scopes.sizes())
-    # The outermost only: what is in them belongs to them. What is in a scope is a run of rows behind it.
+    # Only the outermost, which include the inner ones. The content of a scope is the run of rows after it.
     inside = np.zeros(len(scopes) + 1, np.int64)
     np.add.at(inside, np.flatnonzero(whole) + 1, 1)
     np.add.at(inside, scopes.end[whole], -1)
@@ -100,7 +100,7 @@ def _nodes_under(side: GraphColumns, which: Bools) -> Longs:
 
 
 def is_left_behind(side: GraphColumns) -> Bools:
-    """Placeholders that TensorFlow left when it froze a loop: nothing is joined to them."""
+    """Return whether a node is an unconnected placeholder that TensorFlow leaves when it freezes a loop."""
     left = np.fromiter((name.startswith(LEFT_BEHIND) for name in side.graph.name), bool, len(side))
     left[side.graph.source] = False
     left[side.graph.target] = False
@@ -108,8 +108,7 @@ def is_left_behind(side: GraphColumns) -> Bools:
 
 
 def shown_ops(side: GraphColumns, nodes: list[int]) -> list[int]:
-    """Return the nodes that a picture shows as ops: no constants, weights or summaries, unless there is nothing
-    else."""
+    """Return the nodes that a picture shows as ops: no constants, weights or summaries, unless there are only such."""
     return [node for node in nodes if side.is_drawn_op[node]] or nodes
 
 
@@ -124,16 +123,16 @@ def count_op_types(side: GraphColumns, nodes: list[int]) -> dict[str, int]:
 
 
 def group_mirrors(units: Units, forward: Bools, apart: Bools) -> list[Units]:
-    """Units, each with those that mirror it: `gradients/encoder/layer_3` goes with `encoder/layer_3`, unless one is of
-    the model (`forward`) and the other derived, or one is an edit and the other follows (`apart`).
+    """Group units with their mirrors: `gradients/encoder/layer_3` mirrors `encoder/layer_3`, unless one is in the model
+    (`forward`) and the other derived, or one is an edit and the other a consequence (`apart`).
 
-    Before: any order. After: the first of each list has the shortest name; the others are scopes whose name ends in
-    its whole name (as `Adam/update_encoder/layer_3` and `gradients/encoder/layer_3/add_grad` do).
+    In each list the first unit has the shortest name; the others are scopes whose name ends in its whole name, as
+    `Adam/update_encoder/layer_3` and `gradients/encoder/layer_3/add_grad` do.
     """
     by_end: dict[tuple[int, bool, bool, str], Units] = {}
     lengths = {len(unit.name) for unit in units}
     groups = []
-    # The shortest name first: what mirrors it ends in it, and comes later.
+    # The shortest name first: names of mirrors end in it, and come later.
     for unit in sorted(units, key=lambda unit: (unit.name.count("/"), len(unit.name), unit.name)):
         kind = unit.block, bool(forward[unit.nodes].any()), bool(apart[unit.nodes].any())
         main = next((by_end[*kind, end] for end in _name_endings(unit.name, lengths) if (*kind, end) in by_end), None)
@@ -146,8 +145,8 @@ def group_mirrors(units: Units, forward: Bools, apart: Bools) -> list[Units]:
 
 
 def _name_endings(name: str, lengths: Container[int]) -> Iterator[str]:
-    """Yield the ends of a name, the longest first: from each `/` or `_` on, with and without `_grad`; only those of
-    some lengths, since all ends of a deep name take its length squared.
+    """Yield the endings of a name, longest first: after each `/` or `_`, with and without `_grad`. Only some lengths
+    are tried: all endings of a deep name have quadratic size.
 
     >>> list(_name_endings("gradients/a/b_grad", range(1, 9)))
     ['a/b', 'a/b_grad']
@@ -236,10 +235,10 @@ def _data_wires(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
     tokens = [token for token, _ in before], [token for token, _ in after]
-    # Equal outputs of equal nodes: at most their places are others.
+    # Equal outputs of equal nodes: only their positions may differ.
     if tokens[0] == tokens[1]:
         return _wires_by_slot(m, old, new, before, after)
-    # As many as before: place by place; aligned, a swap of two would be one that went and one that came.
+    # Equal counts: by position. An alignment would report a swap as a removal and an addition.
     if len(before) == len(after):
         changed = [slot for slot in range(len(before)) if tokens[0][slot] != tokens[1][slot]]
         same = Counter(tokens[0]) == Counter(tokens[1])
@@ -262,10 +261,10 @@ def _wires_by_slot(
 def _aligned_wires(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
-    """Inputs were added or removed: align what stayed, pair what lies between."""
+    """Align inputs if some were added or removed: keep those that match, and pair the others between them."""
     pairs = _kept_inputs(m, [token for token, _ in before], [token for token, _ in after])
     changed, position = [], (0, 0)
-    # Between two kept inputs: the first that went with the first that came, and so on.
+    # Between two kept inputs: pair the first removed with the first added, and so on.
     for stop in [*pairs, (len(before), len(after))]:
         mine, other = before[position[0] : stop[0]], after[position[1] : stop[1]]
         for place in range(max(len(mine), len(other))):
@@ -313,7 +312,7 @@ def _control_wires(old: int, new: int, before: list[tuple[Token, int]], after: l
         if here[token] > there[token]:
             here[token] -= 1
             changed.append(Rewire(old, new, -1, edge, -1, True))
-    # Counted anew: the loop above has used the counts up.
+    # Count again: the loop above used the counts up.
     here = Counter(token for token, _ in before)
     for token, edge in after:
         if there[token] > here[token]:
@@ -322,13 +321,13 @@ def _control_wires(old: int, new: int, before: list[tuple[Token, int]], after: l
     return changed
 
 
-# Wires that differ: those that came or went with something added or removed belong to it, the others are changes.
+# Wires that differ: those of an added or removed unit belong to it, the others are changes.
 
 
 def link_units(m: Matching, old_units: Units, old_of: Ints, new_units: Units, new_of: Ints) -> list[Rewire]:
-    """Give each unit the wires that were added or removed with it; return the others.
+    """Give each unit the inputs that were added or removed with it; return the others.
 
-    A wire from an added node belongs to the added unit; else a wire from a removed node to the removed one.
+    An input from an added node belongs to the added unit; any other from a removed node belongs to the removed one.
     """
     others = []
     for old, new in zip(*(column.tolist() for column in rewired_nodes(m)), strict=True):
@@ -345,7 +344,7 @@ def link_units(m: Matching, old_units: Units, old_of: Ints, new_units: Units, ne
 
 
 def _named_wire(m: Matching, wire: Rewire, own: bool = False) -> InputWire:
-    """Return a rewired input by names: of the change's `own` node, or with the node that takes it."""
+    """Return a rewired input with names: of the change's `own` node, or with the node that takes it."""
     node = None if own else Sides(m.a.graph.name[wire.old], m.b.graph.name[wire.new])
     slot = None if wire.control else wire.slot
     return InputWire(slot, source_name(m.a, wire.before), source_name(m.b, wire.after), node)

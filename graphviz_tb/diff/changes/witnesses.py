@@ -1,14 +1,14 @@
-"""Prove that a difference outside of the model follows from one that somebody made.
+"""Prove that a difference outside of the model is a consequence of an edit.
 
-gradient    works out gradients of a model that is another one
-parameter   leads to nothing but a variable that was added or removed with the model, or hangs on such variables alone
-body        is done in the same words for variables that stayed: it belongs to a variable or its gradient
-size        another number in a shape is one that a weight has in its shape
-initial     a limit or a deviation that is worked out from the size of its variable
+gradient    computes gradients of a model that changed
+parameter   is only used by, or only depends on, variables added or removed with the model
+body        is equal at variables that remain: it belongs to an added or removed variable or its gradient
+size        a number in a shape that changed with the shape of a weight
+initial     a limit or deviation computed from the size of its variable
 saver       the order in which a saver lists variables
-training    belongs to another optimizer, or to a variable that is trained no more
+training    belongs to a replaced optimizer, or to a variable that is no longer trained
 
-What none of these proves is an edit.
+A difference without a proof is an edit.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LIMIT_TOLERANCE = 1e-3  # relative: constants are rounded to float32, or to half
 
 
 class Witnesses:
-    """The proofs for one pair of graphs. `trained` says how the whole file is trained now."""
+    """The proofs for one pair of graphs. `trained` is how the new file is trained."""
 
     def __init__(self, m: Matching, layers: tuple[Layers, Layers], trained: Callable[[], Sequence[Change]]) -> None:
         self.m = m
@@ -70,12 +70,12 @@ class Witnesses:
 
     @cached_property
     def kept_bodies(self) -> frozenset[int]:
-        """Return the bodies of nodes that are what they were."""
+        """Return the bodies of nodes that are unchanged."""
         return equal_bodies(*self.bodies, *self.m.matched_pairs())
 
     @cached_property
     def is_other_model(self) -> bool:
-        """Return whether anything in the model itself is another."""
+        """Return whether the model itself has a difference."""
         m = self.m
         old, new = m.matched_pairs()
         forward = self.layers[1].forward[new] | self.layers[0].forward[old]
@@ -119,15 +119,15 @@ class Witnesses:
 
     @cached_property
     def optimizing(self) -> tuple[Bools, Bools]:
-        """Return which nodes another optimizer brings, or takes away, on either side: all that leads from gradients to
-        updates or takes part in these, and the variables that it keeps; all false where the optimizer stayed."""
+        """Return the nodes on either side that belong to a replaced optimizer: everything from gradients to updates,
+        and its variables. All False if the optimizer is the same."""
         if not any(change.key == "optimizer" for change in self.trained()):
             return np.zeros(len(self.m.a), bool), np.zeros(len(self.m.b), bool)
         old, new = (part.optimizing() for part in self.parts)
         return old, new
 
     def _nodes_without_effect(self, layers: Layers, among: Bools) -> Bools:
-        """Return which of some nodes lead to nothing that has an effect: nobody uses them, and they change nothing."""
+        """Return which nodes have no effect: nothing uses them, and they have no side effect."""
         graph = layers.side.graph
         ends = among & ~graph.nodes_of_types(lambda op: has_role(op, *EFFECT_ROLES))
         ends[graph.source] = False
@@ -150,7 +150,7 @@ class Witnesses:
         return [old for old, _ in other], [new for _, new in other]
 
     def _of_variables(self, new: bool, outside: Bools) -> Bools:
-        """Return which of some nodes follow from variables that were added, or removed, with the model."""
+        """Return which nodes follow from variables that were added or removed with the model."""
         layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
         graph = layers.side.graph
         fresh = np.zeros(len(graph), bool)
@@ -158,7 +158,7 @@ class Witnesses:
         fresh |= free & layers.forward
         fresh[self.other_training[new]] = True
         fresh |= free & self.optimizing[new]
-        # Pieces of what came that touch something that came with the model, or its gradients.
+        # Added pieces that touch an addition in the model, or its gradients.
         start = fresh | (free & bodies.gradient)
         ends = np.concatenate((graph.source, graph.target)), np.concatenate((graph.target, graph.source))
         inside = (outside | start)[ends[0]] & outside[ends[1]]
@@ -167,7 +167,7 @@ class Witnesses:
         found: Bools = touching & np.fromiter((int(body) in kept for body in bodies.of), bool, len(graph))
         known = fresh | (found & graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE, Role.HANDLE)))
         known |= self._slots(new, outside)
-        # What writes such a variable, and what leads to such writes alone.
+        # Writes of such variables, and nodes that only lead to these.
         writes = graph.meaning.writes & outside
         first = self._written_variable(layers)
         found |= writes & known[first] & exists(first)
@@ -199,7 +199,7 @@ class Witnesses:
 
     @staticmethod
     def _only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
-        """Return which nodes lead to nothing but what is known."""
+        """Return the nodes that lead only to known nodes."""
         side = layers.side
         graph = side.graph
         left = np.bincount(graph.source[~graph.control], minlength=len(graph)).tolist()
@@ -215,8 +215,8 @@ class Witnesses:
         return found
 
     def _only_behind(self, new: bool, among: Bools, known: Bools) -> Bools:
-        """Return which nodes take nothing but what is known, constants aside, and lead to no update of a kept
-        variable."""
+        """Return the nodes that depend only on known nodes and constants, and lead to no update of a variable that
+        remains."""
         layers, bodies, free = self.layers[new], self.bodies[new], self.free[new]
         side = layers.side
         graph = side.graph
@@ -246,8 +246,8 @@ class Witnesses:
         return found
 
     def function_follows(self, old: Iterable[int], new: Iterable[int]) -> bool:
-        """Return whether another function, or another body, follows: gradients alone call it, or what was added or
-        removed, or nothing in the graph does."""
+        """Return whether a different function, or function body, is a consequence: only gradients call it, or additions
+        and removals, or nothing."""
         old, new = list(old), list(new)
         if (old or new) and all(
             free[node] for free, nodes in zip(self.free, (old, new), strict=True) for node in nodes
@@ -257,12 +257,12 @@ class Witnesses:
         return self.is_other_model and all(bodies.gradient[node] for bodies, nodes in called for node in nodes)
 
     def nodes_follow(self, new: bool, nodes: Sequence[int]) -> bool:
-        """Return whether nodes outside of the model that were added, or removed, all follow."""
+        """Return whether all added or removed nodes outside of the model are consequences."""
         return bool(self.proven[new][list(nodes)].all())
 
     @cached_property
     def sizes(self) -> SizePairs:
-        """Each old and new number in the shapes of weights that are others now, and their products."""
+        """Return the old and new numbers in changed shapes of weights, and their products."""
         pairs: set[tuple[int, int]] = set()
         m = self.m
         for old, (_, before) in m.a.labels.weights.items():
@@ -285,7 +285,7 @@ class Witnesses:
         return frozenset(pairs)
 
     def is_size(self, old: Any, new: Any, sizes: SizePairs | None = None) -> bool:
-        """Return whether only numbers are others that weights and inputs have in their shapes, or other `sizes`."""
+        """Return whether the only numbers that differ are sizes of weights and inputs, or in `sizes`."""
         if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             places = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
             # The last axis is what is left of a size that the axis before it divides.
@@ -311,7 +311,7 @@ class Witnesses:
         return self.sizes | self._taken_sizes(users, given)
 
     def reshapes_follow(self, members: Sequence[tuple[int, int, Difference]]) -> bool:
-        """Return whether PyTorch is asked to reshape to other sizes only as what it takes has these."""
+        """Return whether the target sizes of a PyTorch reshape differ only as the sizes of its input do."""
         for old, new, difference in members:
             before, after = parse_traced_list(difference.old), parse_traced_list(difference.new)
             sizes = self._taken_sizes((old, new), (-1, -1))
@@ -320,7 +320,7 @@ class Witnesses:
         return True
 
     def _taken_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
-        """Return the old and new numbers in the shapes of what two ops that go together take, and their products."""
+        """Return the old and new sizes of the inputs of two matched ops, and their products."""
         shapes: list[dict[int, Shape]] = []
         for side, user, constant in zip((self.m.a, self.m.b), users, given, strict=True):
             graph, edges = side.graph, side.in_edges(user)
@@ -403,7 +403,7 @@ class Witnesses:
             for side, edge, free in ((m.a, wire.before, self.free[0]), (m.b, wire.after, self.free[1]))
             if exists(edge)
         ]
-        # What came or went at an end of the wire says all of it.
+        # An addition or removal at an end of the wire explains it completely.
         if any(free[node] for _, node, free in ends):
             return True
         if self.optimizing[1][wire.new]:
@@ -417,7 +417,7 @@ class Witnesses:
         return self._is_saver_list(wire.new) or any(self._is_saver_node(side, node) for side, node, _ in ends)
 
     def _is_saver_list(self, new: int) -> bool:
-        """Return whether an op lists variables, or gives what a saver listed: in the order of their names."""
+        """Return whether an op lists variables in the order of their names, or provides such a list."""
         return self._is_saver_node(self.layers[1].side, new)
 
     @staticmethod
@@ -426,7 +426,7 @@ class Witnesses:
 
 
 def _size_products(old: Sequence[int], new: Sequence[int]) -> set[tuple[int, int]]:
-    """Return the sizes that are others in two shapes of one rank, and the products of neighbours.
+    """Return the sizes that differ between two shapes of one rank, and the products of adjacent sizes.
 
     >>> sorted(_size_products([8, 2], [8, 4]))
     [(2, 4), (16, 32)]

@@ -57,9 +57,9 @@ Configurations = dict[int, dict[str, Any]]
 
 
 def _setting_constants(graph: Graph) -> Bools:
-    """Return the constants that set what an op does (a rate, an axis, an epsilon), not what it has learned.
+    """Return the constants that configure an op (a rate, an axis, an epsilon), as opposed to learned values.
 
-    Small, no strings; a weight is known by its lineage: of type float, it goes through a read, an identity or a cast.
+    They are small and hold no strings. A float constant that goes through a read, an identity or a cast is a weight.
     """
     counted = np.zeros(len(graph), bool)
     nodes = np.flatnonzero(graph.nodes_of_types(CONSTANT_OPS.__contains__))
@@ -73,7 +73,7 @@ def _setting_constants(graph: Graph) -> Bools:
         count = int(np.prod(dims, dtype=np.int64)) if dims else 1
         floating = tensor.dtype in FLOAT_NUMBERS
         if tensor.dtype != STRING_DTYPE_NUMBER and count <= (MAX_SETTING_FLOATS if floating else MAX_SETTING_NUMBERS):
-            # Of type float, what has two dimensions is a matrix of weights however small it is.
+            # A float constant of two dimensions is a weight matrix, however small.
             counted[node] = not (floating and (learned[node] or len(dims) > 1))
     return counted
 
@@ -119,7 +119,7 @@ def _layer_configurations(graph: Graph) -> Configurations:
 
 
 def plain_configuration(layer: Layer) -> dict[str, Any]:
-    """Class and settings of a layer, and what each call of it is given."""
+    """Return class and settings of a layer, with the arguments of each call."""
     return {
         "class": layer.class_name,
         **layer.config,
@@ -128,9 +128,9 @@ def plain_configuration(layer: Layer) -> dict[str, Any]:
 
 
 def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Each setting that is another: its name, the old and the new value.
+    """Return each setting that differs, with its name, old and new value.
 
-    What has another class is reported as a whole; of one class the settings inside. Names, and what only says how
+    An object of another class is reported as a whole, one of the same class by its settings. Names, and details of how
     something was built, are left out.
 
     >>> old = {"units": 4, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.1}}}
@@ -157,8 +157,8 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
 def _call_differences(
     old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Each argument that is another in the calls of a layer; which tensors they take is the matter of its edges, and so
-    are calls that were added or removed.
+    """Return each argument of a layer's calls that differs. Tensor arguments are compared as edges; added and removed
+    calls are not compared here.
 
     >>> list(_call_differences([{"y": 2.0, "tensors": [0]}], [{"y": 3.0, "tensors": [0]}]))
     [('argument y', 2.0, 3.0)]
@@ -232,7 +232,7 @@ def _nested_settings(value: Any) -> Mapping[str, Any]:
 
 
 def _value_or_class(value: Any, other: Any) -> Any:
-    """Return a value; of an object in the place of another one only the class."""
+    """Return a value; for an object that replaces another one, only its class."""
     exchanged = _class_name(value) and _class_name(other) and _class_name(value) != _class_name(other)
     return _class_name(value) if exchanged and _function_name(value) is None else plain_setting(value)
 
@@ -281,7 +281,7 @@ def own_settings(configuration: Any) -> Any:
 
 
 def _hash_by_node(count: int, values: Mapping[int, Any]) -> Hashes:
-    """Return one number a node; 0 for those of which nothing is known."""
+    """Return a hash for each node; 0 for unknown nodes."""
     column = np.zeros(count, np.uint64)
     known: dict[Any, int] = {}  # thousands of weights may have one type and shape
     for node, value in values.items():
@@ -294,7 +294,7 @@ def _hash_by_node(count: int, values: Mapping[int, Any]) -> Hashes:
 
 SHAPE_ATTRIBUTES = frozenset({"_output_shapes", "_input_shapes"})
 SAVED_DTYPES = "dtypes"  # the types of what a saver lists
-# How a program was traced or run, not what it computes: `_gradient_op_type` is "PartitionedCall-" and a counter of
+# How a program was traced or run, not its computation: `_gradient_op_type` is "PartitionedCall-" and a counter of
 # the process, `shared_name` and `debug_name` are names of variables, `config_proto` is the session's; `fused_ops` are
 # the names that a converter joined, `external_data` says where the numbers of a weight are kept.
 NOISE_ATTRIBUTES = frozenset(
@@ -310,8 +310,11 @@ Known = dict[bytes, tuple[int, int, int, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """One column for each class of differences, one value a node. `own` is what counts with the given options,
-    names of library functions left out. `settings` are the constants that count."""
+    """One column for each class of differences, one value for each node.
+
+    `own` is the hash of everything that counts with the given options, without names of library functions; `settings`
+    are the constants that count.
+    """
 
     op: Hashes
     core: Hashes
@@ -329,7 +332,7 @@ NODE_CLASSES = ("shapes", "colocation", "constants", "devices")
 
 
 def label_nodes(graph: Graph, options: DiffOptions, known: Known | None = None) -> Labels:
-    """Read the attributes of every node once; equal ones are decoded once, also those of the other graph (`known`)."""
+    """Read the attributes of every node. Equal ones are decoded once, also those of the other graph (`known`)."""
     # What `_hash_classes` gives depends on the functions of the library, so graphs that have some share nothing.
     known = {} if known is None or graph.functions else known
     library = frozenset(function.name for function in graph.functions)
@@ -389,7 +392,7 @@ def _node_definitions(graph: Graph) -> Iterator[Any]:
 
 
 def _attribute_bytes(node: NodeDef) -> bytes:
-    """Return the attributes as bytes, in the order of their keys: what follows name, op, inputs and device.
+    """Return the attributes as bytes, sorted by key, without name, op, inputs and device.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> one = NodeDef(name="a", op="Relu", input=["x"], attr={"b": {"i": 1}, "a": {"i": 2}})
@@ -417,7 +420,7 @@ def _attribute_bytes(node: NodeDef) -> bytes:
 
 
 def is_saver(op: str) -> bool:
-    """Return whether an op saves or restores variables, which it lists by name: another name is another order."""
+    """Return whether an op saves or restores variables. It lists them by name, so a rename changes their order."""
     return has_role(op, Role.SAVE, Role.RESTORE)
 
 

@@ -81,7 +81,7 @@ class Scopes:
         return nodes
 
     def size(self, row: int) -> int:
-        """Count how many nodes lie under a row."""
+        """Return the number of nodes below a row."""
         return int(self.node_start[self.end[row]] - self.node_start[row])
 
     def sizes(self) -> Longs:
@@ -98,7 +98,7 @@ class Scopes:
         return rows
 
     def scopes_around(self, rows: Ints) -> Ints:
-        """Return some scopes and all that they are in, each once."""
+        """Return some scopes and all enclosing scopes, each once."""
         found: set[int] = set()
         for row in rows.tolist():
             # What is around a scope that was found was found with it.
@@ -108,7 +108,7 @@ class Scopes:
         return np.fromiter(found, np.int32, len(found))
 
     def is_under(self, row: int, nodes: Ints) -> Bools:
-        """Return which nodes lie under a row."""
+        """Return which nodes are below a row."""
         rows = self.of_node[nodes]
         under: Bools = (row <= rows) & (rows < self.end[row])
         return under
@@ -143,7 +143,7 @@ class ScopeTree:
     name: list[str] = field(default_factory=list)
 
     def add(self, parent: int, name: str) -> int:
-        """Append one scope and give back its id."""
+        """Append one scope and return its id."""
         self.parent.append(parent)
         self.name.append(name)
         return len(self.parent) - 1
@@ -159,7 +159,7 @@ def _build_scopes(graph: Graph) -> Scopes:
     for block in range(len(graph.functions) + 1):
         roots.append(tree.add(-1, "" if block == 0 else graph.functions[block - 1].name))
         _add_names(tree, roots[-1], graph.name[cuts[block] : cuts[block + 1]], of_node, leaves, room)
-    # Scopes were added as names came up; preorder makes the scopes and the nodes under a row one run.
+    # Scopes were added in order of appearance; preorder makes the content of a row one run.
     numbered = number_tree(np.array(tree.parent, np.int64), np.arange(len(tree.parent)))
     names = [tree.name[id] for id in numbered.order.tolist()]
     rows = numbered.row_of[np.array(of_node, np.int64)]
@@ -176,7 +176,7 @@ def _build_scopes(graph: Graph) -> Scopes:
 def _add_names(
     tree: ScopeTree, root: int, names: list[str], of_node: list[int], leaves: list[str], room: ScopeNameBudget
 ) -> None:
-    """Add the scopes of one block; say for each name its scope, and what of the name is below that."""
+    """Add the scopes of one block; return the scope of each name, and the rest of the name below it."""
     scopes: dict[str, int] = {}
     for name in names:
         cut = name.rfind("/")
@@ -194,7 +194,7 @@ def _add_names(
 
 
 def _add_scope(tree: ScopeTree, scopes: dict[str, int], root: int, name: str, room: ScopeNameBudget) -> int:
-    """Add a scope and those around it that are missing."""
+    """Add a scope and the missing scopes around it."""
     # Upwards to the first scope that is there, then downwards again: parents are added before their children.
     missing, parent = [name], root
     while (cut := missing[-1].rfind("/")) >= 0:
@@ -213,7 +213,7 @@ def _columns(numbered: Preorder, names: list[str], of_node: Ints, leaves: list[s
     parent, end, depth = numbered.parent, numbered.end, numbered.depth
     leaf = [last_segment(name) for name in names]
     leaf_hash, node_leaf_hash = _hash_words(leaf), _hash_words(leaves)
-    # The name of a function is no part of its paths: bodies are compared whatever they are called.
+    # Paths do not include the name of the function: bodies are compared regardless of names.
     leaf_hash[roots] = 0
     path = leaf_hash.copy()
     # path[row] = path[parent] * BASE + leaf: level by level, each from the level above it. What is directly below a
@@ -243,7 +243,7 @@ def _columns(numbered: Preorder, names: list[str], of_node: Ints, leaves: list[s
 
 
 def _hash_words(words: list[str]) -> Hashes:
-    """Hashes of words, each distinct one hashed once."""
+    """Return hashes of words; each distinct word is hashed once."""
     # Odd, so never 0, which is the hash of a root's leaf.
     memo = {word: word_hash(word) | 1 for word in set(words)}
     return np.fromiter(map(memo.__getitem__, words), np.uint64, len(words))
@@ -273,11 +273,10 @@ def _exact_hashes(scopes: Scopes, own: Hashes) -> Hashes:
 
 
 def callers_in_main(callers: Mapping[int, Sequence[int]], block: Sequence[int], functions: int) -> list[frozenset[int]]:
-    """For each of so many functions the nodes of the main graph whose calls lead to it, directly or not; of very many
-    the first.
+    """Return, for each function, the nodes of the main graph whose calls lead to it; of very many, the first.
 
-    Before: `callers` are the nodes that call each function, `block` is by node the function it is in, counted from 1;
-    0 is the main graph. After: functions that only one other calls share its set.
+    `callers` are the nodes that call each function, `block` is the function of each node, counted from 1; 0 is the main
+    graph. Functions that only one other function calls share its set.
 
     >>> callers_in_main({0: [7], 1: [8]}, [0, 0, 0, 0, 0, 0, 0, 0, 1], 2)
     [frozenset({7}), frozenset({7})]
@@ -301,16 +300,16 @@ def callers_in_main(callers: Mapping[int, Sequence[int]], block: Sequence[int], 
     return [found[number] for number in component]
 
 
-# Any two constants: what a control edge has instead of a place, and what tells outputs from inputs in `refine`.
+# Any two constants: the position of control edges, and the salt of outputs in `refine`.
 CONTROL_HASH = np.uint64(0xC0117801)
 OUTPUT_HASH = np.uint64(0x0B5E55ED)
 
 
 class GraphColumns:
-    """Columns of nodes, edges and scopes of one graph.
+    """The nodes, edges and scopes of one graph as columns.
 
-    `function_class` is a hash for each function that equals that of the function it is compared with; `node_label`
-    is what a node is, the functions it calls included.
+    `function_class` is a hash of each function, equal for the functions that are compared with each other; `node_label`
+    describes a node including the functions it calls.
     """
 
     def __init__(self, graph: Graph, options: DiffOptions, known: Known | None = None) -> None:
@@ -324,7 +323,7 @@ class GraphColumns:
         return len(self.graph)
 
     def with_functions(self, classes: Hashes) -> None:
-        """Say which function is which; everything that depends on it is made again."""
+        """Set the classes of functions; recompute everything that depends on them."""
         self.function_class = classes
         # Columns that are cached and contain the functions that nodes call.
         for name in ("node_label", "exact_scope_hashes", "structural_scope_hashes", "refined_rounds"):
@@ -341,7 +340,7 @@ class GraphColumns:
 
     @cached_property
     def block_start(self) -> list[int]:
-        """Where the nodes of each block begin, and those of the last end."""
+        """Return the first node of each block, and the end of the last."""
         starts: list[int] = np.searchsorted(self.block, np.arange(len(self.graph.functions) + 2)).tolist()
         return starts
 
@@ -448,7 +447,7 @@ class GraphColumns:
 
     @cached_property
     def edge_hash(self) -> Hashes:
-        """Return which output goes to which input; control edges have no place."""
+        """Return which output feeds which input, as a hash; control edges have no position."""
         graph = self.graph
         key = word_hashes(graph.keys)[graph.key]
         slot = graph.slot.astype(np.uint64)
@@ -508,7 +507,7 @@ class GraphColumns:
         return edges
 
     def refine(self, colour: Hashes, inward: bool, outward: bool) -> Hashes:
-        """Return one round of colour refinement: a node's hash takes in those of its neighbours, by direction and
+        """Run one round of colour refinement: the hash of a node includes those of its neighbours, by direction and
         slot."""
         parts = [colour]
         if inward:
@@ -525,7 +524,8 @@ class GraphColumns:
         return {}
 
     def neighbourhood_hashes(self, radius: int, direction: str = "both") -> Hashes:
-        """Return a hash of everything within `radius` steps: "both", only "in" (what it is made from) or only "out"."""
+        """Return a hash of everything within `radius` steps: "both" directions, only "in" (inputs) or only "out"
+        (users)."""
         if radius == 0:
             return self.node_label
         hashes = self.refined_rounds.get((radius, direction))
@@ -569,7 +569,7 @@ class GraphColumns:
         return combine_hashes(nodes, total[scopes.end] - total[:-1])
 
     def graph_hash(self) -> int:
-        """Return a number for the whole graph, whatever the order of its nodes: names, labels and edges."""
+        """Return a hash of the whole graph (names, labels, edges) that does not depend on the order of nodes."""
         # Nodes of functions may have the names of nodes of the main graph: the function's name tells them apart.
         blocks = np.concatenate((np.zeros(1, np.uint64), word_hashes(f.name for f in self.graph.functions)))
         name = self.scopes.node_path + blocks[self.block]

@@ -1,7 +1,7 @@
-"""Values of attributes: a canonical form for hashing, and plain values for people and machines.
+"""Values of attributes: a canonical form for hashing, and plain values for people and programs.
 
-A map has no order, a list of numbers may be packed or repeated, a function's name ends in a number that changes
-with every trace: none of this is a difference.
+The order of a map, the packing of a list of numbers, and the number at the end of a traced function's name make no
+difference.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HASH_FACTORS = np.array([0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C
 
 
 def word_hash(data: bytes | str) -> int:
-    """Return a 64-bit number for bytes or a word.
+    """Return a 64-bit hash of bytes or text.
 
     >>> word_hash("Relu") == word_hash(b"Relu"), word_hash("Relu") == word_hash("Relu6")
     (True, False)
@@ -49,7 +49,7 @@ def word_hash(data: bytes | str) -> int:
 
 
 def word_hashes(words: Iterable[str]) -> Hashes:
-    """Return one number a word."""
+    """Return one hash for each word."""
     return np.array([word_hash(word) for word in words], np.uint64)
 
 
@@ -73,7 +73,7 @@ def combine_hashes(*columns: Hashes) -> Hashes:
 
 
 def run_sums(values: Hashes, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Hashes:
-    """Sums of `values[start:stop]` for many runs at once, modulo 2^64.
+    """Return the sums of `values[start:stop]` for many runs, modulo 2^64.
 
     >>> run_sums(np.array([1, 2, 3], np.uint64), np.array([0, 1]), np.array([2, 1])).tolist()
     [3, 0]
@@ -93,7 +93,7 @@ def sums_by(keys: NDArray[np.int32], values: Hashes, count: int) -> Hashes:
 
 TRACE_NUMBER = re.compile(r"(?<=.)_\d+$")  # not of "_12" itself, which would leave no name
 # "__inference_train_step_199", "PartitionedCall-12" (TRACED); "_temp_" and a UUID in hex in savers, "hash_table_" and
-# a UUID in tables (TEMPORARY): the process makes them anew each time.
+# a UUID in tables (TEMPORARY): each process makes new ones.
 TRACED_NAME = re.compile(rb"^(?:__inference_|__forward_|__backward_|PartitionedCall-|StatefulPartitionedCall-)")
 NUMBER_AT_END = re.compile(rb"[_-]\d+$")
 TEMPORARY_NAME = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
@@ -109,9 +109,10 @@ def base_name(function: str) -> str:
 
 
 def canonical_bytes(value: AttrValue, library: Collection[str]) -> tuple[bytes, bytes]:
-    """Return the bytes of a value that always count, and those that only count with `constants`: numbers in tensors.
+    """Return the bytes of a value that always count, and those that count only with `constants`: the numbers in
+    tensors.
 
-    Names of functions of the library are left out: what they call is compared by body.
+    Names of library functions are left out: functions are compared by body.
     """
     which = value.WhichOneof("value")
     if which == "tensor":
@@ -135,7 +136,7 @@ def _function(function: Any, library: Collection[str]) -> bytes:
 
 
 def _steady_bytes(text: bytes) -> bytes:
-    """Return a string without what is random in it.
+    """Return a string without its random parts.
 
     >>> (
     ...     _steady_bytes(b"_temp_0123456789abcdef0123456789abcdef/part"),
@@ -290,7 +291,7 @@ def fingerprint(value: Any) -> str:
 
 
 def count_letters(value: Any) -> int:
-    """Count how many letters the texts in plain values have together.
+    """Return the total length of all strings in plain values.
 
     >>> count_letters({"old": "abc", "links": [{"node": "de"}, None, 7]})
     17

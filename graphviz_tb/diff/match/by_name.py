@@ -1,6 +1,6 @@
 """Match from the roots down: align numbered series by structure, then match nodes by name and op, or by name alone.
 
-Scopes of equal content are matched at once, so that only the paths to differences are walked.
+Scopes with equal content are matched at once, so that only the paths to differences are walked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from graphviz_tb.diff.match.numbered import MIN_FUNCTION_SHARE, count_op_types, 
 from graphviz_tb.limits import MAX_ALIGNED_PAIRS
 from graphviz_tb.model.columns import Ints, exists
 
-# The members of numbered series on both sides, aligned: which is which, which came or went.
+# The members of numbered series on both sides, aligned: pairs, additions, removals.
 
 Bags = Callable[[int], Counter[int]]  # the bag of a scope, counted once
 
@@ -63,8 +63,8 @@ def _shared_runs(
 
 
 def _likely_pairs(m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]) -> dict[int, int]:
-    """Places that go together if nothing speaks against it: as in an earlier series of these words, or by number; where
-    no number is on both sides, of as many, by place."""
+    """Return likely pairs of positions: as in an earlier series with the same words, or by number; if no number is on
+    both sides and there are as many, by position."""
     known = m.shifts.get(words, {})
     place = {member.number: index for index, member in enumerate(others)}
     top = m.tops[words] if words in m.decided and known else -1
@@ -76,7 +76,7 @@ def _likely_pairs(m: Matching, words: NameAffixes, mine: Sequence[Member], other
 def _align_scopes(
     m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]
 ) -> list[tuple[int, int]] | None:
-    """Align the members of a series of scopes: same content, same structure, then alike."""
+    """Align the members of a series of scopes: by content, then by structure, then by similarity."""
     tiers = [
         ([int(hashes_a[member.id]) for member in mine], [int(hashes_b[member.id]) for member in others])
         for hashes_a, hashes_b in (
@@ -100,7 +100,7 @@ def _alike_in_gaps(
     more: list[tuple[int, int]] = []
     bags = cache(partial(_count_ops, m.a)), cache(partial(_count_ops, m.b))
     for (a0, a1), (b0, b1) in gaps_between(pairs, (0, len(mine)), (0, len(others))):
-        # As many on both sides: nothing came or went between the aligned ones, each changed in its place.
+        # Equal counts: nothing was added or removed between the aligned ones, each changed in place.
         if a1 - a0 == b1 - b0:
             wanted = {number: b0 + number - a0 for number in range(a0, a1)}
         elif (a1 - a0) * (b1 - b0) <= MAX_ALIGNED_PAIRS:
@@ -189,23 +189,22 @@ def _equal_neighbours(side: GraphColumns, members: Sequence[Member], kept: set[i
     for _, run in groupby(range(len(members)), key=hashes.__getitem__):
         equal = list(run)
         left = [number for number in equal if number not in kept]
-        # A run of which none was kept came or went as a whole: there is nothing to confuse it with.
+        # A run without a match was added or removed as a whole, and cannot be confused with anything.
         if len(left) < len(equal):
             counts.update({members[number].id: len(equal) for number in left})
     return counts
 
 
 def match_from_roots(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings:
-    """Match below pairs of scopes by name.
+    """Match below pairs of matched scopes, by name.
 
-    Before: the pairs are matched. After: what has the same name (or the same place in a numbered series) and the same
-    op type below them is matched too.
+    Afterwards everything below them with the same name (or position in a numbered series) and op type is matched.
     """
     # Pairs of matched scopes still to be walked; `waiting` are those put off until all others are done.
     queue = deque(starts)
     waiting: deque[tuple[int, int]] = deque()
     while queue or waiting:
-        # With nothing else left to learn from, what was put off is matched one by one.
+        # When no further evidence can be found, match the deferred ones one by one.
         last = not queue
         old, new = waiting.popleft() if last else queue.popleft()
         if m.a.exact_scope_hashes[old] == m.b.exact_scope_hashes[new]:
@@ -218,9 +217,9 @@ def match_from_roots(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings
 
 
 def _is_undecided_series(m: Matching, old: int, new: int) -> bool:
-    """Return whether two scopes alone do not say which members of a series in them were added or removed.
+    """Return whether two scopes alone do not decide which members of a series were added or removed.
 
-    The slots of an optimizer are alike in every layer; the layers say which is new. They are looked at first.
+    The slots of an optimizer are equal in every layer; the layers decide, and are matched first.
     """
     there_a, there_b = _free_children(m, old, new)
     for words, mine, others in _indistinct_series(m, there_a, there_b):
@@ -246,8 +245,8 @@ def _free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dic
 def _indistinct_series(
     m: Matching, there_a: dict[str, int], there_b: dict[str, int]
 ) -> list[tuple[NameAffixes, list[Member], list[Member]]]:
-    """Return the series of scopes that differ in more than settings: of those where every name and every wire is the
-    same, each member changed in its place, whatever another one is like now."""
+    """Return the series of scopes that differ in more than settings. If every name and wire is the same, each member
+    changed in place, even if it now resembles another one."""
     same = (m.a.exact_scope_hashes, m.b.exact_scope_hashes), (m.a.scopes_in_place, m.b.scopes_in_place)
     return _shared_runs(there_a, there_b, *same)
 
@@ -255,12 +254,12 @@ def _indistinct_series(
 def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     """Match everything below two scopes of equal content, by the names below them."""
     a, b = m.a.scopes, m.b.scopes
-    # Of thousands of scopes in one another, the first that is walked matches what all of them hold.
+    # Of thousands of nested scopes, the first walk matches the content of all.
     if exists(m.to_b[a.nodes(old)]).all() and exists(m.scope_to_b[old + 1 : a.end[old]]).all():
         return
     rows_a, names_a = a.scopes_below(old)
     rows_b, names_b = b.scopes_below(new)
-    # Equal hashes of what they hold and of names below: sorted by the latter both columns agree, row by row.
+    # Content and names below have equal hashes: sorted by names, both columns agree row by row.
     if len(rows_a) == len(rows_b):
         yield ScopePairs(rows_a[np.argsort(names_a, kind="stable")], rows_b[np.argsort(names_b, kind="stable")], reason)
     nodes_a, nodes_b = a.nodes(old), b.nodes(new)
@@ -272,7 +271,7 @@ def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
 
 
 def _match_children(m: Matching, old: int, new: int) -> Generator[Proposal, None, list[tuple[int, int]]]:
-    """Match the scopes directly in two matched scopes; give back the pairs made."""
+    """Match the scopes directly inside two matched scopes; return the new pairs."""
     a, b = m.a.scopes, m.b.scopes
     there_a, there_b = _free_children(m, old, new)
     made: list[tuple[int, int]] = []
@@ -285,7 +284,7 @@ def _match_children(m: Matching, old: int, new: int) -> Generator[Proposal, None
             continue
         yield _match_series(m, True, words, mine, others, pairs)
         pairs_by_name = [(mine[i].id, others[j].id) for i, j in pairs]
-        # Twice the same pairs: those of one name get the better reason, since what has a partner keeps it.
+        # The same pairs twice: those of one name get the better reason, since the first match counts.
         yield scope_pairs([(row, other) for row, other in pairs_by_name if a.leaf[row] == b.leaf[other]], Reason.NAME)
         yield scope_pairs(pairs_by_name, Reason.SERIES)
         made += pairs_by_name
@@ -338,7 +337,7 @@ def _match_ops(m: Matching, old: int, new: int) -> Findings:
 
 
 def nodes_by_leaf(side: GraphColumns, nodes: Ints, partner: Ints) -> dict[str, int]:
-    """Free nodes by the last segment of their name; of those that occur twice the first by label is taken."""
+    """Return unmatched nodes by the last segment of their name; of two with one name, the first by label."""
     leaves = side.scopes.node_leaf
     by_name: dict[str, int] = {}
     for node in nodes.tolist():
@@ -373,8 +372,8 @@ def match_same_names(m: Matching) -> Findings:
 
 
 def match_same_places(m: Matching) -> Findings:
-    """Match free nodes of one name and other op types that take from, or give to, the same nodes: these were edited,
-    whatever was added or removed elsewhere."""
+    """Match unmatched nodes of one name with different op types if they have the same sources or users: these were
+    edited in place."""
     for mine, others in _free_by_scope(m):
         there = {m.b.scopes.node_leaf[new]: new for new in reversed(others)}
         for old in mine:
@@ -384,7 +383,7 @@ def match_same_places(m: Matching) -> Findings:
 
 
 def _in_one_place(m: Matching, old: int, new: int) -> bool:
-    """Return whether two nodes take from the same nodes in the same order, or give to the same nodes."""
+    """Return whether two nodes have the same sources in the same order, or the same users."""
     mine, other = m.a.graph, m.b.graph
     before = [m.to_b[mine.source[edge]] for edge in m.a.in_edges(old).tolist() if not mine.control[edge]]
     after = [other.source[edge] for edge in m.b.in_edges(new).tolist() if not other.control[edge]]

@@ -18,7 +18,7 @@ MIN_COMMON_SHARE = 0.5  # GumTree's minDice
 
 
 def match_containers(m: Matching) -> Findings:
-    """Match free scopes by the share of matched descendants, the deepest first, then what is in them by name."""
+    """Match unmatched scopes by the share of matched descendants, deepest first, then their contents by name."""
     rows_a, rows_b = _free_scopes(m)
     if not len(rows_a) or not len(rows_b):
         return
@@ -38,8 +38,8 @@ def match_containers(m: Matching) -> Findings:
 
 
 def _match_in_place(m: Matching) -> list[tuple[int, int]]:
-    """Free scopes of one name in matched scopes, where all nodes directly in them that have a partner have it there:
-    however much was added or removed in them, they are the same."""
+    """Match scopes of one name in matched scopes, if all their direct nodes with a partner have it in the other scope,
+    however many nodes were added or removed."""
     rows_a, rows_b = _free_scopes(m)
     there = {(int(m.b.scopes.parent[row]), m.b.scopes.leaf[row]): row for row in rows_b.tolist()}
     made: dict[int, int] = {}
@@ -73,7 +73,7 @@ class FreeScopes:
         self.known: dict[int, list[tuple[float, int]]] = {}
 
     def take(self, row: int) -> None:
-        """Return a scope is free no more."""
+        """Mark a scope as matched."""
         self.free.discard(row)
 
     def best_scope(self, old: int) -> int | None:
@@ -94,8 +94,8 @@ class FreeScopes:
         return -best[3] if best[0] else None
 
     def is_around_inner(self, old: int, new: int, made: Mapping[int, int]) -> bool:
-        """Return whether a scope that holds one scope and no more is around the partner of that scope: else what is in
-        it would say twice where it is."""
+        """Return whether a scope that holds exactly one scope encloses that scope's partner: else the move of its
+        content would be reported twice."""
         inner = made.get(old + 1, -1) if self.first_a[old + 1 : old + 2] == [self.first_a[old]] else -1
         if not exists(inner):
             return True
@@ -103,8 +103,7 @@ class FreeScopes:
         return self.first_b[new] == self.first_b[inner] or new in (parent[inner], parent[self.first_b[inner]])
 
     def shares_by_run(self, old: int) -> list[tuple[float, int]]:
-        """Return the runs that share enough with an old scope, those that share most first: Dice coefficient, and the
-        run."""
+        """Return the runs that share enough with an old scope, best first: Dice coefficient and run."""
         a, b = self.m.a.scopes, self.m.b.scopes
         partners = self.m.to_b[a.nodes(old)]
         partners = partners[exists(partners)]
@@ -118,7 +117,7 @@ class FreeScopes:
         return sorted(zip(share[enough].tolist(), runs[enough].tolist(), strict=True), reverse=True)
 
     def runs_around(self, rows: Ints, most: float) -> Ints:
-        """Return the runs with free scopes around some scopes, themselves counted, of no more than so many nodes."""
+        """Return the runs with unmatched scopes around some scopes, themselves included, up to a number of nodes."""
         b = self.m.b.scopes
         seen: set[int] = set()
         for row in rows.tolist():
@@ -156,12 +155,12 @@ def _free_scopes(m: Matching) -> tuple[Ints, Ints]:
     return np.flatnonzero(in_a).astype(np.int32), np.flatnonzero(in_b).astype(np.int32)
 
 
-# Content that went elsewhere as a whole: into a new scope, out of an old one.
+# Content that moved as a whole: into a new scope, or out of an old one.
 
 
 def match_wrapped(m: Matching) -> Findings:
-    """Match the content of a block with that of a scope of the other side that holds the same: all went into it, or
-    out of it."""
+    """Match the content of a block with a scope of the other side that holds the same: everything was wrapped, or
+    unwrapped."""
     a, b = m.a, m.b
     for root in a.scopes.roots:
         other = int(m.scope_to_b[root])
@@ -181,7 +180,7 @@ def match_wrapped(m: Matching) -> Findings:
 
 
 def _scope_around_all(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
-    """Return the scope below `other` that holds nearly all of it, where most names in it are those below `root`, which
+    """Return the scope below `other` that holds nearly all of it, if most of its names are those below `root`, which
     has no such scope; -1 for none."""
     if exists(_innermost_holder(side, root)):
         return -1
@@ -202,7 +201,7 @@ def _innermost_holder(side: GraphColumns, row: int) -> int:
 
 
 def _uncounted_children(side: GraphColumns, row: int) -> set[str]:
-    """Return the last segments, without counted numbers, of what is directly in a scope."""
+    """Return the last segments, without counters, of the direct children of a scope."""
     scopes = side.scopes
     leaves = [scopes.leaf[child] for child in scopes.children(row)]
     leaves += [scopes.node_leaf[node] for node in scopes.own_nodes(row).tolist()]
@@ -223,9 +222,9 @@ def _is_same_inside(side: GraphColumns, root: int, partner: GraphColumns, other:
 
 
 def match_followers(m: Matching) -> Findings:
-    """Match nodes that are left in a scope with nodes of the same name and op where their siblings went.
+    """Match the remaining nodes of a scope with nodes of the same name and op where their siblings were matched.
 
-    Before: some children of a scope are matched with children of another. After: so are those of the same name.
+    Requires that some children of the scope are matched with children of another scope.
     """
     # What was free in each new scope, looked at once: all of a graph may have gone there, from thousands of scopes.
     known: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
@@ -249,7 +248,7 @@ def match_followers(m: Matching) -> Findings:
 
 
 def _ways_between_scopes(m: Matching) -> list[tuple[int, int]]:
-    """From which scopes to which (not their partners) matched children went, most children first."""
+    """Return pairs of scopes that are no partners but share matched children, most children first."""
     a, b = m.a.scopes, m.b.scopes
     old, new = m.matched_pairs()
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))
@@ -263,7 +262,7 @@ def _ways_between_scopes(m: Matching) -> list[tuple[int, int]]:
     places: Counter[int] = Counter()
     for number in np.argsort(-counts, kind="stable").tolist():
         mine, other = int(pairs[0, number]), int(pairs[1, number])
-        # Most children first, so that the bound leaves out only where few of them went.
+        # Most children first, so that the limit only drops pairs with few of them.
         if free[mine] and places[mine] < MAX_FOLLOWED_PLACES:
             places[mine] += 1
             ways.append((mine, other))

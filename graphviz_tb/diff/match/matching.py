@@ -134,10 +134,10 @@ def align_members(
     likely: dict[int, int],
     table: PairSequences = common_subsequence,
 ) -> list[tuple[int, int]] | None:
-    """Align two sequences: by the first tier of hashes, then what lies between by the next, weaker one.
+    """Align two sequences: by the first tier of hashes, then the gaps by the next, weaker tier.
 
-    Before: each tier gives one hash for each member of either side. After: pairs of places, ascending on both sides;
-    None where `table` makes none.
+    Each tier has one hash for each member of either side. Returns pairs of positions, ascending on both sides; None if
+    `table` gives none.
     """
     (first_a, first_b), *_ = tiers
     gaps = [((0, len(first_a)), (0, len(first_b)))]
@@ -203,7 +203,7 @@ class Reason(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodePairs:
-    """Nodes that go together, `old[i]` with `new[i]`; one that has a partner by then keeps it."""
+    """Matched nodes, `old[i]` with `new[i]`; a node that already has a partner keeps it."""
 
     old: Ints
     new: Ints
@@ -212,7 +212,7 @@ class NodePairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScopePairs:
-    """Scopes that go together, in the same way."""
+    """Matched scopes; a scope that already has a partner keeps it."""
 
     old: Ints | Longs
     new: Ints | Longs
@@ -237,10 +237,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """A numbered series of scopes or nodes, aligned: the places that go together in the members of either side.
+    """A numbered series of scopes or nodes, aligned: pairs of positions in the members of either side.
 
-    `gone` and `come` count, for each member of either side without a partner, the equal neighbours that it
-    cannot be distinguished from.
+    `gone` and `come` count, for each member without a partner, the equal neighbours that it cannot be distinguished
+    from.
     """
 
     scopes: bool
@@ -346,7 +346,7 @@ class Matching:
         self.scope_reason = np.zeros(len(self.a.scopes), np.int32)
 
     def take(self, result: Proposal) -> None:
-        """Write down what a step has found; what has a partner already keeps it."""
+        """Record the result of a step; whatever already has a partner keeps it."""
         if isinstance(result, NodePairs):
             self._join(result, self.to_b, self.to_a, self.reason)
         elif isinstance(result, ScopePairs):
@@ -360,7 +360,7 @@ class Matching:
             self.exchange(result)
 
     def _join(self, pairs: NodePairs | ScopePairs, to_b: Ints, to_a: Ints, reason: Ints) -> None:
-        # A step may have found its pairs before another one was written down: what has a partner is skipped here.
+        # A step may compute its pairs before another step's are recorded: skip nodes that have a partner.
         if len(pairs.old) == 1:  # only saves time: there may be hundreds of thousands of such steps
             mine, other = pairs.old[0], pairs.new[0]
             if not exists(to_b[mine]) and not exists(to_a[other]):
@@ -373,10 +373,10 @@ class Matching:
     def align(self, aligned: Aligned) -> None:
         """Remember which numbers shifted, and which members cannot be distinguished from their neighbours."""
         words, mine, others = aligned.words, aligned.mine, aligned.others
-        # Members came or went; without that another number is a rename that somebody made.
+        # Members were added or removed; without that, a new number is a deliberate rename.
         caused = len(aligned.pairs) < max(len(mine), len(others))
         moved = {mine[i].number: others[j].number for i, j in aligned.pairs}
-        # The first series of these words is kept, unless members came or went in this one, which says more.
+        # Keep the first series of these words, unless this one added or removed members: better evidence.
         known = self.shifts.setdefault(words, moved)
         self.caused[words] = self.caused.get(words, False) or caused
         if caused and any(known.get(number) != new for number, new in moved.items()):
@@ -388,7 +388,7 @@ class Matching:
         shifted.update({mine[i].id: caused for i, j in aligned.pairs if mine[i].number != others[j].number})
         if not aligned.scopes:
             return
-        # Where an earlier series of these words decided which members came, those of this one are not in doubt.
+        # An earlier series of these words already decided which members were added.
         if words not in self.decided:
             self.equals.update({("old", True, row): count for row, count in aligned.gone.items()})
             self.equals.update({("new", True, row): count for row, count in aligned.come.items()})
@@ -396,7 +396,7 @@ class Matching:
             self.decided.add(words)
 
     def exchange(self, exchanged: Exchanged) -> None:
-        """Forget what was undecided of the members of a run."""
+        """Forget the undecided matches of the members of a run."""
         for key in [("old", True, row) for row in exchanged.old] + [("new", True, row) for row in exchanged.new]:
             self.equals.pop(key, None)
         for row, shifted in exchanged.shifted.items():
@@ -407,7 +407,7 @@ class Matching:
     def longest_common(
         self, mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int] | None = None
     ) -> list[tuple[int, int]] | None:
-        """Return the longest common subsequence; None where its table, or all tables together, would be too large."""
+        """Return the longest common subsequence; None if its table, or all tables together, would be too large."""
         cells = len(mine) * len(other)
         if cells > min(MAX_TABLE_CELLS, MAX_ALIGNMENT_CELLS - self.cells):
             return None

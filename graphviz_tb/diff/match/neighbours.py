@@ -1,6 +1,7 @@
-"""Places of free nodes: an input or an output of a matched node, with the label of the free node that is there.
+"""Places of unmatched nodes: an input or output of a matched node, with the label of the unmatched node there.
 
-The nodes at each place are counted once and updated with each match: a step looks only at what the last one changed.
+The nodes at each place are counted once and updated with each match, so a step examines only what the previous one
+changed.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from graphviz_tb.model.paths import without_digits
 
 
 class FreePlaces:
-    """The places of one side: of place p, `owner[p]` is the node it belongs to and `what[p]` a hash of the rest.
+    """The places of one side: of place p, `owner[p]` is its matched node and `what[p]` a hash of the rest.
 
-    Where the owner is matched, `count[p]` free nodes lie there, and `total[p]` is the sum of their ids: the id of the
-    only one.
+    If the owner is matched, `count[p]` unmatched nodes are there, and `total[p]` is the sum of their ids: the id if
+    there is only one.
     """
 
     def __init__(self, side: GraphColumns, partner: Ints, label: Hashes) -> None:
@@ -64,7 +65,7 @@ class FreePlaces:
         self._changed += [self.place[gone], self.place[come]]
 
     def changed_places(self) -> Longs:
-        """Return the places with one free node whose number is another than when this was last asked."""
+        """Return the places with one unmatched node whose count changed since the last call."""
         places = np.unique(np.concatenate([np.zeros(0, np.int64), *self._changed]))
         self._changed = []
         alone: Longs = places[self.count[places] == 1]
@@ -111,10 +112,10 @@ class FreePlacePairs:
         self.b.take(new)
 
     def lone_pairs(self) -> tuple[Longs, Longs]:
-        """Return the nodes that are the only ones at their places on both sides, once for each place.
+        """Return the nodes that are alone at their places on both sides, once for each place.
 
-        Before: of each pair that was given back earlier one node at least is matched. So any place that matters has
-        changed on one side: no other is looked at.
+        At least one node of each pair returned earlier is matched by now, so only places that changed need to be
+        examined.
         """
         a, b = self.a, self.b
         others = b.changed_places()
@@ -137,10 +138,10 @@ def _place_keys(owner: Ints, what: Hashes) -> Hashes:
 
 
 def _match_around(m: Matching, same_label: bool = True) -> Findings:
-    """Match free neighbours of matched nodes until nothing moves.
+    """Match unmatched neighbours of matched nodes until nothing changes.
 
-    Before: some nodes are matched. After: a free node is matched where it is the only one with its op type (and its
-    attributes, first) at its place beside a matched node, on both sides.
+    A node is matched if it is the only one with its op type (first: and its attributes) at its place next to a matched
+    node, on both sides.
     """
     free = min(map(len, m.count_unmatched()))
     beside: list[FreePlacePairs] = []
@@ -168,13 +169,13 @@ def _match_around(m: Matching, same_label: bool = True) -> Findings:
 
 
 def _match_one_step(beside: FreePlacePairs) -> list[tuple[int, int]]:
-    """Return the nodes one edge away that go together."""
+    """Return the matching nodes one edge away."""
     old, new = beside.lone_pairs()
     return _unambiguous(old.tolist(), new.tolist())
 
 
 def _unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]:
-    """Pairs most places vote for; a node that two partners are proposed for goes to the one with more votes.
+    """Return the pairs with the most votes; a node proposed for two partners gets the one with more votes.
 
     >>> _unambiguous([1, 1, 2], [5, 5, 5])
     [(1, 5)]
@@ -194,9 +195,9 @@ def _unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]
 
 
 def match_constants(m: Matching) -> Findings:
-    """Match constants that have one user each by their users, whatever was matched before.
+    """Match constants with one user each by their users, replacing earlier matches.
 
-    Before: most ops are matched. After: a constant is matched with the one at the same input of its user's partner.
+    Requires that most ops are matched. A constant is matched with the one at the same input of its user's partner.
     """
     there = _single_uses(m.b)
     pairs = []
@@ -205,7 +206,7 @@ def match_constants(m: Matching) -> Findings:
         if exists(other) and int(m.to_b[node]) != other:
             pairs.append((node, other))
     before = m.to_a[[other for _, other in pairs]]
-    # Both ends are freed first: a constant may hold the partner that its user says is another's.
+    # Unmatch both ends first: a constant may have the partner that its user assigns to another one.
     yield Apart(np.array([*(node for node, _ in pairs), *before[exists(before)].tolist()], np.int32))
     yield node_pairs(pairs, Reason.SPREAD)
 
@@ -220,7 +221,7 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
     return dict(zip(keys, graph.source[edges].tolist(), strict=True))
 
 
-# Nodes with a neighbourhood of their own, wherever they went.
+# Nodes with a unique neighbourhood, in any scope.
 #
 # Neighbourhoods are compared by Weisfeiler-Lehman hashes, largest radius first; a node that is found anchors what lies
 # around it, as in GumTree (Falleri et al., ASE 2014).
@@ -230,7 +231,7 @@ NEIGHBOURHOOD_RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "bot
 
 
 def match_anchors(m: Matching, radii: tuple[tuple[int, str], ...] = NEIGHBOURHOOD_RADII) -> Findings:
-    """Match free nodes whose neighbourhood occurs once on each side, the largest radius first."""
+    """Match unmatched nodes whose neighbourhood is unique on each side, largest radius first."""
     for radius, direction in radii:
         free_a, free_b = m.count_unmatched()
         if not len(free_a) or not len(free_b):
@@ -256,7 +257,7 @@ def _plausible(m: Matching, old: Ints, new: Ints, radius: int) -> tuple[Ints, In
 
 
 def _unique_pairs(m: Matching, hash_a: Hashes, hash_b: Hashes, free_a: Ints, free_b: Ints) -> tuple[Ints, Ints]:
-    """Free nodes of compared blocks whose hash occurs once among the free nodes of either side."""
+    """Return unmatched nodes of compared blocks whose hash is unique among the unmatched nodes of either side."""
     blocks_a, blocks_b = m.block_pair()
     # With the number of the pair of blocks: a node of one function is never matched with one of another.
     key_a = combine_hashes(hash_a[free_a], blocks_a[m.a.block[free_a]].astype(np.int64).view(np.uint64))
@@ -268,7 +269,7 @@ def _unique_pairs(m: Matching, hash_a: Hashes, hash_b: Hashes, free_a: Ints, fre
 
 
 def _once(keys: Hashes) -> tuple[Hashes, Ints]:
-    """Return the keys that occur once, and where."""
+    """Return the keys that occur once, and their positions."""
     values, first, count = np.unique(keys, return_index=True, return_counts=True)
     return values[count == 1], first[count == 1].astype(np.int32)
 
@@ -277,10 +278,9 @@ def _once(keys: Hashes) -> tuple[Hashes, Ints]:
 
 
 def match_keras_layers(m: Matching) -> Findings:
-    """Match layers by the names that somebody gave, by class and configuration, then by the class alone; of equal ones
-    by name.
+    """Match Keras layers by names that a person chose, by class and configuration, then by class; equal ones by name.
 
-    Before: nothing is matched. After, where both graphs are Keras models: what goes together without crossing.
+    Requires that nothing is matched. If both graphs are Keras models, pairs that do not cross are matched.
     """
     if not m.a.graph.layers or not m.b.graph.layers:
         return
@@ -307,14 +307,14 @@ def match_keras_layers(m: Matching) -> Findings:
 
 
 def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
-    """Pairs by name, where one model has all layers of the other by name and settings, and somebody named those that
-    take other tensors: only wires are others, and some layers were added or removed. Else None."""
+    """Return pairs by name if one model has all layers of the other with the same names and settings, and a person
+    named those with other inputs: only wires differ, and layers were added or removed. Else None."""
     there = m.b.graph.index[0]
     pairs = [(node, there[name]) for node, name in enumerate(m.a.graph.name) if name in there]
     if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):
         return None
     moved = [old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new]]
-    # Of a series of which one came or went, numbers are no names.
+    # In a series with an addition or removal, numbers are no names.
     alone = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
     series = {without_digits(name) for name in alone}
     numbered = any(without_digits(m.a.graph.name[old]) in series for old in moved)
@@ -322,8 +322,8 @@ def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
 
 
 def _kept_layers(m: Matching) -> list[tuple[int, int]]:
-    """Pairs of layers of the same name, settings and sources, where somebody gave the name, or where as many layers of
-    their kind were counted on both sides."""
+    """Return pairs of layers with the same name, settings and sources, if a person chose the name, or both sides count
+    as many layers of their kind."""
     counted = [
         Counter(_layer_hash(side, node) for node in range(len(side)) if _is_counted(side, node)) for side in (m.a, m.b)
     ]
@@ -339,15 +339,15 @@ def _kept_layers(m: Matching) -> list[tuple[int, int]]:
 
 
 def _is_counted(side: GraphColumns, node: int) -> bool:
-    """Return whether a layer has the name that Keras makes of its class, as `dense_1`."""
+    """Return whether Keras made the name of a layer from its class, as `dense_1`."""
     stem = side.scopes.node_leaf[node].rstrip("0123456789_").replace("_", "")
     kind = str(side.labels.configurations.get(node, {}).get("class", ""))
     return stem == kind.lower().rstrip("0123456789_")
 
 
 def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
-    """For each layer whose name somebody gave what it is but for its settings; for one that was counted what no layer
-    of the other side has."""
+    """Return a key for each layer: for names that a person chose everything except the settings; for a counted name a
+    unique value."""
     leaves = side.scopes.node_leaf
     counted = {leaf for run in series_runs(leaves, other.scopes.node_leaf).values() for leaf in run.values()}
     whole = zip(leaves, side.in_place.tolist(), strict=True)
@@ -355,9 +355,10 @@ def _given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int
 
 
 def _likely_layers(m: Matching) -> dict[int, int]:
-    """Pair layers that probably correspond: those of one name; if both models have as many, also those at one position.
+    """Pair layers that probably correspond: those with one name; if both models have as many, also those at one
+    position.
 
-    Keras counts layers on while a program runs: where less than half of the names are equal, numbers prove nothing.
+    Keras counts layers while a program runs: if less than half of the names are equal, numbers prove nothing.
     """
     there = {name: position for position, name in enumerate(m.b.scopes.node_leaf)}
     same = {position: there[name] for position, name in enumerate(m.a.scopes.node_leaf) if name in there}

@@ -1,4 +1,4 @@
-"""Match functions by body, whatever number TensorFlow put behind the name.
+"""Match functions by name and body, ignoring the number that TensorFlow appends to the name.
 
 same body, same name ▶ same body, same name but for the number ▶ same name ▶ name but for the number
 ▶ called by matched nodes ▶ same body ▶ most ops in common
@@ -38,14 +38,14 @@ MIN_FUNCTION_SHARE = (
 def _body_hashes(side: GraphColumns) -> Hashes:
     """Return a hash for each function of its body, arguments and results, callees by their own bodies."""
     count = len(side.graph.functions)
-    # At first callers see no difference between functions; each round tells apart what differs one call deeper.
+    # At first all functions look equal to callers; each round distinguishes those that differ one call deeper.
     side.with_functions(np.zeros(count, np.uint64))
     known = 0
     for _ in range(MAX_DISTINGUISHED_CALLS):
         hashes = _one_round(side)
         side.with_functions(hashes)
         distinct = len(np.unique(hashes))
-        # The classes only get finer: where there are no more of them they stay as they are.
+        # Classes only get finer: if their number is unchanged, they are final.
         if distinct == known:
             break
         known = distinct
@@ -67,7 +67,7 @@ def _one_round(side: GraphColumns) -> Hashes:
 
 
 def match_functions(m: Matching) -> None:
-    """Fill `m.functions` and tell both sides which calls are equal."""
+    """Fill `m.functions`, and set on both sides which calls are equal."""
     if not m.a.graph.functions or not m.b.graph.functions:
         share_classes(m)
         return
@@ -167,7 +167,7 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
 
 
 def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:
-    """Pair those that share most, best first."""
+    """Pair those with the most in common, best first."""
     bags_a = {index: count_op_types(m.a, m.a.body(index)) for index in mine}
     bags_b = {index: count_op_types(m.b, m.b.body(index)) for index in others}
     scored = sorted(
@@ -194,15 +194,15 @@ def dice_coefficient(bag: Counter[int], other: Counter[int]) -> float:
     0.6666666666666666
     """
     total = bag.total() + other.total()
-    # A large one is compared with many small ones: what only the larger one has is not looked at.
+    # A large one is compared with many small ones: skip ops that only the larger one has.
     small, large = (bag, other) if len(bag) < len(other) else (other, bag)
     return 2 * sum(min(count, large[key]) for key, count in small.items()) / total if total else 1.0
 
 
 def share_classes(m: Matching) -> None:
-    """Give functions that are one for their callers one hash on both sides: paired ones, and those of one body.
+    """Give matched functions, and functions of one body, one hash on both sides.
 
-    TensorFlow writes the same function several times; which copy is called is nothing.
+    TensorFlow writes the same function several times; it does not matter which copy is called.
     """
     count = len(m.a.graph.functions)
     # Over both libraries; functions of the new graph are counted from `count` on.
@@ -217,7 +217,8 @@ def share_classes(m: Matching) -> None:
 
 
 def _same_bodies(m: Matching) -> list[tuple[int, int]]:
-    """Functions of one body, each with the first that has it; those of the new graph are counted behind the old."""
+    """Group functions with one body, each with the first that has it; functions of the new graph are counted after the
+    old."""
     if m.bodies is None:
         return []
     known: dict[int, int] = {}
@@ -225,9 +226,9 @@ def _same_bodies(m: Matching) -> list[tuple[int, int]]:
     return [(known.setdefault(body, index), index) for index, body in enumerate(bodies)]
 
 
-# Match what updates, saves and initialises variables by variable: the numbers behind its names are counted.
+# Match updates, savers and initialisers by variable: their names only contain counters.
 #
-# w ─▶ AssignSubVariableOp_3   ◀─ Mul_7        before a layer came
+# w ─▶ AssignSubVariableOp_3   ◀─ Mul_7        before a layer was added
 # w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       now, and `AssignSubVariableOp_3` is of the new layer
 
 MAX_ALIKE_USERS = 3  # uses of one variable in one update: what more nodes take is no part of one variable's update
@@ -237,8 +238,8 @@ Place = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
 
 def match_by_variable(m: Matching) -> Findings:
-    """Match again what hangs on matched variables outside of the model and of gradients, where it is matched with what
-    hangs on other ones."""
+    """Rematch nodes outside of the model and of gradients that depend on matched variables, if they were matched with
+    nodes of other variables."""
     outside = _outside_model(m.a), _outside_model(m.b)
     if not outside[0].any() or not outside[1].any():
         return
@@ -263,8 +264,8 @@ def match_by_variable(m: Matching) -> Findings:
 
 
 def _other_uses(m: Matching) -> Findings:
-    """Take apart what has different uses, under different names: a parameter is no slot of an optimizer, whatever both
-    look like."""
+    """Split matches with different uses and different names: a parameter is no slot of an optimizer, even if both look
+    equal."""
     mine, there = ({variable.node: variable.use for variable in side.graph.meaning.variables()} for side in (m.a, m.b))
     a, b = m.a.scopes, m.b.scopes
     old = [
@@ -285,7 +286,8 @@ def _other_uses(m: Matching) -> Findings:
 
 
 def _as_gradients(m: Matching) -> list[int]:
-    """Return the old nodes of the model that went to gradients, and those of gradients that went to the model."""
+    """Return the old nodes of the model that were matched with gradients, and those of gradients matched with the
+    model."""
     old, new = m.matched_pairs()
     gradient = m.a.graph.meaning.flow().gradient[old], m.b.graph.meaning.flow().gradient[new]
     went = (gradient[0] != gradient[1]) & ~m.parents_match(old, new)
@@ -293,7 +295,7 @@ def _as_gradients(m: Matching) -> list[int]:
 
 
 def _is_counted(m: Matching, old: int, new: int) -> bool:
-    """Return whether only counted numbers are others in the last segments of two names."""
+    """Return whether the last segments of two names differ only in counters."""
     leaves = m.a.scopes.node_leaf[old], m.b.scopes.node_leaf[new]
     return leaves[0] == leaves[1] or NUMBER.sub("", leaves[0]) == NUMBER.sub("", leaves[1])
 
@@ -329,8 +331,7 @@ def _feeding(m: Matching, outside: tuple[Bools, Bools]) -> list[tuple[int, int]]
 
 
 def _users(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Iterator[tuple[int, int]]:
-    """Yield the users of two nodes that go together: as many of each op type at each input, in the order of their
-    numbers."""
+    """Yield the users of two matched nodes: as many of each op type at each input, in the order of their numbers."""
     mine, other = _by_place(m.a, outside[0], old), _by_place(m.b, outside[1], new)
     for place, before in mine.items():
         after = other.get(place, [])
@@ -357,7 +358,7 @@ def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list
 
 
 def _inputs(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Iterator[tuple[int, int]]:
-    """Pair what two nodes outside of the model take at the same input, of one op type."""
+    """Pair the sources of two nodes outside of the model at the same input, if their op types are equal."""
     if not outside[0][old] or not outside[1][new] or takes_any_number(m.a, old):
         return
     a, b = m.a.graph, m.b.graph
@@ -371,7 +372,7 @@ def _inputs(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> It
 
 
 def takes_any_number(side: GraphColumns, node: int) -> bool:
-    """Return whether an op takes as many inputs as there are: it collects something of each variable, and lists it."""
+    """Return whether an op takes any number of inputs: it collects one from each variable."""
     graph = side.graph
     definition, op = graph.node_def(node), graph.op_types[graph.op[node]]
     listed = definition is not None and any(key in definition.attr for key in ("N", "dtypes"))

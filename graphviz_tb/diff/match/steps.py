@@ -45,7 +45,7 @@ from graphviz_tb.model.paths import natural_name_key
 
 
 def _match_series_by_wires(m: Matching) -> Findings:
-    """Pair the members of runs of equal scopes anew where their wires to their surroundings identify them."""
+    """Rematch the members of runs of equal scopes where their wires to the surroundings identify them."""
     forward = m.a.graph.meaning.model(), m.b.graph.meaning.model()
     for old_rows, new_rows in _series_runs(m):
         # Where there are as many on both sides none is missing.
@@ -101,9 +101,9 @@ def _series_runs(m: Matching) -> list[tuple[list[int], list[int]]]:
 
 
 def _wire_ends(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bools) -> set[tuple[int, int, bool]]:
-    """Return the neighbours of a scope within its parent: the node (in the new graph's numbers), the wire, and whether
-    it comes in; of a scope of the model, those that are (`forward`): gradients and optimizers are matched by the very
-    guess that is in doubt."""
+    """Return the neighbours of a scope within its parent: the node (numbered as in the new graph), the wire, and
+    whether it is an input. For a scope of the model only neighbours in the model (`forward`) count: gradients and
+    optimizers were matched by the guess in doubt."""
     scopes, around = side.scopes, int(side.scopes.parent[row])
     wires = set()
     own = forward[scopes.nodes(row)].any()
@@ -123,7 +123,7 @@ def _wire_ends(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bo
 
 
 def _exchange_members(m: Matching, old_rows: list[int], new_rows: list[int], pairs: list[tuple[int, int]]) -> Findings:
-    """Take the members of a run apart and match them as `pairs` say."""
+    """Unmatch the members of a run and match them by `pairs`."""
     a, leaves = m.a.scopes, m.b.scopes.leaf
     # The scopes with all scopes in them.
     rows = np.concatenate([np.arange(row, int(a.end[row]), dtype=np.int32) for row in old_rows])
@@ -135,7 +135,7 @@ def _exchange_members(m: Matching, old_rows: list[int], new_rows: list[int], pai
     yield from match_from_roots(m, [(old_rows[i], new_rows[j]) for i, j in pairs])
 
 
-# Of several ops that are alike, the one that came or went is that which is wired as none was.
+# Of several similar ops, the added or removed one is that with new wiring.
 #
 # add = x + a, add_1 = add + b       now       add = a + b: the first is gone, whatever the second is called
 
@@ -219,16 +219,16 @@ def _score(m: Matching, old: int, new: int) -> int:
     return inputs + sum((int(b.slot[edge]), int(b.target[edge])) in given for edge in m.b.out_edges(new).tolist())
 
 
-# Graphs that have little in common: what went elsewhere on thin evidence is not the same after all.
+# Graphs with little in common: matches across scopes on weak evidence are wrong.
 
 UNRELATED_SHARE = "unrelated"  # the code of the notice
 FEW_NODES = 0.4  # share of the smaller graph that is matched
 
 
 def _doubt_matches(m: Matching) -> Findings:
-    """Take back matches that lead from scope to scope, if the graphs are unrelated.
+    """Remove matches between different scopes if the graphs are unrelated.
 
-    After: of two graphs with little in common only what is at the same place is matched.
+    Two graphs with little in common keep only matches at the same place.
     """
     matched = int(exists(m.to_b).sum())
     if matched >= FEW_NODES * min(len(m.a), len(m.b)):
@@ -264,7 +264,7 @@ def match_graphs(a: GraphColumns, b: GraphColumns) -> Matching:
 
 
 def _matching_steps(m: Matching) -> Findings:
-    """Yield the findings of all steps, in order; each step sees the recorded matches of those before it."""
+    """Yield the results of all steps, in order; each step sees the recorded matches of the earlier ones."""
     # Blocks of the old graph that were matched.
     done: set[int] = set()
     for _ in range(MAX_CALL_ROUNDS):
@@ -283,7 +283,7 @@ def _matching_steps(m: Matching) -> Findings:
 
 
 def _match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
-    """Match the main graphs, or two functions, or several pairs at once."""
+    """Match the main graphs, two functions, or several pairs at once."""
     roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
     yield scope_pairs(roots, Reason.NAME)
     yield from match_keras_layers(m)
@@ -309,7 +309,7 @@ def _match_arguments(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
 
 
 def _pair_called_functions(m: Matching) -> bool:
-    """Pair free functions that matched calls name by the same attribute; say whether there were any."""
+    """Pair unmatched functions that matched calls name by the same attribute; return whether there were any."""
     taken = set(m.functions.values())
     # Node and attribute (`body`, `cond`, `then_branch`) say which call it is.
     there = {(call.node, call.attr): call.function for call in m.b.graph.calls}

@@ -32,7 +32,8 @@ MAX_TEXT_RATIO = 10  # times as long as what fits may a text be whose names are 
 
 
 def wrap_text(text: str, most: int, size: int) -> list[str]:
-    """`text` on one or two lines of at most `most` pixels. What does not fit loses the middle of its longest names.
+    """Wrap `text` on one or two lines of at most `most` pixels. Names that do not fit lose their middle, the longest
+    first.
 
     >>> wrap_text("a/b/c: rewired; input 1 (second): y → gradients/mean/Size", 200, 11)
     ['a/b/c: rewired; input 1 (second):', 'y → gradients/mean/Size']
@@ -72,7 +73,7 @@ def _last_segments(name: str, letters: int) -> str:
 
 
 def _broken_lines(text: str, most: int, size: int) -> list[str]:
-    """Break `text` at the best place into two lines that fit; [] where there is none."""
+    """Break `text` at the best place into two lines that fit; [] if there is none."""
     if text_width(text, size) <= most:
         return [text]
     if len(text) > MAX_LINES * most:
@@ -134,7 +135,7 @@ def _brief_unit(change: Change) -> str:
 
 
 def _edited_places(source: MatchedGraphs, change: Change, names: Mapping[int, Where]) -> list[Where]:
-    """Return the nodes of the merged graph that a change edits; what only takes what was exchanged is none of these."""
+    """Return the nodes of the merged graph that a change edits, without the users of a replacement."""
     edits = change.edits
     new = {*edits.added, *(node for _, node in edits.ops), *(node for _, node, _ in edits.attributes)}
     new |= {node for _, node in edits.inputs if change.kind == "rewired"}
@@ -142,7 +143,7 @@ def _edited_places(source: MatchedGraphs, change: Change, names: Mapping[int, Wh
 
 
 def _brief_setting(setting: Setting | SettingPart) -> str:
-    """Describe a setting that is another."""
+    """Describe a changed setting."""
     new = value_text(setting.new)
     ends = f"{value_text(setting.old)} → {new}"
     if setting.key == "op":
@@ -204,13 +205,12 @@ class Merged:
     """The merged graph.
 
     `signs` is the sign of each changed node: + − ~ →, `lines` its changes in a few words; `scopes` the former names of
-    moved or renamed scopes; `beside` the input that changed at nodes that take it from an added node, or
-    took it from
-    a removed one; `lost` are removed inputs, `gained` added ones, of rewired nodes: (node, place of the input).
-    `shown` are the places to be seen, of each change the first ones: of each the first that exists, a layer or a node.
-    `layers` are scopes that a change is about, with what changed in a few words; of those in `settings` no op in them
-    says it. `places` are the changes that are at several places, each in a few words, with the nodes that it edits;
-    `edited` are the nodes that any change edits.
+    moved or renamed scopes; `beside` the changed input of nodes that take it from an added node, or took it from a
+    removed one; `lost` are removed inputs, `gained` added ones, of rewired nodes: (node, position of the input).
+    `shown` are the places to show: of each change the first layer or node that exists. `layers` are changed scopes,
+    each described in a few words; for those in `settings` no op inside shows the change. `places` are the changes at
+    several places, each described in a few words, with the nodes that it edits; `edited` are the nodes that any change
+    edits.
     """
 
     graph_def: GraphDef
@@ -256,7 +256,7 @@ def _new_place(source: MatchedGraphs, node: int) -> Where:
 def _old_places(source: MatchedGraphs) -> dict[int, Where]:
     """Where each removed node of the old graph is in the merged one."""
     old, new, functions = source.old_side, source.new_side, source.functions
-    # Names of scopes in the new graph: a scope that went must not fall into another one that has its name.
+    # Names of scopes in the new graph: a removed scope must not merge with an unrelated one of its name.
     standing = set(new.scopes.name)
     # By old scope its name in the merged graph; rows are in preorder, so the parent's is known.
     paths: list[str] = []
@@ -306,11 +306,11 @@ def _free_name(inside: str, name: str, taken: Collection[Where], numbers: dict[W
 
 
 def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int, Where], primary: bool = True) -> None:
-    """Say what became of the nodes and scopes of one change; only primary ones are shown, what follows is counted."""
+    """Mark the nodes and scopes of one change. Only primary ones are shown; consequences are counted."""
     # Consequences first: the words of a cause for the same op are written last, and count.
     for inner in change.consequences:
         _mark(merged, source, inner, names, False)
-    # A function's change only counts what is inside: that is what is drawn.
+    # The change of a function only wraps those inside, which are drawn.
     if change.inside:
         for inner in change.inside:
             _mark(merged, source, inner, names, primary)
@@ -330,7 +330,7 @@ def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int
         merged.beside.update(_new_input_takers(change, source))
     if change.kind in ("changed", "rewired"):
         words = _brief_change(change)
-        # What was exchanged is signed itself; its users are only connected anew.
+        # A replacement is signed itself; its users are only rewired.
         exchanged = bool(edits.added or edits.removed)
         for _, node in edits.inputs if exchanged else ():
             merged.beside.setdefault(_new_place(source, node), "reconnected")
@@ -351,8 +351,8 @@ def _attribute_words(change: Change, key: str, words: str) -> str:
 
 
 def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tuple[Where, ...]]:
-    """Say what changed at the scopes that a change names, and give back what is to be seen: these, where no op says it,
-    else the `nodes`. A name that is no scope's is not looked for."""
+    """Mark the scopes that a change names. Return the places to show: these scopes if no op shows the change, else
+    `nodes`. Names of nonexistent scopes are skipped."""
     places: list[Where] = [("", new or "") for _, new in ((change.old, change.new), *change.also)]
     for place in dict.fromkeys(places):
         merged.layers.setdefault(place, []).append(_brief_change(change))
@@ -363,7 +363,7 @@ def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tup
 
 
 def _new_input_takers(change: Change, source: MatchedGraphs) -> Iterator[tuple[Where, str]]:
-    """Yield the nodes that take an input from an added node, or no longer from a removed one, with the new input."""
+    """Yield the nodes that take an input from an added node, or took one from a removed node, with the new input."""
     wires = {wire.node.new: wire for wire in change.links if wire.node}
     for _, node in change.edits.inputs:
         where = _new_place(source, node)
@@ -372,7 +372,7 @@ def _new_input_takers(change: Change, source: MatchedGraphs) -> Iterator[tuple[W
 
 
 def _mark_moved(merged: Merged, source: MatchedGraphs, edits: NodeEdits) -> None:
-    """Say that nodes, and scopes with all in them, have another name, and what it was."""
+    """Mark nodes, and scopes with their contents, as renamed, with their former name."""
     for old, node in edits.nodes:
         where = _new_place(source, node)
         merged.signs.setdefault(where, "→")
@@ -387,7 +387,7 @@ def _mark_moved(merged: Merged, source: MatchedGraphs, edits: NodeEdits) -> None
 
 
 def _first_places(source: MatchedGraphs, change: Change, names: dict[int, Where]) -> list[Where]:
-    """Nodes that represent a change in the picture: of those that were added or removed one that the text names."""
+    """Return the nodes that represent a change in the picture: of added and removed ones one that the text names."""
     edits = change.edits
     if edits.removed:
         return [names[_named_node(source.old, edits.removed, change.old)]]
@@ -439,7 +439,7 @@ def _moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int,
 
 
 def _add_lost_edges(merged: Merged, source: MatchedGraphs, changes: Comparison, names: dict[int, Where]) -> None:
-    """Give nodes that are wired anew their old inputs back, to be drawn as gone, and note the new ones."""
+    """Restore the old inputs of rewired nodes, to be drawn as removed, and record the new ones."""
     bodies: dict[str, Any] = {f.signature.name: f.node_def for f in merged.graph_def.library.function}
     nodes: dict[Where, NodeDef] = {("", node.name): node for node in merged.graph_def.node}
     for function, body in bodies.items():
@@ -448,7 +448,7 @@ def _add_lost_edges(merged: Merged, source: MatchedGraphs, changes: Comparison, 
         where = _new_place(source, new)
         for wire in source.rewires(old, new):
             before, after = wire.before, wire.after
-            # The same sources: nothing came or went.
+            # The same sources: nothing was added or removed.
             if wire.reordered:
                 continue
             if exists(after):

@@ -79,8 +79,8 @@ LOST_DASHES = (6, 3)  # longer than those of control edges (4, 3): both occur in
 
 @dataclass(frozen=True, eq=False)
 class Overlay(Colouring):
-    """The colouring of a diff. `sign` is by row; `words` the second lines; `edges` what became of each edge
-    (0 nothing, 1 came, 2 gone)."""
+    """The colouring of a diff. `sign` is by row; `words` the second lines; `edges` the state of each edge (0 unchanged,
+    1 added, 2 removed)."""
 
     changes: Comparison
     sign: list[str]
@@ -93,7 +93,7 @@ class Overlay(Colouring):
         return LIGHT if self.theme.name == "light" else DARK
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Pale where nothing changed, tinted and signed where something did, plain where something in it did."""
+        """Return the fill: pale if unchanged, tinted and signed if changed, plain if something inside changed."""
         sign = self.sign[path[-1]]
         # The colour of a box without a colouring, before it is made paler or gets a firmer border.
         usual = plain_fill(self.theme, is_drawn_as_op(self.hierarchy, path[-1]))
@@ -148,7 +148,7 @@ class Overlay(Colouring):
         return legend_rows
 
     def rows(self, change: Change) -> Iterator[LegendRow]:
-        """Yield the rows of one change; of a function's those inside."""
+        """Yield the legend rows of one change; of a function, those of the changes inside."""
         if not change.inside:
             yield self.row(change)
         for inner in change.inside:
@@ -210,8 +210,8 @@ def change_line(change: Change) -> str:
 def first_picture(
     coloured: Model, painter: Overlay, where: list[Where | None], merged: Merged, options: PictureOptions
 ) -> tuple[Picture, int]:
-    """Return the picture with a way to each change open, and to more of their places as long as all can be read, and
-    the number of changes that it does not show; with the groups of `options` open, if these name any."""
+    """Return a picture that shows each change, with further places of each as long as it stays legible, and the number
+    of changes not shown. Groups named in the `options` are opened instead."""
     if options.open:
         return coloured.picture(options), 0
     hierarchy = coloured.hierarchy
@@ -239,7 +239,7 @@ def is_legible(scene: Scene) -> bool:
 
 
 def _diff_title(changes: Comparison) -> str:
-    """Return the names of the two files, with as many of the folders around them as distinguish one from the other.
+    """Return the names of the two files, with as many parent folders as distinguish them.
 
     >>> from graphviz_tb.diff.comparison import Comparison
     >>> _diff_title(Comparison((), "runs/a.pb", "runs/b.pb"))
@@ -278,7 +278,7 @@ def _make_overlay(
     edges = edge_states(hierarchy, signs, where, merged)
     group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)) or "renamed")
     sign_training(hierarchy, changes, signs, words)
-    # Last: a layer that a change names says what changed, rather than how much in it did.
+    # Last: a layer named by a change shows the change, rather than the number of changes inside.
     for row, lines in blocks_with_one_change(hierarchy, where, merged).items():
         if signs[row] == HOLDS_SIGN:
             signs[row], words[row] = "~", _joined_lines(lines)
@@ -296,19 +296,18 @@ def _scope_rows(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
 
 
 def _merged_second_line(merged: Merged, where: Where) -> str:
-    """Return the changes at a node; where these are too long, their number."""
+    """Return the changes at a node, or their number if the text is too long."""
     lines = merged.lines.get(where, ())
     return _joined_lines(lines) if lines else merged.beside.get(where, "")
 
 
 def _joined_lines(lines: Sequence[str]) -> str:
-    """Return several changes in one line; where these are too long, their number."""
+    """Return several changes in one line, or their number if the text is too long."""
     return first_fitting("; ".join(lines), format_counted_noun(len(lines), "change")) if len(lines) > 1 else lines[0]
 
 
 def _pale_theme(theme: Theme) -> Theme:
-    """Return the theme without the colour of reference edges and marks: in a diff it would look like what was
-    removed."""
+    """Return the theme without the colour of reference edges and marks, which would look like removals in a diff."""
     return replace(theme, mark=theme.data, sign=theme.background, reference=theme.secondary)
 
 
@@ -320,8 +319,8 @@ PICTURE_OPTIONS = ("theme", "direction", "title", "legend", "wrap")  # and for i
 
 @dataclass(frozen=True, eq=False)
 class Both:
-    """The graphs of a diff, merged when that is first asked for, and what is drawn of them, once; `view` says what of
-    them is hidden, aside and titled. What is open and how it is coloured is the diff's own."""
+    """The two graphs of a diff, merged on first use, and cached drawings. `view` says what is hidden, aside and titled;
+    the diff itself decides what is open and how it is coloured."""
 
     changes: Comparison
     view: SavedView | None = None
@@ -330,7 +329,7 @@ class Both:
 
     @cached_property
     def merged_graphs(self) -> Merged:
-        """Return the nodes of both, and what became of each."""
+        """Return the nodes of both graphs, with the state of each."""
         return merge_graphs(self.changes)
 
     @cached_property
@@ -363,8 +362,8 @@ class Both:
         return self._painters[theme]
 
     def picture(self, options: PictureOptions) -> Picture:
-        """Return the groups on the way to the changes are open, as many as can be read on one screen, unless `options`
-        say what is."""
+        """Return the picture with the groups around changes open, as many as stay legible on one screen, unless
+        `options` name groups."""
         if options not in self._drawn:
             self._drawn.clear()  # the last one is kept, as a model does
             self._drawn[options] = self._picture(options)

@@ -58,10 +58,9 @@ def row_places(hierarchy: Hierarchy) -> list[Where | None]:
 def group_signs(
     hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str], away: str = "renamed"
 ) -> None:
-    """Give groups their sign: wholly added or removed ones that, moved or renamed ones `→`, others with changes in
-    them `HOLDS_SIGN`; calls of functions with changes in them too, through any number of calls. `away` is the word for
-    what has another name.
-    """
+    """Set the sign of groups: of those added or removed as a whole that of their ops, `→` for moved or renamed ones,
+    `HOLDS_SIGN` for others with changes inside, and for calls of functions with changes, through any number of calls.
+    `away` is the word for a former name."""
     # Signs go from ops to groups, from functions to their calls, and so on until no call gets one.
     _sign_groups(hierarchy, signs, moved)
     calls = _calls_by_function(hierarchy)
@@ -75,7 +74,7 @@ def group_signs(
             words.setdefault(row, "function changed")
         fresh = [row for row in _hold_called(hierarchy, signs, called) if row in calls]
     _say_groups(hierarchy, signs, words, away)
-    # Those at the bound are marked, not what is around them.
+    # Calls at the bound are marked, but not the groups around them.
     for row in called:
         signs[row] = HOLDS_SIGN
         words.setdefault(row, "function changed")
@@ -91,8 +90,7 @@ def _calls_by_function(hierarchy: Hierarchy) -> dict[int, list[int]]:
 
 
 def _hold_called(hierarchy: Hierarchy, signs: list[str], called: Iterable[int]) -> list[int]:
-    """Give the groups around ops in which something changed the sign of that, where they have none, and give them
-    back."""
+    """Set `HOLDS_SIGN` on unsigned groups around changed ops; return these groups."""
     parents, seen, made = hierarchy.parent, set[int](), []
     for call in called:
         # A group does not count constants, weights and summaries among its ops.
@@ -107,7 +105,7 @@ def _hold_called(hierarchy: Hierarchy, signs: list[str], called: Iterable[int]) 
 
 
 def _sign_groups(hierarchy: Hierarchy, signs: list[str], moved: dict[int, str]) -> None:
-    """Return the signs of groups from those of the ops in them."""
+    """Return the signs of groups, from the signs of their ops."""
     nodes, counts, ordinary = _signs_below(hierarchy, signs)
     groups = ~exists(hierarchy.node)
     some = (nodes[:-1].any(axis=0) | (ordinary[-1] > 0)) & groups
@@ -115,7 +113,7 @@ def _sign_groups(hierarchy: Hierarchy, signs: list[str], moved: dict[int, str]) 
         signs[row] = HOLDS_SIGN
     for row, sign in moved.items():
         signs[row] = sign
-    # `SIGNS[1:3]` are + and −: all nodes below bear it.
+    # `SIGNS[1:3]` are + and −: all nodes below have it.
     for sign, number in zip(SIGNS[1:3], nodes, strict=False):
         for row in np.flatnonzero((number == counts) & (counts > 0) & groups).tolist():
             signs[row] = sign
@@ -137,8 +135,8 @@ def _say_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], a
 
 
 def _signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count by row the nodes at or below it with each sign (one line a sign), all of them, and with each sign those
-    that are ordinary ops: no constants, weights or summaries."""
+    """Return, by row, the number of nodes at or below it with each sign (one line a sign), of all nodes, and of
+    ordinary ops with each sign (no constants, weights, summaries)."""
     inside = exists(hierarchy.node)
     nodes, counts = _rows_of_signs(hierarchy, signs, inside)
     ordinary, _ = _rows_of_signs(hierarchy, signs, inside & (hierarchy.mark == Mark.NONE))
@@ -146,8 +144,8 @@ def _signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np
 
 
 def blocks_with_one_change(hierarchy: Hierarchy, where: Sequence[Where | None], merged: Merged) -> dict[int, list[str]]:
-    """Return the groups that hold one of the places of a change, not all, and no other change, with its words: of three
-    equal blocks each says what changed in it."""
+    """Return the groups that hold some but not all places of a change, and no other change, with its description: three
+    equal blocks each show their change."""
     row_at = {place: row for row, place in enumerate(where) if place is not None}
     edited = np.zeros(len(hierarchy.name), np.int64)
     edited[[row for place in merged.edited if (row := row_at.get(place, -1)) >= 0]] = 1
@@ -186,7 +184,7 @@ def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[s
 
 
 def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -> None:
-    """Sign the ops that take a constant with another value: beside a box it is a small disc."""
+    """Sign the ops that take a constant with a changed value: the constant itself is drawn as a small disc."""
     graph, rows = hierarchy.graph, hierarchy.row_of_node
     pairs = np.flatnonzero((graph.mark[graph.beside.mark] == Mark.CONSTANT) & graph.beside.inward)
     takers = zip(rows[graph.beside.mark[pairs]].tolist(), rows[graph.beside.host[pairs]].tolist(), strict=True)
@@ -196,7 +194,7 @@ def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -
 
 
 def _rows_of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """By row: how many of `among` at or below it bear each sign (one line a sign), and how many there are."""
+    """Return, by row, how many of `among` at or below it have each sign (one line a sign), and how many there are."""
     own = np.array([SIGNS.index(sign) for sign in signs]) * among
     marks = [own == number for number in range(1, len(SIGNS))]
     # Prefix sums over rows, a line for each sign and one for how many; (signs + 1, rows + 1).
@@ -206,8 +204,8 @@ def _rows_of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) ->
 
 
 def _count_words(every: list[int], ordinary: list[int], ops: int | None, away: str) -> str:
-    """Return how much changed in a group, short enough for a box; constants, weights and summaries, which no box
-    counts, where nothing else did.
+    """Describe the changes in a group, short enough for a box. Constants, weights and summaries count only if nothing
+    else changed.
 
     >>> (
     ...     _count_words([1, 0, 2, 0, 0], [1, 0, 1, 0, 0], 22, "moved"),
@@ -225,9 +223,8 @@ def _count_words(every: list[int], ordinary: list[int], ops: int | None, away: s
 
 
 def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:
-    """Return the state of each edge: 0 unchanged, 1 added, 2 removed. All edges of a new node are added, all of a
-    removed one removed; of other nodes those that `merged` lists.
-    """
+    """Return the state of each edge: 0 unchanged, 1 added, 2 removed. All edges of an added node are added, all of a
+    removed one removed; for other nodes `merged` lists them."""
     graph = hierarchy.graph
     states = np.zeros(graph.edge_count, np.uint8)
     # By node; a node that the hierarchy leaves out has no row.
@@ -259,13 +256,13 @@ ADDED_STATE, REMOVED_STATE, KEPT_STATE = 1, 2, 0
 
 
 class FlatEdgeIndex:
-    """Finds the flat edges behind each line and each stub. `states` says what became of each edge."""
+    """Finds the flat edges behind each line and stub. `states` has the state of each edge."""
 
     def __init__(self, hierarchy: Hierarchy, view: View, states: np.ndarray) -> None:
         self.states = states
         self.hierarchy = hierarchy
         self.levels: dict[RowPath, Metagraph] = {}
-        # Levels by their paths, through all open groups: what an identity is an index of.
+        # Levels by their paths, through all open groups: identities are indexes into them.
         todo = [view]
         while todo:
             level = todo.pop()
@@ -274,7 +271,7 @@ class FlatEdgeIndex:
 
     @cached_property
     def edges_between(self) -> EdgesBetween:
-        """Return the edges from one row to another, looked for only where something is drawn beside a box."""
+        """Return the edges from one row to another; computed only for boxes with marks."""
         return EdgesBetween(self.hierarchy)
 
     def route(self, scene: Scene, route: Route) -> set[int]:
@@ -344,19 +341,18 @@ def ways_to_changes(
     most: int = MAX_BOXES_TO_CHANGES,
     closed: Collection[int] = (),
 ) -> tuple[list[RowPath], int]:
-    """Return the groups to open so that the changes are seen, and how many of them have no room.
+    """Return the groups to open to show the changes, and the number of changes that do not fit.
 
-    Before: `shown` are the rows of each change, those of the most severe first. After: of the first
-    `MAX_OPENED_CHANGES` changes one row is seen, however many boxes that takes; others in `most` boxes in all. Groups
-    that
-    are added, removed or renamed as a whole stay closed, and so do the rows `closed`.
+    `shown` are the rows of each change, most severe first. One row of each of the first `MAX_OPENED_CHANGES` changes is
+    shown, however many boxes that needs; further ones as long as there are at most `most` boxes. Groups that are added,
+    removed or renamed as a whole stay closed, and so do the rows `closed`.
     """
     groups = GroupPaths(hierarchy)
     opened: dict[RowPath, None] = {}
     # By the group around a row and its sign, how many were open when it had no room: until one more is, it has none.
     full: dict[tuple[GroupPath | None, str], int] = {}
     boxes, unseen = groups.boxes(0), {number for number, rows in enumerate(shown) if rows}
-    # One row of each change, then what else there is room for.
+    # One row of each change, then others while there is room.
     firsts = (
         (number, row, MAX_BOXES_PER_CHANGE)
         for number, rows in enumerate(shown[:MAX_OPENED_CHANGES])
@@ -402,21 +398,21 @@ class GroupPath:
 
 
 class GroupPaths:
-    """The groups around each row, where it is shown first: through the first call of the function that it is in.
+    """The groups around each row, at the first place that shows it: through the first call of its function.
 
-    All rows of a function share the way to it, which is walked once. Of a longer way only the `MAX_NESTED_OPEN_GROUPS`
-    outer groups are known.
+    All rows of a function share the path to it. Of a longer path, only the `MAX_NESTED_OPEN_GROUPS` outer groups are
+    known.
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self.callers = _first_callers(hierarchy)
-        # By row; None for what is shown nowhere, as nothing that is shown calls its function.
+        # By row; None if nothing shown calls the row's function.
         self._known: dict[int, GroupPath | None] = {-1: None, 0: GroupPath((0,), None, 0)}
         self._boxes: dict[int, int] = {}
 
     def innermost_group(self, row: int) -> GroupPath | None:
-        """Return the innermost group around a row of those that are known; None where the row is shown nowhere."""
+        """Return the innermost known group around a row; None if the row is not shown."""
         way: dict[int, None] = {}
         outer = self._outer_box(row)
         while outer not in self._known and outer not in way:
@@ -451,8 +447,8 @@ class GroupPaths:
 def _groups_around(
     around: GroupPath | None, own: str, signs: Sequence[str], closed: Collection[int]
 ) -> Iterator[RowPath]:
-    """Yield the groups around a node of sign `own`, from the outside in, up to one that is new, gone or renamed as a
-    whole like it, or `closed`."""
+    """Yield the groups around a node of sign `own`, from the outside in, up to the first that is added, removed or
+    renamed as a whole, or `closed`."""
     outwards: list[RowPath] = []
     # Without the root, which is always open.
     while around is not None and around.depth:

@@ -1,1 +1,1 @@
-"""Changes in words: text, JSON, Markdown."""
+"""Changes as text, JSON and Markdown."""

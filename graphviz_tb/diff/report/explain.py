@@ -1,4 +1,4 @@
-"""Changes in words: text for a terminal, JSON for machines, markdown for a pull request."""
+"""Reports of changes: text for a terminal, JSON for programs, Markdown for a pull request."""
 
 from __future__ import annotations
 
@@ -107,12 +107,13 @@ def verdict(changes: Comparison) -> str:
 
 
 def _sum_lines(changes: Comparison) -> str:
-    """Ops, parameters and operations of the whole; of models that are the same also what their form leaves out."""
+    """Return lines with the ops, parameters and operations of both graphs; for equal models also what the form leaves
+    out."""
     numbers = changes.numbers
     ops = numbers["ops"][1]
     whole = [format_counted_noun(ops, "op")] if ops is not None and numbers["ops"][0] == ops else []
     unseen = [f"not in this form: {', '.join(changes.left_out)}"] if changes.left_out and changes.same else []
-    # Equal graphs whose operations are others only declare their shapes otherwise.
+    # Equal graphs with different operation counts only declare different shapes.
     shown = {word: pair for word, pair in numbers.items() if not (changes.same and word == "flops")}
     return "; ".join([*whole, *differing_words(shown, *changes.bounds()), *unseen])
 
@@ -268,5 +269,5 @@ def escape_markdown(words: str) -> str:
     ('a\\\\_b', True)
     """
     marked = "".join(f"\\{letter}" if letter in "\\`*_<>[]#|~" else letter for letter in printable(words))
-    # Behind an @ a sign without width: what is left is no name of a user.
+    # A zero-width character after an @ keeps it from mentioning a user.
     return marked.replace("@", "@\u200b")

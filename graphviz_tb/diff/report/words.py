@@ -1,4 +1,4 @@
-"""One change in words: a sign, what it is about, and a few facts."""
+"""The description of one change: a sign, its subject, and a few facts."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def change_head(change: Change, types: int = MAX_TYPES) -> str:
 
 
 def _unit_head(change: Change, unit: Unit, types: int) -> str:
-    """Return the headline of ops, a scope or a function that was added or removed."""
+    """Return the headline of added or removed ops, scopes or functions."""
     if _names_apart(change):
         listed = [change.name, *((new if new is not None else old) or "" for old, new in change.also)]
         shown = ", ".join(listed[:MAX_PLACES]) + (", …" if len(listed) > MAX_PLACES else "")
@@ -111,7 +111,7 @@ def _order_words(order: LayerOrder) -> str:
 
 
 def _order_neighbours(names: Sequence[str], stay: Sequence[str], order: Sequence[str], other: Sequence[str]) -> str:
-    """Where names are in an order, beside what stays: `after a, b`, or `before c` for what is after nothing new."""
+    """Return the position of names relative to names that stay: `after a, b`, or `before c` if they come first."""
     ahead = {name: [each for each in order[: order.index(name)] if each in stay] for name in names}
     there = {name: [each for each in other[: other.index(name)] if each in stay] for name in names}
     if all(ahead[name] and ahead[name][-1] not in there[name] for name in names):
@@ -121,14 +121,14 @@ def _order_neighbours(names: Sequence[str], stay: Sequence[str], order: Sequence
 
 
 def _listing(names: Sequence[str]) -> str:
-    """Names, each once and by its last segment, the first few of many."""
+    """Return the last segments of names, without duplicates, shortened to the first few."""
     leaves = list(dict.fromkeys(map(last_segment, names)))
     return ", ".join(leaves[:MAX_PLACES]) + (", …" if len(leaves) > MAX_PLACES else "")
 
 
 def _names_apart(change: Change) -> bool:
-    """Return whether ops of one type were added or removed at places that have other names than the first, so that no
-    name is that of all, or layers of one class at several places."""
+    """Return whether ops of one type, or layers of one class, were added or removed at places with different names, so
+    that no single name describes all."""
     unit = change.unit
     if unit is None or unit.parts or not change.also:
         return False
@@ -189,8 +189,8 @@ def _both(change: Change) -> str:
 
 
 def _place_of_own_weights(change: Change) -> int | None:
-    """Return the side, old or new, on which a module has weights of its own; None for any other change. On the other
-    side it bears the name of the module that it shares them with."""
+    """Return the side, old or new, on which a module has its own weights; None for any other change. On the other side
+    it has the name of the module that it shares them with."""
     if change.setting is None or change.key != "weights":
         return None
     values = [change.setting.old, change.setting.new]
@@ -214,8 +214,9 @@ def _unit_words(change: Change, content: Unit, most: int) -> str:
 
 
 def wire_words(change: Change) -> str:
-    """Where something came into a wire, or went out of one: ` between a and b`; nothing where it is more than one."""
-    # (source, target) of the wire that was cut to put it in, or that was closed when it went.
+    """Return the position of an insertion or removal in a wire: ` between a and b`; "" if several wires are
+    affected."""
+    # (source, target) of the wire into which it was inserted, or that was joined by its removal.
     ends: set[tuple[str | None, str]] = set()
     for wire in change.links:
         ends.add((wire.old if change.kind == "added" else wire.new, wire.taker))
@@ -244,7 +245,7 @@ def value_text(plain: Any) -> str:
     """
     if plain is None or plain == "":
         return "nothing"
-    # e.g. versions, of which empty parts say nothing.
+    # For example versions, whose empty parts mean nothing.
     if isinstance(plain, Mapping):
         return ", ".join(
             f"{key} {value_text(part)}" for key, part in plain.items() if part or isinstance(part, bool | int)
@@ -296,7 +297,7 @@ def change_facts(change: Change) -> Iterator[str]:
 
 
 def program_line_words(old: str | None, new: str | None) -> str:
-    """Say which line of the program a change is about; both where its text is another.
+    """Return the program line behind a change; both lines if their text differs.
 
     >>> program_line_words("m.py:40 x = relu(x)", "m.py:41 x = relu(x)"), program_line_words("m.py:7 f(x)", None)
     ('at m.py:41 x = relu(x)', 'was at m.py:7 f(x)')
@@ -310,8 +311,8 @@ def program_line_words(old: str | None, new: str | None) -> str:
 
 
 def consequence_words(change: Change) -> bool:
-    """Return whether a change has other places that its headline does not tell: what moved counts its children there,
-    and an order its blocks."""
+    """Return whether a change has other places that its headline does not cover: the headline of a move counts the
+    children, that of an order its blocks."""
     order = change.rewiring.order if change.rewiring else None
     told = change.kind == "moved" or _names_apart(change) or (order is not None and order.blocks is not None)
     return bool(change.also) and not told
@@ -322,8 +323,8 @@ def differing_words(
     bounds_before: Mapping[str, int] = MappingProxyType({}),
     bounds_after: Mapping[str, int] = MappingProxyType({}),
 ) -> list[str]:
-    """Return the numbers that differ, with their difference; operations to three digits. Some are bounds, as indexes
-    into `BOUND_WORDS`; of two kinds of numbers nobody knows the difference.
+    """Return the numbers that differ, with their difference; operations to three digits. Some are bounds, given as
+    indexes into `BOUND_WORDS`; the difference of two kinds of bounds is unknown.
 
     >>> differing_words({"ops": (4, 4), "parameters": (10, 12), "flops": (3_370_000, 1_370_000)})
     ['10 → 12 parameters (+2)', '3.37 M → 1.37 M FLOPs (−2 M)']
@@ -369,7 +370,7 @@ def following_words(change: Change) -> list[Change]:
 
 
 def behind_words(change: Change) -> str:
-    """Return how much follows from a change, in a line; nothing where nothing does."""
+    """Return the number of consequences of a change, in a line; "" if there are none."""
     told = following_words(change)
     if not told:
         return ""
@@ -380,14 +381,13 @@ def behind_words(change: Change) -> str:
 
 
 def _wire(wire: InputWire) -> str:
-    """Return an input with what it took and takes; the op that takes it, where it is not that of the change."""
+    """Return an input with its old and new source; with the op that takes it, if that is not the change's own."""
     node = f" of {wire.taker}" if wire.taker else ""
     return f"{place_words(wire)}{node}: {wire.old or 'nothing'} → {wire.new or 'nothing'}"
 
 
 def place_words(wire: InputWire) -> str:
-    """Return which input of a node: its number as in the file, and in a word, so that nobody asks where counting
-    begins.
+    """Return the position of an input: its number as in the file, and in a word, so that the base of counting is clear.
 
     >>> (
     ...     place_words(InputWire(1, "a", "b")),

@@ -1,7 +1,7 @@
 """Groups by name: boxes whose names begin with the same words, where the flow allows it.
 
 Start with the first word and take every family of names that is connected and not most of the level. All families
-together must be drawable as boxes without a cycle; where they are not, try the families of one more word.
+together must be drawable as boxes without a cycle; otherwise try families of one more word.
 """
 
 from __future__ import annotations

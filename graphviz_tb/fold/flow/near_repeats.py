@@ -44,7 +44,7 @@ class Likeness:
         return unlike if unlike <= UNLIKE * self.size else -1
 
     def is_reduced(self, ops: Counter[str]) -> bool:
-        """Whether a stretch holds nothing that a repetition does not, and half of it."""
+        """Whether a stretch contains only content of a repetition, and at least half of it."""
         return 2 * ops.total() >= self.size and all(self.ops[kind] >= count for kind, count in ops.items())
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
@@ -53,7 +53,7 @@ class Likeness:
 
 
 def _likeness(turn: Sequence[SequenceElement], types: OpTypes) -> Likeness | None:
-    """The ops of a repetition; None where it is too small to tell."""
+    """Return the ops of a repetition; None if it is too small to compare."""
     ops: Counter[str] = Counter()
     for element in turn:
         ops.update(types.of(element.box))
@@ -224,17 +224,17 @@ def _boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
 
 
 def _alike_end(element: SequenceElement, other: SequenceElement) -> bool:
-    """Whether two stretches end alike: in ops of one type, or in scopes of one name."""
+    """Return whether two stretches end with ops of one type, or with scopes of one name."""
     return _ends_match(element.box.last_row(), other.box.last_row(), element.box, other.box)
 
 
 def _alike_begin(element: SequenceElement, other: SequenceElement) -> bool:
-    """Whether two stretches begin alike."""
+    """Return whether two stretches begin with ops of one type, or with scopes of one name."""
     return _ends_match(element.box.first_row(), other.box.first_row(), element.box, other.box)
 
 
 def _ends_match(row: FlowBox, other: FlowBox, box: FlowBox, whole: FlowBox) -> bool:
-    """Whether the rows at the ends of two boxes are alike."""
+    """Return whether the rows at the ends of two boxes match."""
     if _is_named_scope(box) and _is_named_scope(whole):
         return name_form(box.name) == name_form(whole.name)
     return row.symbol == other.symbol or (
@@ -248,8 +248,8 @@ def _is_named_scope(box: FlowBox) -> bool:
 
 
 def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldContext) -> bool:
-    """Whether elements are scopes of one class, numbered in the order of the flow, which differ in nothing that has
-    weights: blocks of two kinds in turn."""
+    """Return whether elements are scopes of one class, numbered in flow order, with equal weights: alternating blocks
+    of two kinds."""
     boxes = _boxes_of(elements)
     if not _are_numbered(boxes):
         return False
@@ -260,8 +260,8 @@ def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldCont
 
 
 def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> bool:
-    """Whether two elements are blocks of one stage: scopes of one class, numbered in order, that hold the same ops but
-    for a tenth; only the first may take larger steps."""
+    """Return whether two elements are blocks of one stage: scopes of one class, numbered in order, with at least nine
+    tenths of their ops in common; only the first may take larger steps."""
     boxes = _boxes_of(pair)
     like = _likeness(pair[1:], setting.types) if _are_numbered(boxes) else None
     return (

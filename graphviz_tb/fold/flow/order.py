@@ -56,12 +56,12 @@ def _find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[in
 
 
 def _min_global_readers(dag: Dag, box: int) -> int:
-    """Return the number of readers, at as many depths, that a value used all over the level has at least."""
+    """Return the least number of readers, at as many depths, of a value used all over the level."""
     return MIN_BROADCAST_READERS if dag.before[box] else MIN_INPUT_READERS
 
 
 def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
-    """Return whether boxes are far apart: its layers, or those of one part, such as an encoder."""
+    """Return whether boxes are far apart, all of them or those of one part, such as an encoder."""
     return place_span(place, users) >= len(dag) / MIN_SPAN_PART
 
 

@@ -55,7 +55,7 @@ from graphviz_tb.options import GroupOptions
 def fold_by_flow(
     hierarchy: Hierarchy, series: list[SeriesRun], options: GroupOptions
 ) -> tuple[list[NewGroup], tuple[Notice, ...]]:
-    """Return all new groups of a file, inner ones before those around them; and notices."""
+    """Return all new groups of a file, inner groups before outer ones; and notices."""
     # Fold one level of each kind; all equal levels apply the same plan.
     levels, symbols = level_columns(hierarchy), SymbolTable()
     types, widths = OpTypes(hierarchy), ChannelWidths(hierarchy)
@@ -143,7 +143,7 @@ def _labels_in_code(level: Siblings) -> list[str]:
 
 
 def _name_layers_as_in_code(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> None:
-    """Give the boxes of layers the names that the program gives them, in place."""
+    """Rename the boxes of layers, in place, as the program names them."""
     called = hierarchy.labels
     for box in walk_boxes(list(boxes)) if called else ():
         box.name = called.get(box.row, box.name)

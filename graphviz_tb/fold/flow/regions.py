@@ -1,7 +1,7 @@
 """Flow of one level: independent parts, narrow places, the regions between them, and repeats.
 
-A place is narrow where a single box is all that is used after it. Such boxes are dominators of the end that
-post-dominate the beginning. What is between two of them is a region, with branches and an exit:
+A place is narrow if everything after it uses only one box. Such boxes are dominators of the end that post-dominate the
+beginning. The stretch between two of them is a region, with branches and an exit:
 
        ┌─▶ b ─▶ c ─┐
   a ───┤           ├──▶ e ──▶ f       narrow after a, e and f: the region is {b, c, d, e},
@@ -61,7 +61,7 @@ LARGE_GROUP_SHARE, NEARLY_ALONE_BOXES = 0.3, 5
 
 
 def _reading_cost(boxes: Sequence[FlowBox]) -> int:
-    """Count the boxes a reader sees who opens each distinct group once."""
+    """Return the number of boxes that a reader sees who opens each distinct group once."""
     seen: set[int] = set()
     total = len(boxes)
     todo = list(boxes)
@@ -102,7 +102,7 @@ def _dissolve_groups(boxes: list[FlowBox], limit: int, total: int) -> list[FlowB
 
 
 def _open_plain_stages(boxes: list[FlowBox], limit: int) -> list[FlowBox]:
-    """Show the stacks of all stages at once, if there is room and no head is nearly a repetition itself."""
+    """Replace all stages by their stacks if there is room and no head nearly equals a repetition."""
     stages = [box for box in boxes if box.how == GroupOrigin.STAGE and not box.is_repetition]
     if not stages or any(_is_head_counted(box) for box in stages):
         return boxes
@@ -162,7 +162,7 @@ def _fold_flow(dag: Dag, setting: FoldContext, limit: int, deep: int = 0) -> lis
 def _fold_independent_parts(
     dag: Dag, order: FlowOrder, parts: list[list[int]], early: set[int], setting: FoldContext, deep: int
 ) -> list[FlowBox]:
-    """Fold independent parts, each alone, and stack equal ones sideways. What feeds several comes first."""
+    """Fold independent parts separately, and stack equal ones sideways. Boxes that feed several parts come first."""
     place = order.place
     first = [dag.boxes[index] for index in sorted(early, key=place.__getitem__)]
     folded: list[FlowBox] = []
@@ -175,7 +175,7 @@ def _fold_independent_parts(
 
 
 def _fold_branch(dag: Dag, members: list[int], setting: FoldContext, deep: int) -> FlowBox:
-    """Fold some boxes of a level to one. Branches of equal structure and wiring are folded once."""
+    """Fold some boxes of a level to one. Branches of equal structure and wiring are folded only once."""
     if len(members) == 1:
         return dag.boxes[members[0]]
     here, key = [dag.boxes[member] for member in members], wiring_key(dag, members)
@@ -266,9 +266,9 @@ def _sequence_cost(sequence: Sequence[SequenceElement]) -> int:
 
 
 def _find_meeting_place(dag: Dag, order: FlowOrder) -> int:
-    """Return the place in the line at which paths with separate beginnings meet; 0 if there is none.
+    """Return the position in the line at which paths with separate beginnings meet; 0 if there is none.
 
-    They must be all boxes before it and most of the level, and none of them most of these.
+    The paths must be all boxes before it and most of the level, and none of them most of these.
     """
     # Union-find along the line: `head` of each component so far, `size` at each head.
     head = list(range(len(dag)))
@@ -292,7 +292,7 @@ def _find_meeting_place(dag: Dag, order: FlowOrder) -> int:
 def _fold_meeting_paths(
     dag: Dag, ways: list[int], rest: list[int], setting: FoldContext, limit: int, deep: int
 ) -> list[FlowBox]:
-    """Fold paths that meet, each as a branch and equal ones as a stack, and what comes after the meeting place."""
+    """Fold meeting paths, each as a branch and equal ones as a stack, and the boxes after the meeting place."""
     before = sub_dag(dag, ways)
     folded = [_fold_branch(before, members, setting, deep) for members in dag_components(before)]
     return [
@@ -362,7 +362,7 @@ def _single_box_sequence(dag: Dag, order: FlowOrder, setting: FoldContext) -> li
 def _make_elements(
     dag: Dag, order: FlowOrder, ends: list[int], symbols: list[int], setting: FoldContext, deep: int
 ) -> list[SequenceElement]:
-    """Return one element for each stretch that ends at a narrow place; equal stretches are folded once."""
+    """Return one element for each stretch that ends at a narrow place; equal stretches are folded only once."""
     sequence: list[SequenceElement] = []
     line, side, cut, boxes = order.line, order.side, order.cut(), dag.boxes
     start = 0

@@ -63,7 +63,7 @@ def fold_repeats(sequence: Sequence[SequenceElement], setting: FoldContext) -> l
 
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
-    """Stack scopes of one class that are numbered in order and nearly equal: a stage, the first block of which has no
+    """Stack scopes of one class that are numbered in order and nearly equal: a stage whose first block may lack the
     shortcut."""
     folded: list[SequenceElement] = []
     run: list[SequenceElement] = []
@@ -310,8 +310,8 @@ def _limit_of(
 
 
 def pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
-    """Stack what is alone and equals the members of a stack with what is right before it and nearly equals it: a stage
-    of two blocks, where others have more."""
+    """Stack a single block that equals the members of a stack with a near repetition right before it: a stage of two
+    blocks."""
     units = {element.box.unit for element in sequence if element.box.is_repetition and not element.box.sideways}
     folded: list[SequenceElement] = []
     for element in sequence:
@@ -485,10 +485,9 @@ MIN_HEADED_SHARE = 0.5  # of the runs of a block: with fewer heads the match is 
 
 
 def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
-    """Fold the elements right before a repeated block that equal it, except for the shortcut, to one element: its head.
+    """Fold the elements right before a repeated block that equal it except for the shortcut to one element: its head.
 
-    Before: a sequence along the flow, not stacked yet. After: heads of one block have equal words, whatever else they
-    hold.
+    Requires a sequence along the flow without stacks. Heads of one block have equal words, whatever else they hold.
     """
     # A block with a shortcut must occur twice.
     repeated = Counter(each.symbol for each in sequence if each.shortcut)

@@ -175,7 +175,7 @@ def _is_small_state(box: FlowBox) -> bool:
 
 
 def has_same_content(box: FlowBox, other: FlowBox) -> bool:
-    """Return whether two boxes have equal content, whatever feeds them."""
+    """Return whether two boxes have equal content, whatever their inputs."""
     return box.symbol == other.symbol or (box.inside is not None and box.inside == other.inside)
 
 

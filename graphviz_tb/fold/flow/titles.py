@@ -91,8 +91,8 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
 
 
 def _call_alike(members: Sequence[FlowBox], vocabulary: Vocabulary) -> None:
-    """Call members of a stack whose own names begin as the others are called by these words, in place: a first layer,
-    parts of which stand elsewhere, too."""
+    """Rename members of a stack, in place, whose names begin like the others': a first layer, some of whose parts are
+    elsewhere."""
     forms = Counter(name_form(member.name) for member in members)
     usual, count = forms.most_common(1)[0]
     for member in members if 1 < count < len(members) else ():
@@ -102,7 +102,7 @@ def _call_alike(members: Sequence[FlowBox], vocabulary: Vocabulary) -> None:
 
 
 def _is_named_by_people(box: FlowBox, vocabulary: Vocabulary, human_named: Set[int]) -> bool:
-    """Whether a box is called by what people named, not by types of ops and layers."""
+    """Return whether a box has a name that people chose, not one made of types of ops and layers."""
     if box.is_repetition:
         return all(id(member) in human_named for member in box.members)
     if LIST_SEPARATOR in box.name or box.how == GroupOrigin.INDEX:
@@ -183,7 +183,8 @@ def _heaviest_part(box: FlowBox, setting: FoldContext, human_named: Set[int]) ->
 
 
 def _has_telling_end(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy) -> bool:
-    """Return whether the last box of a group says what the group is: no op of a layer, norm, activation or addition."""
+    """Return whether the last box of a group characterises the group: it is no op of a layer, norm, activation or
+    addition."""
     *around, word = ("", *vocabulary.name_words(last.name))
     if any(around) and last.op and hierarchy.name[last.row] not in hierarchy.graph.layers:
         return False
@@ -272,8 +273,8 @@ def _main_scope_type(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
 
 
 def _join_title_parts(parts: list[str]) -> str:
-    """Join the first part with those after it that fit in a box. Norms are abbreviated to make room, and come first of
-    the rest.
+    """Join the first part with those after it that fit in a box. Norms are abbreviated to make room, and are joined
+    first.
 
     >>> _join_title_parts(["2 dense", "multi_head_attention", "2 layer_normalization"])
     '2 dense · multi_head_attention'

@@ -1,5 +1,5 @@
-"""The ops of a box by type, and the channels, kernels and strides of its convolutions and products: where these change,
-a stage of a network ends."""
+"""The op types of a box, and the channels, kernels and strides of its convolutions and products: a change of these ends
+a stage of a network."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
 
 
 class OpTypes:
-    """Count the ops of boxes by type; boxes of one symbol are counted once. Without a hierarchy all ops of a
-    scope are of one type."""
+    """Counts the ops of boxes by type; boxes with one symbol are counted once. Without a hierarchy all ops of a scope
+    have one type."""
 
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
         self.hierarchy = hierarchy
@@ -64,7 +64,7 @@ class OpTypes:
 
 
 class ChannelWidths:
-    """Output channels of boxes, and whether they halve their input; without a hierarchy nothing is known."""
+    """Output channels of boxes, and whether they halve their input; unknown without a hierarchy."""
 
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
         self._hierarchy = hierarchy
@@ -86,7 +86,8 @@ class ChannelWidths:
 
     @cached_property
     def _parameters(self) -> Longs:
-        """Numbers in the weights that each node uses; of unknown size those of a norm count as one, others as many."""
+        """Return the number of elements in the weights of each node; of unknown size, a norm's count as one, others as
+        many."""
         graph = self.hierarchy.graph
         works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
         unknown = np.where(graph.nodes_of_types(lambda op: "norm" in op.lower()), 1, MANY_PARAMETERS)
@@ -136,11 +137,11 @@ class ChannelWidths:
         return given, kernel
 
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
-        """Numbers for the sizes of the kernels in boxes, each once."""
+        """Return identifiers of the distinct kernel sizes in boxes."""
         return self._values(boxes, 1)
 
     def of(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
-        """Output channels of boxes, each once."""
+        """Return the distinct output channels of boxes."""
         return self._values(boxes, 0)
 
     def _values(self, boxes: Iterable[FlowBox], column: int) -> frozenset[int]:
@@ -166,7 +167,7 @@ class ChannelWidths:
         return kept
 
     def halves(self, boxes: Iterable[FlowBox]) -> bool:
-        """Whether an op in boxes takes steps of more than one."""
+        """Return whether an op in boxes has strides greater than one."""
         return any(True for _ in self._halving_nodes(boxes))
 
     @cached_property
@@ -216,8 +217,8 @@ class ChannelWidths:
         return (shapes[0] if shapes else None) or ()
 
     def are_stages(self, boxes: Sequence[FlowBox], least: int = 2) -> bool:
-        """Whether boxes are the stages of a network: each holds so many blocks at least, and has another resolution or
-        other channels than the one before."""
+        """Return whether boxes are the stages of a network: each holds at least so many blocks, and has another
+        resolution or other channels than the one before."""
         if self._hierarchy is None:
             return False
         blocks: list[Sequence[FlowBox]] = []
@@ -258,7 +259,7 @@ class ChannelWidths:
         return part.symbol
 
     def _parts_of(self, box: FlowBox) -> list[FlowBox]:
-        """The scopes and groups in a box, the members of a chain in place of it."""
+        """Return the scopes and groups in a box; a chain is replaced by its members."""
         if box.row < 0:
             return [
                 part
@@ -297,7 +298,7 @@ class ChannelWidths:
 
 
 def _is_kernel_turned(graph: Graph, node: int, op: str) -> bool:
-    """Return whether a node takes its kernel with its axes exchanged."""
+    """Return whether a node takes its kernel transposed."""
     name = kernel_turning_attribute(op)
     definition = graph.node_def(node) if name else None
     return definition is not None and name in definition.attr and definition.attr[name].i != 0
