@@ -13,7 +13,7 @@ import pytest
 
 import graphviz_tb
 import tbgraph
-from graphviz_tb.api import nodes
+from graphviz_tb import extras
 from graphviz_tb.api.guesses import GUESSES as GUESSES_OF_OWNERS
 from graphviz_tb.errors import ToolMissing
 from tests.conftest import FIXTURES
@@ -171,7 +171,7 @@ def test_rows_are_frames_of_polars(m: graphviz_tb.Model, d: graphviz_tb.Changes)
 @each("package", ["pandas", "polars"])
 def test_a_frame_says_what_to_install(package: str, d: graphviz_tb.Changes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setattr(nodes, "install_line", lambda name: f"pip install {name}")
+    monkeypatch.setattr(extras, "install_line", lambda name: f"pip install {name}")
     with pytest.raises(ToolMissing, match=f"needs {package}") as error:
         getattr(d, f"to_{package}")()
     assert error.value.hint == f"pip install {package}"
