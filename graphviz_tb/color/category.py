@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
-from graphviz_tb.color.hues import category_fill, category_tone, hue_fill, legend_limit, plain_fill
+from graphviz_tb.color.hues import category_fill, category_tone, hue_fill, hue_shades, legend_limit, plain_fill
 from graphviz_tb.limits import MAX_BOX_BANDS, MAX_CATEGORY_LETTERS, MAX_COUNTED_SHARES
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts
@@ -67,6 +67,10 @@ class CategoryColouring(Colouring):
             return self.category_colour(counts[0][0])
         top = max(counts, key=lambda entry: entry[1])
         return hue_fill(self._tone(top[0]), self.theme, bands=self._bands(counts))
+
+    def hue_order(self) -> tuple[str, ...]:
+        """Return all hues in the order in which categories take them."""
+        return tuple(category_tone(rank, self.theme) for rank in range(len(hue_shades(self.theme))))
 
     def look_key(self, row: int) -> Hashable:
         """Return a key equal for ops of one category, and for groups with equal counts."""

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from graphviz_tb.color.hues import plain_fill
+from graphviz_tb.color.hues import hue_shades, plain_fill
 from graphviz_tb.model.hierarchy import OP_ROW, STACK_KINDS, Hierarchy, RowTree
 from graphviz_tb.model.measure import replace_unsafe_characters
 from graphviz_tb.model.paint import LegendRow, LineTints, Paint, RowFill
@@ -33,6 +33,10 @@ class Colouring:
     def fill_of(self, path: RowPath) -> RowFill:
         """Return the fill of the box at `path`: neutral, white for ops and for stacks of ops."""
         return plain_fill(self.theme, is_drawn_as_op(self.hierarchy, path[-1]))
+
+    def hue_order(self) -> tuple[str, ...]:
+        """Return all hues in the order of the legend."""
+        return hue_shades(self.theme)
 
     def look_key(self, row: int) -> Hashable:
         """Return a key that is equal for rows with equal fill and texts."""

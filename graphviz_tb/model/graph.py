@@ -149,6 +149,7 @@ class Graph:
     meaning: Interpretation = field(default=NO_INTERPRETATION, repr=False)
     _scopes: list[NodeScopes] = field(default_factory=list, init=False, repr=False)  # cache of `scopes`
     _modules: list[bool] = field(default_factory=list, init=False, repr=False)  # cache of `has_module_scopes`
+    _exported: list[bool] = field(default_factory=list, init=False, repr=False)  # cache of `is_exported`
 
     def __len__(self) -> int:
         return len(self.name)
@@ -162,8 +163,10 @@ class Graph:
     @property
     def is_exported(self) -> bool:
         """Return whether the ops are those of another framework, with its name before their types (`aten::conv2d`), as
-        `formats/exported.py` writes them."""
-        return not self.is_value_trace and any(map(has_framework, self.op_types))
+        `formats/exported.py` writes them; cached, as each node may ask."""
+        if not self._exported:
+            self._exported.append(not self.is_value_trace and any(map(has_framework, self.op_types)))
+        return self._exported[0]
 
     @property
     def lacks_weight_shapes(self) -> bool:

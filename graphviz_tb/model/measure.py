@@ -131,11 +131,11 @@ def truncate_middle(text: str, most: int) -> str:
 
 
 @lru_cache(maxsize=65536)
-def elide_text(text: str, limit: int, size: int, semibold: bool = False) -> str:
+def elide_text(text: str, limit: int, size: int, semibold: bool = False, whole_words: bool = True) -> str:
     """Truncate `text` to at most `limit` pixels, with an ellipsis between head and tail.
 
     The number at the end stays: it distinguishes `conv2d_bias_1` from `conv2d_bias_12`. Of words with dots between them
-    the last are left out.
+    the last are left out if `whole_words`.
 
     >>> elide_text("batch_normalization_12", 100, 12)
     'batch_no…ion_12'
@@ -147,7 +147,7 @@ def elide_text(text: str, limit: int, size: int, semibold: bool = False) -> str:
     room = limit * UNITS_PER_EM // size - advance_of(ELLIPSIS, semibold)
     number = TRAILING_NUMBER.search(text)
     last = number.group() if number else ""
-    words = text.split(WORDS_DOT)
+    words = text.split(WORDS_DOT) if whole_words else []
     while len(words) > 1:
         words.pop()
         shorter = f"{WORDS_DOT.join(words)}{WORDS_DOT}{ELLIPSIS}{last}"

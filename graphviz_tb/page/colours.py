@@ -15,7 +15,6 @@ import numpy as np
 
 from graphviz_tb.color import SCHEMES, Colouring, make_colouring
 from graphviz_tb.color.colouring import ColourValues, NumberColouring
-from graphviz_tb.color.hues import hue_shades
 from graphviz_tb.color.measured import FADED_PERCENT, stats_colouring
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.graphs.drawing_math import mix_colours
@@ -142,7 +141,7 @@ def row_looks(
     by_row = np.array(which, np.int64)
     columns = [np.array(column, np.int64)[by_row] for column in (fill, second, account)]
     columns += _concatenate_lists(entries, by_row)
-    order = _legend_ranks([key[1] for key in legend], list(fills), hue_shades(light.theme))
+    order = _legend_ranks([key[1] for key in legend], list(fills), light.hue_order())
     told = {
         "fills": [theme_fill_values(pair) for pair in fills],
         "legend": list(legend),

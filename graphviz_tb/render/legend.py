@@ -321,7 +321,8 @@ def draw_legend(legend: LegendShape, theme: Theme) -> Iterator[Group]:
 def _legend_row(entry: LegendEntry, origin: tuple[int, int], most: int, theme: Theme) -> Group:
     """Return a sample with its label; the label alone if there is no sample."""
     room = most - SAMPLE_WIDTH - SAMPLE_GAP if entry.sample else most
-    label = elide_text(replace_unsafe_characters(entry.label), room, OP_FONT_PX)
+    # Labels that begin alike differ at their ends, which stay: see `color.structure._describe_templates`.
+    label = elide_text(replace_unsafe_characters(entry.label), room, OP_FONT_PX, whole_words=False)
     texts = _legend_text(label, SAMPLE_WIDTH + SAMPLE_GAP if entry.sample else 0, 12, theme.text, False)
     texts += _legend_text(entry.more, SAMPLE_WIDTH + SAMPLE_GAP, 12 + SECOND_LINE_PX, theme.text, False)
     return Group((*entry.sample, *texts), at=origin)

@@ -170,7 +170,7 @@ const TRAILING_NUMBER = new RegExp("( \u00d7[\\d,]{1,9}|\\[\\d+-\\d+\\]|[_-]?\\d
 function truncate_middle(text, most) {
   return ((py_len(text) <= most) ? text : (String(py_slice(text, 0, Math.floor(most / 2))) + String(ELLIPSIS) + String(py_slice(text, (py_len(text) - Math.floor((most - 1) / 2))))));
 }
-function elide_text(text, limit, size, semibold = false) {
+function elide_text(text, limit, size, semibold = false, whole_words = true) {
   let room, number, last, words, shorter, kept, middle, tail, used, head;
   if ((hand_text_width(text, size, semibold) <= limit)) {
     return text;
@@ -178,7 +178,7 @@ function elide_text(text, limit, size, semibold = false) {
   room = (Math.floor((limit * UNITS_PER_EM) / size) - hand_advance_of(ELLIPSIS, semibold));
   number = py_search(TRAILING_NUMBER, text);
   last = (number ? py_group(number) : "");
-  words = text.split(WORDS_DOT);
+  words = (whole_words ? text.split(WORDS_DOT) : []);
   while ((words.length > 1)) {
     py_pop(words);
     shorter = (String(py_join(WORDS_DOT, words)) + String(WORDS_DOT) + String(ELLIPSIS) + String(last));
@@ -5015,7 +5015,7 @@ function *draw_legend(legend, theme) {
 function _legend_row(entry, origin, most, theme) {
   let room, label, texts;
   room = (entry.sample.length ? ((most - SAMPLE_WIDTH) - SAMPLE_GAP) : most);
-  label = elide_text(hand_replace_unsafe_characters(entry.label), room, OP_FONT_PX);
+  label = elide_text(hand_replace_unsafe_characters(entry.label), room, OP_FONT_PX, undefined, false);
   texts = _legend_text(label, (entry.sample.length ? (SAMPLE_WIDTH + SAMPLE_GAP) : 0), 12, theme.text, false);
   py_extend(texts, _legend_text(entry.more, (SAMPLE_WIDTH + SAMPLE_GAP), (12 + SECOND_LINE_PX), theme.text, false));
   return new Group([...entry.sample, ...texts], undefined, undefined, undefined, origin);

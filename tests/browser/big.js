@@ -35,15 +35,14 @@ test("tracing all the way fades what is not on it", async ({ tab, page }) => {
 
 test("a hub leaves its lines and gets them back, deep inside too", async ({ tab, page }) => {
   await page("big.html");
-  const away = (await scene(tab)).boxes.find((box) => box.name === "Adam");
-  ok(away, "the optimizer stands aside");
   const lines = async () => (await scene(tab)).lines.filter((line) => line.from === "Adam" || line.to === "Adam").length;
-  await becomes(lines, 0);
+  await until(async () => (await lines()) > 0, "updates stand under gradients");
+  const drawn = await lines();
   await node(tab, "Adam").click();
-  await card(tab).getByRole("button", { name: "To the main graph" }).click();
-  await until(async () => (await lines()) > 0);
   await card(tab).getByRole("button", { name: "To the auxiliary area" }).click();
-  await until(async () => (await lines()) === 0);
+  await becomes(lines, 0);
+  await card(tab).getByRole("button", { name: "To the main graph" }).click();
+  await becomes(lines, drawn);
 });
 
 test("a series comes apart and together by card, menu and key", async ({ tab, page }) => {

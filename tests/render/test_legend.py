@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from graphviz_tb.model.drawing import Label
 from graphviz_tb.model.scene import Box, Route, Scene, Stub, Web
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.render.legend import _sign_entries
+from graphviz_tb.render.legend import LegendBlock, LegendEntry, _legend_shapes, _sign_entries, draw_legend
 from tests.each import each
 
 BOX = Box("a", 1, "scope", -1, 0, 0, 0, 90, 30, open=False, openable=False)
@@ -64,3 +65,13 @@ def test_a_web_and_a_stub_have_those_of_theirs() -> None:
     kinds = {"constant": ["constant"], "weight": ["weight"], "summary": ["summary"], "shortcut": ["leads elsewhere"]}
     assert {kind: said(stubs=(replace(STUB, kind=kind),)) for kind in kinds} == kinds
     assert said(stubs=(replace(STUB, kind="more"),)) == []
+
+
+def test_long_labels_that_differ_at_their_ends_do_so_when_they_are_cut() -> None:
+    begin = "convolution, 8 like 2 Conv2D · 2 norm · 3 words of a stage · "
+    entries = tuple(LegendEntry((), begin + end) for end in ("2 Relu", "Relu, 6 ops", "Relu, 12 ops"))
+    (legend, *_) = _legend_shapes([LegendBlock("Hue", entries)])
+    rows = [group.shapes for group in draw_legend(legend, THEMES["light"])][1:]
+    labels = [shape.content for shapes in rows for shape in shapes if isinstance(shape, Label)]
+    assert all("…" in label for label in labels)
+    assert len(set(labels)) == len(entries)

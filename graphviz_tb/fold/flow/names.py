@@ -17,6 +17,7 @@ from graphviz_tb.fold.flow.order import FlowOrder
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.paths import DIGIT_RUN, are_names_numbers
+from graphviz_tb.ops.table import plain_op_name
 
 # Names as words: common beginnings, counters, and the words of a whole level.
 
@@ -233,6 +234,8 @@ def is_generated_name(name: str, type_name: str, vocabulary: Vocabulary) -> bool
     (True, False, True)
     >>> is_generated_name("net_layer_3", "", level), is_generated_name("net_layer_normalization_3", "", level)
     (False, True)
+    >>> is_generated_name("net_cat_2", "aten::cat", level)
+    True
     """
     # One verdict per pattern: there may be thousands of `mul_12`.
     key = vocabulary.digit_pattern(name), type_name
@@ -244,7 +247,7 @@ def is_generated_name(name: str, type_name: str, vocabulary: Vocabulary) -> bool
             for word in words[shared_prefix_length(words, vocabulary.model_words) :]
             if (bare := DIGITS_AND_UNDERSCORES.sub("", word).lower())
         ]
-        kind = DIGITS_AND_UNDERSCORES.sub("", type_name).lower()
+        kind = DIGITS_AND_UNDERSCORES.sub("", plain_op_name(type_name)).lower()
         typed = all(word in TYPE_WORDS or word == kind for word in said)
         known = vocabulary.generated_names[key] = typed and not (said and said[-1] in INCOMPLETE_TYPE_WORDS)
     return known
