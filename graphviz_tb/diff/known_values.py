@@ -26,6 +26,7 @@ from graphviz_tb.limits import MAX_SHOWN_NUMBERS, Meter
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import DTYPE_TABLE
 from graphviz_tb.ops.roles import BUFFER_OP, CONSTANT_OPS, PARAMETER_OP
+from graphviz_tb.ops.signatures import attribute_defaults
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, NodeDef
@@ -135,6 +136,7 @@ class _Folder:
                 if text in self.known and self.nodes[text].op not in CONSTANT_OPS:
                     self._take_known(node, place, text)
             self._put_fixed_input_last(node)
+            self._count_axis_from_first(node)
             while node.input and not node.input[-1]:
                 node.input.pop()
             self._shorten_way(node)
@@ -149,6 +151,14 @@ class _Folder:
             if fixed == [True, False]:
                 node.input[:] = node.input[::-1]
                 self.changed = True
+
+    def _count_axis_from_first(self, node: NodeDef) -> None:
+        """Count the axis of an op from the first one, where the file or its default counts it from the last: -1."""
+        axis = node.attr["axis"].i if "axis" in node.attr else attribute_defaults(node.op).get("axis", 0)
+        shape = self._shape(node.input[0].removesuffix(":0")) if axis < 0 and node.input else None
+        if shape is not None and -len(shape) <= axis:
+            node.attr["axis"].i = axis + len(shape)
+            self.changed = True
 
     def definition(self) -> GraphDef:
         """Return the graph without nodes that nothing takes any more."""

@@ -42,7 +42,8 @@ def index_arithmetic_ops(graph: Graph, asked: Callable[[Bools], Bools] | None = 
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     # In an exported program an op that counts or fills has its limits as attributes, not as inputs.
-    given = ~graph.nodes_of_types(lambda op: graph.is_exported and has_role(op, Role.RANGE, Role.FILL))
+    counting = (Role.RANGE, Role.FILL) if graph.is_exported else ()
+    given = ~graph.nodes_of_types(lambda op: has_role(op, *counting))
     given[target] = False
     works = (
         ~_ops_computed_from_data(graph, source, target, given)

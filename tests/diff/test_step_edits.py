@@ -63,3 +63,36 @@ def test_a_loop_is_matched_with_that_of_its_layer() -> None:
     pairs = {new: old for old, new, _ in changes.source.matches() if "lstm_cell" in new}
     assert {"forward_first_1" in old for new, old in pairs.items() if "/first_1/" in new} == {True}
     assert {"/last_1/" in old for new, old in pairs.items() if "/last_1/" in new} == {True}
+
+
+def normalization(own_scale: bool) -> bytes:
+    """Return a layer and its gradient; without a scale of its own it takes its offset for that."""
+
+    def node(name: str, op: str, *inputs: str) -> str:
+        return f'node {{ name: "{name}" op: "{op}" ' + " ".join(f'input: "{text}"' for text in inputs) + " }"
+
+    layer, scale = "net/norm", "scale" if own_scale else "offset"
+    weights = [
+        (
+            node(f"{layer}/{name}/resource", "VarHandleOp"),
+            node(f"{layer}/{name}/Read", "ReadVariableOp", f"{layer}/{name}/resource"),
+        )
+        for name in sorted({scale, "offset"})
+    ]
+    rest = [
+        node("x", "Placeholder"),
+        node(f"{layer}/mul", "Mul", "x", f"{layer}/{scale}/Read"),
+        node(f"{layer}/sub", "Sub", f"{layer}/offset/Read", f"{layer}/mul"),
+        node(f"{layer}/add", "AddV2", f"{layer}/mul", f"{layer}/sub"),
+        node("loss", "Mean", f"{layer}/add"),
+        node(f"gradient_tape/{layer}/mul", "Mul", "loss", f"{layer}/{scale}/Read"),
+        node(f"gradient_tape/{layer}/Sum", "Sum", f"gradient_tape/{layer}/mul"),
+    ]
+    return "\n".join([*(text for pair in weights for text in pair), *rest]).encode()
+
+
+@pytest.mark.parametrize("own_scale", [False, True])
+def test_gradients_share_no_weights_with_their_layer(own_scale: bool) -> None:
+    text = diff(normalization(own_scale), normalization(not own_scale)).explain()
+    assert "shared" not in text
+    assert "net/norm/scale" in text

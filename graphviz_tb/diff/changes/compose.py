@@ -170,7 +170,7 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
         old = int(m.scope_to_a[new])
     kinds = _exchanged_classes_of(layers, old, new, (went, came))
     if kinds and all(kind in GATE_COUNTS for kind in kinds):
-        beside = _without_gates(beside, kinds)
+        beside = _without_gates(beside, kinds, m.a.graph.is_exported or m.b.graph.is_exported)
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
     content = Setting("op", *(kinds or words), beside=beside, weights=weights if kinds else ())
     content = Setting("groups", *counts) if counts else content
@@ -179,12 +179,21 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     return Change("changed", grave, *names, ops, content, edits=edits_of_changes(changes))
 
 
-def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str]) -> tuple[SettingPart, ...]:
+def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str], exported: bool) -> tuple[SettingPart, ...]:
     """Return the settings beside an exchange of recurrent layers as a program has them: their weights have so many
-    columns for each gate, and another class has another number of gates."""
+    columns for each gate, and another class has another number of gates.
+
+    Weights of an exported program have their gates elsewhere, and their shapes are changes of their own.
+
+    >>> parts = [SettingPart("net/rnn", "units", "128", "144")]
+    >>> [[part.new for part in _without_gates(parts, ("LSTM", "GRU"), exported)] for exported in (False, True)]
+    [['48'], []]
+    """
     made: list[SettingPart] = []
     for part in parts:
         if part.key == "units" and f"{part.old}{part.new}".isdecimal():
+            if exported:
+                continue
             units = [int(size) // GATE_COUNTS[kind] for size, kind in zip((part.old, part.new), kinds, strict=True)]
             made += [replace(part, old=str(units[0]), new=str(units[1]))] if units[0] != units[1] else []
         elif (part.key, part.old, part.new) != ("op", *kinds):
