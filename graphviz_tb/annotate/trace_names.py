@@ -19,7 +19,7 @@ from itertools import islice
 from sys import intern
 
 from graphviz_tb.annotate.devices import strip_kernel_name
-from graphviz_tb.graphs.layers import is_possible_layer_path, match_layers_to_scopes
+from graphviz_tb.graphs.layer_rows import is_possible_layer_path, match_layers_to_scopes
 from graphviz_tb.limits import (
     FEW_NAME_READINGS,
     MAX_NAME_READINGS,

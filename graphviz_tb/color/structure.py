@@ -24,7 +24,7 @@ from graphviz_tb.color.hues import (
     rank_letters,
 )
 from graphviz_tb.color.kinds import KIND_WORDS, NEUTRAL, OTHER, group_kinds, has_one_layer, op_kinds
-from graphviz_tb.graphs.layers import layer_rows
+from graphviz_tb.graphs.layer_rows import layer_rows
 from graphviz_tb.graphs.rows import training_rows
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, freeze_array, mix_bits
 from graphviz_tb.model.facts import Facts

@@ -38,7 +38,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.sources import GraphSource, Signature, TensorSpec
-from graphviz_tb.ops.roles import CONSTANT_OPS, PARAMETER_OP
+from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, PARAMETER_OP, RESULT_OPS
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, GraphDef, NodeDef
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 MODULE_SEGMENT = re.compile(r"[^\[\]/]+\[([^\]]*)\]")
 FURTHER_CALL = re.compile(r"(.+)_(\d+)")
 FORMS = {"onnx": "ONNX", "tfl": "TensorFlow Lite", "aten": "torch.export"}  # by the library of their ops
-PORT_OPS = ("Placeholder", "_Retval")
+PORT_OPS = (*sorted(INPUT_OPS), *sorted(RESULT_OPS))
 LEAST_SHARE = 0.5  # of the scopes of a graph without classes that the other graph has too
 
 

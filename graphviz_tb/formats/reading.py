@@ -32,7 +32,7 @@ from graphviz_tb.formats.contents import (
     graph_label,
 )
 from graphviz_tb.formats.protobuf import decode_message, unknown_field_notices
-from graphviz_tb.graphs.layers import match_layers_to_scopes
+from graphviz_tb.graphs.layer_rows import match_layers_to_scopes
 from graphviz_tb.limits import HEAD_BYTES
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice

@@ -16,7 +16,7 @@ from graphviz_tb.arrange.level import ArrangeOptions
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.events.graphs import is_event_file
 from graphviz_tb.graphs.calls import OpCounter, uncalled_functions
-from graphviz_tb.graphs.layers import layer_rows
+from graphviz_tb.graphs.layer_rows import layer_rows
 from graphviz_tb.limits import MAX_STEP_ROWS
 from graphviz_tb.logs.run_statistics import profiles_by_step, statistics_by_step
 from graphviz_tb.model.hierarchy import Hierarchy

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.graphs.layers import match_layers_to_scopes
+from graphviz_tb.graphs.layer_rows import match_layers_to_scopes
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 

@@ -8,7 +8,7 @@ import pytest
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.names import _exchanged_segments
-from graphviz_tb.graphs.layers import match_layers_to_scopes
+from graphviz_tb.graphs.layer_rows import match_layers_to_scopes
 from graphviz_tb.keras.layers import WEIGHT_SHAPES_KEY
 from graphviz_tb.keras.objects import SUBCLASSED_ROOT, LayerJson, _assign_weight_shapes, nest_layers
 from graphviz_tb.keras.weights import StoredObject

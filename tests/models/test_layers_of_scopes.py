@@ -14,7 +14,7 @@ from graphviz_tb import load
 from graphviz_tb.annotate.statistics import join_statistics
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.formats.reading import list_contents, read_source
-from graphviz_tb.graphs.layers import match_layers_to_scopes
+from graphviz_tb.graphs.layer_rows import match_layers_to_scopes
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.proto import RunMetadata, SavedModel
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes
 from graphviz_tb.fold.flow.names import name_form
-from graphviz_tb.graphs.layers import layer_rows
+from graphviz_tb.graphs.layer_rows import layer_rows
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph
