@@ -158,7 +158,7 @@ def _equal_ports(plain: Graph, other: Graph) -> Iterator[tuple[str, str]]:
 
 
 def _rename_nodes(definition: GraphSource, named: Mapping[str, str]) -> GraphDef:
-    """Return a graph whose nodes, and what takes them, have other names."""
+    """Return a graph with renamed nodes."""
     from graphviz_tb.proto import GraphDef
 
     made = GraphDef()
@@ -289,7 +289,7 @@ NORM_ROOT = frozenset({"onnx::Sqrt"})
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Nodes that compute what one op does: the last of them, its data, its weights, and the op with its settings."""
+    """A chain of nodes equal to one op: its last node, its data, its weights, and the op with its settings."""
 
     nodes: frozenset[str]
     last: str
@@ -504,7 +504,7 @@ class _Work:
         return name in self.finder.nodes and name not in self.values and self._value_of(name) is not None
 
     def _value_of(self, text: str) -> Numbers | None:
-        """Return a value; the values before it are worked out first, no more than a chain has."""
+        """Return a value, computing the values before it first, at most as many as a chain has."""
         waiting = [text]
         for _ in range(4 * MAX_CHAIN_OPS):
             if not waiting:
@@ -559,7 +559,8 @@ def _reduce(node: NodeDef, value: Numbers) -> Numbers | None:
 
 
 def _maker(text: str) -> str:
-    """Return the name of the node that gives an input; of further outputs the whole text, which no node has."""
+    """Return the name of the node behind an input; for outputs after the first the whole text, which is no node's
+    name."""
     return text.removesuffix(":0")
 
 

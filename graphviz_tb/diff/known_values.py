@@ -1,10 +1,10 @@
-"""Two exports of one model by different exporters: one works out at export what the other leaves to the runtime.
+"""Compare exports of one model by different exporters: one computes at export what the other leaves to the runtime.
 
 Shape ─▶ Slice ─▶ Concat ─▶ Reshape                       Reshape, shape [1, 16, 4, 12]
 Reshape ─▶ Transpose ─▶ Reshape                           Transpose, perm [0, 1, 3, 2]
 
-A value that no input and no weight decides is a constant, and a setting where the op has one. Data that only moves goes
-the shortest way that gives the same: numbers that are counted through show it, whatever the ops are.
+A value that depends on no input and no weight becomes a constant, or a setting if the op has one. Ops that only move
+data are replaced by the shortest equal path: numbered elements, moved through both, prove it.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class _Folder:
         return self.changed
 
     def _put_fixed_input_last(self, node: NodeDef) -> None:
-        """Give sums and products what they have of the file as the second input, as one exporter does."""
+        """Make the fixed operand of sums and products the second input, as one exporter does."""
         if node.op in COMMUTATIVE_OPS and len(node.input) == 2:
             fixed = [
                 text in self.known or self.nodes[text].op in WEIGHT_OPS for text in node.input if text in self.nodes
@@ -241,7 +241,7 @@ class _Folder:
         return value if value.shape == shape else None
 
     def _take_known(self, node: NodeDef, place: int, text: str) -> None:
-        """Let a node take a constant, or have a setting, in place of a value that is worked out in each run."""
+        """Replace an input that is computed in each run by a constant, or by a setting of the op."""
         value, maker = self.known[text], self.nodes[text]
         self.changed = True
         numbers = value.ravel().tolist() if value is not None and value.size <= MAX_SHOWN_NUMBERS else None
@@ -270,7 +270,7 @@ class _Folder:
     # Data that only moves
 
     def _shorten_way(self, node: NodeDef) -> None:
-        """Let an op that moves data take the earliest value from which one step gives the same."""
+        """Let an op that moves data take the earliest value from which one step gives the same result."""
         shape = self._shape(node.name)
         if node.op in SHAPED_OPS and shape is not None and "shape" in node.attr:
             _write_setting(node, "shape", list(shape))
@@ -308,7 +308,7 @@ class _Folder:
         self.ways[node.name] = _Way([*way.steps, (node.name, moved)])
 
     def _take_step(self, node: NodeDef, earlier: str, op: str, settings: Mapping[str, list[int]]) -> None:
-        """Make a node the op that moves an earlier value by one step, with a name as exporters give it."""
+        """Turn a node into the op that moves an earlier value by one step, named as by an exporter."""
         self.changed = self.changed or earlier != node.input[0] or node.op != op
         scope, slash, own = node.name.rpartition("/")
         if node.op != op and own.startswith(node.op.rpartition(":")[2]):
@@ -396,7 +396,7 @@ def _permutation(attr: Mapping[str, Any], rank: int) -> list[int]:
 
 
 def _numpy_type(node: NodeDef) -> str:
-    """Return the type of what a node gives, as numpy names it; "" for others."""
+    """Return the numpy dtype of the result of a node; "" if numpy has none."""
     types = node.attr["_output_types"].list.type if "_output_types" in node.attr else ()
     name = DTYPE_TABLE[types[0]].name if types and types[0] in DTYPE_TABLE else ""
     return name if name in NUMPY_TYPES else ""

@@ -1,8 +1,8 @@
-"""Which children of a level train the model, and which lines to them go without saying.
+"""Find the children of a level that train the model, and the lines to them that can be left out.
 
-A line says something if it is where the training begins: from the loss to its gradients, from a group of layers to
-them, from gradients to updates. That each single op hands on its result as well, that updates wait for the model, and
-all lines of bookkeeping (savers, initialisers, metrics) go without saying: they are neither drawn nor stubs.
+A line is informative where the training begins: from the loss to its gradients, from a group of layers to its
+gradients, from gradients to updates. Other lines are implied and not drawn, not even as stubs: from single ops to their
+gradients, waits of updates for the model, and all lines of bookkeeping (savers, initialisers, metrics).
 """
 
 from __future__ import annotations

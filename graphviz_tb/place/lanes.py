@@ -1,4 +1,4 @@
-"""Lanes of a part: columns next to each other, and what trains the model at the right of a rule.
+"""Lanes of a part: adjacent columns, and the training at the right of a rule.
 
 columns ─ joints ─ detours
 """
@@ -27,7 +27,7 @@ ColumnJoint = tuple[int, int]  # wire, and the step of its chain that leads to t
 
 
 def wires_at_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[list[list[ColumnJoint]]]:
-    """Return by part and break what leads from one column to the next; of lines that run as one, the first."""
+    """Return, by part and break, the lines from one column to the next; of bundled lines, the first."""
     passing: list[list[list[ColumnJoint]]] = [[[] for _ in broken] for broken in skeleton.breaks]
     if not passing:
         return []
@@ -211,7 +211,8 @@ Rows = Sequence[Sequence[int]]
 def split_off_training(
     parts: Sequence[Rows], steps: Sequence[Rows], trained: set[int]
 ) -> tuple[list[Rows], list[Rows]]:
-    """Return the ranks of parts without, and those of what trains them, with the distances of neighbours in `steps`.
+    """Split the ranks of parts into those of the model and those of the training, with the distances of neighbours in
+    `steps`.
 
     >>> split_off_training([[(0, 1), (2,)]], [[[9], []]], {1})
     ([[(0,), (2,)], [(1,)]], [[[], []], [[]]])
@@ -258,7 +259,7 @@ def set_training_apart(skeleton: Skeleton, lefts: list[int], widths: Sequence[in
 def training_rules(
     skeleton: Skeleton, lefts: Sequence[int], layers: Sequence[Sequence[Band]], trained: set[int]
 ) -> tuple[TrainingRule, ...]:
-    """Return the rules at the left of what trains the model."""
+    """Return the rules at the left of the training."""
     place = item_ranks(skeleton)
     rules = []
     for rows, inside in _training_columns(skeleton, trained):

@@ -122,8 +122,8 @@ def _with_a_cause(
     derived: list[Change],
     witnesses: Witnesses,
 ) -> tuple[list[Change], list[Change], list[Change]]:
-    """Return causes and what follows in the model and outside of it. A difference is never lost: where all would
-    follow, one of them is the cause after all."""
+    """Return causes, and the consequences in the model and outside of it. If all differences would be consequences, one
+    of them becomes the cause, so that none is lost."""
     if not causes and behind:
         whole = split_weights_change(m, layers, behind)
         # The same difference elsewhere is the same edit.

@@ -333,8 +333,8 @@ def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
 
 
 def _is_sized_by_call(change: Change, sizes: set[Sides], witnesses: Witnesses) -> bool:
-    """Return whether all that is another in a body are the `sizes` of weights that its layer hands it, and what is of
-    these sizes."""
+    """Return whether a body only differs in the `sizes` of weights that its layer passes to it, and in values of these
+    sizes."""
     return all(
         setting is not None
         and setting.weights
@@ -345,8 +345,8 @@ def _is_sized_by_call(change: Change, sizes: set[Sides], witnesses: Witnesses) -
 
 
 def _with_renamed_bodies(m: Matching, found: list[Finding]) -> list[Finding]:
-    """Return what was found, with the bodies in which only names are others behind the change of the scope's name that
-    they follow from: TensorFlow writes the names of a layer into its loops."""
+    """Return the differences; bodies that differ only in names are attached to the rename of a scope that explains
+    them: TensorFlow writes the names of a layer into its loops."""
     renames = {
         pair: number
         for number, (change, _) in enumerate(found)
@@ -372,7 +372,7 @@ def _with_renamed_bodies(m: Matching, found: list[Finding]) -> list[Finding]:
 
 
 def _follow_rename(m: Matching, change: Change, pair: tuple[int, int]) -> bool:
-    """Return whether the names in a body are what they were, with the new name of a scope in place of the old one."""
+    """Return whether the names in a body only differ by the new name of a scope."""
     old, new = m.a.scopes.name[pair[0]], m.b.scopes.name[pair[1]]
     nodes = [*change.all_edits().nodes]
     for row, _ in change.all_edits().scopes:

@@ -315,7 +315,7 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
 
 
 def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:
-    """Return what an op takes at an input; nothing where it is no constant."""
+    """Return the constant at an input of an op; None if it is no constant."""
     edges = side.in_edges(node)
     sources = side.graph.source[edges[(side.graph.slot[edges] == slot) & ~side.graph.control[edges]]].tolist()
     definition = side.graph.node_def(sources[0]) if sources else None

@@ -468,7 +468,7 @@ def is_inner_name(
 
 
 def _moves_weight_in_layer(m: Matching, layers: tuple[Layers, Layers], change: Change) -> bool:
-    """Return whether only what brings a weight is in another scope of its layer now, as that of a cast."""
+    """Return whether only ops that provide a weight, such as a cast, moved to another scope of their layer."""
     if change.kind != "moved":
         return False
     nodes = [*change.edits.nodes]

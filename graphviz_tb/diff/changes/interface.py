@@ -312,7 +312,7 @@ def _tensor_words(given: Sequence[Tensor]) -> str:
 
 
 def _keras_results(m: Matching) -> Iterator[ResultSpecs]:
-    """Outputs of Keras models: those of the layers that give them, in order."""
+    """Return the outputs of Keras models, by the layers that make them, in order."""
     old, new = m.a.graph.layers, m.b.graph.layers
     ends = _last_layers(old), _last_layers(new)
     for row in m.a.scopes.children(m.a.scopes.roots[0]):
@@ -343,7 +343,7 @@ def _model_results(layers: Mapping[str, Layer], model: str, last: Mapping[str, s
 
 
 def _last_rows(layers: Mapping[str, Layer], model: str, last: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the last layer of a Sequential model, which is what it gives."""
+    """Return the last layer of a Sequential model, which makes its output."""
     return (last[model],) if layers[model].class_name == "Sequential" and model in last else ()
 
 
@@ -376,8 +376,8 @@ def _op_results(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[ResultSp
 
 
 def _result_ops(layers: Layers) -> list[int]:
-    """Return the ops of the model in the main graph that nobody uses, by name: those that TensorFlow ended results in,
-    where there are some (the others are left over), and none that only ends a loop."""
+    """Return the unused ops of the model in the main graph, by name. If TensorFlow marked results, return only these.
+    Ends of loops do not count."""
     side = layers.side
     graph = side.graph
     is_end = layers.forward & ~exists(graph.function) & (graph.mark == Mark.NONE) & graph.kept
@@ -434,13 +434,13 @@ def _only_outputs(ports: Change) -> bool:
 
 
 def _ports_of(change: Change) -> tuple[SignaturePort, ...]:
-    """Return the inputs and outputs of a signature that are others."""
+    """Return the inputs and outputs of a signature that differ."""
     return change.content.ports if isinstance(change.content, Ports) else ()
 
 
 def _cause_of_outputs(ports: Change, changes: Sequence[Change]) -> Change | None:
-    """Return the change that other outputs follow from, where it is known: the only one, the one of the layer that
-    gives them, or another type of all numbers."""
+    """Return the change that explains the outputs, if known: the only change, that of the layer that makes them, or a
+    change of dtype."""
     real = [change for change in changes if change.severity not in ("rename", "cosmetic")]
     keys = {port.key for port in _ports_of(ports)}
     # First among all changes, then among those with the name of an output.
@@ -467,7 +467,7 @@ def _cause_of_sizes(ports: Change, changes: Sequence[Change]) -> Change | None:
 
 
 def _other_sizes(old: object, new: object) -> set[tuple[str, str]]:
-    """Return the old and new sizes that are others in two shapes, or two sizes.
+    """Return the old and new sizes that differ between two shapes, or two sizes.
 
     >>> sorted(_other_sizes("float32 2×9×4", "float32 2×8×4")), _other_sizes(64, 128), _other_sizes("9", "2×9")
     ([('9', '8')], {('64', '128')}, set())
@@ -483,8 +483,8 @@ def _result_shape(spec: str) -> str:
 
 
 def is_graph_result(side: GraphColumns, nodes: list[int]) -> bool:
-    """Return whether an op is a result of a traced function: TensorFlow ends these in `Identity`, `Identity_1`, … that
-    nobody uses."""
+    """Return whether an op is a result of a traced function: TensorFlow ends each in an unused `Identity`,
+    `Identity_1`, …."""
     graph = side.graph
     named = all(COUNTER_AT_END.sub("", graph.name[node]) == graph.op_types[graph.op[node]] for node in nodes)
     named &= all(graph.op_types[graph.op[node]] in TRACED_RESULT_OPS for node in nodes)

@@ -170,10 +170,10 @@ Token = tuple[str, int, str]  # whose node ("new" for matched ones too), its id,
 
 @dataclass(frozen=True, slots=True)
 class Rewire:
-    """One input of matched nodes `old`, `new`: what came in before and now (edge ids, -1 for nothing).
+    """One changed input of the matched nodes `old` and `new`: its edges before and after (ids, -1 for none).
 
-    `slot` is the place of the input, `control` whether it only waits; `reordered` when the inputs are the same in
-    another order.
+    `slot` is the position of the input, `control` marks a control input, `reordered` means the same inputs in another
+    order.
     """
 
     old: int
@@ -305,7 +305,7 @@ def _equal_ends(before: list[Token], after: list[Token]) -> tuple[int, int]:
 
 
 def _control_wires(old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]) -> list[Rewire]:
-    """Control inputs have no order: what is on one side only."""
+    """Return the control inputs that only one side has; they have no order."""
     here, there = Counter(token for token, _ in before), Counter(token for token, _ in after)
     changed = []
     for token, edge in before:

@@ -176,8 +176,8 @@ class Witnesses:
         return found
 
     def _slots(self, new: bool, outside: Bools) -> Bools:
-        """Return which variables of an optimizer, among some nodes, feed the update of one that is trained no more, or
-        now."""
+        """Return which variables of an optimizer, among some nodes, feed the update of a variable that only one side
+        trains."""
         graph = self.layers[new].side.graph
         slots = np.zeros(len(graph), bool)
         if trained := self.other_training[new]:
@@ -297,8 +297,8 @@ class Witnesses:
         return whole and (old, new) in (self.sizes if sizes is None else sizes)
 
     def incoming_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
-        """Return the old and new sizes of weights and inputs, and of what two ops that go together take next to what
-        they are `given`; of an op that puts a shape together, of what takes the shape."""
+        """Return the old and new sizes of weights and inputs, and of the inputs of two matched ops next to those that
+        are `given`; for an op that assembles a shape, those of the shape's user."""
         for _ in range(MAX_STEPS_TO_USER):
             ends = []
             for side, user in zip((self.m.a, self.m.b), users, strict=True):

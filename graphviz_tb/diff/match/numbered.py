@@ -80,8 +80,8 @@ def match_functions(m: Matching) -> None:
 
 
 def match_renamed_functions(m: Matching) -> bool:
-    """Pair functions that neither a name nor a call has paired, by body, then by the ops they share; say whether there
-    were any: the loops of two layers have one body, and only what calls them says which is which."""
+    """Pair functions that were paired neither by name nor by call, by body, then by common ops; return whether there
+    were any. The loops of two layers may have one body, so calls come first."""
     if m.bodies is None:
         return False
     known = len(m.functions)

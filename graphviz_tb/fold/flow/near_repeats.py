@@ -112,8 +112,8 @@ def _in_turn(
 
 
 def _same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext) -> bool:
-    """Return whether a stretch before repetitions may belong to their stage: it gives some of their channels, has
-    their kernels, and takes larger steps where each of them does."""
+    """Return whether a stretch before repetitions may belong to their stage: it shares output channels and kernels with
+    them, and takes larger steps where each of them does."""
     mine, other = setting.widths.of(stretch), setting.widths.of(turn)
     if mine and other and not mine & other:
         return False
