@@ -283,7 +283,8 @@ def _repeat_badge(kind: BoxKind, members: int) -> str:
 # screen both parts are needed, to find a module in the program. A reader of a figure wants the attribute that the
 # program chose, or the class where the attribute is a number.
 
-MODULE = re.compile(r"([A-Za-z_][\w.<>]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")  # class[attribute], attribute[0-5] within
+# class[attribute], attribute[0-5] within; only from the begin of a word, so that a long one is read once
+MODULE = re.compile(r"(?<![\w.<>])([A-Za-z_][\w.<>]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 FRAMEWORK = re.compile(r"\b(?:aten|onnx|prims|tfl)::")
 NUMBERS = re.compile(r"[0-9@,\[\]\-]+")
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")

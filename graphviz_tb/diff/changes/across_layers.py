@@ -256,12 +256,9 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
         shared = {name for change in parts for name in _former_lenders(m, layers, change, which)}
         users = sorted({pair for change in parts for pair in change.edits.inputs})
         # A layer and its gradients take the same weights: that is no sharing.
-        takers = {
-            layers[which].name(layers[which].layer_of_node(pair[which]))
-            for pair in users
-            if layers[which].forward[pair[which]]
-        }
-        if len(shared | takers) < 2:
+        forward = [pair for pair in users if layers[which].forward[pair[which]]]
+        takers = {layers[which].name(layers[which].layer_of_node(pair[which])) for pair in forward}
+        if len(shared | takers) < 2 and len(forward) < len(users):
             continue
         # The layer that lends its weights may be rewired too; it is not the one that has its own now.
         apart = [pair for pair in users if layers[which].name(layers[which].layer_of_node(pair[which])) not in shared]
