@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.diff.columns.values import tensor_numbers
-from graphviz_tb.diff.known_values import fold_known_values
+from graphviz_tb.diff.known_values import ELEMENTWISE, fold_known_values
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.exported import module_path
 from graphviz_tb.interpret import interpret
@@ -253,17 +253,11 @@ def _reciprocal(x: Numbers) -> Numbers:
         return np.reciprocal(x)
 
 
+ARITHMETIC = ("Add", "Sub", "Mul", "Pow", "Sqrt", "Exp", "Neg", "Reciprocal")
 STEPS: Mapping[str, Callable[..., Numbers]] = {
-    "onnx::Add": np.add,
-    "onnx::Sub": np.subtract,
-    "onnx::Mul": np.multiply,
+    **{f"onnx::{op}": ELEMENTWISE[op] for op in ARITHMETIC},
     "onnx::Div": np.divide,
-    "onnx::Pow": np.power,
-    "onnx::Sqrt": np.sqrt,
-    "onnx::Exp": np.exp,
-    "onnx::Neg": np.negative,
     "onnx::Tanh": np.tanh,
-    "onnx::Reciprocal": np.reciprocal,
     "onnx::Erf": _erf,
     "onnx::Sigmoid": _sigmoid,
     "onnx::Softplus": _softplus,

@@ -57,7 +57,7 @@ ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "Mod": np.mod,
     "Pow": np.power,
     "Sqrt": np.sqrt,
-    "Reciprocal": lambda x: 1 / x,
+    "Reciprocal": np.reciprocal,
     "Exp": np.exp,
     "Neg": np.negative,
     "Abs": np.abs,

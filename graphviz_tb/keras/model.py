@@ -139,19 +139,11 @@ def conceptual_graph(
     if shapes:
         facts, numbers = layer_facts(layers, models, takes, shapes)
     facts[model] = _with_compile_settings(facts[model], parsed)
-    graph = GraphDef()
     again = _layers_on_cycles(layers, takes, numbers)
     known = {layer.path: fact for layer, fact in facts.items()}
     known.update({each.path: _with_results(facts[each], each, again) for each in models} if again else {})
-    for layer in layers:
-        calls = [[call] for call in takes[layer]] if layer in again else [takes[layer]]
-        for number, fed in enumerate(calls):
-            path, fact = _path_of_call(layer, number), facts[layer]
-            if layer in again:
-                fact = known[path] = _fact_of_call(fact, number)
-            node = graph.node.add(name=path, op=fact.class_name)
-            node.input.extend(_node_input(source, numbers, again) for call in fed for source in call)
-            _set_layer_attributes(node, layer, fact)
+    graph, of_calls = _graph_of_calls(layers, takes, numbers, again, facts)
+    known |= of_calls
     return GraphContent(
         graph,
         (*notices, *untold),
@@ -159,6 +151,28 @@ def conceptual_graph(
         plain=lambda: _tensorboard_graph(whole),
         described=data if whole is described else b"",
     )
+
+
+def _graph_of_calls(
+    layers: Sequence[LayerNode],
+    takes: LayerInputs,
+    numbers: LayerOutputs,
+    again: Set[LayerNode],
+    facts: Mapping[LayerNode, Known],
+) -> tuple[GraphDef, dict[str, Known]]:
+    """Return a graph with a node for each layer, or for each call of the layers in `again`, and the facts of these
+    calls by path."""
+    graph, of_calls = GraphDef(), {}
+    for layer in layers:
+        calls = [[call] for call in takes[layer]] if layer in again else [takes[layer]]
+        for number, fed in enumerate(calls):
+            path, fact = _path_of_call(layer, number), facts[layer]
+            if layer in again:
+                fact = of_calls[path] = _fact_of_call(fact, number)
+            node = graph.node.add(name=path, op=fact.class_name)
+            node.input.extend(_node_input(source, numbers, again) for call in fed for source in call)
+            _set_layer_attributes(node, layer, fact)
+    return graph, of_calls
 
 
 def _check_layers(whole: Mapping[str, Any], size: int, on_disk: int, name: str) -> None:

@@ -36,7 +36,7 @@ STEP_COUNTER = re.compile(r"_\d+$")
 
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
-    """How a graph is trained: the optimizer's name ("" for none), the variables of the model that it updates, and the
+    """The training of a graph: the optimizer's name ("" for none), the variables of the model that it updates, and the
     updating ops."""
 
     optimizer: str

@@ -172,7 +172,7 @@ class ChannelWidths:
 
     @cached_property
     def _layers(self) -> frozenset[int]:
-        """The rows that are layers."""
+        """Rows of layers."""
         return frozenset(layer_rows(self.hierarchy))
 
     @cached_property
