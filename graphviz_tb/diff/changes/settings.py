@@ -17,6 +17,7 @@ from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, setting_part
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
 from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Sides
@@ -186,8 +187,8 @@ def _product_type(graph: Graph, node: int) -> str:
     """Return the type of an op; of a product that turns its kernel one that has it so: outputs×inputs."""
     op, definition = graph.op_types[graph.op[node]], graph.node_def(node)
     turning = kernel_turning_attribute(op)
-    turned = turning and definition is not None and definition.attr[turning].i | definition.attr[turning].b
-    return TURNED_PRODUCT if turned else op
+    turned = attr_value(definition, turning) if turning and definition is not None else None
+    return TURNED_PRODUCT if turned is not None and turned.i | turned.b else op
 
 
 def _has_other_layout(op: str) -> bool:

@@ -17,6 +17,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, word_hash
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
+from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
@@ -421,7 +422,7 @@ class TrainingParts:
 
     def _is_float(self, node: int) -> bool:
         definition = self.side.graph.node_def(node)
-        return definition is not None and definition.attr["dtype"].type in FLOAT_ATTRIBUTES
+        return definition is not None and attr_value(definition, "dtype").type in FLOAT_ATTRIBUTES
 
     def _data(self, node: int) -> Ints:
         edges = self.side.in_edges(node)
@@ -451,7 +452,7 @@ def keeps_rate_in_variable(layers: Layers) -> bool:
         if (
             definition is not None
             and definition.op in VARIABLE_READ_OPS
-            and definition.attr["dtype"].type in FLOAT_ATTRIBUTES
+            and attr_value(definition, "dtype").type in FLOAT_ATTRIBUTES
             and written.isdisjoint(sources)
         ):
             return True
