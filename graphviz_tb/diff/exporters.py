@@ -174,14 +174,12 @@ def _rename_nodes(definition: GraphSource, named: Mapping[str, str]) -> GraphDef
     return made
 
 
-def _rename_outputs(signature: Signature, named: Mapping[str, str]) -> Signature:
-    """Return a signature whose results come from nodes with other names."""
-    return replace(signature, outputs=tuple(_rename_spec(spec, named) for spec in signature.outputs))
-
-
 def _with_names(signature: Signature, named: Mapping[str, str]) -> Signature:
-    inputs = tuple(_rename_spec(spec, named) for spec in signature.inputs)
-    return replace(_rename_outputs(signature, named), inputs=inputs)
+    """Return a signature of nodes with other names."""
+    inputs, outputs = (
+        tuple(_rename_spec(spec, named) for spec in specs) for specs in (signature.inputs, signature.outputs)
+    )
+    return replace(signature, inputs=inputs, outputs=outputs)
 
 
 def _rename_spec(spec: TensorSpec, named: Mapping[str, str]) -> TensorSpec:
@@ -303,7 +301,7 @@ def _join_chains(exported: ExportedGraph, wanted: set[str]) -> ExportedGraph:
     if not chains:
         return exported
     named = _names_of_joined(finder, chains)
-    signatures = tuple(_rename_outputs(each, named) for each in exported.signatures)
+    signatures = tuple(_with_names(each, named) for each in exported.signatures)
     return ExportedGraph(interpret(flatten(_with_joined_ops(graph, finder, chains, named))), signatures)
 
 

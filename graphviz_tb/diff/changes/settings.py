@@ -407,7 +407,9 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     whole: int | None = None
     # Widths first: they say most, and constants are computed from them.
     for number, change, setting, factor in sorted(numbers, key=lambda each: each[2].constant):
-        own = frozenset(_place_names(change)) if setting.key == "num_heads" else _blocks_around(change)
+        own, names = _blocks_around(change), frozenset(_place_names(change))
+        # Heads are those of an attention, or of its queries, keys and values.
+        own = names if setting.key == "num_heads" and len(own) == len(names) else own
         leader = next(
             (first for first, around, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, around)),
             None,
@@ -473,13 +475,13 @@ def _ratios(old: Any, new: Any) -> Iterator[float]:
 def _is_related(factor: float, other: float) -> bool:
     """Return whether two factors follow from one number: equal, inverse, or one the root of the other.
 
-    >>> _is_related(2, 0.5), _is_related(0.7071068, 2), _is_related(2, 3)
-    (True, True, False)
+    >>> _is_related(2, 0.5), _is_related(0.7071068, 2), _is_related(0.5, 0.7071068), _is_related(2, 3)
+    (True, True, True, False)
     """
     if not factor or not other:
         return False
-    found = (other, 1 / other, sqrt(other), 1 / sqrt(other))
-    return any(isclose(factor, each, rel_tol=FACTOR_TOLERANCE) for each in found)
+    found = (other, sqrt(other), other * other)
+    return any(isclose(one, each, rel_tol=FACTOR_TOLERANCE) for one in (factor, 1 / factor) for each in found)
 
 
 def _place_names(change: Change) -> list[str]:

@@ -217,7 +217,6 @@ class Bodies:
         return word_hash(repr(sorted(users)))
 
     def _colour(self) -> None:
-        graph = self.layers.side.graph
         known: dict[int, int] = {}
         open_nodes: set[int] = set()
         for root in np.flatnonzero(self.outside).tolist():
@@ -230,8 +229,7 @@ class Bodies:
                 if (leaf := self._leaf(node)) is not None:
                     known[node] = leaf
                     continue
-                edges = self.layers.side.in_edges(node)
-                sources = graph.source[edges[~graph.control[edges]]].tolist()
+                sources = self.layers.side.data_sources(node)
                 left = [source for source in sources if source not in known and source not in open_nodes]
                 if left and node not in open_nodes:
                     open_nodes.add(node)
@@ -367,7 +365,7 @@ class TrainingParts:
         graph, seen, todo = self.side.graph, {node}, [node]
         gradients, stored, types = 0, False, set[str]()
         while todo and gradients <= 1:
-            for source in graph.source[self._data(todo.pop())].tolist():
+            for source in self.side.data_sources(todo.pop()):
                 if source in seen:
                     continue
                 seen.add(source)
@@ -385,17 +383,13 @@ class TrainingParts:
         graph = self.side.graph
         origins = graph.meaning.origin
         return any(
-            int(origins[source]) in self.training.trained
-            for node in nodes
-            for source in graph.source[self._data(node)].tolist()
+            int(origins[source]) in self.training.trained for node in nodes for source in self.side.data_sources(node)
         )
 
     def _written_variables(self, nodes: Sequence[int]) -> set[int]:
         """Return the variables that some ops write."""
         graph = self.side.graph
-        first = [
-            next(iter(graph.source[self._data(node)].tolist()), node) for node in nodes if graph.meaning.writes[node]
-        ]
+        first = [next(iter(self.side.data_sources(node)), node) for node in nodes if graph.meaning.writes[node]]
         return {int(graph.meaning.origin[node]) if exists(int(graph.meaning.origin[node])) else node for node in first}
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
@@ -424,11 +418,6 @@ class TrainingParts:
         definition = self.side.graph.node_def(node)
         return definition is not None and attr_value(definition, "dtype").type in FLOAT_ATTRIBUTES
 
-    def _data(self, node: int) -> Ints:
-        edges = self.side.in_edges(node)
-        found: Ints = edges[~self.side.graph.control[edges]]
-        return found
-
 
 def all_read(side: GraphColumns, nodes: Sequence[int]) -> bool:
     """Return whether all ops read variables."""
@@ -446,9 +435,7 @@ def keeps_rate_in_variable(layers: Layers) -> bool:
     seen = set(todo)
     while todo:
         node = todo.pop()
-        edges = side.in_edges(node)
-        sources = graph.source[edges[~graph.control[edges]]].tolist()
-        definition = graph.node_def(node)
+        sources, definition = side.data_sources(node), graph.node_def(node)
         if (
             definition is not None
             and definition.op in VARIABLE_READ_OPS
