@@ -141,11 +141,19 @@ class CategoryColouring(Colouring):
         categories = {category for path in shown for category, _ in self.category_counts(path[-1])}
         known = sorted(category for category in categories if category >= 0)
         kept, rest = legend_limit(len(known))
-        rows = [LegendRow(self.names[category], self.category_colour(category)) for category in known[:kept]]
-        neutral = plain_fill(self.theme, op=False)
+        rows = [self._category_legend(category) for category in known[:kept]]
         if rest:
-            rows.append(LegendRow(f"+{rest} more", neutral, "rest"))
-        return [*rows, LegendRow(self.nothing, neutral)] if -1 in categories else rows
+            rows.append(LegendRow(f"+{rest} more", plain_fill(self.theme, op=False), "rest"))
+        return [*rows, self._category_legend(-1)] if -1 in categories else rows
+
+    def whole_row_legend(self, row: int) -> list[LegendRow]:
+        """Return the categories of one row."""
+        return [self._category_legend(category) for category, _ in self.category_counts(row)]
+
+    def _category_legend(self, category: int) -> LegendRow:
+        if category < 0:
+            return LegendRow(self.nothing, plain_fill(self.theme, op=False))
+        return LegendRow(self.names[category], self.category_colour(category))
 
 
 def _count_categories(categories: Ints) -> list[tuple[int, int]]:

@@ -82,6 +82,10 @@ class Colouring:
         """Return the legend of the boxes shown: at most ten rows, then one that counts the rest."""
         return []
 
+    def whole_row_legend(self, row: int) -> list[LegendRow]:
+        """Return every colour of one row with its name, however many."""
+        return [entry for entry in self.legend_rows([(row,)]) if entry.shape != "rest"]
+
 
 @dataclass(frozen=True)
 class ColourValues:

@@ -400,11 +400,17 @@ class StatsColouring(Colouring):
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the inner colouring's rows, then the meaning of hatching."""
-        rows = self.inner.legend_rows(shown)
-        unknown = next((path for path in shown if not self.is_measured(path)), None)
-        if unknown is None:
-            return rows
-        return [*rows, LegendRow("not measured", unmeasured_fill(self.hierarchy, self.theme, unknown[-1]))]
+        return self.inner.legend_rows(shown) + self._unmeasured_legend(shown)
+
+    def whole_row_legend(self, row: int) -> list[LegendRow]:
+        """Return the colours of the inner colouring, then hatching."""
+        return self.inner.whole_row_legend(row) + self._unmeasured_legend([(row,)])
+
+    def _unmeasured_legend(self, shown: Sequence[RowPath]) -> list[LegendRow]:
+        for path in shown:
+            if not self.is_measured(path):
+                return [LegendRow("not measured", unmeasured_fill(self.hierarchy, self.theme, path[-1]))]
+        return []
 
 
 def stats_colouring(inner: Colouring, stats: Stats | None) -> StatsColouring:

@@ -21,7 +21,7 @@ from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.model.columns import Longs, places_of_runs, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paint import LegendRow, RowFill
+from graphviz_tb.model.paint import RowFill
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES, Theme
@@ -116,7 +116,7 @@ def row_looks(
         return fills.setdefault(looks, len(fills))
 
     def look(row: int, first: RowFill) -> tuple[int, list[int]]:
-        legends = zip(*(_row_legend(painter, row) for painter in painters), strict=True)
+        legends = zip(*(painter.whole_row_legend(row) for painter in painters), strict=True)
         keys = [(rows[0].label, number(*(entry.fill for entry in rows))) for rows in legends]
         drawn = number(first, *(painter.fill_of((row,)) for painter in painters[1:]))  # one number in all themes
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
@@ -160,11 +160,6 @@ def _concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Lo
     held = np.fromiter(chain.from_iterable(lists), np.int64)
     sizes = np.array([len(one) for one in lists], np.int64)
     return prefix_sums(sizes[which]), held[places_of_runs(prefix_sums(sizes)[which], sizes[which])]
-
-
-def _row_legend(painter: Colouring, row: int) -> list[LegendRow]:
-    """Return the entries of the legend for one row."""
-    return [entry for entry in painter.legend_rows([(row,)]) if entry.shape != "rest"]
 
 
 def _legend_ranks(numbers: list[int], fills: list[tuple[RowFill, ...]], hues: tuple[str, ...]) -> list[int]:
