@@ -20,6 +20,7 @@ from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
+    DILATION_BLOCK_OPS,
     EMBEDDING_LOOKUP_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
@@ -412,13 +413,13 @@ class TensorFlowSteps:
         return self.weight_source(source) if source >= 0 else -1
 
     def _blocks_before(self, node: int) -> list[int]:
-        """Return the blocks into which TensorFlow takes an image apart to spread a kernel over it; [] for no such."""
+        """Return the dilation of a convolution whose image is cut into blocks; [] if it is not."""
         source = self._image_source(node)
-        return self.constant_input(source, 1) if source >= 0 and self.op_of(source) == "SpaceToBatchND" else []
+        return self.constant_input(source, 1) if source >= 0 and self.op_of(source) in DILATION_BLOCK_OPS else []
 
     def _is_padded(self, node: int) -> bool:
         source = self._image_source(node)
-        return source >= 0 and self.op_of(source) in ("Pad", "PadV2", "MirrorPad", "SpaceToBatchND")
+        return source >= 0 and self.op_of(source) in ("Pad", "PadV2", "MirrorPad", *DILATION_BLOCK_OPS)
 
     def _transposed_step(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
         definition = self.graph.node_def(node)
