@@ -115,7 +115,7 @@ def _read_run_metadata_message(how: DecodeFunction, opened: OpenedSource, option
 
     message, size, notices = how(opened, RunMetadata)
     data = message.SerializeToString()
-    graphs = graphs_of_run_metadata(lambda: message, data, size=size, format="RunMetadata")
+    graphs = graphs_of_run_metadata(lambda: message, data, size=size)
     profiles = {"run": lambda: message} if graph_forms_in(data)[1] else {}
     return SourceContents(tuple(graphs), {None: profiles}, notices, opened.name)
 

@@ -60,10 +60,10 @@ def without_control_inputs(inputs: Iterable[str]) -> list[str]:
     return [each for each in inputs if not each.startswith("^")]
 
 
-def complete_argument_attrs(argument: NodeDef, attrs: Mapping[str, AttrValue], keys: Iterable[str]) -> None:
-    """Copy missing attributes to an argument node; other nodes stay unchanged."""
+def complete_argument_attrs(argument: NodeDef, attrs: Mapping[str, AttrValue]) -> None:
+    """Copy the attributes of a resource that an argument node lacks; other nodes stay unchanged."""
     if argument.op in FUNCTION_ARGUMENT_OPS:
-        for key in keys:
+        for key in HANDLE_ATTRS:
             if key in attrs and key not in argument.attr:
                 argument.attr[key].CopyFrom(attrs[key])
 
@@ -153,10 +153,10 @@ class InliningBudget:
         return self.waits.take(count)
 
 
-def body_of_nodes(nodes: Iterable[NodeDef], results: tuple[str, ...] = ()) -> GraphBody:
+def body_of_nodes(nodes: Iterable[NodeDef]) -> GraphBody:
     """Return nodes as a body."""
     by_name = {node.name: node for node in nodes}
-    return GraphBody(by_name, {name: tuple(node.input) for name, node in by_name.items()}, results=results)
+    return GraphBody(by_name, {name: tuple(node.input) for name, node in by_name.items()})
 
 
 def body_of_function(function: FunctionDef) -> GraphBody:
