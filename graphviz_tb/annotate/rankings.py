@@ -92,7 +92,6 @@ def figures_time(figures: RunFigures) -> float:
 
 
 def figures_bytes(figures: RunFigures) -> float:
-    """Return the bytes."""
     return figures.bytes
 
 

@@ -94,7 +94,6 @@ class BodyCalls:
         return self.looked < MAX_READ_NAME_PARTS
 
     def calls_of_body(self, block: int) -> NamedCalls:
-        """Return the calls of a body."""
         known = self._named.get(block)
         if known is None:
             calls = self.hierarchy.calls

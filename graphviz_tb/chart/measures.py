@@ -68,7 +68,6 @@ def _histogram_deviation(sums: HistogramSums) -> Doubles:
 
 
 def _zero_flags(values: Doubles) -> Doubles:
-    """Return 1 for each zero."""
     out: Doubles = (values == 0).astype(np.float64)
     return out
 

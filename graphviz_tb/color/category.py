@@ -108,7 +108,6 @@ class CategoryColouring(Colouring):
         return category_tone(category, self.theme) if category >= 0 else self.theme.neutral
 
     def category_colour(self, category: int) -> RowFill:
-        """Return the colour of one category."""
         return category_fill(category, self.theme)
 
     def second_line(self, path: RowPath) -> str | None:
@@ -194,7 +193,6 @@ HOST_DEVICES = {"CPU", "XLA_CPU"}
 
 
 def device_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CategoryColouring:
-    """Make the colouring "device"."""
     graph = hierarchy.graph
     names = list(graph.devices)
     used = [index for index in range(len(names)) if names[index]]
@@ -277,7 +275,6 @@ def _without_constant_parts(names: list[list[str]]) -> list[list[str]]:
 
 
 def op_type_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CategoryColouring:
-    """Make the colouring "op-type"."""
     graph = hierarchy.graph
     nodes = hierarchy.node[hierarchy.is_ordinary_op]
     counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))

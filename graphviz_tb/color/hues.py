@@ -26,7 +26,6 @@ def contrast(colour: str, other: str) -> float:
 
 
 def _relative_luminance(colour: str) -> float:
-    """Return the relative luminance, from 0 to 1."""
     # The transfer function of sRGB, with the threshold as WCAG 2 prints it (the standard has 0.04045).
     linear = [
         c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in rgb_channels(colour))

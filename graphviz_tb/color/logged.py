@@ -133,7 +133,6 @@ class LoggedColouring(Colouring):
         return max(0.0, min(1.0, (value - low) / (high - low))) if high > low else 1.0
 
     def format_logged(self, value: float) -> str:
-        """Format a value."""
         if self.values.times:
             return f"× {format_number(value, 3)}"
         if self.values.percent:
@@ -198,7 +197,6 @@ class LoggedColouring(Colouring):
 
     @cached_property
     def scale_rows(self) -> tuple[LegendRow, ...]:
-        """Legend rows of the scale."""
         return tuple(
             dict.fromkeys(
                 LegendRow(self.format_logged(value), self.logged_shade(value)) for value in self.scale_ticks()

@@ -85,7 +85,6 @@ def direction_names() -> Iterable[str]:
 
 
 def theme_names() -> Iterable[str]:
-    """Return the themes."""
     from graphviz_tb.model.theme import THEMES
 
     return THEMES

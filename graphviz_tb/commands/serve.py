@@ -108,7 +108,6 @@ drawing_options = combine_options(
 
 
 def _option_names(options: Any) -> tuple[str, ...]:
-    """Return the names of some options."""
     params = options(lambda: None).__click_params__
     return tuple(param.name for param in params)
 

@@ -367,7 +367,6 @@ class TreeWriter:
         return f"= {one_line(self.row_label(first) if near else row_display_name(hierarchy, first))}"
 
     def op_type_of(self, row: int) -> str:
-        """Return the type of an op."""
         graph = self.hierarchy.graph
         return one_line(graph.op_types[graph.op[self.hierarchy.node[row]]])
 

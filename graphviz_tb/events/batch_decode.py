@@ -68,7 +68,6 @@ class RecordBlock:
         )
 
     def select_records(self, records: Longs) -> RecordBlock:
-        """Return the block with some of its records."""
         return RecordBlock(self.data, self.offset, self.starts[records], self.sizes[records])
 
 
@@ -214,7 +213,6 @@ def _distinct_lines(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
 
 
 def _hash_lines(lines: Bytes) -> NDArray[np.uint64]:
-    """Return a hash of each line."""
     width = lines.shape[1]
     words = np.zeros((len(lines), -(-width // 8) * 8), np.uint8)
     words[:, :width] = lines
@@ -316,7 +314,6 @@ class RecordLines:
             )
 
     def select_lines(self, which: NDArray[np.bool_]) -> RecordLines:
-        """Return some of the lines."""
         if np.all(which):
             return self
         return RecordLines(self.block, self.rows[which], None if self.lines is None else self.lines[which])

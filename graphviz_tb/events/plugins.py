@@ -226,7 +226,6 @@ def _last_layouts(logged: LogContents, read: ReadPlace) -> Iterator[CustomLayout
 
 
 def _convert_chart(chart: CustomLayout.Chart) -> CustomChart:
-    """Convert one chart of a layout."""
     margins = (
         MarginLine(decode_log_text(one.value), decode_log_text(one.lower), decode_log_text(one.upper))
         for one in chart.margin.series

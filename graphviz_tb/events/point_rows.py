@@ -124,7 +124,6 @@ class SortedRows:
         return list(self._bounds)
 
     def rows_of_tag(self, tag: int) -> PointRows | None:
-        """Return the points of one tag, or None."""
         bounds = self._bounds.get(tag)
         return None if bounds is None else self.rows.slice_points(*bounds)
 
@@ -222,7 +221,6 @@ def decode_rows(group: ValueGroup, tables: PointTables) -> tuple[SeriesKind, Poi
 
 
 def kind_of_form(form: ValueForm) -> SeriesKind | None:
-    """Return the kind of a value, or None."""
     return next((rule.kind for rule in KIND_RULES if rule.fits(form)), None)
 
 

@@ -178,7 +178,6 @@ class BorderIndex:
         self.groups, self.all = group[order], Crossings(edge[order], inner, other, inbound, slot)
 
     def crossings_of_group(self, row: int) -> Crossings:
-        """Return the crossings of one group."""
         first, stop = sorted_value_range(self.groups, row, row + 1)
         return self.all.pick(slice(first, stop))
 
@@ -275,7 +274,6 @@ def no_crossings() -> Crossings:
 
 
 def concatenate_crossings(*some: Crossings) -> Crossings:
-    """Concatenate crossings."""
     return Crossings(
         np.concatenate([each.edge for each in some]),
         np.concatenate([each.inner for each in some]),

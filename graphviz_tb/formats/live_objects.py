@@ -187,7 +187,6 @@ def _identifier_or_f(function: Any) -> str:
 
 
 def _quote_keys(words: Mapping[str, Any]) -> str:
-    """Return the keys, quoted."""
     return ", ".join(map(repr, words))
 
 

@@ -150,7 +150,6 @@ def _weights_in_text(call: str) -> dict[str, str]:
 
 
 def name_form_in_calls(name: str) -> str:
-    """Return the form of a name in calls."""
     return NOT_IN_CALLS.sub("_", name).lower()
 
 

@@ -304,7 +304,6 @@ def _layers_of_same_run(holding: SourceContents, chosen: SourceItem, graph: Grap
 
 
 def _signature_words(content: GraphContent) -> tuple[str, ...]:
-    """Return words for the signature, if there are several."""
     return (f"signature {content.signature}",) if content.signature and len(content.signatures) > 1 else ()
 
 

@@ -23,7 +23,6 @@ MAX_CACHED_CONTENT_BYTES = 64  # of a constant that is encoded once
 
 
 def encode_graph(nodes: Iterable[bytes]) -> bytes:
-    """Return a graph of nodes."""
     return b"".join([_field(NODE_FIELD, node) for node in nodes])
 
 

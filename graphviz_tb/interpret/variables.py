@@ -96,7 +96,6 @@ LOOKUP_OP = "ResourceGather"
 
 
 def _constant_value_shape(attrs: Attributes) -> Shape:
-    """Return the shape of the value of a constant."""
     if "value" in attrs:
         return shape_from_proto(attrs["value"].tensor.tensor_shape)
     return shape_from_proto(attrs["shape"].shape) if "shape" in attrs else None
@@ -140,7 +139,6 @@ def _table_shape(taken: Shape, indices: Shape) -> Shape:
 
 
 def _stated_output_shape(graph: Graph, node: int, key: str) -> Shape:
-    """Return the shape that a node states for one of its outputs."""
     definition, index = graph.node_def(node), parse_output_number(key.rpartition(":")[2])
     shapes = declared_shapes(definition) if definition is not None else None
     return shapes[index] if shapes and index < len(shapes) else None
@@ -280,7 +278,6 @@ def _handle_dtype(attrs: Attributes) -> str:
 
 
 def _attribute_dtype_name(attrs: Attributes, key: str) -> str:
-    """Return the dtype in an attribute."""
     return _numpy_dtype_name(attrs[key].type) if key in attrs else ""
 
 

@@ -152,7 +152,6 @@ TRANSPOSE_ATTRS = ("transpose_b", "adj_y")
 
 
 def _node_inputs(graph: Graph, node: int) -> list[int]:
-    """Return the inputs of a node."""
     start, stop = np.searchsorted(graph.target, (node, node + 1))
     sources: list[int] = graph.source[start:stop].tolist()
     return sources

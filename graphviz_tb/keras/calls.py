@@ -257,7 +257,6 @@ def _operand_outputs(kind: str, call: Sequence[LayerOutput]) -> list[LayerOutput
 
 
 def _highest_outputs_used(takes: LayerInputs) -> dict[LayerNode, int]:
-    """Return the highest output of each layer that any layer takes."""
     claimed: dict[LayerNode, int] = {}
     room: int = MAX_CLAIMED_OUTPUTS
     for calls in takes.values():

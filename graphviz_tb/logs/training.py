@@ -266,7 +266,6 @@ class LoggedSelection:
         }
 
     def row_values_of_run(self, tags: Sequence[TagValues], step: int) -> dict[int, RowValue]:
-        """Return the values of one run by row."""
         gather = MEASURES[self.measure].gather
         counted = [tag for tag in tags if gather != "ratio" or tag.join.aspect is MeasuredAspect.GRADIENT]
         median = _median_size(_all_values(counted)) if self.is_logarithmic else 0.0

@@ -187,7 +187,6 @@ def join_address(names: list[str]) -> str:
 
 
 def _escape_address_part(name: str) -> str:
-    """Escape a name as one part of an address."""
     text = name.replace("::", "::::")
     before = "" if text and text[0] not in ESCAPED_CHARACTERS else NAME_ESCAPE
     return before + text + (NAME_ESCAPE if text and text[-1] in ESCAPED_CHARACTERS else "")

@@ -137,7 +137,6 @@ def _render_mermaid(subject: DrawableGraph, options: PictureOptions) -> bytes:
 
 
 def _no_shortfalls(subject: DrawableGraph, options: PictureOptions) -> tuple[Notice, ...]:
-    """Return no notices."""
     return ()
 
 

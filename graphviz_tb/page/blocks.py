@@ -59,7 +59,6 @@ def ints_block(name: str, numbers: Iterable[int] | NDArray[Any]) -> DataBlock:
 
 
 def json_block(name: str, value: Any) -> DataBlock:
-    """Return a block of JSON."""
     if isinstance(value, list):
         return json_list_block(name, map(compact_json, value))
     return DataBlock(name, "json", compact_json(value))
@@ -92,7 +91,6 @@ class TextTable:
         return self.number.setdefault(text, len(self.number))
 
     def numbered_texts(self) -> list[str]:
-        """Return all texts by their numbers."""
         return list(self.number)
 
 

@@ -231,7 +231,6 @@ class LegendlessOverlay(Overlay):
     """An overlay without a legend: a page has one legend for all rows."""
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return no rows."""
         return []
 
 

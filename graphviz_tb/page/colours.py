@@ -58,7 +58,6 @@ def colouring_blocks(
 
 
 def _colour_in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colouring]:
-    """Return a colouring in each theme."""
     first, *others = THEMES
     painter = make_colouring(hierarchy, facts, scheme, first)
     return [

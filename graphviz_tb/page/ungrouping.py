@@ -306,7 +306,6 @@ class UngroupedWalk:
         return True
 
     def to_page_path(self, path: RowPath) -> RowPath:
-        """Return a path in page rows."""
         return tuple(self.rows[row] for row in path)
 
     def from_page_path(self, there: RowPath) -> RowPath:

@@ -71,7 +71,6 @@ def _box_name(node: NodeLabel) -> BoxName:
 
 
 def _full_box_name(node: NodeLabel) -> str:
-    """Return the full name of a box."""
     name = replace_unsafe_characters(node.label)
     name = name if name.strip() else f"“{name}”"
     return f"{name} {node.badge}" if node.kind == "series" and node.badge else name

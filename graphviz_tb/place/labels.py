@@ -192,7 +192,6 @@ def _straight_runs(points: Sequence[Point]) -> list[Segment]:
 
 
 def _squared_length(run: Segment) -> int:
-    """Return the squared length of a run."""
     return (run[1][0] - run[0][0]) ** 2 + (run[1][1] - run[0][1]) ** 2
 
 

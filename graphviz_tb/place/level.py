@@ -59,7 +59,6 @@ def loose_boxes(skeleton: Skeleton) -> list[int]:
 
 
 def _single_box_parts(skeleton: Skeleton) -> list[int]:
-    """Return the parts of one box each."""
     return [
         number
         for number, part in enumerate(skeleton.parts)

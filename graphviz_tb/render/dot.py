@@ -115,7 +115,6 @@ def _dot_graph_attributes(scene: Scene, theme: Theme, caption: Caption) -> dict[
 
 
 def _texts_by_box(scene: Scene) -> dict[int, list[Text]]:
-    """Return the texts in each box."""
     by_box: dict[int, list[Text]] = {}
     for text in scene.texts:
         if text.inside:

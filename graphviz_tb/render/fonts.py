@@ -62,7 +62,6 @@ class Typeface:
 
     @property
     def units_per_em(self) -> int:
-        """Units of an em."""
         return int(self._font["head"].unitsPerEm)
 
     @property

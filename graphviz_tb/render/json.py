@@ -200,7 +200,6 @@ class RowEntries:
         )
 
     def kind_word(self, row: int) -> str:
-        """Return the kind of a row."""
         return "call" if row in self.hierarchy.calls else JSON_KINDS[self.kind[row]]
 
     def row_content(self, row: int) -> JsonObject:

@@ -146,7 +146,6 @@ def _web_end_point(scene: Scene, end: int) -> DrawingPoint:
 
 
 def straight_line(start: DrawingPoint, end: DrawingPoint, pen: Pen) -> Curve:
-    """Return a straight line."""
     return Curve((("M", start), ("L", end)), pen=pen)
 
 

@@ -222,7 +222,6 @@ def _translation(offset: tuple[float, float]) -> str:
 
 
 def _shape_element(primitive: Primitive) -> str:
-    """Return one primitive."""
     match primitive:
         case Rectangle(x, y, width, height, radius, fill, pen):
             shape = _rectangle_attributes(x, y, width, height, radius)

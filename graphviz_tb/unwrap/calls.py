@@ -51,12 +51,10 @@ def _input_output_index(tensor: str) -> int:
 
 
 def tensor_inputs(node: NodeDef) -> list[str]:
-    """Return the inputs that are tensors."""
     return without_control_inputs(node.input)
 
 
 def without_control_inputs(inputs: Iterable[str]) -> list[str]:
-    """Return the inputs that are not control inputs."""
     return [each for each in inputs if not each.startswith("^")]
 
 
@@ -154,7 +152,6 @@ class InliningBudget:
 
 
 def body_of_nodes(nodes: Iterable[NodeDef]) -> GraphBody:
-    """Return nodes as a body."""
     by_name = {node.name: node for node in nodes}
     return GraphBody(by_name, {name: tuple(node.input) for name, node in by_name.items()})
 

@@ -215,7 +215,6 @@ class MetaGraphProgram:
 
     @cached_property
     def main_body(self) -> GraphBody:
-        """The main graph."""
         return body_of_nodes(self.whole.node)
 
     @property

@@ -134,7 +134,6 @@ class TensorFlowSteps:
         return dict(self.graph.meaning.shapes())
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        """Return the steps of one node."""
         if not self._telling[self.graph.op[node]]:
             return ()
         if node not in self._found:

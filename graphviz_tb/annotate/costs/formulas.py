@@ -179,7 +179,6 @@ def op_cost(op: CountedOp) -> OpCost | None:
 
 
 def _compile_formula(formula: str) -> CostRule:
-    """Compile a formula to a rule."""
     multiplied, added = _compile_macs_and_rest(ast.parse(formula, mode="eval").body)
 
     def rule(op: CountedOp) -> OpCost:

@@ -144,7 +144,6 @@ def _fold_reduction(combine: Callable[[Op, list[int]], int]) -> ElementFold:
 
 
 def _sum_elements(op: Op, numbers: list[int]) -> int:
-    """Return the sum."""
     total = 0
     for number in numbers:
         total = op.symbols.calculate("add", total, number)
@@ -166,7 +165,6 @@ def _extreme_element(operation: str) -> Callable[[Op, list[int]], int]:
 
 
 def _all_elements_true(op: Op, numbers: list[int]) -> int:
-    """Return 1 if all numbers are true, 0 if one is not."""
     return 0 if 0 in numbers else 1 if all(number > SYMBOL_LIMIT for number in numbers) else op.symbols.new_symbol()
 
 

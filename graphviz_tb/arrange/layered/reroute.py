@@ -43,7 +43,6 @@ class RankState:
         self.set_order(ranks)
 
     def set_order(self, ranks: list[list[int]]) -> None:
-        """Set the order of all ranks."""
         self.ranks = [row[:] for row in ranks]
         for row in self.ranks:
             for number, item in enumerate(row):

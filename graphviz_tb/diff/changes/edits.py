@@ -260,7 +260,6 @@ def inputs_of(change: Change) -> tuple[InputWire, ...]:
 
 
 def _is_series_member(change: Change, series: Set[str]) -> bool:
-    """Return whether a change is at a member of some series, or in one."""
     name = without_counters(change.name)
     return any(name == member or name.startswith(f"{member}/") for member in series)
 

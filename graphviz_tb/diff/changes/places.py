@@ -37,7 +37,6 @@ def without_objects(items: Iterable[T], others: Iterable[T]) -> list[T]:
 
 
 def edits_of_changes(changes: Iterable[Change]) -> NodeEdits:
-    """Return the edits of all."""
     return concat_node_edits(change.edits for change in changes)
 
 

@@ -324,7 +324,6 @@ def _single_value(value: Any) -> Any:
 
 
 def _op_name(layers: Layers, node: int) -> str:
-    """Return the name of an op."""
     return layers.side.graph.name[node]
 
 
@@ -482,7 +481,6 @@ def _is_related(factor: float, other: float) -> bool:
 
 
 def _place_names(change: Change) -> list[str]:
-    """Return the names of all places."""
     return [new if new is not None else old or "" for old, new in ((change.old, change.new), *change.also)]
 
 

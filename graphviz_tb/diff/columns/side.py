@@ -330,7 +330,6 @@ class GraphColumns:
             self.__dict__.pop(name, None)
 
     def op_type(self, node: int) -> str:
-        """Return the op type of a node."""
         word: str = self.graph.op_types[self.graph.op[node]]
         return word
 

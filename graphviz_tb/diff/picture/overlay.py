@@ -112,7 +112,6 @@ class Overlay(Colouring):
         return self.sign[row], self.words.get(row), is_drawn_as_op(self.hierarchy, row)
 
     def sign_fill(self, sign: str) -> RowFill:
-        """Return the fill of a sign."""
         colour, theme = self.colours[sign], self.theme
         return RowFill(
             mix_colours(theme.background, colour, TINT), colour, theme.text, theme.text, hued=False, sign=sign

@@ -81,7 +81,6 @@ class SymbolTable:
 def make_group(
     how: GroupOrigin, members: Sequence[FlowBox], symbol: int, name: str = "", sideways: bool = False
 ) -> FlowBox:
-    """Make one box of several."""
     return FlowBox(name, symbol, sum(box.ops for box in members), -1, how, list(members), sideways=sideways)
 
 

@@ -319,7 +319,6 @@ def _family_pattern(dag: Dag, named: NameFamily) -> tuple[Collection[str], Colle
 
 
 def _next_word_families(words: Sequence[NameWords], named: NameFamily) -> list[NameFamily]:
-    """Return the families of the next word."""
     depth = len(named.words)
     filed: dict[NameWords, list[int]] = defaultdict(list)
     for box in named.named:

@@ -445,7 +445,6 @@ def _fold_repetitions(
 
 
 def _as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
-    """Some elements as one box."""
     return elements[0].box if len(elements) == 1 else _make_block(setting, elements)
 
 

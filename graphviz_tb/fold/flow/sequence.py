@@ -165,7 +165,6 @@ class Stretch:
         return self.line.boxes[self.start : self.stop]
 
     def places(self) -> Sequence[int]:
-        """Return all its places."""
         return range(self.start, self.stop)
 
 
@@ -289,7 +288,6 @@ def _is_worth_extending(elements: Sequence[SequenceElement], once: Stretch) -> b
 
 
 def _begins_at(element: SequenceElement, place: int) -> bool:
-    """Return whether an element begins at a place."""
     return element.place is not None and element.place.start == place
 
 

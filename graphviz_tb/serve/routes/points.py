@@ -122,7 +122,6 @@ async def series_histograms(request: Request) -> Response:
 
 
 def _histogram_answer_columns(session: ServedSource, number: int, series: Series, view: str, most: int) -> bytes:
-    """Return the columns of the answer."""
     [whole] = session.with_columns([series])
     blocks = (
         histogram_columns(number, whole, whole.data, (view,), most) if isinstance(whole.data, HistogramPoints) else []

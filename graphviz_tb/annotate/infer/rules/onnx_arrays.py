@@ -33,7 +33,6 @@ def setting_numbers(op: Op, name: str, slot: int) -> list[int] | None:
 
 
 def known_setting_numbers(op: Op, name: str, slot: int) -> list[int] | None:
-    """Return the numbers of a setting, all of them known."""
     numbers = setting_numbers(op, name, slot)
     return numbers if numbers is not None and are_known_sizes(*numbers) else None
 
