@@ -87,7 +87,6 @@ PathFigures = list[tuple[RowPath, RunFigures]]
 
 
 def figures_time(figures: RunFigures) -> float:
-    """Return the time in microseconds."""
     return figures.time
 
 

@@ -385,7 +385,6 @@ def _warm_up_step(labels: Sequence[str], steps: Sequence[JoinedTrace]) -> str:
 
 
 def executions_by_device(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Execution]]:
-    """Return the entries of a trace by device."""
     read = _times_in_microseconds if options.tensorboard else _times_in_nanoseconds
     entries: dict[str, list[Execution]] = defaultdict(list)
     for device in trace.step_stats.dev_stats:

@@ -290,7 +290,6 @@ class TraceNames:
 
     @cached_property
     def _call_name_lengths(self) -> frozenset[int]:
-        """The lengths of the names of calls in functions."""
         return frozenset().union(
             *(self._calls.calls_of_body(function).lengths for function in self.hierarchy.function_rows)
         )

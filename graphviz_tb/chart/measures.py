@@ -62,7 +62,6 @@ def _histogram_rms(sums: HistogramSums) -> Doubles:
 
 
 def _histogram_deviation(sums: HistogramSums) -> Doubles:
-    """Return the standard deviation."""
     out: Doubles = np.sqrt(np.maximum(sums.squares / sums.number - (sums.sum / sums.number) ** 2, 0))
     return out
 

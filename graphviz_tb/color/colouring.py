@@ -67,7 +67,6 @@ class Colouring:
         return self
 
     def as_number_colouring(self) -> NumberColouring | None:
-        """Return itself if it is a colouring by a number, else None."""
         return None
 
     def scaled_to(self, closed: Sequence[RowPath]) -> Self:
@@ -111,7 +110,6 @@ class NumberColouring(Colouring, ABC):
     """A colouring by a number, on a scale from zero to the largest."""
 
     def as_number_colouring(self) -> NumberColouring | None:
-        """Return itself."""
         return self
 
     @abstractmethod

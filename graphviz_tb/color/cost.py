@@ -88,7 +88,6 @@ class CostColouring(NumberColouring):
         )
 
     def shade_of(self, value: float) -> RowFill:
-        """Return the colour of a value."""
         # On a straight scale nearly all ops would be white: costs differ by orders of magnitude.
         return cost_fill(self.theme, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
 

@@ -11,7 +11,6 @@ STROKE_SHIFT = 35  # per cent darker than the fill (lighter in the dark theme)
 
 
 def border_colour(fill: str, theme: Theme) -> str:
-    """Return the border colour of a box filled with `fill`."""
     return mix_colours(fill, "#000000" if theme.name == "light" else "#FFFFFF", STROKE_SHIFT)
 
 

@@ -101,7 +101,6 @@ class LoggedColouring(Colouring):
         return self.readable_fill(tone, CONDITION_SIGNS[condition])
 
     def readable_fill(self, tone: str, badge: str = "") -> RowFill:
-        """Return a fill with a readable ink."""
         ink = ink_on(tone)
         return RowFill(tone, border_colour(tone, self.theme), ink, ink, badge=badge, hued=True)
 

@@ -217,7 +217,6 @@ def _op_type_frequencies(hierarchy: Hierarchy, rows: Iterable[int]) -> list[tupl
 
 
 def _row_kind_word(hierarchy: Hierarchy, row: int) -> str:
-    """Return the word for the kind of a row in JSON."""
     return "call" if row in hierarchy.calls else ROW_KIND_WORDS[RowKind(hierarchy.kind[row])]
 
 

@@ -49,7 +49,6 @@ class RecordBlock:
     sizes: Longs
 
     def payload(self, record: int) -> bytes:
-        """Return the bytes of an event."""
         first = int(self.starts[record]) + RECORD_HEADER_BYTES
         return self.data[first : first + int(self.sizes[record])].tobytes()
 
@@ -231,7 +230,6 @@ def _distinct_lines_exact(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
 
 
 def _mask_outside_spans(spans: Iterable[ByteSpan], width: int) -> NDArray[np.bool_]:
-    """Mark the bytes outside all spans."""
     outside = np.ones(width, np.bool_)
     for first, last in spans:
         outside[first:last] = False
@@ -319,7 +317,6 @@ class RecordLines:
         return RecordLines(self.block, self.rows[which], None if self.lines is None else self.lines[which])
 
     def without_first(self) -> RecordLines:
-        """Return all lines but the first."""
         return RecordLines(self.block, self.rows[1:], None if self.lines is None else self.lines[1:])
 
     def span_bytes(self, span: ByteSpan) -> Bytes:

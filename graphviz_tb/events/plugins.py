@@ -119,7 +119,6 @@ def _declared_hparam(info: HParamInfo) -> HParam:
 
 
 def _declared_metric(info: MetricInfo) -> Metric:
-    """Convert a declared metric."""
     return Metric(
         decode_log_text(info.name.tag),
         decode_log_text(info.name.group),

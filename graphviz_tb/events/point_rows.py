@@ -71,7 +71,6 @@ class PointRows:
         )
 
     def memory_bytes(self) -> int:
-        """Return the memory of the columns, in bytes."""
         columns: list[RowColumn] = [self.tag, self.place, self.step, self.wall, self.size]
         return sum(column.nbytes for column in (*columns, *self.fixed.values(), *self.ragged.values()))
 

@@ -42,7 +42,6 @@ class Crossings:
     slot: Ints
 
     def pick(self, rows: np.ndarray | slice) -> Crossings:
-        """Return the chosen crossings."""
         return Crossings(self.edge[rows], self.inner[rows], self.other[rows], self.inbound[rows], self.slot[rows])
 
 
@@ -268,7 +267,6 @@ def _find_body_crossings(hierarchy: Hierarchy, files: EdgeIndex, row: int) -> Cr
 
 
 def no_crossings() -> Crossings:
-    """Return empty crossings."""
     none = np.zeros(0, np.int32)
     return Crossings(none, none, none, np.zeros(0, bool), none)
 

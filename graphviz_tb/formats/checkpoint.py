@@ -163,7 +163,6 @@ def read_stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
 
 
 def _data_file_path(index: Path, shard: int, shards: int) -> Path:
-    """Return the path of the file with the values of one shard."""
     return Path(DATA_FILE_NAME.format(prefix=str(index).removesuffix(".index"), shard=shard, shards=shards))
 
 

@@ -170,7 +170,6 @@ def _lazy_read_events(opened: OpenedSource, options: ReadOptions) -> SourceConte
 
 
 def _lazy_read_keras_json(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Read the JSON of a Keras model."""
     from graphviz_tb.keras.model import read_keras_json
 
     return read_keras_json(opened, options)
@@ -198,7 +197,6 @@ def _lazy_read_archive(opened: OpenedSource, options: ReadOptions) -> SourceCont
 
 
 def _lazy_read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Read an ONNX model."""
     from graphviz_tb.formats.onnx import read_onnx
 
     return read_onnx(opened, options)

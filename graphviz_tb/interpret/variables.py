@@ -318,7 +318,6 @@ class VariableTable(NamedTuple):
     turned: Mapping[int, Shape]  # nodes that give a weight of an exported program once more, in another shape
 
     def shapes_by_node(self) -> dict[int, Shape]:
-        """Return the shape of each, by the node that makes it."""
         return {each.node: each.shape for each in self.rows} | dict(self.turned)
 
 
@@ -550,7 +549,6 @@ class VariableClassifier:
         return variables
 
     def value_inputs(self, node: int) -> list[int]:
-        """Return the data inputs of a node."""
         return self._sources[self._begin[node] : self._begin[node + 1]]
 
     def is_replica_copy(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:

@@ -171,7 +171,6 @@ def _channel_keeping_users(graph: Graph, keeps: Bools, products: Collection[int]
 
 
 def _constant_sizes(graph: Graph, constant: int) -> Sequence[int]:
-    """Return the sizes of a constant; () without a value."""
     definition = graph.node_def(constant)
     if definition is None or "value" not in definition.attr:
         return ()

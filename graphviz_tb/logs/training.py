@@ -233,7 +233,6 @@ class LoggedSelection:
 
     @cached_property
     def is_logarithmic(self) -> bool:
-        """Return whether the scale is logarithmic."""
         return MEASURES[self.measure].log or (self.measure == "last" and _spans_magnitudes(_all_values(self.tags)))
 
     @cached_property
@@ -287,7 +286,6 @@ class LoggedSelection:
 
 
 def _all_values(tags: Sequence[TagValues]) -> Doubles:
-    """Return the values of all tags in one array."""
     return np.concatenate([tag.value for tag in tags])
 
 

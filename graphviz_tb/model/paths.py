@@ -111,7 +111,6 @@ def owner_row(hierarchy: Hierarchy, path: RowPath) -> int:
 
 
 def child_path(hierarchy: Hierarchy, path: RowPath, child: int) -> RowPath:
-    """Return the path of a child of group `path`."""
     # A path lists only the calls, not the scopes between them.
     return (*path, child) if path[-1] in hierarchy.calls else (*path[:-1], child)
 

@@ -65,7 +65,6 @@ def json_block(name: str, value: Any) -> DataBlock:
 
 
 def json_list_block(name: str, texts: Iterable[bytes]) -> DataBlock:
-    """Return a block with a list of JSON values."""
     # One by one: the names of a deep graph take hundreds of megabytes, which must not be copied.
     data = bytearray(b"[")
     for number, text in enumerate(texts):
@@ -75,7 +74,6 @@ def json_list_block(name: str, texts: Iterable[bytes]) -> DataBlock:
 
 
 def compact_json(value: Any) -> bytes:
-    """Return a value as JSON in one line."""
     # ASCII holds lone surrogates too, as escapes.
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
@@ -123,7 +121,6 @@ def pack_columns(count: int, blocks: NamedColumns, more: Mapping[str, Any] | Non
 
 
 def _exceeds_doubles(array: NDArray[Any]) -> bool:
-    """Return whether some of its integers are no double."""
     if array.dtype.kind not in "iu" or not array.size:
         return False
     return max(-int(np.min(array)), int(np.max(array))) > MAX_SAFE_INTEGER

@@ -231,11 +231,9 @@ def _faint_line_colour(kind: str, theme: Theme) -> str:
 
 
 def _first_op_row(hierarchy: Hierarchy) -> int:
-    """Return the first row that is an op; 0 if there is none."""
     ops = (hierarchy.node >= 0).nonzero()[0]
     return int(ops[0]) if len(ops) else 0
 
 
 def theme_fill_values(pair: tuple[RowFill, ...]) -> list[Any]:
-    """Return a fill in each theme, as plain values."""
     return [list(FILL_VALUES(fill)) for fill in pair]

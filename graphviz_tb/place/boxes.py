@@ -77,7 +77,6 @@ def _full_box_name(node: NodeLabel) -> str:
 
 
 def _max_box_width(node: NodeLabel) -> int:
-    """Return the largest width of a box."""
     return MAX_OP_WIDTH if _outline_kind(node) == "op" else MAX_SCOPE_WIDTH
 
 

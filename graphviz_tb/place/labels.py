@@ -196,13 +196,11 @@ def _squared_length(run: Segment) -> int:
 
 
 def _segment_bounds(run: Segment) -> SkylineRect:
-    """Return the bounding rectangle of a run."""
     (ax, ay), (bx, by) = run
     return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
 
 
 def _label_rect(middle: Point, size: tuple[int, int]) -> SkylineRect:
-    """Return the rectangle of a label."""
     left, top = middle[0] - size[0] // 2, middle[1] - size[1] // 2
     return left, top, left + size[0], top + size[1]
 

@@ -128,7 +128,6 @@ def _separate_at_ports(
 
 
 def _wires_by_waypoint(skeleton: Skeleton) -> dict[int, list[int]]:
-    """Return the wires that share a waypoint, by waypoint."""
     users: dict[int, list[int]] = {}
     for number, wire in enumerate(skeleton.wires):
         for item in wire.chain[1:-1]:

@@ -239,7 +239,6 @@ def layout_points(values: Points, method: str) -> NDArray[np.intp]:
 
 
 def compute_positions(values: Points, method: str, axes: int, near: int | None, told: RoundsReport) -> Points:
-    """Compute the positions of finite points by a method."""
     return METHOD_RUNNERS[method](values, METHOD_SETTINGS[method](len(values), axes, near), told)
 
 

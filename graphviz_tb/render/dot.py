@@ -178,7 +178,6 @@ def _dot_edge(route: Route, scene: Scene, theme: Theme) -> Any:
 
 
 def _web_end_node(scene: Scene, end: int) -> str:
-    """Return the node at which a line of a web ends."""
     return f"p{-1 - end}" if end < 0 else f"c{end}" if scene.boxes[end].open else f"b{end}"
 
 

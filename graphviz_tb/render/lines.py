@@ -137,7 +137,6 @@ def draw_web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
 
 
 def _web_end_point(scene: Scene, end: int) -> DrawingPoint:
-    """Return where a line of a web ends."""
     if end < 0:
         port = scene.ports[-1 - end]
         return port.x, port.y

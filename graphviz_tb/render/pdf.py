@@ -66,7 +66,6 @@ class PdfFonts:
         return font, glyph
 
     def run_width(self, font: int, glyphs: list[int]) -> float:
-        """Return the width of a run, in em."""
         face = self.faces[font]
         return sum(face.glyph_advance(glyph) for glyph in glyphs) / face.units_per_em
 

@@ -278,7 +278,6 @@ def _path_data(steps: tuple[PathStep, ...]) -> str:
 
 
 def _spaced_numbers(values: tuple[float, ...]) -> str:
-    """Return numbers separated by spaces."""
     return " ".join(map(_short_number, values))
 
 

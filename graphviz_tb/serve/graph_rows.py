@@ -47,7 +47,6 @@ class GraphRows:
 
     @property
     def kind(self) -> Ints:
-        """Return the kind of each row."""
         return self.column["kind"]
 
     @property

@@ -46,7 +46,6 @@ DrawnColumns = tuple[tuple[str, NDArray[Any]], ...]  # the drawn points of a ser
 
 
 def _drawn_bytes(drawn: DrawnColumns) -> int:
-    """Return the bytes of the drawn columns of a series."""
     return sum(column.nbytes for _, column in drawn)
 
 

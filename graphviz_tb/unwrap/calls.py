@@ -302,7 +302,6 @@ class CallInliner:
 
     @property
     def next_call(self) -> NodeDef | None:
-        """The call to inline next; None if there is none."""
         last = self.frames[-1]
         return None if last.call is None else last.body.nodes[last.call]
 
@@ -326,12 +325,10 @@ class CallInliner:
         return None if frame is None else frame.body.nodes[local]
 
     def has_attribute(self, name: str, key: str) -> bool:
-        """Return whether a node has an attribute."""
         frame, local = self.places[name]
         return key in frame.body.nodes[local].attr or key in frame.told.get(local, {})
 
     def set_attribute(self, name: str, key: str, value: AttrValue) -> None:
-        """Set an attribute of a node."""
         frame, local = self.places[name]
         frame.told.setdefault(local, {})[key] = value
 

@@ -188,7 +188,6 @@ def _signature_result_name(name: str) -> str:
 
 
 def _argument_shape(node: NodeDef) -> tuple[int, ...] | None:
-    """Return the shape attribute of an argument; None if it has none."""
     if "shape" not in node.attr or node.attr["shape"].shape.unknown_rank:
         return None
     return tuple(int(dim.size) for dim in node.attr["shape"].shape.dim)

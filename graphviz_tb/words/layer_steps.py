@@ -200,7 +200,6 @@ class TensorFlowSteps:
         return node
 
     def op_of(self, node: int) -> str:
-        """Return the type of a node."""
         return str(self.graph.op_types[self.graph.op[node]])
 
     def formula_step(self, formula: str, node: int) -> LayerStep | None:
@@ -291,7 +290,6 @@ class TensorFlowSteps:
         return False
 
     def _multiples(self, port: OutputOf) -> set[OutputOf]:
-        """Return a tensor and the tensors of which it is a multiple."""
         seen = {port}
         while (
             self.formula_op(port[0]) in SCALED_OPS and len(inner := self.tensors_into(port[0])) == 1 and len(seen) < 4

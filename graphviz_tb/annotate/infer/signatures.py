@@ -154,7 +154,6 @@ def _size_of_token(op: Op, token: str) -> int:
 
 
 def _broadcast_all(op: Op, shapes: Sequence[Dims]) -> Dims:
-    """Broadcast shapes together."""
     whole: Dims = shapes[0] if shapes else None
     for shape in shapes[1:]:
         whole = broadcast_dims(whole, shape, op.symbols)

@@ -49,7 +49,6 @@ class RankState:
                 self.place[item] = number
 
     def copy_ranks(self) -> list[list[int]]:
-        """Return a copy of the current ranks."""
         return [row[:] for row in self.ranks]
 
 

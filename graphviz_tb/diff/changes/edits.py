@@ -97,7 +97,6 @@ def computes_metrics(m: Matching, change: Change) -> bool:
 
 
 def is_function(change: Change) -> bool:
-    """Return whether a change is one of a function of the library."""
     return change.function is not None
 
 

@@ -349,7 +349,6 @@ def sort_by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tu
 
 
 def _edited_nodes(change: Change) -> Sequence[int]:
-    """Return the new nodes of a change."""
     edits = change.edits
     pairs = (*edits.ops, *edits.inputs) if not edits.added else ()
     return [*edits.added, *(new for _, new in pairs), *(new for _, new, _ in edits.attributes)]

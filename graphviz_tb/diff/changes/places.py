@@ -41,7 +41,6 @@ def edits_of_changes(changes: Iterable[Change]) -> NodeEdits:
 
 
 def other_places(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:
-    """Return the other places of a change, each once."""
     places = [place for change in changes for place in ((change.old, change.new), *change.also)]
     return tuple(place for place in dict.fromkeys(places) if place != (first.old, first.new))
 

@@ -390,7 +390,6 @@ class TrainingParts:
         )
 
     def _written_variables(self, nodes: Sequence[int]) -> set[int]:
-        """Return the variables that some ops write."""
         graph = self.side.graph
         first = [
             next(iter(graph.source[self._data(node)].tolist()), node) for node in nodes if graph.meaning.writes[node]

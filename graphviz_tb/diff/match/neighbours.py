@@ -129,7 +129,6 @@ class FreePlacePairs:
 
 
 def _place_keys(owner: Ints, what: Hashes) -> Hashes:
-    """Places as numbers."""
     return combine_hashes(owner.astype(np.int64).view(np.uint64), what)
 
 

@@ -89,7 +89,6 @@ class Overlay(Colouring):
 
     @property
     def colours(self) -> dict[str, str]:
-        """Return the colour of each sign."""
         return LIGHT if self.theme.name == "light" else DARK
 
     def fill_of(self, path: RowPath) -> RowFill:
@@ -386,5 +385,4 @@ def picture_options(view: SavedView | None, said: Mapping[str, Any]) -> PictureO
 
 
 def _draw_comparison(changes: Comparison, options: PictureOptions | None = None) -> Picture:
-    """Return the merged picture, as a `Picture`."""
     return Both(changes).picture(options or PictureOptions())

@@ -241,7 +241,6 @@ def _ends_match(row: FlowBox, other: FlowBox, box: FlowBox, whole: FlowBox) -> b
 
 
 def _is_named_scope(box: FlowBox) -> bool:
-    """Whether a box is a scope, in the file or by name."""
     return box.scope or box.how == GroupOrigin.NAME
 
 

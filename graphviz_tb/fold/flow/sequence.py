@@ -52,7 +52,6 @@ def candidate_periods(words: Longs) -> list[int]:
 
 
 def _hash_stretches(words: Longs, length: int) -> Longs:
-    """Return a hash of each stretch of `length` words."""
     mixed = words.astype(np.uint64)
     for step in range(1, length):
         # Wraps at 2^64. A collision only costs a period tried in vain.

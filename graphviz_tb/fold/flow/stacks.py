@@ -45,7 +45,6 @@ MAX_PAIRING_ROUNDS = 8  # of dropping runs paired with a dropped run; after thes
 
 
 def _make_series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolTable) -> FlowBox:
-    """Make a stack of a run."""
     symbol, ops = (
         symbols.symbol_of("run", *(member.symbol for member in members)),
         sum(member.ops for member in members),

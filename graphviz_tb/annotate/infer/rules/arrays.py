@@ -416,7 +416,6 @@ def _infer_resource_gather(op: Op) -> RuleResult:
 
 
 def _infer_resource_gather_nd(op: Op) -> RuleResult:
-    """`ResourceGatherNd`."""
     shape, indices = op.held_shape(0), op.shape(1)
     if shape is None or not indices or not are_known_sizes(indices[-1]) or indices[-1] > len(shape):
         return [None]
