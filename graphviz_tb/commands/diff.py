@@ -395,7 +395,6 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
 
 def _report_style(word: str | None) -> ReportStyle:
-    """Return the style of the report."""
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.options import REPORT_STYLES
 
@@ -486,7 +485,6 @@ def _print_changes(changes: Changes, style: ReportStyle, values: dict[str, Any])
 
 
 def _write_diff_outputs(changes: Changes, values: dict[str, Any], view: SavedView | None) -> None:
-    """Write all outputs, or none."""
     from graphviz_tb.commands.terminal import print_notices
     from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.output.files import write_outputs

@@ -159,7 +159,6 @@ def _equal_ports(plain: Graph, other: Graph) -> Iterator[tuple[str, str]]:
 
 
 def _rename_nodes(definition: GraphSource, named: Mapping[str, str]) -> GraphDef:
-    """Return a graph with renamed nodes."""
     from graphviz_tb.proto import GraphDef
 
     made = GraphDef()

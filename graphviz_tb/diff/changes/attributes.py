@@ -275,7 +275,6 @@ def _colocation_node(text: bytes) -> str:
 
 
 def argument_type(graph: Graph, node: int) -> str:
-    """Return the type of an argument of a function."""
     function = graph.functions[int(graph.function[node])]
     argument = graph.graph_def.library.function[function.index].signature.input_arg[function.argument_position(node)]
     return dtype_label(argument.type) if argument.type else argument.type_attr

@@ -249,7 +249,6 @@ def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
 
 
 def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity:
-    """Return the severity of a difference of two nodes."""
     if difference.key in COSMETIC_KEYS:
         return "attribute" if difference.key == "device" else "cosmetic"
     types = {m.b.graph.op_types[op] for op in m.b.graph.op[nodes].tolist()}

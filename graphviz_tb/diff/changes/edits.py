@@ -97,7 +97,6 @@ def computes_metrics(m: Matching, change: Change) -> bool:
 
 
 def is_function(change: Change) -> bool:
-    """Return whether a change is one of a function of the library."""
     return change.function is not None
 
 
@@ -260,7 +259,6 @@ def inputs_of(change: Change) -> tuple[InputWire, ...]:
 
 
 def _is_series_member(change: Change, series: Set[str]) -> bool:
-    """Return whether a change is at a member of some series, or in one."""
     name = without_counters(change.name)
     return any(_is_within(name, member) for member in series)
 

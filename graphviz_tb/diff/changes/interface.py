@@ -342,7 +342,6 @@ def _last_rows(layers: Mapping[str, Layer], model: str, last: Mapping[str, str])
 
 
 def _last_layers(layers: Mapping[str, Layer]) -> dict[str, str]:
-    """Return the last layer of each model."""
     return {name.rpartition("/")[0]: name for name in layers}
 
 

@@ -169,7 +169,6 @@ class NodeQuantities:
 
 
 def _unique_ids(*parts: ArrayLike) -> Longs:
-    """Return ids without duplicates."""
     return np.unique(np.concatenate([np.zeros(0, np.int64), *(np.asarray(part, np.int64) for part in parts)]))
 
 

@@ -46,7 +46,6 @@ FOLLOWING_SCORE = 0  # only what comes in, or one number a channel: it follows f
 
 
 def is_weight(m: Matching, new: int, difference: Difference) -> bool:
-    """Return whether a difference is the shape of a weight."""
     if difference.key in ("weight", "value shape") and difference.attribute != "weight":
         return True
     return difference.key == "shape" and m.b.op_type(new) in VARIABLE_READ_OPS | VARIABLE_OPS
@@ -211,7 +210,6 @@ def _kernel_axes(ops: Iterable[str], shape: str) -> list[str]:
 
 
 def _is_convolution(op: str) -> bool:
-    """Return whether an op, or a layer, is a convolution."""
     layer = has_layer_role(op, LayerRole.CONVOLUTION)
     return layer or has_role(op, Role.CONVOLUTION, Role.TRANSPOSED_CONVOLUTION)
 
@@ -325,7 +323,6 @@ def _single_value(value: Any) -> Any:
 
 
 def _op_name(layers: Layers, node: int) -> str:
-    """Return the name of an op."""
     return layers.side.graph.name[node]
 
 
@@ -485,7 +482,6 @@ def _is_related(factor: float, other: float) -> bool:
 
 
 def _place_names(change: Change) -> list[str]:
-    """Return the names of all places."""
     return [new if new is not None else old or "" for old, new in ((change.old, change.new), *change.also)]
 
 

@@ -387,7 +387,6 @@ class TrainingParts:
         )
 
     def _written_variables(self, nodes: Sequence[int]) -> set[int]:
-        """Return the variables that some ops write."""
         graph = self.side.graph
         first = [next(iter(self.side.data_sources(node)), node) for node in nodes if graph.meaning.writes[node]]
         return {int(graph.meaning.origin[node]) if exists(int(graph.meaning.origin[node])) else node for node in first}

@@ -134,7 +134,6 @@ def _pair_by(m: Matching, names: tuple[list[str], list[str]], bodies: tuple[Hash
 
 
 def _unmatched_functions(m: Matching, count_a: int, count_b: int) -> tuple[list[int], list[int]]:
-    """Functions without a partner."""
     taken = set(m.functions.values())
     return [index for index in range(count_a) if index not in m.functions], [
         index for index in range(count_b) if index not in taken

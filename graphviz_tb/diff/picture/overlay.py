@@ -100,7 +100,6 @@ class Overlay(Colouring):
 
     @property
     def colours(self) -> dict[str, str]:
-        """Return the colour of each sign."""
         return LIGHT if self.theme.name == "light" else DARK
 
     def fill_of(self, path: RowPath) -> RowFill:
@@ -119,7 +118,6 @@ class Overlay(Colouring):
         return self.sign[row], self.words.get(row), is_drawn_as_op(self.hierarchy, row)
 
     def sign_fill(self, sign: str) -> RowFill:
-        """Return the fill of a sign."""
         colour, theme = self.colours[sign], self.theme
         return RowFill(
             mix_colours(theme.background, colour, TINT), colour, theme.text, theme.text, hued=False, sign=sign
@@ -418,5 +416,4 @@ def picture_options(view: SavedView | None, said: Mapping[str, Any]) -> PictureO
 
 
 def _draw_comparison(changes: Comparison, options: PictureOptions | None = None) -> Picture:
-    """Return the merged picture, as a `Picture`."""
     return Both(changes).picture(options or PictureOptions())
