@@ -31,7 +31,7 @@ from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.layers import enclosing_module_class
 from graphviz_tb.model.tensors import dtype_label, shape_proto_text
-from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS
+from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS, VARIABLE_OPS
 from graphviz_tb.ops.signatures import attribute_defaults, is_size_input
 from graphviz_tb.options import DiffOptions
 
@@ -141,6 +141,9 @@ def _presence(difference: Difference) -> Difference:
 def _of_meaning(m: Matching, old: int, new: int, is_other_op: bool) -> Iterator[Difference]:
     """Yield a weight's shape, and the settings of a Keras layer; its class where the op does not say it."""
     mine, other = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
+    if m.a.op_type(old) != m.b.op_type(new):
+        # A variable says its shape in an attribute; a constant in its place has none.
+        mine, other = _stated_weight(m.a, old) or mine, _stated_weight(m.b, new) or other
     if mine is not None and other is not None:
         # "" where the type is in the attributes: it is reported there.
         if mine[0] and other[0] and mine[0] != other[0]:
@@ -154,6 +157,14 @@ def _of_meaning(m: Matching, old: int, new: int, is_other_op: bool) -> Iterator[
     elif before != after:
         for key, *values in setting_differences(before, after):
             yield Difference("dtype" if key.endswith(".dtype") else key, "", *values)
+
+
+def _stated_weight(side: GraphColumns, node: int) -> tuple[str, str] | None:
+    """Return the shape that a variable states, with "" for its dtype, which is in the attributes; None for others."""
+    definition = side.graph.node_def(node)
+    if definition is None or definition.op not in VARIABLE_OPS or "shape" not in definition.attr:
+        return None
+    return "", shape_proto_text(definition.attr["shape"].shape)
 
 
 def _op_name(m: Matching, op: str, old: bool) -> Any:

@@ -19,6 +19,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import (
     adds_casts,
+    freezing_changes,
     has_only_types,
     inner_type,
     is_precision,
@@ -82,6 +83,9 @@ def explain_changes(
     others = [change for change, _ in changes if change.kind not in FOLDED_KINDS]
     items = [make_item(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
     types, items = _split_dtype_changes(m, items)
+    frozen, parts = freezing_changes(m, [item.change for item in items])
+    taken = set(map(id, parts))
+    items = [item for item in items if id(item.change) not in taken]
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
     exchanged = _layers_of_other_class(m, layers, items)
@@ -98,7 +102,7 @@ def explain_changes(
     outputs = [change for change in others if isinstance(change.content, Ports)]
     others = without_objects(others, outputs)
     causes, outputs = _attach_outputs(m, causes, outputs)
-    causes += [*types, *outputs, *trained, *apart]
+    causes += [*types, *frozen, *outputs, *trained, *apart]
     causes, behind, derived = _with_a_cause(m, layers, causes, behind, derived, witnesses)
     in_place = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
     names = [change for change in others if is_inner_name(m, layers, change, near, in_place, bool(trained))]
