@@ -150,7 +150,6 @@ def _weights_in_text(call: str) -> dict[str, str]:
 
 
 def name_form_in_calls(name: str) -> str:
-    """Return the form of a name in calls."""
     return NOT_IN_CALLS.sub("_", name).lower()
 
 
@@ -160,7 +159,6 @@ def has_call_record(node: NodeValue) -> bool:
 
 
 def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:
-    """Return the modules in the metadata of a node."""
     paths, classes = metadata.get(SCOPES_KEY, ""), metadata.get(CLASSES_KEY, "")
     # The last of each is the op: without it the lists of all ops of a module are equal.
     return _listed_modules(

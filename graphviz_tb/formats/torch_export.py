@@ -64,7 +64,6 @@ def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> Sourc
 
 
 def _programs(names: Sequence[str]) -> dict[str, str]:
-    """Return the member of each program by its name."""
     found = {match["name"]: name for name in names if (match := PROGRAM_NAME.fullmatch(name))}
     old = next((name for name in names if name.rpartition("/")[2] == OLD_PROGRAM_NAME), None)
     return found or ({"model": old} if old is not None else {})

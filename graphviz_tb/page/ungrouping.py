@@ -98,7 +98,6 @@ def add_ungrouped_levels(
 
 
 def _outermost_series(hierarchy: Hierarchy) -> list[int]:
-    """Return the series that are not in another series."""
     rows = np.flatnonzero(hierarchy.kind == SERIES_ROW)
     rows = rows[hierarchy.parent[rows] >= 0]
     single: list[int] = rows[hierarchy.kind[hierarchy.parent[rows]] != SERIES_ROW].tolist()
@@ -306,7 +305,6 @@ class UngroupedWalk:
         return True
 
     def to_page_path(self, path: RowPath) -> RowPath:
-        """Return a path in page rows."""
         return tuple(self.rows[row] for row in path)
 
     def from_page_path(self, there: RowPath) -> RowPath:

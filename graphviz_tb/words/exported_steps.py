@@ -51,7 +51,6 @@ class ExportedSteps(TensorFlowSteps):
     """Finds the steps of nodes of an exported program."""
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        """Return the steps of one node."""
         if node not in self._found:
             steps = [self._step(self.op_of(node), node), self._fused_activation(node)]
             self._found[node] = tuple(step for step in steps if step is not None)

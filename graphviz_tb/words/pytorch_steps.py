@@ -31,7 +31,6 @@ class PyTorchSteps(TensorFlowSteps):
     """Finds the steps of nodes of a trace."""
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        """Return the steps of one node."""
         name = self.op_of(node).removeprefix("aten::").removesuffix("_")
         slots = {slot: source for slot, (source, _) in self.inputs_of(node)}
         try:

@@ -101,7 +101,7 @@ def explain_changes(
     apart = [_name_training_part(change, witnesses) for change in apart]
     trained = witnesses.trained() if derived or groups else ()
     trained = (*trained, *clipping_changes(trained, witnesses.parts)) if trained else ()
-    own, behind = _edits_of_model(m, items, exchanged)
+    own, behind = _edits_of_model(m, layers, items, exchanged)
     causes, others = _name_causes(m, layers, own, others)
     outputs = [change for change in others if isinstance(change.content, Ports)]
     others = without_objects(others, outputs)
@@ -336,14 +336,15 @@ def _inputs_outside_model(
 
 
 def _edits_of_model(
-    m: Matching, items: list[Item], exchanged: frozenset[LayerKey]
+    m: Matching, layers: tuple[Layers, Layers], items: list[Item], exchanged: frozenset[LayerKey]
 ) -> tuple[list[list[Item]], list[Change]]:
-    """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit."""
+    """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit.
+    Weights that two layers share now, or no longer, are an edit."""
     own: list[list[Item]] = []
     following: list[Change] = []
     for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
         members = [item.change for item in group]
-        if all_follow(group):
+        if all_follow(group) and not split_weights_change(m, layers, members):
             following += members
         else:
             own += _split_settings(m, group)

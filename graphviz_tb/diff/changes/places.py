@@ -39,12 +39,10 @@ def without_objects(items: Iterable[T], others: Iterable[T]) -> list[T]:
 
 
 def edits_of_changes(changes: Iterable[Change]) -> NodeEdits:
-    """Return the edits of all."""
     return concat_node_edits(change.edits for change in changes)
 
 
 def other_places(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:
-    """Return the other places of a change, each once."""
     places = [place for change in changes for place in ((change.old, change.new), *change.also)]
     return tuple(place for place in dict.fromkeys(places) if place != (first.old, first.new))
 

@@ -130,7 +130,6 @@ class FreePlacePairs:
 
 
 def _place_keys(owner: Ints, what: Hashes) -> Hashes:
-    """Places as numbers."""
     return combine_hashes(owner.astype(np.int64).view(np.uint64), what)
 
 
@@ -138,7 +137,7 @@ def _place_keys(owner: Ints, what: Hashes) -> Hashes:
 # the op that uses them, since TensorFlow counts their names (`Const_3`).
 
 
-def _match_around(m: Matching, same_label: bool = True) -> Findings:
+def _match_around(m: Matching) -> Findings:
     """Match unmatched neighbours of matched nodes until nothing changes.
 
     A node is matched if it is the only one with its op type (first: and its attributes) at its place next to a matched
@@ -152,12 +151,9 @@ def _match_around(m: Matching, same_label: bool = True) -> Findings:
         # With attributes first; by the op type alone only where that finds nothing more.
         if not beside:
             beside.append(FreePlacePairs(m, m.a.node_label, m.b.node_label))
-        if len(beside) == 1 and not same_label:
-            beside.append(FreePlacePairs(m, m.a.labels.op, m.b.labels.op))
         moved = next(filter(None, map(_match_one_step, beside)), [])
-        # From here on the op type alone may do.
-        if not moved and same_label:
-            same_label = False
+        if not moved and len(beside) == 1:
+            beside.append(FreePlacePairs(m, m.a.labels.op, m.b.labels.op))
             continue
         if not moved:
             return
@@ -266,9 +262,9 @@ def _fed_inputs(side: GraphColumns, partner: Ints | None) -> dict[tuple[int, int
 NEIGHBOURHOOD_RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "both"), (4, "in"), (4, "out"))
 
 
-def match_anchors(m: Matching, radii: tuple[tuple[int, str], ...] = NEIGHBOURHOOD_RADII) -> Findings:
+def match_anchors(m: Matching) -> Findings:
     """Match unmatched nodes whose neighbourhood is unique on each side, largest radius first."""
-    for radius, direction in radii:
+    for radius, direction in NEIGHBOURHOOD_RADII:
         free_a, free_b = m.count_unmatched()
         if not len(free_a) or not len(free_b):
             return

@@ -86,7 +86,6 @@ def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, s
 
 
 def _stack_of_stage(run: Sequence[SequenceElement], setting: FoldContext) -> SequenceElement:
-    """Return one stack of some blocks."""
     last = run[-1]
     made = make_stack(setting.symbols, [each.box for each in run], last.symbol)
     return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
@@ -445,7 +444,6 @@ def _fold_repetitions(
 
 
 def _as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
-    """Some elements as one box."""
     return elements[0].box if len(elements) == 1 else _make_block(setting, elements)
 
 
@@ -470,7 +468,6 @@ def _shows_stack(box: FlowBox) -> bool:
 
 
 def _make_block(setting: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
-    """Make one box of a repetition of several."""
     symbol = setting.symbols.symbol_of("block", *(element.symbol for element in turn))
     return make_group(GroupOrigin.REPEAT, [element.box for element in turn], symbol)
 
