@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from graphviz_tb.errors import TooLarge
@@ -37,6 +37,7 @@ from graphviz_tb.formats.packed_graph import decode_graph
 from graphviz_tb.formats.wire_nodes import (
     DTYPE_NUMBERS,
     Sizes,
+    TensorSize,
     encode_attribute,
     encode_constant,
     encode_dtype,
@@ -54,6 +55,7 @@ from graphviz_tb.limits import (
     MAX_SCOPE_LETTERS_OF_PROGRAM,
     Meter,
 )
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
@@ -305,13 +307,15 @@ class ProgramBuilder:
         that is not `used` in another block either is filed as unused."""
         taken = block.taken_values()
         nodes: list[bytes] = []
-        names: dict[tuple[str, str], str] = {}  # by name, and by shape: an exporter turns a table for a product
+        names: dict[
+            tuple[str, tuple[TensorSize, ...] | None], str
+        ] = {}  # by name, and by shape: an exporter turns a table for a product
         for value, weight in block.weights.items():
             if value not in taken:
                 if weight.name not in used:
                     self._unused.append(weight)
                 continue
-            key = weight.name, repr(weight.value.sizes)
+            key = weight.name, hashable_sizes(weight.value.sizes)
             if key not in names:
                 names[key], node = self._weight_node(block, weight)
                 nodes.append(node)
