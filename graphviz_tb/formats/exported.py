@@ -257,9 +257,9 @@ class ProgramBuilder:
         """Add a result of the program, or of the body."""
         self._block.results.append((name, value))
 
-    def scope_name(self, modules: Iterable[ModuleCall]) -> str:
+    def scope_name(self, modules: tuple[ModuleCall, ...]) -> str:
         """Return the scope of an op in modules, outermost first."""
-        return self._calls.scope_name([*modules])
+        return self._calls.scope_name(modules)
 
     # The message
 
@@ -406,11 +406,15 @@ class ScopeNames:
         self._scope_by_call: dict[tuple[str, str], str] = {}  # scope around, key of the call ─▶ scope
         self._count: Counter[tuple[str, str]] = Counter()  # scope around, path ─▶ calls
         self._last: list[tuple[str, str]] = []  # the calls around the op before
+        self._last_modules: tuple[ModuleCall, ...] = ()  # the same as its modules
+        self._last_scope = ""
         self._first_by_path: dict[str, str] = {}
         self._letters, self._cut = Meter(MAX_SCOPE_LETTERS_OF_PROGRAM), 0
 
-    def scope_name(self, modules: Sequence[ModuleCall]) -> str:
+    def scope_name(self, modules: tuple[ModuleCall, ...]) -> str:
         """Return the scope of an op in modules, outermost first."""
+        if modules is self._last_modules:
+            return self._last_scope
         around, path, now = "", "", []
         same = True  # as long as the calls around the op before are those around this one
         for depth, module in enumerate(modules):
@@ -427,7 +431,7 @@ class ScopeNames:
                 self._scope_by_call[call] = scope
             now.append((around, key))
             around, path = scope, module.path
-        self._last = now
+        self._last, self._last_modules, self._last_scope = now, modules, around
         return around
 
     def plain_scope(self, parts: Sequence[str]) -> str:
