@@ -11,6 +11,7 @@ import pytest
 
 from graphviz_tb.diff import diff
 from tests.diff.networks import EDITS, Form, blocks_of, edited, network
+from tests.diff.test_causes import graph
 from tests.effort import part
 
 PLAIN = Form()
@@ -74,7 +75,27 @@ def test_an_edit_is_told_beside_another_form(key: str) -> None:
         luck = random.Random(f"{key} {seed}")
         before, after = blocks_of(seed), blocks_of(seed)
         kind = luck.choice(EDITS)
-        place, word = edited(after, kind, 0, luck)
+        place, word = edited(after, kind, luck.randrange(len(after.activation)), luck)
         old, new = network(before, PLAIN), network(after, replace(PLAIN, **{key: True}))
         result = diff(old, new)
         assert is_told(result, place, word, 0), (seed, kind, place, word, result.explain())
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("apart", ["", "beside another width"])
+def test_frozen_weights_are_one_change(turned: bool, apart: str) -> None:
+    blocks = blocks_of(1)
+    forms = [PLAIN, replace(PLAIN, frozen=True, width=16 if apart else PLAIN.width)]
+    old, new = (network(blocks, form) for form in (forms[::-1] if turned else forms))
+    (frozen,) = (change for change in diff(old, new) if change.severity == "op")
+    values = ["constants", "variables"] if turned else ["variables", "constants"]
+    assert [frozen.detail[key] for key in ("key", "old", "new")] == ["weights", *values]
+
+
+def test_an_edit_of_one_of_several_equal_layers_is_told_beside_theirs() -> None:
+    # three layers with the same edit; in the second one another op changed too
+    old = ["x Placeholder", *(f"m/{name}/Relu Relu m/{name}/MatMul" for name in "abc"), "m/b/act Sigmoid m/b/Relu"]
+    old += ["m/a/MatMul MatMul x", "m/b/MatMul MatMul m/a/Relu", "m/c/MatMul MatMul m/b/act"]
+    new = [line.replace("/Relu Relu", "/Relu Elu").replace("act Sigmoid", "act Tanh") for line in old]
+    said = sorted((change.detail["old"], change.detail["new"]) for change in diff(graph(*old), graph(*new)))
+    assert said == [("Relu", "Elu"), ("Sigmoid", "Tanh")]

@@ -1,4 +1,4 @@
-"""Another type of numbers, with the casts that it needs."""
+"""Edits of many layers at once: another type of numbers, frozen weights, another order, shared weights."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from graphviz_tb.diff.changes.attributes import Difference
@@ -89,6 +90,54 @@ def other_types(changes: list[Change]) -> Change:
     content = Setting("dtype", first.old, first.new, casts=casts)
     return Change("changed", severity if severity == "signature" else "attribute", around, around,
                   sum(change.ops for change in changes), content, edits=edits_of_changes(changes))  # fmt: skip
+
+
+# Weights that are variables in one graph and constants in the other: one of them is frozen.
+
+FREEZING = "weights"  # the key of such a change
+VARIABLES, CONSTANTS = "variables", "constants"
+STATE_OPS = VARIABLE_OPS | VARIABLE_READ_OPS
+FROZEN_OPS = CONSTANT_OPS | IDENTITY_OPS
+
+
+def freezing_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
+    """Return a change for all weights that became constants, one for all that became variables, and the changes that
+    these are made of: exchanged ops, and the variables or reads without a partner beside them."""
+    made: list[Change] = []
+    taken: list[Change] = []
+    for frozen in (True, False):
+        exchanged = [change for change in changes if change.key == "op" and _only_freezes(m, change, frozen)]
+        pairs = [pair for change in exchanged for pair in change.edits.ops]
+        if not any((m.b if frozen else m.a).op_type(pair[frozen]) in CONSTANT_OPS for pair in pairs):
+            continue
+        side, kind, known = (
+            m.a if frozen else m.b,
+            "removed" if frozen else "added",
+            {pair[not frozen] for pair in pairs},
+        )
+        units = [change for change in changes if change.kind == kind and _is_state_beside(side, change, known)]
+        places = sorted({(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs})
+        before, after = (shared_scope(names) for names in zip(*places, strict=True))
+        words = (VARIABLES, CONSTANTS) if frozen else (CONSTANTS, VARIABLES)
+        edits = edits_of_changes([*exchanged, *units])
+        made.append(Change("changed", "op", before, after, len(pairs), Setting(FREEZING, *words), edits=edits))
+        taken += [*exchanged, *units]
+    return made, taken
+
+
+def _only_freezes(m: Matching, change: Change, frozen: bool) -> bool:
+    """Return whether all ops that a change exchanges are variables, or reads, and constants in place of them."""
+    types = [(m.a.op_type(old), m.b.op_type(new)) for old, new in change.edits.ops]
+    pairs = types if frozen else [pair[::-1] for pair in types]
+    return bool(pairs) and all(state in STATE_OPS and constant in FROZEN_OPS for state, constant in pairs)
+
+
+def _is_state_beside(side: GraphColumns, change: Change, known: AbstractSet[int]) -> bool:
+    """Return whether a change only adds or removes variables that some known nodes read, or reads of them."""
+    nodes = change.edits.added or change.edits.removed
+    ends = (end for node in nodes for end in (*side.data_sources(node), *side.data_users(node)))
+    types = {side.op_type(node) for node in nodes}
+    return bool(nodes) and types <= STATE_OPS and not known.isdisjoint(ends)
 
 
 def shared_scope(names: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import (
     adds_casts,
+    freezing_changes,
     has_only_types,
     inner_type,
     is_precision,
@@ -82,6 +83,9 @@ def explain_changes(
     others = [change for change, _ in changes if change.kind not in FOLDED_KINDS]
     items = [make_item(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
     types, items = _split_dtype_changes(m, items)
+    frozen, parts = freezing_changes(m, [item.change for item in items])
+    taken = set(map(id, parts))
+    items = [item for item in items if id(item.change) not in taken]
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
     exchanged = _layers_of_other_class(m, layers, items)
@@ -93,12 +97,12 @@ def explain_changes(
     apart = [_name_training_part(change, witnesses) for change in apart]
     trained = witnesses.trained() if derived or groups else ()
     trained = (*trained, *clipping_changes(trained, witnesses.parts)) if trained else ()
-    own, behind = _edits_of_model(m, items, exchanged)
+    own, behind = _edits_of_model(m, layers, items, exchanged)
     causes, others = _name_causes(m, layers, own, others)
     outputs = [change for change in others if isinstance(change.content, Ports)]
     others = without_objects(others, outputs)
     causes, outputs = _attach_outputs(m, causes, outputs)
-    causes += [*types, *outputs, *trained, *apart]
+    causes += [*types, *frozen, *outputs, *trained, *apart]
     causes, behind, derived = _with_a_cause(m, layers, causes, behind, derived, witnesses)
     in_place = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
     names = [change for change in others if is_inner_name(m, layers, change, near, in_place, bool(trained))]
@@ -328,14 +332,15 @@ def _inputs_outside_model(
 
 
 def _edits_of_model(
-    m: Matching, items: list[Item], exchanged: frozenset[LayerKey]
+    m: Matching, layers: tuple[Layers, Layers], items: list[Item], exchanged: frozenset[LayerKey]
 ) -> tuple[list[list[Item]], list[Change]]:
-    """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit."""
+    """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit.
+    Weights that two layers share now, or no longer, are an edit."""
     own: list[list[Item]] = []
     following: list[Change] = []
     for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
         members = [item.change for item in group]
-        if all_follow(group):
+        if all_follow(group) and not split_weights_change(m, layers, members):
             following += members
         else:
             own += _split_settings(m, group)
