@@ -14,11 +14,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import (
     adds_casts,
+    batch_changes,
     freezing_changes,
     has_only_types,
     inner_type,
@@ -82,12 +84,14 @@ def explain_changes(
     # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED_KINDS]
     items = [make_item(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
-    types, items = _split_dtype_changes(m, items)
-    frozen, parts = freezing_changes(m, [item.change for item in items])
-    taken = set(map(id, parts))
-    items = [item for item in items if id(item.change) not in taken]
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
+    types, items = _split_dtype_changes(m, items)
+    for split in (freezing_changes, partial(batch_changes, widths=witnesses.sizes)):
+        made, parts = split(m, [item.change for item in items])
+        taken = set(map(id, parts))
+        items = [item for item in items if id(item.change) not in taken]
+        types += made
     exchanged = _layers_of_other_class(m, layers, items)
     groups, following = _edits_outside_model(m, items, witnesses, exchanged)
     groups, attached = _split_from_model(m, layers, groups, items, following, witnesses)
@@ -102,7 +106,7 @@ def explain_changes(
     outputs = [change for change in others if isinstance(change.content, Ports)]
     others = without_objects(others, outputs)
     causes, outputs = _attach_outputs(m, causes, outputs)
-    causes += [*types, *frozen, *outputs, *trained, *apart]
+    causes += [*types, *outputs, *trained, *apart]
     causes, behind, derived = _with_a_cause(m, layers, causes, behind, derived, witnesses)
     in_place = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
     names = [change for change in others if is_inner_name(m, layers, change, near, in_place, bool(trained))]

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.across_layers import is_tying, share_modules
+from graphviz_tb.diff.changes.across_layers import BATCH_SIZE, is_tying, share_modules
 from graphviz_tb.diff.changes.attributes import (
     COUNT_ATTRIBUTES,
     Difference,
@@ -31,7 +31,6 @@ from graphviz_tb.diff.changes.attributes import (
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division, parse_traced_list
 from graphviz_tb.diff.changes.causes import explain_changes
 from graphviz_tb.diff.changes.interface import (
-    BATCH_SIZE,
     function_signatures,
     is_graph_result,
     is_other_output,

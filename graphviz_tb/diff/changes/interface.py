@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from graphviz_tb.diff.changes.across_layers import is_precision
+from graphviz_tb.diff.changes.across_layers import BATCH_SIZE, is_precision
 from graphviz_tb.diff.changes.attributes import argument_type
 from graphviz_tb.diff.changes.edits import op_types_of
 from graphviz_tb.diff.changes.layers import Layers
@@ -40,7 +40,6 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.options import DiffOptions
 
-BATCH_SIZE = "batch size"  # what another first number of a shape is called, where one of both is not known
 LOOSE_NAMES = GROUP_OPS | FRAME_EXIT_OPS | FRAME_SWITCH_OPS | FRAME_MERGE_OPS  # nobody need use what they give
 ResultSpecs = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its name and its tensors, old and new
 COUNTER_OF_TRACER = re.compile(r"(?:^|\.)\d{1,9}$")  # TorchScript counts values: `37`, `input.1`
