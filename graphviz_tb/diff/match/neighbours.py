@@ -174,10 +174,13 @@ def _match_one_step(beside: FreePlacePairs) -> list[tuple[int, int]]:
 
 
 def _in_one_part(m: Matching, old: Longs, new: Longs) -> Bools:
-    """Return whether both nodes or neither are of a loss, or in one scope: the mean of a loss is no pooling."""
-    losses = m.a.graph.meaning.part()[old] == Part.LOSS, m.b.graph.meaning.part()[new] == Part.LOSS
-    fits: Bools = (losses[0] == losses[1]) | m.parents_match(old.astype(np.int32), new.astype(np.int32))
-    return fits
+    """Return whether nodes are of one part of the program or in one scope: the mean of a loss is no pooling, and the
+    read of an optimizer none of a layer. What is neither loss nor update is one part."""
+    parts = m.a.graph.meaning.part()[old], m.b.graph.meaning.part()[new]
+    fits = np.ones(len(old), bool)
+    for part in (Part.LOSS, Part.UPDATE):
+        fits &= (parts[0] == part) == (parts[1] == part)
+    return fits | m.parents_match(old.astype(np.int32), new.astype(np.int32))
 
 
 def _unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]:
