@@ -173,10 +173,12 @@ def nearly_behind(
         return start
     stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(turn), setting.widths
     given = widths.of(stretch)
+    if given != widths.of(other) or widths.halves(stretch) or widths.halves(other):
+        return start
     # One that lacks something is one only where its channels or its number say so.
-    numbered = _are_numbered([*other, *stretch]) and not is_counted_ending(stretch[0].name)
-    same = given == widths.of(other) and bool(stop == best or given or numbered)
-    return stop if same and not widths.halves(stretch) and not widths.halves(other) else start
+    if stop == best or given:
+        return stop
+    return stop if _are_numbered([*other, *stretch]) and not is_counted_ending(stretch[0].name) else start
 
 
 def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
