@@ -5321,6 +5321,15 @@ class Axis {
     this.log = log;
   }
 }
+function axis_between(low, high, log) {
+  if ((low > high)) {
+    return (log ? new Axis(0.1, 1.0, true) : new Axis(0.0, 1.0));
+  }
+  if ((low < high)) {
+    return new Axis(low, high, log);
+  }
+  return (log ? new Axis((low / 2), (high * 2), true) : new Axis((low - ((Math.abs(low) / 2) || 0.5)), (high + ((Math.abs(high) / 2) || 0.5))));
+}
 function pad_axis(of_, share = 0.05) {
   let more;
   if (of_.log) {
@@ -5595,6 +5604,7 @@ const exported = {
   join_address: join_address,
   escape_address_part: _escape_address_part,
   pad_axis: pad_axis,
+  axis_between: axis_between,
   axis_ticks: axis_ticks,
   axis_time_ticks: axis_time_ticks,
   format_duration: format_duration,
