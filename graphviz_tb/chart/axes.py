@@ -103,14 +103,14 @@ def fit_axis(values: Floats, log: bool = False, outliers: bool = True) -> Axis:
     if log:
         finite = finite[finite > 0]
     if not len(finite):
-        return axis_between(1.0, 0.0, log)
+        return _axis_between(1.0, 0.0, log)
     ordered = np.sort(finite)
     last = len(ordered) - 1
     first_shown, last_shown = (0, last) if outliers else (ceil(OUTLIER_SHARE * last), floor((1 - OUTLIER_SHARE) * last))
-    return axis_between(float(ordered[first_shown]), float(ordered[max(first_shown, last_shown)]), log)
+    return _axis_between(float(ordered[first_shown]), float(ordered[max(first_shown, last_shown)]), log)
 
 
-def axis_between(low: float, high: float, log: bool) -> Axis:
+def _axis_between(low: float, high: float, log: bool) -> Axis:
     """Return the axis from `low` to `high`: around them if they are equal, the one of no values if `low` is above."""
     if low > high:
         return Axis(0.1, 1.0, True) if log else Axis(0.0, 1.0)

@@ -43,7 +43,7 @@ class Colouring:
         return row
 
     def look_keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
-        """Return `alike` of some rows."""
+        """Return the key of each row."""
         return map(self.look_key, rows)
 
     def second_line(self, path: RowPath) -> str | None:

@@ -66,8 +66,8 @@ def open_groups(
         _open_usual_members(hierarchy, opened)
         _open_scopes_inside(hierarchy, opened)
     # Several patterns may meet the same limit: report the first place only.
-    told = {(notice.code, notice.message): notice for notice in reversed(notices)}
-    return opened, (*reversed(told.values()), *unlisted_notices(hierarchy, opened))
+    distinct = {(notice.code, notice.message): notice for notice in reversed(notices)}
+    return opened, (*reversed(distinct.values()), *unlisted_notices(hierarchy, opened))
 
 
 def shows_one_member(options: PictureOptions) -> bool:

@@ -5321,7 +5321,7 @@ class Axis {
     this.log = log;
   }
 }
-function axis_between(low, high, log) {
+function _axis_between(low, high, log) {
   if ((low > high)) {
     return (log ? new Axis(0.1, 1.0, true) : new Axis(0.0, 1.0));
   }
@@ -5604,7 +5604,7 @@ const exported = {
   join_address: join_address,
   escape_address_part: _escape_address_part,
   pad_axis: pad_axis,
-  axis_between: axis_between,
+  axis_between: _axis_between,
   axis_ticks: axis_ticks,
   axis_time_ticks: axis_time_ticks,
   format_duration: format_duration,

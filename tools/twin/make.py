@@ -88,7 +88,7 @@ WANTED = {
     ),
     "chart.axes": (
         "pad_axis",
-        "axis_between",
+        "_axis_between",
         "axis_ticks",
         "axis_time_ticks",
         "format_duration",

@@ -277,7 +277,7 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
 
 
 def _only_adds_weights(change: Change) -> bool:
-    """Return whether only reads of variables were added or removed: each layer has weights of its own.
+    """Return whether only reads of variables were added or removed: layers that shared weights no longer do.
 
     >>> from graphviz_tb.model.change_content import Unit
     >>> kinds = ({"ReadVariableOp": 2}, {"ReadVariableOp": 1, "VarHandleOp": 1})
