@@ -98,7 +98,7 @@ look_options = combine_options(
     click.option("--title", metavar="TEXT", help="Title of the picture; '' for none."),
     mark_options,
     click.option("--paper", is_flag=True, help="Draw a figure to print: no buttons, no file name, text of 7 pt."),
-    click.option("--width-mm", type=click.IntRange(20, 2000), metavar="MM", help="Largest width with --paper [178]."),
+    click.option("--width-mm", type=click.IntRange(20, 2000), metavar="MM", help="Width with --paper [178]."),
     size_options,
     click.option("--page-max", type=float, metavar="MB", help="Largest page; the deepest groups are left out [25]."),
     click.option("--font-file", "font_files", metavar="FILE", multiple=True, help="Font for letters that Arimo lacks."),

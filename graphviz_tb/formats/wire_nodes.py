@@ -171,7 +171,9 @@ def _encode_constant(dtype: str, sizes: tuple[TensorSize, ...] | None, content: 
 
 def hashable_sizes(sizes: Sizes) -> tuple[TensorSize, ...] | None:
     """Return sizes as a tuple, of too many no more than show that."""
-    return None if sizes is None else tuple(sizes[: MAX_DIMENSIONS + 1])
+    if sizes is None or (type(sizes) is tuple and len(sizes) <= MAX_DIMENSIONS):
+        return sizes
+    return tuple(sizes[: MAX_DIMENSIONS + 1])
 
 
 def set_shape(message: TensorShapeProto, sizes: Sizes) -> None:

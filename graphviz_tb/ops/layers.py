@@ -72,6 +72,12 @@ def classes_with_role(role: LayerRole) -> frozenset[str]:
     return frozenset(kind for kind in LAYER_CLASSES if has_layer_role(kind, role))
 
 
+# Layers that map channels to others with weights of their own; norms and activations only scale.
+WEIGHTED_LAYERS = frozenset(
+    kind for kind in LAYER_CLASSES if layer_row(kind).parameters not in ("", "0") and layer_row(kind).shape != "same"
+)
+
+
 @cache
 def class_defaults(kind: str) -> Mapping[str, Any]:
     """Return the defaults that are special to a class.

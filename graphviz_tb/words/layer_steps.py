@@ -5,7 +5,7 @@ All come from shapes of weights, attributes and constants. Unproven facts are le
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -127,6 +127,8 @@ class TensorFlowSteps:
         self.hierarchy = hierarchy
         self.graph = hierarchy.graph
         self._found: dict[int, tuple[LayerStep, ...]] = {}
+        self._inputs: dict[int, tuple[tuple[int, OutputOf], ...]] = {}
+        self._reshaped: dict[int, list[int]] = {}
 
     @cached_property
     def shapes(self) -> dict[int, Shape]:
@@ -134,12 +136,13 @@ class TensorFlowSteps:
         return dict(self.graph.meaning.shapes())
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        if not self._telling[self.graph.op[node]]:
-            return ()
         if node not in self._found:
-            step = self._step(self.op_of(node), node)
-            self._found[node] = () if step is None else (step,)
+            self._found[node] = self._find_steps(node)
         return self._found[node]
+
+    def _find_steps(self, node: int) -> tuple[LayerStep, ...]:
+        step = self._step(self.op_of(node), node) if self._telling[self.graph.op[node]] else None
+        return () if step is None else (step,)
 
     @cached_property
     def _telling(self) -> list[bool]:
@@ -172,12 +175,15 @@ class TensorFlowSteps:
 
     # ---- inputs ----
 
-    def inputs_of(self, node: int) -> Iterator[tuple[int, OutputOf]]:
-        """Yield the data inputs of a node: the slot of each and where it comes from."""
-        graph, begins = self.graph, self.hierarchy.first_input_edge
-        for edge in range(int(begins[node]), int(begins[node + 1])):
-            if not graph.control[edge]:
-                yield int(graph.slot[edge]), (int(graph.source[edge]), int(graph.key[edge]))
+    def inputs_of(self, node: int) -> tuple[tuple[int, OutputOf], ...]:
+        """Return the data inputs of a node: the slot of each and where it comes from."""
+        if node not in self._inputs:
+            graph, begins = self.graph, self.hierarchy.first_input_edge
+            edges = slice(int(begins[node]), int(begins[node + 1]))
+            ports = zip(graph.source[edges].tolist(), graph.key[edges].tolist(), strict=True)
+            each = zip(graph.slot[edges].tolist(), ports, graph.control[edges].tolist(), strict=True)
+            self._inputs[node] = tuple([(slot, port) for slot, port, control in each if not control])
+        return self._inputs[node]
 
     def _users_of(self, node: int) -> list[int]:
         order, start = self.hierarchy.edges_by_source
@@ -227,7 +233,12 @@ class TensorFlowSteps:
 
     def reshaped_sizes(self, node: int) -> list[int]:
         """Return the sizes to which an op reshapes a tensor, -1 for unknown ones; [] for any other op."""
-        return self.constant_input(node, 1) if self.op_of(node) in RESHAPE_OPS else []
+        if node not in self._reshaped:
+            self._reshaped[node] = self._find_reshaped_sizes(self.op_of(node), node)
+        return self._reshaped[node]
+
+    def _find_reshaped_sizes(self, op: str, node: int) -> list[int]:
+        return self.constant_input(node, 1) if op in RESHAPE_OPS else []
 
     def _constant(self, node: int, most: int) -> list[Any]:
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None

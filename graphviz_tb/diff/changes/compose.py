@@ -14,8 +14,7 @@ from graphviz_tb.diff.changes.edits import inputs_of
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.places import change_wording, edits_of_changes, other_places, setting_part
-from graphviz_tb.diff.changes.units import count_op_types, shown_ops
-from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
+from graphviz_tb.diff.changes.units import count_op_types, shown_ops, sorted_wires
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
@@ -112,7 +111,7 @@ def _chain_change(
     # Wires between the parts of a chain are inside it: only those of its surroundings are reported.
     around = [
         wire
-        for wire in wires_in_order(links)
+        for wire in sorted_wires(links)
         if wire.node and (wire.node.new if kind == "added" else wire.node.old) not in inside
     ]
     named = [change.name for change in parts if not is_quiet_part(side, change)]

@@ -28,6 +28,7 @@ from graphviz_tb.diff.match.matching import (
 from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Ints, Longs, exists
 from graphviz_tb.model.paths import without_digits
+from graphviz_tb.ops.roles import CAST_OPS, INPUT_OPS, VARIABLE_READ_OPS
 
 
 class FreePlaces:
@@ -215,6 +216,41 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
     edges = data[once]
     keys = zip(graph.target[edges].tolist(), graph.slot[edges].tolist(), strict=True)
     return dict(zip(keys, graph.source[edges].tolist(), strict=True))
+
+
+def match_weight_reads(m: Matching) -> Findings:
+    """Match reads of weights, and the handles that they read, by the inputs that they feed, whether a cast is between
+    or not: half precision puts a cast behind each, and its number into the names of others."""
+    fed = _fed_inputs(m.a, m.to_b), _fed_inputs(m.b, None)
+    both = [(fed[0][place], fed[1][place]) for place in sorted(fed[0].keys() & fed[1].keys())]
+    reads = _unambiguous(*zip(*both, strict=True)) if both else []
+    pairs: list[tuple[int, int]] = []
+    for old, new in reads:
+        handles = m.a.data_sources(old), m.b.data_sources(new)
+        captured = all(len(own) == 1 for own in handles) and all(
+            side.op_type(own[0]) in INPUT_OPS for side, own in zip((m.a, m.b), handles, strict=True)
+        )
+        free = not exists(m.to_b[old]) and not exists(m.to_a[new])
+        counted = captured and without_digits(m.a.graph.name[old]) == without_digits(m.b.graph.name[new])
+        if free or (counted and int(m.to_b[old]) != new):
+            pairs += [(old, new), *zip(*handles, strict=False)] if captured else [(old, new)]
+    before = m.to_a[[new for _, new in pairs]]
+    yield Apart(np.array([*(old for old, _ in pairs), *before[exists(before)].tolist()], np.int32))
+    yield node_pairs(pairs, Reason.SPREAD)
+
+
+def _fed_inputs(side: GraphColumns, partner: Ints | None) -> dict[tuple[int, int], int]:
+    """Return the reads of variables by the inputs that they feed, alone or through a cast: the node, as the new graph
+    has it, and the slot."""
+    graph, found = side.graph, {}
+    for read in np.flatnonzero(graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)).tolist():
+        ends = [read, *(user for user in side.data_users(read) if side.op_type(user) in CAST_OPS)]
+        for edge in (edge for end in ends for edge in side.out_edges(end).tolist() if not graph.control[edge]):
+            user = int(graph.target[edge])
+            known = user if partner is None else int(partner[user])
+            if exists(known):
+                found[known, int(graph.slot[edge])] = read
+    return found
 
 
 # Nodes with a unique neighbourhood, in any scope.

@@ -345,9 +345,8 @@ def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list
     for edge in side.out_edges(node).tolist():
         user = int(graph.target[edge])
         if outside[user] and not graph.control[edge]:
-            taken = graph.target[(edges := side.out_edges(user))[~graph.control[edges]]]
-            given = graph.source[(edges := side.in_edges(user))[~graph.control[edges]]]
-            around = (tuple(sorted({graph.op_types[op] for op in graph.op[ends].tolist()})) for ends in (taken, given))
+            ends = side.data_users(user), side.data_sources(user)
+            around = (tuple(sorted(set(map(side.op_type, nodes)))) for nodes in ends)
             found[graph.op_types[graph.op[user]], int(graph.slot[edge]), *around].append(user)
     # A number of more digits is a larger one.
     return {
