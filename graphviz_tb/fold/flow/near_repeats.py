@@ -71,7 +71,7 @@ def nearly_before(
     head = start = _head_before(sequence, turn, stop)
     if start == stop:
         like, first = _likeness(turn, setting.types), sequence[stop - 1]
-        if like is None or not _alike_end(first, like.last):
+        if like is None or not _ends_match(first.box.last_row(), like.last.box.last_row(), first.box, like.last.box):
             return stop
         if len(turn) == 1 and _is_named_scope(first.box) and _is_named_scope(turn[0].box):
             # Its name says as much: it may hold what leads to the stage.
@@ -227,11 +227,6 @@ def _has_weights(kind: str) -> bool:
 
 def _boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
     return [element.box for element in elements]
-
-
-def _alike_end(element: SequenceElement, other: SequenceElement) -> bool:
-    """Return whether two stretches end with ops of one type, or with scopes of one name."""
-    return _ends_match(element.box.last_row(), other.box.last_row(), element.box, other.box)
 
 
 def _may_begin(element: SequenceElement, like: Likeness) -> bool:
