@@ -22,7 +22,7 @@ class Colouring:
     """A colouring of one file in one theme; `scheme` is its name, `heading` the title of its legend.
 
     It is asked by path, so that it may distinguish the calls of one function. It never depends on the open groups,
-    except for the scale of a measured colouring (`scaled`).
+    except for the scale of a measured colouring (`scaled_to`).
     """
 
     hierarchy: Hierarchy
