@@ -138,3 +138,38 @@ def test_what_a_known_batch_makes_constant_follows_from_it(turned: bool) -> None
     assert told(sized(None), sized(8, op="Elu")) == ["batch size 8", "op Elu"]
     # The list of sizes has another number too, and that is no consequence.
     assert told(sized(None), sized(8, width=3)) == ["batch size 8", "op Const", "width 3"]
+
+
+def precise(half: bool, op: str = "Relu") -> Any:
+    """x ─▶ a layer with a captured weight ─▶ a norm with two; half precision puts a cast before them, and counts on."""
+    scope, first = ("m/d/conv/Cast", 2) if half else ("m/d/conv", 1)
+    lines = [
+        "x Placeholder",
+        f"{scope}/Read/resource Placeholder",
+        f"{scope}/Read ReadVariableOp {scope}/Read/resource",
+    ]
+    lines += ["m/d/conv/Cast Cast m/d/conv/Cast/Read", "m/n/Cast Cast m/d/conv"] * half
+    lines += [f"m/d/conv MatMul x m/d/conv/{'Cast' if half else 'Read'}"]
+    before = "m/n/Cast" if half else "m/d/conv"
+    for number, kind in enumerate(("Mul", "AddV2", "Sub"), first):
+        handle = f"m/n/Cast_{number}/Read"
+        lines += [f"{handle}/resource Placeholder", f"{handle} ReadVariableOp {handle}/resource"]
+        lines.append(f"m/n/{kind} {kind} {before} {handle}")
+        before = f"m/n/{kind}"
+    made = graph(*lines, f"m/act {op} {before}", "m/out Softmax m/act")
+    for node in made.node:
+        if node.op in ("MatMul", "Relu", "Elu", "Softmax"):
+            node.attr["T"].type = 19 if half and node.op == "MatMul" else 1
+        if node.op == "Cast":
+            to_half = node.name.startswith("m/d")
+            node.attr["SrcT"].type, node.attr["DstT"].type = (1, 19) if to_half else (19, 1)
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_reads_behind_casts_are_no_other_weights(turned: bool) -> None:
+    def keys(old: Any, new: Any) -> list[str]:
+        return sorted(str(change.detail.get("key")) for change in (diff(new, old) if turned else diff(old, new)))
+
+    assert keys(precise(False), precise(True)) == ["dtype"]
+    assert keys(precise(False), precise(True, "Elu")) == ["dtype", "op"]
