@@ -141,28 +141,26 @@ def test_what_a_known_batch_makes_constant_follows_from_it(turned: bool) -> None
 
 
 def precise(half: bool, op: str = "Relu") -> Any:
-    """x ─▶ a layer with a captured weight ─▶ a norm with two; half precision puts a cast before them, and counts on."""
-    scope, first = ("m/d/conv/Cast", 2) if half else ("m/d/conv", 1)
-    lines = [
-        "x Placeholder",
-        f"{scope}/Read/resource Placeholder",
-        f"{scope}/Read ReadVariableOp {scope}/Read/resource",
-    ]
-    lines += ["m/d/conv/Cast Cast m/d/conv/Cast/Read", "m/n/Cast Cast m/d/conv"] * half
-    lines += [f"m/d/conv MatMul x m/d/conv/{'Cast' if half else 'Read'}"]
-    before = "m/n/Cast" if half else "m/d/conv"
-    for number, kind in enumerate(("Mul", "AddV2", "Sub"), first):
-        handle = f"m/n/Cast_{number}/Read"
-        lines += [f"{handle}/resource Placeholder", f"{handle} ReadVariableOp {handle}/resource"]
-        lines.append(f"m/n/{kind} {kind} {before} {handle}")
-        before = f"m/n/{kind}"
+    """x ─▶ two equal layers with captured weights, each with a norm; half precision puts casts before the products."""
+    lines, before = ["x Placeholder"], "x"
+    for layer in "ab":
+        kernel = f"m/{layer}/dot/Cast" if half else f"m/{layer}/dot"
+        lines += [f"{kernel}/Read/resource Placeholder", f"{kernel}/Read ReadVariableOp {kernel}/Read/resource"]
+        lines += [f"{kernel} Cast {kernel}/Read", f"m/{layer}/dot MatMul {before} {kernel}"] * half
+        lines += [f"m/{layer}/dot MatMul {before} {kernel}/Read"] * (not half)
+        lines += [f"m/{layer}/n/Cast Cast m/{layer}/dot"] * half
+        before = f"m/{layer}/n/Cast" if half else f"m/{layer}/dot"
+        for number, kind in enumerate(("Mul", "AddV2", "Sub"), 2 if half else 1):
+            handle = f"m/{layer}/n/Cast_{number}/Read"
+            lines += [f"{handle}/resource Placeholder", f"{handle} ReadVariableOp {handle}/resource"]
+            lines.append(f"m/{layer}/n/{kind} {kind} {before} {handle}")
+            before = f"m/{layer}/n/{kind}"
     made = graph(*lines, f"m/act {op} {before}", "m/out Softmax m/act")
     for node in made.node:
         if node.op in ("MatMul", "Relu", "Elu", "Softmax"):
             node.attr["T"].type = 19 if half and node.op == "MatMul" else 1
         if node.op == "Cast":
-            to_half = node.name.startswith("m/d")
-            node.attr["SrcT"].type, node.attr["DstT"].type = (1, 19) if to_half else (19, 1)
+            node.attr["SrcT"].type, node.attr["DstT"].type = (19, 1) if "/n/" in node.name else (1, 19)
     return made
 
 

@@ -28,7 +28,7 @@ from graphviz_tb.diff.match.matching import (
 from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Ints, Longs, exists
 from graphviz_tb.model.paths import without_digits
-from graphviz_tb.ops.roles import CAST_OPS, INPUT_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_READ_OPS
 
 
 class FreePlaces:
@@ -218,6 +218,9 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
     return dict(zip(keys, graph.source[edges].tolist(), strict=True))
 
 
+UNNAMED_WEIGHT_OPS = INPUT_OPS | CONSTANT_OPS  # captured by a trace, or frozen: named by what reads them
+
+
 def match_weight_reads(m: Matching) -> Findings:
     """Match reads of weights, and the handles that they read, by the inputs that they feed, whether a cast is between
     or not: half precision puts a cast behind each, and its number into the names of others."""
@@ -228,7 +231,7 @@ def match_weight_reads(m: Matching) -> Findings:
     for old, new in reads:
         handles = m.a.data_sources(old), m.b.data_sources(new)
         captured = all(len(own) == 1 for own in handles) and all(
-            side.op_type(own[0]) in INPUT_OPS for side, own in zip((m.a, m.b), handles, strict=True)
+            side.op_type(own[0]) in UNNAMED_WEIGHT_OPS for side, own in zip((m.a, m.b), handles, strict=True)
         )
         free = not exists(m.to_b[old]) and not exists(m.to_a[new])
         counted = captured and _differ_in_counter(m.a.graph.name[old], m.b.graph.name[new])
@@ -252,7 +255,10 @@ def _fed_inputs(side: GraphColumns, partner: Ints | None) -> dict[tuple[int, int
     """Return the reads of variables by the inputs of the model that they feed, alone or through a cast: the node, as
     the new graph has it, and the slot."""
     graph, found, model = side.graph, {}, side.graph.meaning.model()
-    for read in np.flatnonzero(graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)).tolist():
+    frozen = np.zeros(len(graph), bool)
+    frozen[graph.target[side.constants()[graph.source] & ~graph.control]] = True
+    frozen &= graph.nodes_of_types(IDENTITY_OPS.__contains__)
+    for read in np.flatnonzero(frozen | graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)).tolist():
         ends = [read, *(user for user in side.data_users(read) if side.op_type(user) in CAST_OPS)]
         for edge in (edge for end in ends for edge in side.out_edges(end).tolist() if not graph.control[edge]):
             user = int(graph.target[edge])
