@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from graphviz_tb.fold.flow.box import FlowBox
+from graphviz_tb.fold.flow.box import FlowBox, walk_boxes
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.fold.flow.sequence import SequenceElement
@@ -26,6 +26,7 @@ AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
 MIN_BLOCK_OPS = 10  # of each of two blocks in turn
+MAX_WEIGHTLESS = 6  # elements before the first of a block that has weights: norms, activations, paddings
 SMALLEST = 5  # ops of a repetition: that fewer are alike is no wonder
 
 
@@ -70,7 +71,8 @@ def nearly_before(
         return stop
     head = start = _head_before(sequence, turn, stop)
     if start == stop:
-        like, first = _likeness(turn, setting.types), sequence[stop - 1]
+        layers = setting.widths.holds_layer(walk_boxes(_boxes_of(turn)))
+        like, first = _likeness(turn, setting.types, layers), sequence[stop - 1]
         if like is None or not _alike_end(first, like.last):
             return stop
         if len(turn) == 1 and _is_named_scope(first.box) and _is_named_scope(turn[0].box):
@@ -153,7 +155,7 @@ def nearly_behind(
     """Return the end of a stretch from `start` on that is nearly a repetition like `turn`, up to `limit`; `start` if
     there is none. The head of another repetition, or a stretch with other steps or channels, does not count, except
     where other channels follow: there larger steps end the stage."""
-    layers = setting.widths.holds_layer(_boxes_of(turn))
+    layers = setting.widths.holds_layer(walk_boxes(_boxes_of(turn)))
     like = _likeness(turn, setting.types, layers)
     if like is None or start >= limit or not _may_begin(sequence[start], like):
         return start
@@ -181,9 +183,12 @@ def nearly_behind(
     same = given == widths.of(other) and bool(stop == best or given or numbered)
     if not same or widths.halves(other):
         return start
-    later = widths.of(_boxes_of(sequence[stop : stop + len(turn)])) if widths.halves(stretch) else frozenset[int]()
-    ends = bool(given and later) and given.isdisjoint(later)
-    return stop if ends or not widths.halves(stretch) else start
+    if not widths.halves(stretch):
+        return stop
+    later = next(
+        filter(None, (widths.of([each.box]) for each in sequence[stop : stop + MAX_WEIGHTLESS])), frozenset[int]()
+    )
+    return stop if given and later and given.isdisjoint(later) else start
 
 
 def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:

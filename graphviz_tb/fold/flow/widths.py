@@ -253,6 +253,15 @@ class ChannelWidths:
         given = [frozenset.intersection(*(self.of([each]) for each in held)) for held in blocks]
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
 
+    def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
+        """Return the numbers of the blocks at which the channels of equal blocks change; none where most stages were
+        a single block."""
+        given = [self.of([block]) for block in blocks] if self._hierarchy is not None else []
+        borders = [at for at, (one, other) in enumerate(pairwise(given), 1) if one and other and one.isdisjoint(other)]
+        sizes = [stop - start for start, stop in pairwise([0, *borders, len(blocks)])]
+        several = sum(size > 1 for size in sizes)
+        return borders if several >= MIN_SHRINKING_STAGES and 2 * several > len(sizes) else []
+
     def _blocks_of(self, stage: FlowBox) -> Sequence[FlowBox]:
         """Return the equal parts that hold most of a box."""
         parts = [stage]
