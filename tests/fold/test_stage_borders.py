@@ -10,6 +10,7 @@ import pytest
 
 from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import SERIES_ROW
+from graphviz_tb.model.paths import repeated_rows
 from tests.fold.networks import Writer, bottleneck, formed, inverted
 from tests.fold.stage_reader import score
 
@@ -218,3 +219,22 @@ def test_layers_of_keras_with_other_kernels_or_channels_are_no_repetition(tmp_pa
     path = tmp_path / "net.json"
     assert keras_heights(path, *conv(8, 3), *conv(8, 3), *conv(8, 3), ("Flatten", {})) == [3]
     assert keras_heights(path, *conv(8, 7), *conv(8, 3), *conv(8, 3), ("Flatten", {})) == [2]
+
+
+def test_a_stack_of_weights_is_parted_into_ranges_and_one_of_blocks_is_not() -> None:
+    w = Writer("nameless", random.Random(1))
+    w.style, w.bias, w.width = "const", True, 16
+    for at in range(60):
+        handle = w.op("VarHandleOp", name=f"a{at}")
+        value = w.op("RandomUniform", w.constant(2, name=f"b{at}", dtype=3), name=f"c{at}")
+        scaled = w.op("Mul", value, w.constant(name=f"d{at}"), name=f"e{at}")
+        w.op("AssignVariableOp", handle, w.op("AddV2", scaled, w.constant(name=f"f{at}"), name=f"g{at}"), name=f"h{at}")
+    x = w.op("Placeholder", name="x")
+    for _ in range(60):
+        x = w.add(x, w.act(w.conv(x, 16)))
+    hierarchy = load(formed(w.graph, "nameless", random.Random(1))).hierarchy
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
+    assert {len(repeated_rows(hierarchy, row)) for row in stacks} >= {60}
+    held = sorted(len(hierarchy.children(row)) for row in stacks if len(repeated_rows(hierarchy, row)) == 60)
+    assert held[0] <= 40
+    assert held[-1] == 60
