@@ -40,13 +40,14 @@ LayOutAgain = Callable[[ColumnBreaks], "tuple[View, Scene]"]
 
 
 def choose_columns(
-    lay: LayOutAgain, view: View, scene: Scene, columns: ColumnBreaks, frames: FrameCache, target: SheetTarget
+    lay: LayOutAgain, view: View, scene: Scene, frames: FrameCache, target: SheetTarget
 ) -> tuple[View, Scene, ColumnBreaks]:
     """Return a picture with levels in columns where that shows it larger: level after level, the best gain first.
 
     `lay` lays the picture out again with given columns.
     """
     direction = scene.direction
+    columns: ColumnBreaks = {}
     refused: set[CacheKey] = set()
     for _ in range(MAX_COLUMNS):
         groups = list_open_groups(view)
@@ -87,6 +88,11 @@ class SheetTarget:
     room: tuple[int, int] = SHEET_MARGINS_PX
     largest: int = MAX_SCALE_THOUSANDTHS
 
+    @property
+    def is_page(self) -> bool:
+        """Whether this is a page to print on: text has one size there, so that a drawing fits or does not."""
+        return self.largest == 1000
+
     def scale(self, wide: int, tall: int) -> int:
         """Return the scale of a drawing in thousandths."""
         wide, tall = wide + self.room[0], tall + self.room[1]
@@ -94,18 +100,22 @@ class SheetTarget:
 
 
 def _shown_scale(across: int, along: int, direction: Direction, target: SheetTarget) -> int:
-    """Return the scale of a picture in thousandths; a tower counts as smaller."""
+    """Return the scale of a picture in thousandths; a tower counts as smaller, and what fits a page as larger, however
+    slim it is."""
     wide, tall = (across, along) if direction in ("BT", "TB") else (along, across)
-    scale = target.scale(wide, tall)
-    if not _is_tower(across, along, direction, target):
-        return scale
-    return scale * MAX_HEIGHT_RATIO * (max(wide, MIN_SHEET_PX) + target.room[0]) // (tall + target.room[1])
+    scale, slim = target.scale(wide, tall), 1000
+    if _is_tower(across, along, direction, target):
+        slim = 1000 * MAX_HEIGHT_RATIO * (max(wide, MIN_SHEET_PX) + target.room[0]) // (tall + target.room[1])
+    if target.is_page:
+        return scale + (scale >= target.largest) * (target.largest + slim)
+    return scale * slim // 1000
 
 
 def _is_tower(across: int, along: int, direction: Direction, target: SheetTarget) -> bool:
-    """Return whether a picture is more than `MAX_HEIGHT_RATIO` times as high as wide."""
+    """Return whether a picture is more than `MAX_HEIGHT_RATIO` times as high as wide, and slimmer than its target."""
     wide, tall = (across, along) if direction in ("BT", "TB") else (along, across)
-    return tall + target.room[1] > MAX_HEIGHT_RATIO * (max(wide, MIN_SHEET_PX) + target.room[0])
+    ratio = max(1000 * MAX_HEIGHT_RATIO, 1000 * target.size[1] // target.size[0])
+    return 1000 * (tall + target.room[1]) > ratio * (max(wide, MIN_SHEET_PX) + target.room[0])
 
 
 def _column_offers(
@@ -118,8 +128,7 @@ def _column_offers(
     """Yield (estimated scale, group, breaks) of columns that would show a picture of `size` larger, better and better
     ones of each group."""
     around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
-    # A column of one box is better than a tower on a screen; on paper it is not.
-    lone = _is_tower(*size, direction, target) and target.size == LAPTOP_SCREEN_PX
+    lone = _is_tower(*size, direction, target)  # a column of one box is better than a tower
     for number, group in enumerate(groups):
         skeleton = group.view.skeleton
         part = longest_part(skeleton)

@@ -69,7 +69,6 @@ def has_layer_role(kind: str, role: LayerRole) -> bool:
 
 
 def classes_with_role(role: LayerRole) -> frozenset[str]:
-    """Return the classes that have a role."""
     return frozenset(kind for kind in LAYER_CLASSES if has_layer_role(kind, role))
 
 

@@ -226,7 +226,6 @@ def _mixes(ops: Collection[str]) -> bool:
 
 
 def _boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
-    """The boxes of some elements."""
     return [element.box for element in elements]
 
 
@@ -247,7 +246,6 @@ def _alike_begin(element: SequenceElement, other: SequenceElement) -> bool:
 
 
 def _ends_match(row: FlowBox, other: FlowBox, box: FlowBox, whole: FlowBox) -> bool:
-    """Return whether the rows at the ends of two boxes match."""
     if _is_named_scope(box) and _is_named_scope(whole):
         return name_form(box.name) == name_form(whole.name)
     return row.symbol == other.symbol or (
@@ -256,7 +254,6 @@ def _ends_match(row: FlowBox, other: FlowBox, box: FlowBox, whole: FlowBox) -> b
 
 
 def _is_named_scope(box: FlowBox) -> bool:
-    """Whether a box is a scope, in the file or by name."""
     return box.scope or box.how == GroupOrigin.NAME
 
 

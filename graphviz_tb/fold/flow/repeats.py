@@ -87,7 +87,6 @@ def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, s
 
 
 def _stack_of_stage(run: Sequence[SequenceElement], setting: FoldContext) -> SequenceElement:
-    """Return one stack of some blocks."""
     last = run[-1]
     made = make_stack(setting.symbols, [each.box for each in run], last.symbol)
     return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
@@ -496,7 +495,6 @@ def _part_at_borders(
 
 
 def _as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
-    """Some elements as one box."""
     return elements[0].box if len(elements) == 1 else _make_block(setting, elements)
 
 
@@ -521,7 +519,6 @@ def _shows_stack(box: FlowBox) -> bool:
 
 
 def _make_block(setting: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
-    """Make one box of a repetition of several."""
     symbol = setting.symbols.symbol_of("block", *(element.symbol for element in turn))
     return make_group(GroupOrigin.REPEAT, [element.box for element in turn], symbol)
 

@@ -84,7 +84,6 @@ class ChannelWidths:
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy of the boxes."""
         assert self._hierarchy is not None
         return self._hierarchy
 
@@ -198,12 +197,10 @@ class ChannelWidths:
 
     @cached_property
     def _layers(self) -> frozenset[int]:
-        """Rows of layers."""
         return frozenset(layer_rows(self.hierarchy))
 
     @cached_property
     def named_layers(self) -> frozenset[int]:
-        """Scopes that are layers."""
         return frozenset(row for row in self._layers if self.hierarchy.kind[row] != OP_ROW)
 
     def holds_layer(self, boxes: Iterable[FlowBox]) -> bool:
