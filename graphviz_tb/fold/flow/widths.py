@@ -22,6 +22,7 @@ from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer, LayerConfig
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.ops.layers import WEIGHTED_LAYERS
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS, Role, has_role
 from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_turning_attribute
 from graphviz_tb.ops.table import has_framework
@@ -32,6 +33,11 @@ MAX_FIRST_SIZE = 1.5  # times the ops of a block: the first of a stage projects 
 MIN_SHRINKING_STAGES = 2
 MIN_BLOCK_SHARE = 0.3  # of the ops of the largest block of a stage
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
+
+
+def is_layer_type(kind: str) -> bool:
+    """Return whether ops or layers of a type map channels to others with weights; norms only scale."""
+    return kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS or kind in WEIGHTED_LAYERS
 
 
 class OpTypes:
@@ -48,6 +54,11 @@ class OpTypes:
         if known is None:
             known = self._known[box.symbol] = self._count(box)
         return known
+
+    def holds_layers(self, box: FlowBox) -> bool:
+        """Return whether a box holds layers: not in a stack of weights, of what sets or updates them; unknown without a
+        hierarchy."""
+        return self.hierarchy is None or any(map(is_layer_type, self.of(box)))
 
     def _count(self, box: FlowBox) -> Counter[str]:
         if box.members:
@@ -249,6 +260,15 @@ class ChannelWidths:
             return True
         given = [frozenset.intersection(*(self.of([each]) for each in held)) for held in blocks]
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
+
+    def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
+        """Return the numbers of the blocks at which the channels of equal blocks change; none where most stages were
+        a single block."""
+        given = [self.of([block]) for block in blocks] if self._hierarchy is not None else []
+        borders = [at for at, (one, other) in enumerate(pairwise(given), 1) if one and other and one.isdisjoint(other)]
+        sizes = [stop - start for start, stop in pairwise([0, *borders, len(blocks)])]
+        several = sum(size > 1 for size in sizes)
+        return borders if several >= MIN_SHRINKING_STAGES and 2 * several > len(sizes) else []
 
     def _blocks_of(self, stage: FlowBox) -> Sequence[FlowBox]:
         """Return the equal parts that hold most of a box."""
