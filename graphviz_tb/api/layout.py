@@ -153,7 +153,7 @@ def _lay_out_in_columns(
         made = _lay_out_open_groups(model, options, second, opened, frames, columns, narrow)
         return made.view, made.scene
 
-    view, scene, columns = choose_columns(lay, layout.view, layout.scene, {}, frames, _sheet_target(options))
+    view, scene, columns = choose_columns(lay, layout.view, layout.scene, frames, _sheet_target(options))
     return replace(layout, view=view, scene=scene, columns=columns)
 
 

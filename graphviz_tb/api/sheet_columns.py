@@ -40,13 +40,14 @@ LayOutAgain = Callable[[ColumnBreaks], "tuple[View, Scene]"]
 
 
 def choose_columns(
-    lay: LayOutAgain, view: View, scene: Scene, columns: ColumnBreaks, frames: FrameCache, target: SheetTarget
+    lay: LayOutAgain, view: View, scene: Scene, frames: FrameCache, target: SheetTarget
 ) -> tuple[View, Scene, ColumnBreaks]:
     """Return a picture with levels in columns where that shows it larger: level after level, the best gain first.
 
     `lay` lays the picture out again with given columns.
     """
     direction = scene.direction
+    columns: ColumnBreaks = {}
     refused: set[tuple[CacheKey, bool]] = set()
     for _ in range(MAX_COLUMNS):
         groups = list_open_groups(view)

@@ -83,7 +83,6 @@ def _number_piece(
     first: frozenset[int],
     last: frozenset[int],
 ) -> LevelComponent:
-    """Number the items of one piece from 0."""
     local = {item: place for place, item in enumerate(items)}
     edges = tuple((local[arcs[i][0]], local[arcs[i][1]]) for i in lines)
     top = frozenset(local[item] for item in items if item in first)

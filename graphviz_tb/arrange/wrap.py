@@ -215,7 +215,6 @@ def _occupied_rank_count(layers: Ranks, widths: Sequence[int]) -> int:
 
 
 def _nominal_breadth(layers: Ranks, widths: Sequence[int]) -> int:
-    """Return the nominal width of a piece."""
     count = len(widths)
     return max(
         (sum(widths[item] if item < count else WAYPOINT_WIDTH for item in row) for row in layers.ranks), default=0

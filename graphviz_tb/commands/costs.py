@@ -185,7 +185,6 @@ def _unshaped_note(report: CostReport) -> str:
 
 
 def _roles_if_several(report: CostReport) -> dict[str, Cost]:
-    """Return the roles if there are several."""
     roles = {role: cost for role, cost in report.roles.items() if cost.flops}
     return roles if len(roles) > 1 else {}
 

@@ -119,7 +119,6 @@ def _declared_hparam(info: HParamInfo) -> HParam:
 
 
 def _declared_metric(info: MetricInfo) -> Metric:
-    """Convert a declared metric."""
     return Metric(
         decode_log_text(info.name.tag),
         decode_log_text(info.name.group),
@@ -226,7 +225,6 @@ def _last_layouts(logged: LogContents, read: ReadPlace) -> Iterator[CustomLayout
 
 
 def _convert_chart(chart: CustomLayout.Chart) -> CustomChart:
-    """Convert one chart of a layout."""
     margins = (
         MarginLine(decode_log_text(one.value), decode_log_text(one.lower), decode_log_text(one.upper))
         for one in chart.margin.series

@@ -119,7 +119,6 @@ class SortedTable:
         raise self.damaged_error("a number has no end", at if data is self.data else 0)
 
     def damaged_error(self, why: str, offset: int) -> MalformedProto:
-        """Return the error for damage at an offset."""
         hint = "copy the checkpoint again; training writes it anew when it saves next"
         return MalformedProto(f"the checkpoint index {self.name} is damaged: {why}", offset=offset, hint=hint)
 
@@ -164,7 +163,6 @@ def read_stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
 
 
 def _data_file_path(index: Path, shard: int, shards: int) -> Path:
-    """Return the path of the file with the values of one shard."""
     return Path(DATA_FILE_NAME.format(prefix=str(index).removesuffix(".index"), shard=shard, shards=shards))
 
 

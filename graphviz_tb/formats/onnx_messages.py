@@ -205,9 +205,9 @@ class Attribute:
     ref_name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NodeValue:
-    """An operator: "" among its inputs and outputs is one that is left out."""
+    """An operator: "" among its inputs and outputs is one that is left out. Each is equal to itself only."""
 
     name: str = ""
     op_type: str = ""

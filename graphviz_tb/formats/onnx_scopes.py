@@ -59,6 +59,12 @@ class NodePlace:
         return "/".join(map(clean_segment, self.parts))
 
 
+def lists_modules(node: NodeValue) -> bool:
+    """Return whether the exporter wrote the modules around a node."""
+    return bool(node.metadata) and bool(place_of_node(node).modules)
+
+
+@lru_cache(maxsize=256)  # each value that a node takes asks for its place
 def place_of_node(node: NodeValue) -> NodePlace:
     """Return where a node is.
 
@@ -125,14 +131,15 @@ def names_in_calls(stored: Iterable[str]) -> dict[str, str]:
     return {name_form_in_calls(name): name for name in stored if not MADE_NAME.fullmatch(name)}
 
 
-def _metadata(node: NodeValue) -> dict[str, str]:
+@lru_cache(maxsize=256)
+def _metadata(node: NodeValue) -> Mapping[str, str]:
     """Return the metadata of a node; exporters write a handful of entries."""
     return {entry.key: entry.value for entry in node.metadata[:MAX_METADATA_ENTRIES]}
 
 
-def parameters_of_call(node: NodeValue) -> set[str]:
+def parameters_of_call(node: NodeValue) -> frozenset[str]:
     """Return the parameters in the call that a node was made from, in the form of names in calls."""
-    return {name for name, kind in _weights_of_call(node).items() if kind == "p"}
+    return frozenset(name for name, kind in _weights_of_call(node).items() if kind == "p")
 
 
 def _weights_of_call(node: NodeValue) -> dict[str, str]:
@@ -150,7 +157,6 @@ def _weights_in_text(call: str) -> dict[str, str]:
 
 
 def name_form_in_calls(name: str) -> str:
-    """Return the form of a name in calls."""
     return NOT_IN_CALLS.sub("_", name).lower()
 
 
@@ -160,7 +166,8 @@ def has_call_record(node: NodeValue) -> bool:
 
 
 def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:
-    """Return the modules in the metadata of a node."""
+    if not metadata:
+        return ()
     paths, classes = metadata.get(SCOPES_KEY, ""), metadata.get(CLASSES_KEY, "")
     # The last of each is the op: without it the lists of all ops of a module are equal.
     return _listed_modules(

@@ -93,7 +93,6 @@ def read_points(embedding: Embedding) -> Points:
 
 
 def _points_to_read(embedding: Embedding) -> int:
-    """Return how many points of an embedding are read."""
     return min(embedding.points, EMBEDDING_POINTS, MAX_EMBEDDING_NUMBERS // max(1, embedding.dimensions))
 
 
@@ -223,14 +222,12 @@ def read_point_metadata(path: Path, points: int, read: int) -> tuple[tuple[Point
 
 
 def _column_title(heads: Sequence[str], at: int, wide: int) -> str:
-    """Return the title of the column at a position."""
     if at < len(heads) and heads[at].strip():
         return truncate_text(heads[at], MAX_METADATA_LETTERS)
     return LABEL_COLUMN if wide == 1 else f"column {at + 1}"
 
 
 def _point_column(name: str, rows: Sequence[Sequence[str]], at: int, read: int) -> PointColumn:
-    """Return one column, a text for each point."""
     texts = [truncate_text(row[at], MAX_METADATA_LETTERS) if at < len(row) else "" for row in rows]
     texts += [""] * (read - len(texts))
     return PointColumn(name, tuple(texts), _is_numeric_column(texts))

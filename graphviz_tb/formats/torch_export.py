@@ -64,7 +64,6 @@ def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> Sourc
 
 
 def _programs(names: Sequence[str]) -> dict[str, str]:
-    """Return the member of each program by its name."""
     found = {match["name"]: name for name in names if (match := PROGRAM_NAME.fullmatch(name))}
     old = next((name for name in names if name.rpartition("/")[2] == OLD_PROGRAM_NAME), None)
     return found or ({"model": old} if old is not None else {})
@@ -102,20 +101,18 @@ def _with_numbers(listed: Any, archive: zipfile.ZipFile, root: str) -> Any:
     the device `meta`; of fake tensors, whose file has weights of unlike sizes."""
     if not isinstance(listed, dict):
         return listed
-    files: dict[str, set[str]] = {}
+    files: dict[str, set[str]] = {}  # kinds of the weights in each empty file
     places: dict[str, str] = {}
     for name, held in listed.items():
-        if isinstance(held, dict):
+        path = f"{root}data/weights/{held.get('path_name')}" if isinstance(held, dict) else ""
+        info = archive.NameToInfo.get(path)
+        if info is not None and not info.file_size:
             meta = held.get("tensor_meta")
             sizes, device = (meta.get("sizes"), meta.get("device")) if isinstance(meta, dict) else (None, None)
             lacking = isinstance(device, dict) and device.get("type") == "meta"
-            places[name] = f"{root}data/weights/{held.get('path_name')}"
-            files.setdefault(places[name], set()).update((repr(sizes), "meta") if lacking else (repr(sizes),))
-    empty = {
-        path
-        for path, kinds in files.items()
-        if len(kinds) > 1 and (info := archive.NameToInfo.get(path)) is not None and not info.file_size
-    }
+            places[name] = path
+            files.setdefault(path, set()).update((repr(sizes), "meta") if lacking else (repr(sizes),))
+    empty = {path for path, kinds in files.items() if len(kinds) > 1}
     return {name: held for name, held in listed.items() if places.get(name) not in empty}
 
 

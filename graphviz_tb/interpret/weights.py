@@ -152,7 +152,6 @@ TRANSPOSE_ATTRS = ("transpose_b", "adj_y")
 
 
 def _node_inputs(graph: Graph, node: int) -> list[int]:
-    """Return the inputs of a node."""
     start, stop = np.searchsorted(graph.target, (node, node + 1))
     sources: list[int] = graph.source[start:stop].tolist()
     return sources
@@ -172,7 +171,6 @@ def _channel_keeping_users(graph: Graph, keeps: Bools, products: Collection[int]
 
 
 def _constant_sizes(graph: Graph, constant: int) -> Sequence[int]:
-    """Return the sizes of a constant; () without a value."""
     definition = graph.node_def(constant)
     if definition is None or "value" not in definition.attr:
         return ()

@@ -173,7 +173,6 @@ class PictureSize(NamedTuple):
 
 
 def _contents_size(hierarchy: Hierarchy, metagraph: ExpandPath, groups: Iterable[RowPath]) -> PictureSize:
-    """Return the size of the contents of groups."""
     boxes = letters = lines = 0
     for path in groups:
         level = metagraph(path)

@@ -231,12 +231,10 @@ class LegendlessOverlay(Overlay):
     """An overlay without a legend: a page has one legend for all rows."""
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return no rows."""
         return []
 
 
 def _without_legend(painter: Overlay) -> LegendlessOverlay:
-    """Return a copy of a painter without its legend."""
     return LegendlessOverlay(**{field.name: getattr(painter, field.name) for field in fields(painter)})
 
 
@@ -272,7 +270,6 @@ class LineStates:
         self._lines: dict[int, tuple[Bundles, bytes]] = {}  # by id of the table: a level can have a million lines
 
     def bits_of_edges(self, edges: Ints) -> int:
-        """Return the combined bits of several edges."""
         bits = self._bits[edges]
         return sum(bit for bit in (EDGES_KEPT, EDGES_ADDED, EDGES_REMOVED) if (bits & bit).any())
 

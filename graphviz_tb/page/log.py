@@ -302,11 +302,15 @@ def pack_log(
     if join is not None:
         names = {entry["id"]: entry["name"] for entry in kept}
         variables = {number: one.variable_name for number, one in clouds.items()}
-        joins = {each.tag: each for each in join(dict.fromkeys((*names.values(), *variables.values())))}
-        told = runs_of_graph(graph.run, graph.graph_runs, runs) if graph is not None else list(runs)
-        clouds_told = embedding_joins(variables, joins)
-        blocks.append(json_block("log/joins", {**joins_by_tag(names, joins, told), "clouds": clouds_told}))
+        own_runs = runs_of_graph(graph.run, graph.graph_runs, runs) if graph is not None else list(runs)
+        blocks.append(_joins_block(join, names, variables, own_runs))
     return LogPart(tuple(blocks), left)
+
+
+def _joins_block(join: JoinTags, names: dict[int, str], variables: dict[int, str], runs: list[str]) -> DataBlock:
+    """Return the block of the nodes of tags, and of embeddings by their variables."""
+    joins = {each.tag: each for each in join(dict.fromkeys((*names.values(), *variables.values())))}
+    return json_block("log/joins", {**joins_by_tag(names, joins, runs), "clouds": embedding_joins(variables, joins)})
 
 
 class LogPacker:

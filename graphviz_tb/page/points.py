@@ -234,7 +234,6 @@ def _tensor_point(log: Log, series: Series, data: TensorPoints, point: int) -> d
 
 
 def _point_step(series: Series, point: int) -> dict[str, Any]:
-    """Return the step of a point, and the steps of its series."""
     return {"step": json_integer(int(series.step[point])), "steps": _step_range(series)}
 
 

@@ -83,7 +83,6 @@ def _row_blocks(rows: NDArray[np.intp], dimensions: int) -> list[NDArray[np.intp
 
 
 def _mean_of_rows(values: Points, rows: NDArray[np.intp]) -> Matrix:
-    """Return the mean of some points."""
     total = np.zeros(values.shape[1])
     for part in _row_blocks(rows, values.shape[1]):
         total += values[part].sum(axis=0, dtype=np.float64)
@@ -240,7 +239,6 @@ def layout_points(values: Points, method: str) -> NDArray[np.intp]:
 
 
 def compute_positions(values: Points, method: str, axes: int, near: int | None, told: RoundsReport) -> Points:
-    """Compute the positions of finite points by a method."""
     return METHOD_RUNNERS[method](values, METHOD_SETTINGS[method](len(values), axes, near), told)
 
 

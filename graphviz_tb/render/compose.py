@@ -99,6 +99,7 @@ def _title_row(caption: Caption, theme: Theme, page_width: int) -> tuple[Group, 
 
 
 PORT_RADIUS = 2.5  # radius
+COUNT_ENDINGS = ("ops", "new", "gone", "changed", "reconnected")  # of a frame's words that only count
 BADGE_SIZE = 9  # px: the smallest text of a drawing, one letter that is also in the legend
 
 
@@ -114,8 +115,8 @@ def compose(
     whole = whole_frame(scene, paint, chosen)
     if whole >= 0 and caption.title:
         texts = [text for text in scene.texts if text.inside and text.box == whole]
-        # The facts count ops already.
-        words = [text.full for text in texts if text.role == "title" or not text.full.endswith("ops")]
+        # The facts count ops already, and say what changed.
+        words = [text.full for text in texts if text.role == "title" or not text.full.endswith(COUNT_ENDINGS)]
         caption = Caption(caption.title, " · ".join([*words, caption.facts]), caption.select)
     if whole >= 0 and (line or scene.height > SCREEN_SCENE_PX[1] or scene.width > SCREEN_SCENE_PX[0]):
         scene = close_frame(scene, whole)

@@ -149,7 +149,6 @@ def cytoscape_json(hierarchy: Hierarchy, facts: Facts) -> bytes:
 
 
 def _cytoscape_data(node: FlatNode) -> dict[str, Any]:
-    """Return the data of one node."""
     own = {"id": f"n{node.row}", "value": f"n{node.row}", "name": node.name, "label": node.label, "op": node.op}
     data: dict[str, Any] = {**node.given, **own}
     if node.device:
@@ -211,7 +210,6 @@ def _node_elements(hierarchy: Hierarchy, facts: Facts, given: list[str]) -> Iter
 
 
 def _edge_elements(hierarchy: Hierarchy, facts: Facts) -> Iterator[str]:
-    """Yield one element for each edge."""
     for number, edge in enumerate(flat_edges(hierarchy, facts)):
         told = _data_elements(
             (("e0", edge.output), ("e1", edge.slot), ("e2", str(edge.control).lower()), ("e3", edge.tensor)),

@@ -47,7 +47,6 @@ class GraphRows:
 
     @property
     def kind(self) -> Ints:
-        """Return the kind of each row."""
         return self.column["kind"]
 
     @property
@@ -166,7 +165,6 @@ def _value_columns(order: list[int], values: LoggedValues) -> list[tuple[str, ND
 
 
 def _value_flags(value: RowValue | None, values: LoggedValues) -> int:
-    """Return the flags of a value."""
     if value is None:
         return VALUE_SILENT
     estimated = 0 if value.exact else VALUE_ESTIMATED if values.bound == "≈" else VALUE_BOUND

@@ -128,7 +128,6 @@ class ServedGraphs:
             one.task = asyncio.create_task(self.load_page(one))
 
     def cancel_loading(self, one: ListedGraph) -> None:
-        """Stop loading a graph."""
         if one.state == "reading" and one.task is not None:
             one.task.cancel()
             self.set_state(one, "cancelled")
@@ -178,7 +177,6 @@ class ServedGraphs:
         return await found.joins_of_tags(self._tags())
 
     def runs_of(self, one: ListedGraph, runs: Iterable[str]) -> list[str]:
-        """Return the runs that log what is in a graph."""
         with_graphs = [entry.run for entry in self.entries if entry.kind != "profile"]
         return runs_of_graph(one.entry.run, with_graphs, runs)
 

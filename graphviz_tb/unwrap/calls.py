@@ -51,19 +51,17 @@ def _input_output_index(tensor: str) -> int:
 
 
 def tensor_inputs(node: NodeDef) -> list[str]:
-    """Return the inputs that are tensors."""
     return without_control_inputs(node.input)
 
 
 def without_control_inputs(inputs: Iterable[str]) -> list[str]:
-    """Return the inputs that are not control inputs."""
     return [each for each in inputs if not each.startswith("^")]
 
 
-def complete_argument_attrs(argument: NodeDef, attrs: Mapping[str, AttrValue], keys: Iterable[str]) -> None:
-    """Copy missing attributes to an argument node; other nodes stay unchanged."""
+def complete_argument_attrs(argument: NodeDef, attrs: Mapping[str, AttrValue]) -> None:
+    """Copy the attributes of a resource that an argument node lacks; other nodes stay unchanged."""
     if argument.op in FUNCTION_ARGUMENT_OPS:
-        for key in keys:
+        for key in HANDLE_ATTRS:
             if key in attrs and key not in argument.attr:
                 argument.attr[key].CopyFrom(attrs[key])
 
@@ -153,10 +151,9 @@ class InliningBudget:
         return self.waits.take(count)
 
 
-def body_of_nodes(nodes: Iterable[NodeDef], results: tuple[str, ...] = ()) -> GraphBody:
-    """Return nodes as a body."""
+def body_of_nodes(nodes: Iterable[NodeDef]) -> GraphBody:
     by_name = {node.name: node for node in nodes}
-    return GraphBody(by_name, {name: tuple(node.input) for name, node in by_name.items()}, results=results)
+    return GraphBody(by_name, {name: tuple(node.input) for name, node in by_name.items()})
 
 
 def body_of_function(function: FunctionDef) -> GraphBody:
@@ -305,7 +302,6 @@ class CallInliner:
 
     @property
     def next_call(self) -> NodeDef | None:
-        """The call to inline next; None if there is none."""
         last = self.frames[-1]
         return None if last.call is None else last.body.nodes[last.call]
 
@@ -329,12 +325,10 @@ class CallInliner:
         return None if frame is None else frame.body.nodes[local]
 
     def has_attribute(self, name: str, key: str) -> bool:
-        """Return whether a node has an attribute."""
         frame, local = self.places[name]
         return key in frame.body.nodes[local].attr or key in frame.told.get(local, {})
 
     def set_attribute(self, name: str, key: str, value: AttrValue) -> None:
-        """Set an attribute of a node."""
         frame, local = self.places[name]
         frame.told.setdefault(local, {})[key] = value
 

@@ -192,7 +192,6 @@ class NodeLabels:
         return self.type_of_node(int(self.hierarchy.node[row])).rpartition("::")[2]
 
     def type_of_node(self, node: int) -> str:
-        """Return the type of a node."""
         graph = self.hierarchy.graph
         return str(graph.op_types[graph.op[node]])
 

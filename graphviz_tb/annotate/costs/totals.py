@@ -337,7 +337,6 @@ class CostSummer:
         return self._cost_of_all_rounds(frame, node)
 
     def opened_frames(self, frame: CallFrame, node: int) -> tuple[CallFrame, ...]:
-        """Return the frames opened by a call."""
         return self.inference.calls.opened.get((frame, node), ())
 
     def _cost_of_all_rounds(self, frame: CallFrame, node: int) -> Cost:

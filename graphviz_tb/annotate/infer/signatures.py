@@ -55,7 +55,6 @@ def _op_types_with_shape_rules() -> list[str]:
 
 
 def _compile_signature(text: str) -> ShapeRule:
-    """Compile a signature to a rule."""
     inputs, arrow, outputs = text.rpartition("->")
     terms = [_compile_input_term(term.strip(), outputs) for term in inputs.split(",")] if arrow else []
     makers = [_compile_output(*match.groups()) for match in OUTPUT_ENTRY.finditer(outputs)]
@@ -155,7 +154,6 @@ def _size_of_token(op: Op, token: str) -> int:
 
 
 def _broadcast_all(op: Op, shapes: Sequence[Dims]) -> Dims:
-    """Broadcast shapes together."""
     whole: Dims = shapes[0] if shapes else None
     for shape in shapes[1:]:
         whole = broadcast_dims(whole, shape, op.symbols)

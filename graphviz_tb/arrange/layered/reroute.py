@@ -43,14 +43,12 @@ class RankState:
         self.set_order(ranks)
 
     def set_order(self, ranks: list[list[int]]) -> None:
-        """Set the order of all ranks."""
         self.ranks = [row[:] for row in ranks]
         for row in self.ranks:
             for number, item in enumerate(row):
                 self.place[item] = number
 
     def copy_ranks(self) -> list[list[int]]:
-        """Return a copy of the current ranks."""
         return [row[:] for row in self.ranks]
 
 

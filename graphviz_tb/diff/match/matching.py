@@ -266,12 +266,10 @@ Findings = Iterator[Proposal]
 
 
 def node_pairs(pairs: Sequence[tuple[int, int]], reason: Reason) -> NodePairs:
-    """Pairs of nodes as columns."""
     return NodePairs(*_pair_columns(pairs), reason)
 
 
 def scope_pairs(pairs: Sequence[tuple[int, int]], reason: Reason) -> ScopePairs:
-    """Pairs of scopes as columns."""
     return ScopePairs(*_pair_columns(pairs), reason)
 
 

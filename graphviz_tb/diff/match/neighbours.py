@@ -28,6 +28,7 @@ from graphviz_tb.diff.match.matching import (
 from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Ints, Longs, exists
 from graphviz_tb.model.paths import without_digits
+from graphviz_tb.ops.roles import CAST_OPS, INPUT_OPS, VARIABLE_READ_OPS
 
 
 class FreePlaces:
@@ -129,7 +130,6 @@ class FreePlacePairs:
 
 
 def _place_keys(owner: Ints, what: Hashes) -> Hashes:
-    """Places as numbers."""
     return combine_hashes(owner.astype(np.int64).view(np.uint64), what)
 
 
@@ -137,7 +137,7 @@ def _place_keys(owner: Ints, what: Hashes) -> Hashes:
 # the op that uses them, since TensorFlow counts their names (`Const_3`).
 
 
-def _match_around(m: Matching, same_label: bool = True) -> Findings:
+def _match_around(m: Matching) -> Findings:
     """Match unmatched neighbours of matched nodes until nothing changes.
 
     A node is matched if it is the only one with its op type (first: and its attributes) at its place next to a matched
@@ -151,12 +151,9 @@ def _match_around(m: Matching, same_label: bool = True) -> Findings:
         # With attributes first; by the op type alone only where that finds nothing more.
         if not beside:
             beside.append(FreePlacePairs(m, m.a.node_label, m.b.node_label))
-        if len(beside) == 1 and not same_label:
-            beside.append(FreePlacePairs(m, m.a.labels.op, m.b.labels.op))
         moved = next(filter(None, map(_match_one_step, beside)), [])
-        # From here on the op type alone may do.
-        if not moved and same_label:
-            same_label = False
+        if not moved and len(beside) == 1:
+            beside.append(FreePlacePairs(m, m.a.labels.op, m.b.labels.op))
             continue
         if not moved:
             return
@@ -221,6 +218,41 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
     return dict(zip(keys, graph.source[edges].tolist(), strict=True))
 
 
+def match_weight_reads(m: Matching) -> Findings:
+    """Match reads of weights, and the handles that they read, by the inputs that they feed, whether a cast is between
+    or not: half precision puts a cast behind each, and its number into the names of others."""
+    fed = _fed_inputs(m.a, m.to_b), _fed_inputs(m.b, None)
+    both = [(fed[0][place], fed[1][place]) for place in sorted(fed[0].keys() & fed[1].keys())]
+    reads = _unambiguous(*zip(*both, strict=True)) if both else []
+    pairs: list[tuple[int, int]] = []
+    for old, new in reads:
+        handles = m.a.data_sources(old), m.b.data_sources(new)
+        captured = all(len(own) == 1 for own in handles) and all(
+            side.op_type(own[0]) in INPUT_OPS for side, own in zip((m.a, m.b), handles, strict=True)
+        )
+        free = not exists(m.to_b[old]) and not exists(m.to_a[new])
+        counted = captured and without_digits(m.a.graph.name[old]) == without_digits(m.b.graph.name[new])
+        if free or (counted and int(m.to_b[old]) != new):
+            pairs += [(old, new), *zip(*handles, strict=False)] if captured else [(old, new)]
+    before = m.to_a[[new for _, new in pairs]]
+    yield Apart(np.array([*(old for old, _ in pairs), *before[exists(before)].tolist()], np.int32))
+    yield node_pairs(pairs, Reason.SPREAD)
+
+
+def _fed_inputs(side: GraphColumns, partner: Ints | None) -> dict[tuple[int, int], int]:
+    """Return the reads of variables by the inputs that they feed, alone or through a cast: the node, as the new graph
+    has it, and the slot."""
+    graph, found = side.graph, {}
+    for read in np.flatnonzero(graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)).tolist():
+        ends = [read, *(user for user in side.data_users(read) if side.op_type(user) in CAST_OPS)]
+        for edge in (edge for end in ends for edge in side.out_edges(end).tolist() if not graph.control[edge]):
+            user = int(graph.target[edge])
+            known = user if partner is None else int(partner[user])
+            if exists(known):
+                found[known, int(graph.slot[edge])] = read
+    return found
+
+
 # Nodes with a unique neighbourhood, in any scope.
 #
 # Neighbourhoods are compared by Weisfeiler-Lehman hashes, largest radius first; a node that is found anchors what lies
@@ -230,9 +262,9 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
 NEIGHBOURHOOD_RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "both"), (4, "in"), (4, "out"))
 
 
-def match_anchors(m: Matching, radii: tuple[tuple[int, str], ...] = NEIGHBOURHOOD_RADII) -> Findings:
+def match_anchors(m: Matching) -> Findings:
     """Match unmatched nodes whose neighbourhood is unique on each side, largest radius first."""
-    for radius, direction in radii:
+    for radius, direction in NEIGHBOURHOOD_RADII:
         free_a, free_b = m.count_unmatched()
         if not len(free_a) or not len(free_b):
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -33,6 +33,7 @@ from graphviz_tb.model.view import View
 HOLDS_SIGN = "·"  # nothing changed but what is in it, or where an input comes from
 SIGNS = ("", "+", "−", "~", "→", HOLDS_SIGN)
 STACK_WORDS_PX = 110  # room behind the number of parts in the second line of a stack
+MAX_SHOWN_MEMBERS = 8  # of a stack in which all changed in the same way
 GROUP_WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS_SIGN: "reconnected"}
 
 
@@ -144,8 +145,8 @@ def _signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np
 
 
 def blocks_with_one_change(hierarchy: Hierarchy, where: Sequence[Where | None], merged: Merged) -> dict[int, list[str]]:
-    """Return the groups that hold some but not all places of a change, and no other change, with its description: three
-    equal blocks each show their change."""
+    """Return the groups that hold places of a change, and no other change, with its description: three equal blocks
+    each show their change. Of groups that hold all of its places only the innermost does."""
     row_at = {place: row for row, place in enumerate(where) if place is not None}
     edited = np.zeros(len(hierarchy.name), np.int64)
     edited[[row for place in merged.edited if (row := row_at.get(place, -1)) >= 0]] = 1
@@ -156,6 +157,9 @@ def blocks_with_one_change(hierarchy: Hierarchy, where: Sequence[Where | None], 
         own[[row for place in places if (row := row_at.get(place, -1)) >= 0]] = 1
         inside = _counts_below(hierarchy, own & edited)
         some = (inside > 0) & (inside < inside[0]) & ~exists(hierarchy.node)
+        whole = np.flatnonzero((inside == inside[0]) & (inside > 0) & ~exists(hierarchy.node))
+        some[whole[-1:]] = True  # rows are in preorder
+        some[0] = False
         left[some] -= inside[some]
         for row in np.flatnonzero(some).tolist():
             found.setdefault(row, []).append(words)
@@ -329,6 +333,19 @@ class EdgesBetween:
         others = self.ends[1 - side][runs[side]]
         edges: Ints = runs[side][(others >= row) & (others < self.end[row])]
         return edges
+
+
+def alike_stacks(hierarchy: Hierarchy, signs: Sequence[str], words: Mapping[int, str]) -> frozenset[int]:
+    """Return the stacks of many members that all changed in the same way: one box says it."""
+    found = set()
+    for row in np.flatnonzero(np.isin(hierarchy.kind, list(STACK_KINDS))).tolist():
+        members, member = [], row + 1
+        while member < hierarchy.end[row]:
+            members.append(member)
+            member = int(hierarchy.end[member])
+        if len(members) > MAX_SHOWN_MEMBERS and len({(signs[each], words.get(each)) for each in members}) == 1:
+            found.add(row)
+    return frozenset(found)
 
 
 # Choose the open groups of the merged picture: the way to each change, the most severe first, within a limit.

@@ -75,7 +75,6 @@ class Vocabulary:
 
     @cached_property
     def _words_by_first(self) -> dict[str, list[NameWords]]:
-        """The words of names, by first word."""
         filed: dict[str, list[NameWords]] = defaultdict(list)
         for words in map(self.name_words, self._names):
             if words:
@@ -84,7 +83,6 @@ class Vocabulary:
 
     @property
     def name_count(self) -> int:
-        """Number of names."""
         return len(self._names)
 
     @cached_property
@@ -93,7 +91,6 @@ class Vocabulary:
         return are_names_numbers(self._names, len(self._names))
 
     def name_words(self, name: str) -> NameWords:
-        """Split one name into words."""
         known = self._words.get(name)
         if known is None:
             known = self._words[name] = self._split_words(name)
@@ -319,7 +316,6 @@ def _family_pattern(dag: Dag, named: NameFamily) -> tuple[Collection[str], Colle
 
 
 def _next_word_families(words: Sequence[NameWords], named: NameFamily) -> list[NameFamily]:
-    """Return the families of the next word."""
     depth = len(named.words)
     filed: dict[NameWords, list[int]] = defaultdict(list)
     for box in named.named:

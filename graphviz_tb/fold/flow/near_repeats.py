@@ -17,7 +17,7 @@ from graphviz_tb.fold.flow.sequence import SequenceElement
 from graphviz_tb.fold.flow.widths import OpTypes
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.layers import is_counted_ending
+from graphviz_tb.ops.layers import WEIGHTED_LAYERS, is_counted_ending
 from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
@@ -52,13 +52,13 @@ class Likeness:
         return size <= MORE * self.size and all(ops[kind] >= count for kind, count in self.ops.items())
 
 
-def _likeness(turn: Sequence[SequenceElement], types: OpTypes) -> Likeness | None:
-    """Return the ops of a repetition; None if it is too small to compare."""
+def _likeness(turn: Sequence[SequenceElement], types: OpTypes, layers: bool = False) -> Likeness | None:
+    """Return the ops of a repetition; None if it is too small to compare. A few `layers` are much."""
     ops: Counter[str] = Counter()
     for element in turn:
         ops.update(types.of(element.box))
     size = ops.total()
-    return Likeness(ops, size, turn[0], turn[-1]) if size >= SMALLEST else None
+    return Likeness(ops, size, turn[0], turn[-1]) if size >= SMALLEST or layers else None
 
 
 def nearly_before(
@@ -103,8 +103,9 @@ def _in_turn(
     if again < AGAIN:
         return False
     stretch, whole = _boxes_of(sequence[start:stop]), _boxes_of(turn)
-    if setting.widths.of(stretch) != setting.widths.of(whole):  # it begins a stage
-        return False
+    widths = setting.widths
+    if widths.of(stretch) != widths.of(whole) or (widths.halves(stretch) and not widths.halves(whole)):
+        return False  # it begins a stage
     mine, other = (sum(map(setting.types.of, part), Counter[str]()) for part in (stretch, whole))
     return bool(mine - other or other - mine) and all(
         mine[kind] == other[kind] for kind in {*mine, *other} if _has_weights(kind)
@@ -150,9 +151,11 @@ def nearly_behind(
     sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], start: int, limit: int, setting: FoldContext
 ) -> int:
     """Return the end of a stretch from `start` on that is nearly a repetition like `turn`, up to `limit`; `start` if
-    there is none. The head of another repetition, or a stretch with other steps or channels, does not count."""
-    like = _likeness(turn, setting.types)
-    if like is None or start >= limit or not _alike_begin(sequence[start], like.first):
+    there is none. The head of another repetition, or a stretch with other steps or channels, does not count, except
+    where other channels follow: there larger steps end the stage."""
+    layers = setting.widths.holds_layer(_boxes_of(turn))
+    like = _likeness(turn, setting.types, layers)
+    if like is None or start >= limit or not _may_begin(sequence[start], like):
         return start
     if len(turn) == 1 and _is_named_scope(turn[0].box) and _is_named_scope(sequence[start].box):
         limit = start + 1  # its name says where it ends
@@ -166,7 +169,7 @@ def nearly_behind(
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = place + 1, unlike
-        if like.is_reduced(ops):
+        if like.is_reduced(ops) and not (layers and any(map(_has_weights, like.ops - ops))):
             less = place + 1
     stop = best if best > start else less
     if stop == start or (stop < len(sequence) and sequence[stop].word == turn[0].word):
@@ -176,7 +179,11 @@ def nearly_behind(
     # One that lacks something is one only where its channels or its number say so.
     numbered = _are_numbered([*other, *stretch]) and not is_counted_ending(stretch[0].name)
     same = given == widths.of(other) and bool(stop == best or given or numbered)
-    return stop if same and not widths.halves(stretch) and not widths.halves(other) else start
+    if not same or widths.halves(other):
+        return start
+    later = widths.of(_boxes_of(sequence[stop : stop + len(turn)])) if widths.halves(stretch) else frozenset[int]()
+    ends = bool(given and later) and given.isdisjoint(later)
+    return stop if ends or not widths.halves(stretch) else start
 
 
 def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
@@ -214,12 +221,11 @@ def _mixes(ops: Collection[str]) -> bool:
 
 
 def _has_weights(kind: str) -> bool:
-    """Whether ops of a type have weights."""
-    return kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS
+    """Whether ops or layers of a type have weights, beside those of a norm."""
+    return kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS or kind in WEIGHTED_LAYERS
 
 
 def _boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
-    """The boxes of some elements."""
     return [element.box for element in elements]
 
 
@@ -228,13 +234,18 @@ def _alike_end(element: SequenceElement, other: SequenceElement) -> bool:
     return _ends_match(element.box.last_row(), other.box.last_row(), element.box, other.box)
 
 
+def _may_begin(element: SequenceElement, like: Likeness) -> bool:
+    """Return whether a near repetition may begin with an element: it begins as one, or forks before, as a shortcut that
+    takes larger steps does."""
+    return _alike_begin(element, like.first) or (element.fork and not _is_named_scope(like.first.box))
+
+
 def _alike_begin(element: SequenceElement, other: SequenceElement) -> bool:
     """Return whether two stretches begin with ops of one type, or with scopes of one name."""
     return _ends_match(element.box.first_row(), other.box.first_row(), element.box, other.box)
 
 
 def _ends_match(row: FlowBox, other: FlowBox, box: FlowBox, whole: FlowBox) -> bool:
-    """Return whether the rows at the ends of two boxes match."""
     if _is_named_scope(box) and _is_named_scope(whole):
         return name_form(box.name) == name_form(whole.name)
     return row.symbol == other.symbol or (
@@ -243,7 +254,6 @@ def _ends_match(row: FlowBox, other: FlowBox, box: FlowBox, whole: FlowBox) -> b
 
 
 def _is_named_scope(box: FlowBox) -> bool:
-    """Whether a box is a scope, in the file or by name."""
     return box.scope or box.how == GroupOrigin.NAME
 
 

@@ -86,7 +86,6 @@ def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, s
 
 
 def _stack_of_stage(run: Sequence[SequenceElement], setting: FoldContext) -> SequenceElement:
-    """Return one stack of some blocks."""
     last = run[-1]
     made = make_stack(setting.symbols, [each.box for each in run], last.symbol)
     return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
@@ -314,19 +313,26 @@ def pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[Sequenc
     blocks."""
     units = {element.box.unit for element in sequence if element.box.is_repetition and not element.box.sideways}
     folded: list[SequenceElement] = []
-    for element in sequence:
-        folded.append(element)
-        if element.box.is_repetition or element.symbol not in units:
+    done = 0
+    for number, element in enumerate(sequence):
+        if number < done:
             continue
+        folded.append(element)
         stop = len(folded) - 1
+        headed = stop > 0 and folded[stop - 1].word == ("head", element.symbol)
+        if element.box.is_repetition or not (headed or element.symbol in units):
+            continue
         start = nearly_before(folded, 0, [element], stop, setting)
         if start == stop:
             continue
-        whole = folded[start:]
-        made = make_stack(setting.symbols, [_as_one(whole[:-1], setting), element.box], element.symbol)
+        done = nearly_behind(sequence, [element], number + 1, len(sequence), setting)
+        whole, last = folded[start:], sequence[number + 1 : done]
+        blocks = [_as_one(whole[:-1], setting), element.box, *([_as_one(last, setting)] if last else [])]
+        made = make_stack(setting.symbols, blocks, element.symbol)
         word = ("stack", element.symbol)
+        whole += last
         folded[start:] = [
-            SequenceElement(made, made.symbol, word, element.cut, whole[0].fork, place=covering_stretch(whole))
+            SequenceElement(made, made.symbol, word, whole[-1].cut, whole[0].fork, place=covering_stretch(whole))
         ]
     return folded
 
@@ -445,7 +451,6 @@ def _fold_repetitions(
 
 
 def _as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
-    """Some elements as one box."""
     return elements[0].box if len(elements) == 1 else _make_block(setting, elements)
 
 
@@ -470,7 +475,6 @@ def _shows_stack(box: FlowBox) -> bool:
 
 
 def _make_block(setting: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
-    """Make one box of a repetition of several."""
     symbol = setting.symbols.symbol_of("block", *(element.symbol for element in turn))
     return make_group(GroupOrigin.REPEAT, [element.box for element in turn], symbol)
 
@@ -489,16 +493,19 @@ def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> lis
 
     Requires a sequence along the flow without stacks. Heads of one block have equal words, whatever else they hold.
     """
-    # A block with a shortcut must occur twice.
     repeated = Counter(each.symbol for each in sequence if each.shortcut)
     runs = [
         number
         for number, element in enumerate(sequence)
-        if element.shortcut
-        and repeated[element.symbol] > 1
-        and (not number or sequence[number - 1].symbol != element.symbol)
+        if element.shortcut and (not number or sequence[number - 1].symbol != element.symbol)
     ]
-    starts = {number: start for number in runs if (start := _find_head_start(sequence, number)) < number}
+    starts = {
+        number: start
+        for number in runs
+        if (start := _find_head_start(sequence, number)) < number
+        and _may_be_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, setting)
+    }
+    runs = [number for number in runs if number in starts or repeated[sequence[number].symbol] > 1]
     beginning = Counter(sequence[number].symbol for number in runs)
     headed = Counter(sequence[number].symbol for number in starts)
     folded: list[SequenceElement] = []
@@ -509,6 +516,16 @@ def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> lis
             folded += [*sequence[taken:start], _make_head(sequence[start:number], symbol, setting)]
             taken = number
     return [*folded, *sequence[taken:]]
+
+
+def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, setting: FoldContext) -> bool:
+    """Return whether elements that are like a block may be its head: not if they only shrink what it takes, and before
+    a block that occurs once only if they take larger steps to the same channels."""
+    before, widths = [element.box for element in head], setting.widths
+    if widths.only_halves(before):
+        return widths.only_halves([block.box])
+    steps = widths.halves(before) and not widths.halves([block.box])
+    return repeated or (steps and not widths.of(before).isdisjoint(widths.of([block.box])))
 
 
 def _find_head_start(sequence: Sequence[SequenceElement], run: int) -> int:

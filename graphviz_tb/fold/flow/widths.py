@@ -19,6 +19,7 @@ from graphviz_tb.graphs.tensors import attr_value, declared_shapes
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
+from graphviz_tb.model.layers import Layer, LayerConfig
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS, Role, has_role
@@ -72,7 +73,6 @@ class ChannelWidths:
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy of the boxes."""
         assert self._hierarchy is not None
         return self._hierarchy
 
@@ -119,12 +119,18 @@ class ChannelWidths:
         for node in np.flatnonzero(works & (self._parameter_counts > 0)).tolist():
             result = self._recorded_shape(node)
             given[node] = result[1 if slides[node] else -1] or 0 if len(result) > 1 else 0
+        sizes: dict[Shape, int] = {}
+        for node, layer in self._layer_of_node.items():
+            config = _own_config(layer)
+            filters, sides = config.get("filters", config.get("units")), _as_sizes(config.get("kernel_size"))
+            given[node] = filters if isinstance(filters, int) else 0
+            if sides:
+                kernel[node] = sizes.setdefault(sides, 1 + len(sizes))
         origin = graph.meaning.origin
         if not len(origin):
             return given, kernel
         edges = np.flatnonzero(works[graph.target] & ~graph.control & (origin[graph.source] >= 0))
         shapes = graph.meaning.shapes() if len(edges) else {}
-        sizes: dict[Shape, int] = {}
         for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
             shape = shapes.get(weight)
             if shape and len(shape) > 1:
@@ -135,6 +141,14 @@ class ChannelWidths:
                 if slides[node] and window:
                     kernel[node] = sizes.setdefault(window, 1 + len(sizes))
         return given, kernel
+
+    @cached_property
+    def _layer_of_node(self) -> dict[int, Layer]:
+        """Return the Keras layers that are one node each."""
+        graph = self.hierarchy.graph
+        if not graph.layers:
+            return {}
+        return {node: graph.layers[name] for node, name in enumerate(graph.name) if name in graph.layers}
 
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return identifiers of the distinct kernel sizes in boxes."""
@@ -172,12 +186,10 @@ class ChannelWidths:
 
     @cached_property
     def _layers(self) -> frozenset[int]:
-        """Rows of layers."""
         return frozenset(layer_rows(self.hierarchy))
 
     @cached_property
     def named_layers(self) -> frozenset[int]:
-        """Scopes that are layers."""
         return frozenset(row for row in self._layers if self.hierarchy.kind[row] != OP_ROW)
 
     def holds_layer(self, boxes: Iterable[FlowBox]) -> bool:
@@ -196,8 +208,11 @@ class ChannelWidths:
         for nodes in self._nodes(boxes):
             graph = self.hierarchy.graph
             for node in nodes[self._steps[nodes]].tolist():
-                definition = graph.node_def(node)
-                steps = attr_value(definition, "strides").list.i if definition is not None else ()
+                definition, layer = graph.node_def(node), self._layer_of_node.get(node)
+                if layer is not None:
+                    steps: Iterable[int] = _layer_steps(layer)
+                else:
+                    steps = attr_value(definition, "strides").list.i if definition is not None else ()
                 if any(step > 1 for step in steps) or self._shrinks(node):
                     yield node
 
@@ -286,15 +301,48 @@ class ChannelWidths:
 
     @cached_property
     def _steps(self) -> Bools:
-        return self.hierarchy.graph.nodes_of_types(
+        stepping = self.hierarchy.graph.nodes_of_types(
             lambda op: op in CONVOLUTION_OPS or op.endswith("Pool") or STRIDE_INPUT in input_names(op).values()
         )
+        stepping[list(self._layer_of_node)] = True
+        return stepping
 
     def _nodes(self, boxes: Iterable[FlowBox]) -> Iterable[Ints]:
         for box in walk_boxes(list(boxes)) if self._hierarchy is not None else ():
             if box.row >= 0:
                 nodes = self.hierarchy.node[box.row : self.hierarchy.end[box.row]]
                 yield nodes[nodes >= 0]
+
+
+def _own_config(layer: Layer) -> LayerConfig:
+    """Return the settings of a layer; of a wrapper, those of the layer in it.
+
+    >>> _own_config(Layer("TimeDistributed", {"layer": {"class_name": "Dense", "config": {"units": 3}}}))
+    {'units': 3}
+    """
+    inner = layer.config.get("layer")
+    config = inner.get("config") if isinstance(inner, dict) else None
+    return config if isinstance(config, dict) else layer.config
+
+
+def _as_sizes(value: object) -> tuple[int, ...]:
+    """Return a setting that is a number or a list of numbers as sizes; empty if it is neither.
+
+    >>> _as_sizes([3, 3]), _as_sizes(2), _as_sizes(None)
+    ((3, 3), (2,), ())
+    """
+    several = value if isinstance(value, list | tuple) else (value,)
+    return tuple(several) if all(isinstance(each, int) for each in several) else ()
+
+
+def _layer_steps(layer: Layer) -> tuple[int, ...]:
+    """Return the steps of a Keras layer that slides a window; those of a pooling are its window, unless it sets them.
+
+    >>> _layer_steps(Layer("MaxPooling2D", {"pool_size": [2, 2], "strides": None})), _layer_steps(Layer("Dense"))
+    ((2, 2), ())
+    """
+    config = _own_config(layer)
+    return _as_sizes(config.get("strides")) or _as_sizes(config.get("pool_size"))
 
 
 def _is_kernel_turned(graph: Graph, node: int, op: str) -> bool:
