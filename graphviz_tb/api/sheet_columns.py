@@ -129,7 +129,8 @@ def _column_offers(
     """Yield (estimated scale, group, breaks, whether a column is one box) of columns that would show a picture of
     `size` larger, better and better ones of each group."""
     around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
-    lone = _is_tower(*size, direction, target)  # a column of one box is better than a tower
+    # A column of one box is better than a tower on a screen; on paper it is not.
+    lone = _is_tower(*size, direction, target) and not target.is_page
     for number, group in enumerate(groups):
         skeleton = group.view.skeleton
         part = longest_part(skeleton)

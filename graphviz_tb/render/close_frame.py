@@ -38,6 +38,25 @@ def close_frame(scene: Scene, frame: int) -> Scene:
     return closing.closed_scene() if closing.is_simple() else scene
 
 
+def _free_room(moving: list[Extent], others: list[Extent], most: int) -> int:
+    """Return how far back along the flow extents can move, at most `most`, to touch none of the others there."""
+    room = most
+    near = [
+        (extent, other)
+        for extent in moving
+        for other in others
+        if other.left - ASIDE_PX < extent.right and other.right + ASIDE_PX > extent.left
+    ]
+    changed = True
+    while changed:  # each step sets an extent behind another one, so there are at most as many as pairs
+        changed = False
+        for extent, other in near:
+            gap = BOX_GAP_PX if extent is moving[0] else TEXT_GAP_PX
+            if extent.start - room < other.end + gap and extent.end - room > other.start - TEXT_GAP_PX:
+                room, changed = extent.start - other.end - gap, True
+    return room
+
+
 class _FrameClosing:
     """The parts of a scene inside and outside of a frame, and how far those outside move."""
 
@@ -154,12 +173,7 @@ class _FrameClosing:
             if extent.left - LABEL_REACH_PX <= aside <= extent.right + LABEL_REACH_PX and extent.end <= box.start
         ]
         others = [self.box_extent(scene.boxes[other]) for other in self.outer - {number}]
-        room = box.start - max(self.along(path[0]) + BOX_GAP_PX, self.whole.start)
-        for extent in moving:
-            gap = TEXT_GAP_PX if extent.end <= box.start else BOX_GAP_PX
-            for other in (*inner, *others):
-                if other.left - ASIDE_PX < extent.right and other.right + ASIDE_PX > extent.left:
-                    room = min(room, extent.start - other.end - gap) if other.end <= extent.start else room
+        room = _free_room(moving, [*inner, *others], box.start - self.along(path[0]) - BOX_GAP_PX)
         if room > -self.moves[number]:
             self.moves[number] = -room
             self.cuts[port] = max(self.along(path[0]) + PORT_GAP_PX, self.along(line.points[0]) - room)
