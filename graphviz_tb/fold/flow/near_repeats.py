@@ -178,10 +178,10 @@ def nearly_behind(
         return start
     stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(turn), setting.widths
     given = widths.of(stretch)
+    if given != widths.of(other) or widths.halves(other):
+        return start
     # One that lacks something is one only where its channels or its number say so.
-    numbered = _are_numbered([*other, *stretch]) and not is_counted_ending(stretch[0].name)
-    same = given == widths.of(other) and bool(stop == best or given or numbered)
-    if not same or widths.halves(other):
+    if not (stop == best or given or (_are_numbered([*other, *stretch]) and not is_counted_ending(stretch[0].name))):
         return start
     if not widths.halves(stretch):
         return stop

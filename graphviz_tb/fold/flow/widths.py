@@ -81,6 +81,7 @@ class ChannelWidths:
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
         self._hierarchy = hierarchy
         self._types = OpTypes(hierarchy)
+        self._halving: dict[int, bool] = {}
 
     @property
     def hierarchy(self) -> Hierarchy:
@@ -217,15 +218,17 @@ class ChannelWidths:
     def _halving_nodes(self, boxes: Iterable[FlowBox]) -> Iterator[int]:
         """Yield the nodes in boxes that take steps of more than one."""
         for nodes in self._nodes(boxes):
-            graph = self.hierarchy.graph
             for node in nodes[self._steps[nodes]].tolist():
-                definition, layer = graph.node_def(node), self._layer_of_node.get(node)
-                if layer is not None:
-                    steps: Iterable[int] = _layer_steps(layer)
-                else:
-                    steps = attr_value(definition, "strides").list.i if definition is not None else ()
-                if any(step > 1 for step in steps) or self._shrinks(node):
+                if node not in self._halving:
+                    self._halving[node] = self._takes_large_steps(node) or self._shrinks(node)
+                if self._halving[node]:
                     yield node
+
+    def _takes_large_steps(self, node: int) -> bool:
+        definition, layer = self.hierarchy.graph.node_def(node), self._layer_of_node.get(node)
+        if layer is not None:
+            return any(step > 1 for step in _layer_steps(layer))
+        return definition is not None and any(step > 1 for step in attr_value(definition, "strides").list.i)
 
     def _shrinks(self, node: int) -> bool:
         """Return whether a traced node halves a size, by the recorded shapes of its input and its result."""
