@@ -27,7 +27,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+from itertools import takewhile
+from operator import eq
 from typing import Any, NamedTuple
 
 from graphviz_tb.errors import TooLarge
@@ -37,6 +39,7 @@ from graphviz_tb.formats.packed_graph import decode_graph
 from graphviz_tb.formats.wire_nodes import (
     DTYPE_NUMBERS,
     Sizes,
+    TensorSize,
     encode_attribute,
     encode_constant,
     encode_dtype,
@@ -54,6 +57,7 @@ from graphviz_tb.limits import (
     MAX_SCOPE_LETTERS_OF_PROGRAM,
     Meter,
 )
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
@@ -194,7 +198,6 @@ class ProgramBuilder:
         self._block.weights[value] = weight
 
     def weight_names(self) -> set[str]:
-        """Return the names of all weights."""
         return {weight.name for block in self.blocks.values() for weight in block.weights.values()}
 
     def note_lacking(self, body: str, value: str) -> None:
@@ -202,6 +205,16 @@ class ProgramBuilder:
         weights = self.blocks[body].weights
         attributes = {**weights[value].attributes, KEEPS_MORE: True}
         weights[value] = replace(weights[value], attributes=attributes)
+
+    def note_lacking_near(self, body: str, name: str) -> None:
+        """Note that the file lacks a weight of a name, at the one that shares most modules with it."""
+        weights, parts = self.blocks[body].weights, name.split(".")
+
+        def shared_parts(value: str) -> int:
+            return sum(1 for _ in takewhile(bool, map(eq, weights[value].name.split("."), parts)))
+
+        if weights:
+            self.note_lacking(body, max(weights, key=shared_parts))
 
     def add_constant(
         self,
@@ -255,9 +268,9 @@ class ProgramBuilder:
         """Add a result of the program, or of the body."""
         self._block.results.append((name, value))
 
-    def scope_name(self, modules: Iterable[ModuleCall]) -> str:
+    def scope_name(self, modules: tuple[ModuleCall, ...]) -> str:
         """Return the scope of an op in modules, outermost first."""
-        return self._calls.scope_name([*modules])
+        return self._calls.scope_name(modules)
 
     # The message
 
@@ -305,13 +318,15 @@ class ProgramBuilder:
         that is not `used` in another block either is filed as unused."""
         taken = block.taken_values()
         nodes: list[bytes] = []
-        names: dict[tuple[str, str], str] = {}  # by name, and by shape: an exporter turns a table for a product
+        names: dict[
+            tuple[str, tuple[TensorSize, ...] | None], str
+        ] = {}  # by name, and by shape: an exporter turns a table for a product
         for value, weight in block.weights.items():
             if value not in taken:
                 if weight.name not in used:
                     self._unused.append(weight)
                 continue
-            key = weight.name, repr(weight.value.sizes)
+            key = weight.name, hashable_sizes(weight.value.sizes)
             if key not in names:
                 names[key], node = self._weight_node(block, weight)
                 nodes.append(node)
@@ -402,11 +417,15 @@ class ScopeNames:
         self._scope_by_call: dict[tuple[str, str], str] = {}  # scope around, key of the call ─▶ scope
         self._count: Counter[tuple[str, str]] = Counter()  # scope around, path ─▶ calls
         self._last: list[tuple[str, str]] = []  # the calls around the op before
+        self._last_modules: tuple[ModuleCall, ...] = ()  # the same as its modules
+        self._last_scope = ""
         self._first_by_path: dict[str, str] = {}
         self._letters, self._cut = Meter(MAX_SCOPE_LETTERS_OF_PROGRAM), 0
 
-    def scope_name(self, modules: Sequence[ModuleCall]) -> str:
+    def scope_name(self, modules: tuple[ModuleCall, ...]) -> str:
         """Return the scope of an op in modules, outermost first."""
+        if modules is self._last_modules:
+            return self._last_scope
         around, path, now = "", "", []
         same = True  # as long as the calls around the op before are those around this one
         for depth, module in enumerate(modules):
@@ -423,7 +442,7 @@ class ScopeNames:
                 self._scope_by_call[call] = scope
             now.append((around, key))
             around, path = scope, module.path
-        self._last = now
+        self._last, self._last_modules, self._last_scope = now, modules, around
         return around
 
     def plain_scope(self, parts: Sequence[str]) -> str:

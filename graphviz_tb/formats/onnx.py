@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import struct
 from collections import ChainMap, Counter
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
+from functools import cached_property
 from itertools import chain, takewhile
 from typing import Any, TypeVar
 
@@ -45,12 +46,14 @@ from graphviz_tb.formats.onnx_scopes import (
     MADE_NAME,
     WEIGHT_ATTRIBUTES,
     NodePlace,
+    lists_modules,
     name_form_in_calls,
     name_in_call,
     name_of_weight,
     names_in_calls,
     other_name_in_call,
     parameters_of_call,
+    parameters_of_program,
     place_of_node,
     stack_trace,
     with_module_of_kernel,
@@ -132,8 +135,10 @@ class ModelReader:
         self.builder = ProgramBuilder(model.graph.name if model.graph is not None else "")
         self.uses = StoredTensorUses(model)
         self.numbers = StoredNumbers(data, self.uses)
-        self.lists_modules = any(place_of_node(node).modules for node in model.graph.nodes) if model.graph else False
-        self.called: list[tuple[NodeValue, str, str]] = []  # what takes a weight, in which body, and the weight
+        self.lists_modules = model.graph is not None and any(map(lists_modules, model.graph.nodes))
+        # The parameters in the call of an op that takes a weight, in which body, and the weight.
+        self.called: list[tuple[frozenset[str], str, str]] = []
+        self.kind_by_type: dict[int, Value] = {}  # equal types are one object
         self.functions: dict[FunctionKey, str] = {}
         self.names_in_calls = names_in_calls(name for _, name in self.uses.stored)
         self.named_weights: dict[str, int] = {}
@@ -161,10 +166,25 @@ class ModelReader:
 
     def _note_lacking_parameters(self) -> None:
         """Note at the weights of ops whether the calls that they were made from have parameters that the file lacks."""
-        known = {name_form_in_calls(name) for name in self.builder.weight_names()}
-        for node, body, value in self.called:
-            if not has_role(op_type(node), Role.RECURRENT) and not parameters_of_call(node) <= known:
+        graph = self.model.graph
+        listed = parameters_of_program(graph) if graph is not None else {}
+        known = {name_form_in_calls(name) for name in self.builder.weight_names()} if self.called or listed else set()
+        for parameters, body, value in self.called:
+            if not parameters <= known:
                 self.builder.note_lacking(body, value)
+        # A tied weight is in the call of its user; one that no output needs is in none.
+        dropped = listed.keys() - known
+        if dropped and graph is not None:
+            dropped -= set(chain.from_iterable(map(parameters_of_call, graph.nodes)))
+        if dropped:
+            self.builder.note_lacking_near("", listed[min(dropped)])
+
+    def kind_of(self, value: NamedValue) -> Value:
+        """Return shape and type of a value that the file describes."""
+        kind = self.kind_by_type.get(id(value.type))
+        if kind is None:
+            kind = self.kind_by_type[id(value.type)] = Value(value.dims, value.dtype)
+        return kind
 
     def weight_name(self, stored: str, use: WeightUse) -> str:
         """Return the name of a weight, with a number if another has it already."""
@@ -198,22 +218,26 @@ class BlockReader:
             named = [*graph.values, *graph.inputs, *graph.outputs]
         else:
             self.kinds.update(dict.fromkeys(graph.inputs, Value()))
-        self.kinds.update({value.name: Value(value.dims, value.dtype) for value in named})
+        self.kinds.update({value.name: model.kind_of(value) for value in named})
         self.makers = {value: node for node in graph.nodes for value in node.outputs if value}
-        self.takers: dict[str, list[NodeValue]] = {}
-        for node in graph.nodes:
-            for value in node.inputs:
-                self.takers.setdefault(value, []).append(node)
         self.modules_of_made: dict[int, tuple[ModuleCall, ...]] = {}  # of nodes that say nothing of where they are
         restored = Counter(node.inputs[0] for node in graph.nodes if node.op_type == "DequantizeLinear" and node.inputs)
         # Values that only dequantisations take: no other op, body or result.
         self.only_dequantized = {value for value, count in restored.items() if len(self.takers[value]) == count}
         self.version = _standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
 
+    @cached_property
+    def takers(self) -> Mapping[str, Sequence[NodeValue]]:
+        """The nodes that take each value."""
+        takers: dict[str, list[NodeValue]] = {}
+        for node in self.nodes:
+            for value in node.inputs:
+                takers.setdefault(value, []).append(node)
+        return takers
+
     # The three kinds of blocks
 
     def read_main(self, graph: GraphValue) -> None:
-        """Add the main graph."""
         for value in graph.inputs:
             if value.name not in self.stored:
                 self.builder.add_input(value.name, value.name, self.kinds[value.name])
@@ -250,12 +274,13 @@ class BlockReader:
                 self._read_node(node)
 
     def _read_node(self, node: NodeValue) -> None:
-        place = self._place_of(node)
+        type_name = op_type(node)
+        place = self._place_of(node, type_name)
         scope = self.builder.scope_name(place.modules) if place.modules else self.builder.plain_scope(place.parts)
         attributes = self._attributes(node)
         inputs: list[str | None] = []
-        function = self.model.functions.get(function_key(node))
-        op = function or op_type(node)
+        function = self.model.functions.get(function_key(node)) if self.model.functions else None
+        op = function or type_name
         for slot, value in enumerate(node.inputs):
             setting = None if function else self._setting(op, slot, value)
             if setting is not None:
@@ -264,16 +289,15 @@ class BlockReader:
             else:
                 inputs.append(self._taken_value(value, place, scope, node, slot))
         self._normalize(node, attributes)
-        bodies = list(graphs_of_node(node))
+        bodies = list(graphs_of_node(node)) if node.attributes else ()
         functions, captured = self._add_bodies(node, bodies) if bodies else ({}, [])
         inputs += [self._taken_value(value, place, scope) for value in captured]
-        kinds = {self.quantized[value] for value in node.inputs if value in self.quantized}
-        if kinds:
+        if self.quantized and (kinds := {self.quantized[value] for value in node.inputs if value in self.quantized}):
             attributes["quantized"] = ", ".join(sorted(kinds))
-        outputs = [(value, self.kinds.get(value, Value())) for value in node.outputs]
+        outputs = [(value, self.kinds.get(value) or Value()) for value in node.outputs]
         weight = next((value for value in inputs if value in self.weights), None)
-        if weight is not None:
-            self.model.called.append((node, self.builder.body, weight))
+        if weight is not None and not has_role(type_name, Role.RECURRENT) and (named := parameters_of_call(node)):
+            self.model.called.append((named, self.builder.body, weight))
         self.builder.add_op(
             op,
             scope,
@@ -285,14 +309,14 @@ class BlockReader:
             functions=functions,
         )
 
-    def _place_of(self, node: NodeValue) -> NodePlace:
-        """Return where a node is, a folded convolution in the module of its kernel, and a node that an optimizer of the
-        exporter made in the modules that all ops around it are in."""
+    def _place_of(self, node: NodeValue, op: str) -> NodePlace:
+        """Return where a node of a type is, a folded convolution in the module of its kernel, and a node that an
+        optimizer of the exporter made in the modules that all ops around it are in."""
         place = place_of_node(node)
         if self.model.lists_modules and not (place.modules or place.parts):
             place = NodePlace(self._shared_modules(node), name=place.name)
             self.modules_of_made[id(node)] = place.modules
-        for slot, name in weight_input_names(op_type(node)).items():
+        for slot, name in weight_input_names(op).items():
             if name == "kernel" and slot < len(node.inputs):
                 value = self._resolve(node.inputs[slot])
                 if value in self.stored:
@@ -405,15 +429,18 @@ class BlockReader:
                 name, at = shared[0], (scope, WEIGHT_ATTRIBUTES["kernel"])
             elif shared is not None:
                 attributes[MAY_REPEAT] = shared[0]
+            elif numbers.may_be_made_bias(value, use):
+                attributes[MAY_REPEAT] = ""
             name = name or self.model.weight_name(value, use)
-            self.weights[key] = StoredWeight(name, kind, None, use.slot in BUFFER_SLOTS, (), attributes, at)
+            buffer = use.slot in BUFFER_SLOTS or numbers.is_made_bias(value, use)
+            self.weights[key] = StoredWeight(name, kind, None, buffer, (), attributes, at)
         self.builder.add_weight(key, self.weights[key])
 
     def _infer_types(self, node: NodeValue) -> None:
         """State the types of the outputs of a node that the file leaves open."""
         if all(value in self.kinds and self.kinds[value].dtype for value in node.outputs if value):
             return
-        for value, kind in zip(node.outputs, _results_of_bodies(node), strict=False):
+        for value, kind in zip(node.outputs, _results_of_bodies(node) if node.attributes else (), strict=False):
             self.kinds.setdefault(value, kind)
         known = op_def(op_type(node))
         at = TYPING_INPUT.get(node.op_type, 0)
@@ -431,8 +458,9 @@ class BlockReader:
                     (DTYPE_BY_NUMBER.get(each.i or 0, "") for each in node.attributes if each.name == output.attr),
                     usual,
                 )
-            before = self.kinds.get(value, Value())
-            self.kinds[value] = Value(before.sizes, before.dtype or dtype)
+            before = self.kinds.get(value)
+            sizes, stated = (before.sizes, before.dtype) if before is not None else (None, "")
+            self.kinds[value] = Value(sizes, stated or dtype)
 
     def _type_of(self, value: str) -> str:
         if value in self.stored:
@@ -461,6 +489,8 @@ class BlockReader:
             attributes.setdefault("axis", 1)
         if node.op_type == "Split" and "split" not in attributes:
             attributes.setdefault(COUNTED_OUTPUTS, len(node.outputs))
+        if not attributes:
+            return
         if 0 not in (attributes.get(SIZE_SETTING) or (0,)):
             attributes.pop("allowzero", None)
         for name, neutral in ALWAYS_NEUTRAL.items():

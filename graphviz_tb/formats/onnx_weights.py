@@ -58,12 +58,12 @@ def function_key(node: NodeValue) -> FunctionKey:
 
 
 def graphs_of_node(node: NodeValue) -> Iterator[tuple[str, GraphValue]]:
-    """Yield the graphs in the attributes of a node, by attribute."""
     for attribute in node.attributes:
         if attribute.g is not None:
             yield attribute.name, attribute.g
-        for number, graph in enumerate(attribute.graphs):
-            yield f"{attribute.name}_{number}", graph
+        if attribute.graphs:
+            for number, graph in enumerate(attribute.graphs):
+                yield f"{attribute.name}_{number}", graph
 
 
 def constant_of_node(node: NodeValue) -> TensorValue | None:
@@ -127,8 +127,10 @@ class StoredTensorUses:
                 for slot, value in enumerate(node.inputs):
                     if value:
                         self._users.setdefault((block, value), []).append((node, slot))
-                self._makers.update({(block, value): node for value in node.outputs})
-                waiting += [inner for _, inner in graphs_of_node(node)]
+                for value in node.outputs:
+                    self._makers[block, value] = node
+                if node.attributes:
+                    waiting += [inner for _, inner in graphs_of_node(node)]
 
     def weight_use(self, block: BlockKey, value: str, tensor: TensorValue) -> WeightUse | None:
         """Return the first use of a stored tensor as a weight; None if it is a constant."""

@@ -41,7 +41,9 @@ def is_export_archive(names: Sequence[str]) -> bool:
     (True, False)
     """
     ends = {name.rpartition("/")[2] for name in names}
-    return OLD_PROGRAM_NAME in ends or ("archive_format" in ends and bool(_programs(names) or _is_compiled(names)))
+    return OLD_PROGRAM_NAME in ends or (
+        "archive_format" in ends and bool(_programs(names) or any(COMPILED_NAME.fullmatch(name) for name in names))
+    )
 
 
 def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> SourceContents:
@@ -64,14 +66,9 @@ def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> Sourc
 
 
 def _programs(names: Sequence[str]) -> dict[str, str]:
-    """Return the member of each program by its name."""
     found = {match["name"]: name for name in names if (match := PROGRAM_NAME.fullmatch(name))}
     old = next((name for name in names if name.rpartition("/")[2] == OLD_PROGRAM_NAME), None)
     return found or ({"model": old} if old is not None else {})
-
-
-def _is_compiled(names: Sequence[str]) -> bool:
-    return any(COMPILED_NAME.fullmatch(name) for name in names)
 
 
 def _load_program(opened: OpenedSource, packed: str | IO[bytes], member: str, name: str, title: str) -> GraphContent:
@@ -102,20 +99,18 @@ def _with_numbers(listed: Any, archive: zipfile.ZipFile, root: str) -> Any:
     the device `meta`; of fake tensors, whose file has weights of unlike sizes."""
     if not isinstance(listed, dict):
         return listed
-    files: dict[str, set[str]] = {}
+    files: dict[str, set[str]] = {}  # kinds of the weights in each empty file
     places: dict[str, str] = {}
     for name, held in listed.items():
-        if isinstance(held, dict):
+        path = f"{root}data/weights/{held.get('path_name')}" if isinstance(held, dict) else ""
+        info = archive.NameToInfo.get(path)
+        if info is not None and not info.file_size:
             meta = held.get("tensor_meta")
             sizes, device = (meta.get("sizes"), meta.get("device")) if isinstance(meta, dict) else (None, None)
             lacking = isinstance(device, dict) and device.get("type") == "meta"
-            places[name] = f"{root}data/weights/{held.get('path_name')}"
-            files.setdefault(places[name], set()).update((repr(sizes), "meta") if lacking else (repr(sizes),))
-    empty = {
-        path
-        for path, kinds in files.items()
-        if len(kinds) > 1 and (info := archive.NameToInfo.get(path)) is not None and not info.file_size
-    }
+            places[name] = path
+            files.setdefault(path, set()).update((repr(sizes), "meta") if lacking else (repr(sizes),))
+    empty = {path for path, kinds in files.items() if len(kinds) > 1}
     return {name: held for name, held in listed.items() if places.get(name) not in empty}
 
 

@@ -12,7 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import GraphContent
@@ -57,6 +58,9 @@ BODY_ATTRIBUTES = {"cond": ("then_branch", "else_branch"), "while_loop": ("cond"
 SILENT_ARGUMENTS = frozenset({"as_none", "as_layout", "as_device", "as_memory_format"})
 PLAIN_ARGUMENTS = ("as_int", "as_float", "as_bool", "as_string", "as_operator")
 LIST_ARGUMENTS = ("as_ints", "as_floats", "as_bools", "as_strings")
+TENSOR_ARGUMENTS = frozenset(
+    ("as_tensor", "as_optional_tensor", "as_tensors", "as_optional_tensors", "as_nested_tensors")
+)
 SYMBOL_ARGUMENTS = ("as_sym_int", "as_sym_bool", "as_sym_float")
 Json = Mapping[str, Any]
 
@@ -74,6 +78,36 @@ def _as_list(value: Any) -> list[Any]:
 def _as_text(value: Any) -> str:
     """Return a JSON string; "" in place of anything else."""
     return value if isinstance(value, str) else ""
+
+
+class _Argument(NamedTuple):
+    """An argument of a node: its name, what it is, and its tensors; None for one that is missing in a list."""
+
+    name: str
+    content: Json
+    tensors: Sequence[str | None]
+
+
+class _Call(NamedTuple):
+    """A node: its op, its arguments, the names of the values that it gives, and its metadata."""
+
+    op: str
+    arguments: Sequence[_Argument]
+    given: Sequence[str]
+    metadata: Json
+
+    def graphs(self) -> list[Json]:
+        """Return its bodies."""
+        return [_as_dict(each.content["as_graph"]) for each in self.arguments if "as_graph" in each.content]
+
+
+def _read_call(node: Json) -> _Call:
+    arguments = []
+    for each in map(_as_dict, _as_list(node.get("inputs"))):
+        content = _as_dict(each.get("arg"))
+        arguments.append(_Argument(_as_text(each.get("name")), content, _tensor_names(content)))
+    given = _value_names(node.get("outputs"))
+    return _Call(op_type(_as_text(node.get("target"))), arguments, given, _as_dict(node.get("metadata")))
 
 
 class ProgramReader:
@@ -99,7 +133,6 @@ class ProgramReader:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """The paths of all modules."""
         return frozenset(_as_text(_as_dict(each).get("fqn")) for each in _as_list(self.module.get("module_call_graph")))
 
     def content(self) -> GraphContent:
@@ -110,7 +143,7 @@ class ProgramReader:
         self._name_sizes(signature, main)
         specs = [_as_dict(spec) for spec in _as_list(signature.get("input_specs"))]
         self._read_weights(specs, main)
-        self.weights |= self._tied_by_use(main, _as_list(graph.get("nodes")))
+        self.weights |= self._tied_by_use(main)
         for value, weight in self.weights.items():
             self.builder.add_weight(value, weight)
         for spec in specs:
@@ -142,7 +175,9 @@ class ProgramReader:
         found: list[tuple[str, str, bool, Value, bool]] = []
         for spec in specs:
             for kind in ("parameter", "buffer", "tensor_constant"):
-                held = _as_dict(spec.get(kind))
+                if kind not in spec:
+                    continue
+                held = _as_dict(spec[kind])
                 value, name = _spec_value(held), _as_text(held.get(f"{kind}_name"))
                 if not value:
                     continue
@@ -159,13 +194,15 @@ class ProgramReader:
 
     def _storage(self, name: str) -> Any:
         """Return where the numbers of a weight are stored, equal for equal ones; None where the file does not say."""
-        held = _as_dict(self.stored.get("weights", {}).get(name))
-        if not _as_text(held.get("path_name")):
-            return None
-        if self._weights_by_file[held["path_name"]] == 1:
-            return held["path_name"]
-        meta = _as_dict(held.get("tensor_meta"))
-        return held["path_name"], repr([meta.get(key) for key in ("sizes", "strides", "storage_offset", "dtype")])
+        path = self._stored_path(name)
+        if not path or self._weights_by_file[path] == 1:
+            return path or None
+        meta = _as_dict(self.stored["weights"][name].get("tensor_meta"))
+        return path, repr([meta.get(key) for key in ("sizes", "strides", "storage_offset", "dtype")])
+
+    def _stored_path(self, name: str) -> str:
+        """Return the file of a weight; "" where the program does not say it."""
+        return _as_text(_as_dict(self.stored.get("weights", {}).get(name)).get("path_name"))
 
     def _add_small_constant(self, value: str, name: str, main: GraphReader) -> bool:
         """Add a constant with its elements if it is small and stored as plain bytes."""
@@ -183,17 +220,16 @@ class ProgramReader:
         self.builder.add_constant(value, "", name.replace(".", "_"), shape, content)
         return True
 
-    def _tied_by_use(self, main: GraphReader, nodes: Sequence[Any]) -> dict[str, StoredWeight]:
+    def _tied_by_use(self, main: GraphReader) -> dict[str, StoredWeight]:
         """Return the weights that the file does not say to be tied, but whose use does: an op in a module takes the
         weight of another, and the module has one of the same shape that nothing takes."""
-        if all(self._storage(weight.name) is not None or weight.buffer for weight in self.weights.values()):
+        if all(weight.buffer or self._stored_path(weight.name) for weight in self.weights.values()):
             return {}
         users: dict[str, list[str]] = {}
-        for node in nodes:
-            calls = self.module_calls(_as_dict(node))
-            for argument in _as_list(_as_dict(node).get("inputs")):
-                for value in filter(None, _tensor_names(_as_dict(_as_dict(argument).get("arg")))):
-                    users.setdefault(value, []).append(calls[-1].path if calls else "")
+        for call in main.calls:
+            modules = self.module_calls(call.metadata)
+            for value in filter(None, chain.from_iterable(argument.tensors for argument in call.arguments)):
+                users.setdefault(value, []).append(modules[-1].path if modules else "")
         idle: dict[tuple[str, str], list[str]] = {}
         for value, weight in self.weights.items():
             if value not in users:
@@ -230,12 +266,12 @@ class ProgramReader:
         self._opened_blocks += 1
         return f"block {self._opened_blocks}"
 
-    def module_calls(self, node: Json) -> tuple[ModuleCall, ...]:
-        """Return the modules around a node; those of the program itself if it does not say."""
-        stack = _as_text(_as_dict(node.get("metadata")).get("nn_module_stack"))
-        if stack not in self.modules:
-            self.modules[stack] = module_calls(stack, self.paths)
-        calls = self.modules[stack]
+    def module_calls(self, metadata: Json) -> tuple[ModuleCall, ...]:
+        """Return the modules around a node, by its metadata; those of the program itself if it does not say."""
+        stack = _as_text(metadata.get("nn_module_stack"))
+        calls = self.modules.get(stack)
+        if calls is None:
+            calls = self.modules[stack] = module_calls(stack, self.paths)
         self.root = self.root or calls[:1]
         return calls or self.root
 
@@ -258,65 +294,64 @@ class GraphReader:
         self.local: dict[str, str] = {}
         self.weights: dict[str, StoredWeight] = program.weights if not depth else {}
         self.made_numbers: set[str] = set()  # numbers that a drawn op gives
+        self.calls = [_read_call(_as_dict(node)) for node in _as_list(graph.get("nodes"))]
 
     def value(self, name: str) -> Value:
         """Return shape and type of a value."""
         meta = self.tensors.get(name)
         if meta is None:
             return Value((), "int64") if name in self.numbers else Value()
-        number = meta.get("dtype")
-        return Value(self._sizes(meta), DTYPES.get(number, "") if isinstance(number, int) else "")
+        return Value(self._sizes(meta), _dtype_of(meta))
 
     def _sizes(self, meta: Json) -> Sizes:
         listed = meta.get("sizes")
         if not isinstance(listed, list) or len(listed) > MAX_DIMENSIONS:
             return None
-        return [self.program.sizes.size_of(_as_dict(size)) for size in listed]
+        size_of = self.program.sizes.size_of
+        return tuple([size_of(size) if isinstance(size, dict) else None for size in listed])
 
     def read_nodes(self) -> None:
         """Add all nodes but those whose indices nothing takes."""
-        nodes = [_as_dict(node) for node in _as_list(self.graph.get("nodes"))]
-        unused = self._unused_places(nodes)
+        unused = self._unused_places()
         self.builder.left_out += len(unused)
-        for place, node in enumerate(nodes):
+        for place, call in enumerate(self.calls):
             if place not in unused:
-                self._read_node(node)
+                self._read_node(call)
 
-    def _unused_places(self, nodes: Sequence[Json]) -> set[int]:
+    def _unused_places(self) -> set[int]:
         """Return the places of nodes that only give whole numbers or truth values that nothing takes, as `vmap` leaves
         them behind in a program."""
-        taken = set(_value_names(self.graph.get("outputs")))
+        taken: set[str | None] = set(_value_names(self.graph.get("outputs")))
         unused: set[int] = set()
-        for place in range(len(nodes) - 1, -1, -1):
-            node = nodes[place]
-            given = _output_names(node)
-            indices = bool(given) and all(self.value(name).dtype in INDEX_DTYPES for name in given)
-            arguments = [_as_dict(_as_dict(each).get("arg")) for each in _as_list(node.get("inputs"))]
-            plain = not any("as_graph" in argument for argument in arguments)
-            in_place = op_type(_as_text(node.get("target"))).endswith("_")
-            if indices and plain and not in_place and taken.isdisjoint(given) and self.tensors.keys() >= set(given):
+        for place in range(len(self.calls) - 1, -1, -1):
+            call = self.calls[place]
+            in_place = call.op.endswith("_")
+            if not in_place and taken.isdisjoint(call.given) and self._gives_indices(call) and not call.graphs():
                 unused.add(place)
             else:
-                taken.update(name for argument in arguments for name in _tensor_names(argument) if name)
+                for argument in call.arguments:
+                    taken.update(argument.tensors)
         return unused
 
-    def _read_node(self, node: Json) -> None:
-        op = op_type(_as_text(node.get("target")))
-        given = _output_names(node)
+    def _gives_indices(self, call: _Call) -> bool:
+        """Return whether all that a node gives are tensors of whole numbers or truth values."""
+        metas = [self.tensors.get(name) for name in call.given]
+        return bool(metas) and all(meta is not None and _dtype_of(meta) in INDEX_DTYPES for meta in metas)
+
+    def _read_node(self, call: _Call) -> None:
+        op, given, arguments = call.op, call.given, call.arguments
         if _is_check(op) or (_is_size_op(op) and not any(name in self.tensors for name in given)):
             self.builder.left_out += 1
             return
-        listed = map(_as_dict, _as_list(node.get("inputs")))
-        arguments = [(_as_text(each.get("name")), _as_dict(each.get("arg"))) for each in listed]
-        graphs = [_as_dict(argument["as_graph"]) for _, argument in arguments if "as_graph" in argument]
-        plain = op.rpartition("::")[2]
-        if len(graphs) == 1 and plain in MODE_OPS:
-            self._open_in_place(arguments, graphs[0], node)
+        graphs = call.graphs()
+        if len(graphs) == 1 and op.rpartition("::")[2] in MODE_OPS:
+            self._open_in_place(call, graphs[0])
             return
-        scope = self.builder.scope_name(self.program.module_calls(node))
+        scope = self.builder.scope_name(self.program.module_calls(call.metadata))
         outputs = [self._output(name) for name in given]
-        self.made_numbers.update(name for name in given if name in self.numbers)
-        source = source_lines(_as_text(_as_dict(node.get("metadata")).get("stack_trace")))
+        if self.numbers:
+            self.made_numbers.update(name for name in given if name in self.numbers)
+        source = source_lines(_as_text(call.metadata.get("stack_trace")))
         if graphs:
             self._add_call(op, scope, arguments, graphs, outputs, source)
             return
@@ -331,12 +366,11 @@ class GraphReader:
         self.local[name] = outer
         return outer, self.value(name)
 
-    def _split_arguments(self, arguments: Sequence[tuple[str, Json]]) -> tuple[list[str | None], dict[str, Any]]:
+    def _split_arguments(self, arguments: Sequence[_Argument]) -> tuple[list[str | None], dict[str, Any]]:
         """Return the values that an op takes, each at its place in the definition of the op, and the attributes."""
         inputs: list[str | None] = []
         attributes: dict[str, Any] = {}
-        for name, argument in arguments:
-            tensors = _tensor_names(argument)
+        for name, argument, tensors in arguments:
             if tensors or "as_tensors" in argument:
                 inputs += [self.local.get(each, each) if each else None for each in tensors]
                 continue
@@ -378,14 +412,14 @@ class GraphReader:
 
     # Bodies
 
-    def _operands(self, arguments: Sequence[tuple[str, Json]], *, after_graph: bool) -> list[str]:
+    def _operands(self, arguments: Sequence[_Argument], *, after_graph: bool) -> list[str]:
         """Return the names of the values that a call passes: tensors and numbers, those after its graphs if asked."""
         found: list[str] = []
-        for _, argument in arguments:
+        for _, argument, tensors in arguments:
             if "as_graph" in argument:
                 found = [] if after_graph else found
                 continue
-            found += [each or "" for each in _tensor_names(argument)]
+            found += [each or "" for each in tensors]
             for kind, value in argument.items():
                 if kind in SYMBOL_ARGUMENTS:
                     found.append(_as_text(_as_dict(value).get("as_name")))
@@ -393,25 +427,25 @@ class GraphReader:
                     found += [_as_text(_as_dict(each).get("as_name")) for each in _as_list(value)]
         return found
 
-    def _open_in_place(self, arguments: Sequence[tuple[str, Json]], held: Json, node: Json) -> None:
+    def _open_in_place(self, call: _Call, held: Json) -> None:
         """Add the nodes of a block that only sets a mode as if they were outside of it."""
         graph = _as_dict(held.get("graph"))
         inner = GraphReader(self.program, graph, self.depth + 1, f"{self.program.new_block_name()}/")
         inner.made_numbers = self.made_numbers
-        operands = self._operands(arguments, after_graph=True)
+        operands = self._operands(call.arguments, after_graph=True)
         for given, operand in zip(_value_names(graph.get("inputs")), operands, strict=False):
             inner.local[given] = self.local.get(operand, operand)
             if operand in self.weights:
                 inner.weights[given] = self.weights[operand]
         inner.read_nodes()
-        for name, result in zip(_output_names(node), _value_names(graph.get("outputs")), strict=False):
+        for name, result in zip(call.given, _value_names(graph.get("outputs")), strict=False):
             self.local[name] = inner.local.get(result, result)
 
     def _add_call(
         self,
         op: str,
         scope: str,
-        arguments: Sequence[tuple[str, Json]],
+        arguments: Sequence[_Argument],
         graphs: Sequence[Json],
         outputs: Sequence[tuple[str, Value]],
         source: Sequence[str],
@@ -485,6 +519,8 @@ def _argument_name(argument: Json) -> str:
 
 def _tensor_names(argument: Json) -> list[str | None]:
     """Return the names of the tensors of an argument; None for one that is missing in a list."""
+    if TENSOR_ARGUMENTS.isdisjoint(argument):
+        return []
     if "as_tensor" in argument:
         return [_as_text(_as_dict(argument["as_tensor"]).get("name")) or None]
     if "as_optional_tensor" in argument:
@@ -505,8 +541,10 @@ def _value_names(arguments: Any) -> list[str]:
     return [name for names in listed for name in names if name is not None]
 
 
-def _output_names(node: Json) -> list[str]:
-    return _value_names(node.get("outputs"))
+def _dtype_of(meta: Json) -> str:
+    """Return the element type of a tensor; "" for an unknown one."""
+    number = meta.get("dtype")
+    return DTYPES.get(number, "") if isinstance(number, int) else ""
 
 
 def _spec_value(held: Json) -> str:

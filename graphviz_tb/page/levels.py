@@ -283,7 +283,6 @@ class LevelStore:
         )
 
     def level_blocks(self) -> list[DataBlock]:
-        """Return all blocks."""
         return [*self._blocks, self.current_block()]
 
     def encode_numbers(self, path: RowPath, metagraph: Metagraph, skeleton: Skeleton) -> memoryview:

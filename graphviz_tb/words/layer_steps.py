@@ -21,6 +21,7 @@ from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
+    DILATION_BLOCK_OPS,
     EMBEDDING_LOOKUP_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
@@ -135,7 +136,6 @@ class TensorFlowSteps:
         return dict(self.graph.meaning.shapes())
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        """Return the steps of one node."""
         if node not in self._found:
             self._found[node] = self._find_steps(node)
         return self._found[node]
@@ -215,7 +215,6 @@ class TensorFlowSteps:
         return node
 
     def op_of(self, node: int) -> str:
-        """Return the type of a node."""
         return str(self.graph.op_types[self.graph.op[node]])
 
     def formula_step(self, formula: str, node: int) -> LayerStep | None:
@@ -306,7 +305,6 @@ class TensorFlowSteps:
         return False
 
     def _multiples(self, port: OutputOf) -> set[OutputOf]:
-        """Return a tensor and the tensors of which it is a multiple."""
         seen = {port}
         while (
             self.formula_op(port[0]) in SCALED_OPS and len(inner := self.tensors_into(port[0])) == 1 and len(seen) < 4
@@ -427,13 +425,13 @@ class TensorFlowSteps:
         return self.weight_source(source) if source >= 0 else -1
 
     def _blocks_before(self, node: int) -> list[int]:
-        """Return the blocks into which TensorFlow takes an image apart to spread a kernel over it; [] for no such."""
+        """Return the dilation of a convolution whose image is cut into blocks; [] if it is not."""
         source = self._image_source(node)
-        return self.constant_input(source, 1) if source >= 0 and self.op_of(source) == "SpaceToBatchND" else []
+        return self.constant_input(source, 1) if source >= 0 and self.op_of(source) in DILATION_BLOCK_OPS else []
 
     def _is_padded(self, node: int) -> bool:
         source = self._image_source(node)
-        return source >= 0 and self.op_of(source) in ("Pad", "PadV2", "MirrorPad", "SpaceToBatchND")
+        return source >= 0 and self.op_of(source) in ("Pad", "PadV2", "MirrorPad", *DILATION_BLOCK_OPS)
 
     def _transposed_step(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
         definition = self.graph.node_def(node)
