@@ -217,7 +217,8 @@ def _plain_change(m: Matching, members: Sequence[LedgerEntry]) -> Change:
     if first.aspect in (NAME, SCOPE):
         edits = NodeEdits(scopes=pairs) if first.aspect == SCOPE else NodeEdits(nodes=pairs)
         return Change("renamed", "rename", *places[0], ops, Rename(first.before, first.after), also, edits=edits)
-    setting = Setting("op" if first.aspect == OP else first.key, first.before, first.after)
+    word = "op" if first.aspect == OP else "shape" if first.key == SHAPE else first.key
+    setting = Setting(word, first.before, first.after)
     if first.aspect == OP:
         return Change("changed", "op", *places[0], ops, setting, also, edits=NodeEdits(ops=pairs))
     edits = NodeEdits(attributes=tuple((entry.old, entry.new, entry.key) for entry in members))

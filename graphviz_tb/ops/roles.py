@@ -94,7 +94,7 @@ class Role(StrEnum):
     COMMON = "common"
 
 
-@lru_cache(maxsize=4096)  # a hostile file has a million types
+@lru_cache(maxsize=1 << 16)  # a hostile file has a million types
 def roles_of_op(op: str) -> frozenset[str]:
     """Return the roles of an op type; of an unlisted type, those of the name pattern that it matches.
 

@@ -138,3 +138,36 @@ def test_what_a_known_batch_makes_constant_follows_from_it(turned: bool) -> None
     assert told(sized(None), sized(8, op="Elu")) == ["batch size 8", "op Elu"]
     # The list of sizes has another number too, and that is no consequence.
     assert told(sized(None), sized(8, width=3)) == ["batch size 8", "op Const", "width 3"]
+
+
+def precise(half: bool, op: str = "Relu") -> Any:
+    """x ─▶ two equal layers with captured weights, each with a norm; half precision puts casts before the products."""
+    lines, before = ["x Placeholder"], "x"
+    for layer in "ab":
+        kernel = f"m/{layer}/dot/Cast" if half else f"m/{layer}/dot"
+        lines += [f"{kernel}/Read/resource Placeholder", f"{kernel}/Read ReadVariableOp {kernel}/Read/resource"]
+        lines += [f"{kernel} Cast {kernel}/Read", f"m/{layer}/dot MatMul {before} {kernel}"] * half
+        lines += [f"m/{layer}/dot MatMul {before} {kernel}/Read"] * (not half)
+        lines += [f"m/{layer}/n/Cast Cast m/{layer}/dot"] * half
+        before = f"m/{layer}/n/Cast" if half else f"m/{layer}/dot"
+        for number, kind in enumerate(("Mul", "AddV2", "Sub"), 2 if half else 1):
+            handle = f"m/{layer}/n/Cast_{number}/Read"
+            lines += [f"{handle}/resource Placeholder", f"{handle} ReadVariableOp {handle}/resource"]
+            lines.append(f"m/{layer}/n/{kind} {kind} {before} {handle}")
+            before = f"m/{layer}/n/{kind}"
+    made = graph(*lines, f"m/act {op} {before}", "m/out Softmax m/act")
+    for node in made.node:
+        if node.op in ("MatMul", "Relu", "Elu", "Softmax"):
+            node.attr["T"].type = 19 if half and node.op == "MatMul" else 1
+        if node.op == "Cast":
+            node.attr["SrcT"].type, node.attr["DstT"].type = (19, 1) if "/n/" in node.name else (1, 19)
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_reads_behind_casts_are_no_other_weights(turned: bool) -> None:
+    def keys(old: Any, new: Any) -> list[str]:
+        return sorted(str(change.detail.get("key")) for change in (diff(new, old) if turned else diff(old, new)))
+
+    assert keys(precise(False), precise(True)) == ["dtype"]
+    assert keys(precise(False), precise(True, "Elu")) == ["dtype", "op"]

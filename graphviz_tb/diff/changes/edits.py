@@ -584,5 +584,6 @@ def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | N
     own = change.old and change.new and change.old != change.new
     old, new = (change.old, change.new) if own else (name.old, name.new)
     part = classes or substitution(*(last_segment(word or "") for word in (old, new)))
-    content, edits = Setting("op", *part, beside=change.further_settings), name.edits + change.edits
+    weights = change.setting.weights if change.setting else ()
+    content, edits = Setting("op", *part, beside=change.further_settings, weights=weights), name.edits + change.edits
     return Change("changed", "op", old, new, change.ops, content, consequences=change.consequences, edits=edits)

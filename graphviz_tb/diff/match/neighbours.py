@@ -28,7 +28,7 @@ from graphviz_tb.diff.match.matching import (
 from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Ints, Longs, exists
 from graphviz_tb.model.paths import without_digits
-from graphviz_tb.ops.roles import CAST_OPS, INPUT_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_READ_OPS
 
 
 class FreePlaces:
@@ -218,6 +218,9 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
     return dict(zip(keys, graph.source[edges].tolist(), strict=True))
 
 
+UNNAMED_WEIGHT_OPS = INPUT_OPS | CONSTANT_OPS  # captured by a trace, or frozen: named by what reads them
+
+
 def match_weight_reads(m: Matching) -> Findings:
     """Match reads of weights, and the handles that they read, by the inputs that they feed, whether a cast is between
     or not: half precision puts a cast behind each, and its number into the names of others."""
@@ -228,10 +231,10 @@ def match_weight_reads(m: Matching) -> Findings:
     for old, new in reads:
         handles = m.a.data_sources(old), m.b.data_sources(new)
         captured = all(len(own) == 1 for own in handles) and all(
-            side.op_type(own[0]) in INPUT_OPS for side, own in zip((m.a, m.b), handles, strict=True)
+            side.op_type(own[0]) in UNNAMED_WEIGHT_OPS for side, own in zip((m.a, m.b), handles, strict=True)
         )
         free = not exists(m.to_b[old]) and not exists(m.to_a[new])
-        counted = captured and without_digits(m.a.graph.name[old]) == without_digits(m.b.graph.name[new])
+        counted = captured and _differ_in_counter(m.a.graph.name[old], m.b.graph.name[new])
         if free or (counted and int(m.to_b[old]) != new):
             pairs += [(old, new), *zip(*handles, strict=False)] if captured else [(old, new)]
     before = m.to_a[[new for _, new in pairs]]
@@ -239,16 +242,28 @@ def match_weight_reads(m: Matching) -> Findings:
     yield node_pairs(pairs, Reason.SPREAD)
 
 
+def _differ_in_counter(old: str, new: str) -> bool:
+    """Return whether two reads of a layer differ only in the numbers of the scopes that they are in.
+
+    >>> _differ_in_counter("m/norm/Cast_2/Read", "m/norm/Cast_3/Read"), _differ_in_counter("m_2/w/Read", "m_3/w/Read")
+    (True, False)
+    """
+    return without_digits(old) == without_digits(new) and old.rsplit("/", 2)[0] == new.rsplit("/", 2)[0]
+
+
 def _fed_inputs(side: GraphColumns, partner: Ints | None) -> dict[tuple[int, int], int]:
-    """Return the reads of variables by the inputs that they feed, alone or through a cast: the node, as the new graph
-    has it, and the slot."""
-    graph, found = side.graph, {}
-    for read in np.flatnonzero(graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)).tolist():
+    """Return the reads of variables by the inputs of the model that they feed, alone or through a cast: the node, as
+    the new graph has it, and the slot."""
+    graph, found, model = side.graph, {}, side.graph.meaning.model()
+    frozen = np.zeros(len(graph), bool)
+    frozen[graph.target[side.constants()[graph.source] & ~graph.control]] = True
+    frozen &= graph.nodes_of_types(IDENTITY_OPS.__contains__)
+    for read in np.flatnonzero(frozen | graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)).tolist():
         ends = [read, *(user for user in side.data_users(read) if side.op_type(user) in CAST_OPS)]
         for edge in (edge for end in ends for edge in side.out_edges(end).tolist() if not graph.control[edge]):
             user = int(graph.target[edge])
             known = user if partner is None else int(partner[user])
-            if exists(known):
+            if exists(known) and model[user]:
                 found[known, int(graph.slot[edge])] = read
     return found
 

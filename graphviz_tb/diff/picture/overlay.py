@@ -29,6 +29,7 @@ from graphviz_tb.diff.picture.rows import (
     HOLDS_SIGN,
     KEPT_STATE,
     STACK_WORDS_PX,
+    DrawnNames,
     FlatEdgeIndex,
     alike_stacks,
     blocks_with_one_change,
@@ -65,6 +66,7 @@ from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.legend import MAX_SENTENCE_WIDTH, SAMPLE_GAP, SAMPLE_WIDTH
+from graphviz_tb.search.names import RowFinder
 
 if TYPE_CHECKING:
     from graphviz_tb.api.picture import Picture
@@ -97,6 +99,11 @@ class Overlay(Colouring):
     sign: list[str]
     words: dict[int, str]
     edges: np.ndarray
+
+    @cached_property
+    def drawn(self) -> DrawnNames:
+        """Return the names that the boxes have."""
+        return DrawnNames(self.hierarchy, RowFinder(self.hierarchy).index(0))
 
     @property
     def colours(self) -> dict[str, str]:
@@ -131,7 +138,7 @@ class Overlay(Colouring):
         """Return what changed, of many changes how many of each kind; the totals, and how much is shown."""
         counts, *sums = verdict(self.changes).split("; ")
         few = 0 < len(self.changes) <= MAX_TITLED_CHANGES
-        said = map(title_words, self.changes) if few else [counts]
+        said = [title_words(change, self.drawn.in_text(change.name)) for change in self.changes] if few else [counts]
         return " · ".join([*said, *sums, f"{shown:,} shown"])
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
@@ -165,7 +172,9 @@ class Overlay(Colouring):
     def row(self, change: Change, before: str = "") -> LegendRow:
         """Return one change on one or two lines."""
         first, *more = wrap_text(
-            f"{before}{change_line(change)}", MAX_SENTENCE_WIDTH - SAMPLE_WIDTH - SAMPLE_GAP, OP_FONT_PX
+            self.drawn.in_text(f"{before}{change_line(change)}"),
+            MAX_SENTENCE_WIDTH - SAMPLE_WIDTH - SAMPLE_GAP,
+            OP_FONT_PX,
         )
         return LegendRow(first, self.sign_fill(KIND_SIGNS[change.kind]), more=more[0] if more else "")
 
@@ -197,15 +206,15 @@ class Overlay(Colouring):
         return LineTint(mix_colours(self.theme.background, self.colours[sign], BAND_PERCENT), dashes, sign, whole=False)
 
 
-def title_words(change: Change) -> str:
-    """Return a change in a few words: what it is, and where.
+def title_words(change: Change, name: str) -> str:
+    """Return a change in a few words: what it is, and where, by its `name` in the picture.
 
     >>> from graphviz_tb.diff import diff
     >>> old, new = b'node { name: "a/x" op: "Relu" }', b'node { name: "a/x" op: "Tanh" }'
-    >>> title_words(diff(old, new)[0])
+    >>> title_words(diff(old, new)[0], "a/x")
     'x: Relu → Tanh'
     """
-    leaf, places = last_segment(change.name), f"at {change.place_count} places"
+    leaf, places = last_segment(name), f"at {change.place_count} places"
     if change.setting:
         words = setting_words(change.setting).removeprefix("op ")
         return f"{words} {places}" if change.also else f"{leaf}: {words}" if leaf else words
