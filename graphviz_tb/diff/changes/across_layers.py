@@ -189,8 +189,8 @@ class KnownBatch:
     widths: AbstractSet[tuple[int, int]]
 
     def explains(self, change: Change) -> bool:
-        """Return whether a change is what follows from a known batch: constants for ops that work out sizes, and this
-        number where none was."""
+        """Return whether a change follows from a known batch: constants replace ops that compute sizes, and the number
+        a missing one."""
         if change.inside:
             return all(map(self._explains_in_function, change.inside))
         if change.key == "op" and change.edits.ops:
