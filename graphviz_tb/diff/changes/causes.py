@@ -348,14 +348,17 @@ def _edits_of_model(
     """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit.
     Weights that two layers share now, or no longer, are an edit."""
     own: list[list[Item]] = []
+    shared: list[Item] = []
     following: list[Change] = []
     for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
         members = [item.change for item in group]
-        if all_follow(group) and not split_weights_change(m, layers, members):
-            following += members
-        else:
+        if not all_follow(group):
             own += _split_settings(m, group)
-    return own, following
+        elif split_weights_change(m, layers, members):
+            shared += group
+        else:
+            following += members
+    return [*own, *([shared] if shared else [])], following
 
 
 def _layers_of_other_class(m: Matching, layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:

@@ -406,7 +406,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     for number, change, setting, factor in sorted(numbers, key=lambda each: each[2].constant):
         own, names = _blocks_around(change), frozenset(_place_names(change))
         # Heads are those of an attention, or of its queries, keys and values.
-        own = names if setting.key == "num_heads" and len(own) == len(names) else own
+        own = names if setting.key == "num_heads" and len(own) in (0, len(names)) else own
         leader = next(
             (first for first, around, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, around)),
             None,
