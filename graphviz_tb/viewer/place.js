@@ -4354,6 +4354,9 @@ function level_words(view, limit, printed = false) {
   node_labels = [...view.node_labels, ...view.functions];
   notes = _shared_notes(view);
   beside = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
+  if ((printed && !limit)) {
+    beside = (() => { const out = []; for (const _ of beside) { out.push([]); } return out; })();
+  }
   links = _links_of_open(view);
   return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_tooltip(node, links.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(hand_drawn_label(line, printed), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
@@ -5129,6 +5132,7 @@ function _title_row(caption, theme, page_width) {
   return [new Group([...first, ...second])];
 }
 const PORT_RADIUS = 2.5;
+const COUNT_ENDINGS = ["ops", "new", "gone", "changed", "reconnected"];
 const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
   let chosen, whole, texts, words, page, parts;
@@ -5136,7 +5140,7 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   whole = _whole_frame(scene, paint, chosen);
   if (((whole >= 0) && caption.title)) {
     texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === whole))) { out.push(text); } return out; })();
-    words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !text.full.endsWith("ops"))) { out.push(text.full); } return out; })();
+    words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !text.full.endsWith(COUNT_ENDINGS))) { out.push(text.full); } return out; })();
     caption = new Caption(caption.title, py_join(" · ", [...words, caption.facts]), caption.select);
   }
   page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, paint) : []), caption, margin, line);
