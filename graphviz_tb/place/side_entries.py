@@ -98,7 +98,11 @@ def find_side_entries(
                     rooms[item] = (SIDE_ROOM_PX, right) if side < 0 else (left, SIDE_ROOM_PX)
                     for wire in wires:
                         entries[wire] = side
-            elif abs(outermost - middle) == 1 and all(_says_the_same(view, wire, spine) for wire in wires):
+            elif (
+                not skeleton.wires[spine].turned
+                and abs(outermost - middle) == 1
+                and all(_says_the_same(view, wire, spine) for wire in wires)
+            ):
                 for wire in wires:
                     partings[wire] = spine
     return SideEntries(entries, partings, rooms)

@@ -3249,7 +3249,7 @@ function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
         }
       }
       else {
-        if (((Math.abs((outermost - middle)) === 1) && (() => { for (const wire of wires) { if (!_says_the_same(view, wire, spine)) return false; } return true; })())) {
+        if ((!skeleton.wires.at(spine).turned && (Math.abs((outermost - middle)) === 1) && (() => { for (const wire of wires) { if (!_says_the_same(view, wire, spine)) return false; } return true; })())) {
           for (wire of wires) {
             partings.set(wire, spine);
           }
