@@ -87,12 +87,10 @@ PathFigures = list[tuple[RowPath, RunFigures]]
 
 
 def figures_time(figures: RunFigures) -> float:
-    """Return the time in microseconds."""
     return figures.time
 
 
 def figures_bytes(figures: RunFigures) -> float:
-    """Return the bytes."""
     return figures.bytes
 
 

@@ -154,7 +154,6 @@ class ResultMaker:
     dtypes: Callable[[int], str]
 
     def output_tensor(self, index: int) -> Tensor:
-        """Return the tensor of one output."""
         return Tensor(self.shapes[index] if self.shapes and index < len(self.shapes) else None, self.dtypes(index))
 
 

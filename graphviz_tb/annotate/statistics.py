@@ -337,18 +337,8 @@ def join_statistics(
     >>> hierarchy.name[1], figures.time, figures.coverage
     ('layer', 3.0, 0.5)
     """
-    reads = [executions_by_device(trace, options) for trace in traces]
-    # `reads` has all devices, for the list of devices; only those that count are joined.
-    every = [
-        {device: executions for device, executions in read.items() if is_joined_device(device, options)}
-        for read in reads
-    ]
-    finder = TraceNames(hierarchy, options.tensorboard)
-    # All steps together: the majority of names decides which function ran outside of any call.
-    places = finder.execution_paths(
-        execution.name for read in every for executions in read.values() for execution in executions
-    )
-    steps = [join_executions(counted_executions(read, options), places) for read in every]
+    reads = [executions_by_device(trace, options) for trace in traces]  # with devices that are only listed
+    steps = _join_steps(hierarchy, reads, options)
     labels = tuple(names) or tuple(str(number) for number in range(len(traces)))
     warm_up = "" if options.keep_warm_up or options.tensorboard else _warm_up_step(labels, steps)
     if warm_up:
@@ -368,6 +358,21 @@ def join_statistics(
     )
 
 
+def _join_steps(
+    hierarchy: Hierarchy, reads: Sequence[Mapping[str, list[Execution]]], options: StatsOptions
+) -> list[JoinedTrace]:
+    """Join the executions of each step with ops, on the devices that count."""
+    every = [
+        {device: executions for device, executions in read.items() if is_joined_device(device, options)}
+        for read in reads
+    ]
+    # All steps together: the majority of names decides which function ran outside of any call.
+    places = TraceNames(hierarchy, options.tensorboard).execution_paths(
+        execution.name for read in every for executions in read.values() for execution in executions
+    )
+    return [join_executions(counted_executions(read, options), places) for read in every]
+
+
 def _warm_up_step(labels: Sequence[str], steps: Sequence[JoinedTrace]) -> str:
     """Return the name of the first step if it took more than `WARM_UP_FACTOR` times the median of the later ones, else
     "".
@@ -380,7 +385,6 @@ def _warm_up_step(labels: Sequence[str], steps: Sequence[JoinedTrace]) -> str:
 
 
 def executions_by_device(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Execution]]:
-    """Return the entries of a trace by device."""
     read = _times_in_microseconds if options.tensorboard else _times_in_nanoseconds
     entries: dict[str, list[Execution]] = defaultdict(list)
     for device in trace.step_stats.dev_stats:

@@ -220,7 +220,6 @@ def _unmatched_ops(joined: JoinedTrace) -> list[OpTime]:
 
 
 def _sum_rows(name: str, op: str, rows: Sequence[OpTime]) -> OpTime:
-    """Return one row for several."""
     columns = ((row.self_time, row.total, row.count, row.bytes) for row in rows)
     time, total, count, size = (sum(column) for column in zip(*columns, strict=True))
     return OpTime(name, op, (), time, total, count, size, any(row.in_graph for row in rows))

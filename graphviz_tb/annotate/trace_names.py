@@ -94,7 +94,6 @@ class BodyCalls:
         return self.looked < MAX_READ_NAME_PARTS
 
     def calls_of_body(self, block: int) -> NamedCalls:
-        """Return the calls of a body."""
         known = self._named.get(block)
         if known is None:
             calls = self.hierarchy.calls
@@ -291,7 +290,6 @@ class TraceNames:
 
     @cached_property
     def _call_name_lengths(self) -> frozenset[int]:
-        """The lengths of the names of calls in functions."""
         return frozenset().union(
             *(self._calls.calls_of_body(function).lengths for function in self.hierarchy.function_rows)
         )

@@ -8,7 +8,7 @@ legible on a laptop screen. The number that stays open is found by bisection.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 MIN_OPEN_UNITS = 2  # the whole graph, and the first group opened in it
 PAPER_ROOM, PAPER_LARGEST = (8, 44), 1000  # px for the legend of a figure; thousandths: its text has one size
+NOMINAL_PERCENT = 75  # of the width of a page that boxes of nominal width may fill: drawn ones are wider
 # name heights in px: read easily, with some effort, just about
 LEGIBLE_NAME_PX, SMALLER_NAME_PX, SMALLEST_NAME_PX = 8, 7, 6
 
@@ -70,7 +71,16 @@ def lay_out_picture(model: BaseModel, options: PictureOptions, second: SecondLin
     with model.report.stage("open"):
         opened, notices = open_groups(model.hierarchy, _metagraph_function(model, options), options, model.names)
     layout = _lay_out_legibly(model, options, second, opened)
-    return replace(layout, notices=(*notices, *layout.notices))
+    return replace(layout, notices=(*notices, *layout.notices, *_width_notices(layout.scene, options)))
+
+
+def _width_notices(scene: Scene, options: PictureOptions) -> Iterator[Notice]:
+    """Yield a notice if a figure to print is wider than asked."""
+    if options.paper and scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
+        from graphviz_tb.render.paper import width_of_units
+
+        wide = width_of_units(scene.width + PAPER_ROOM[0])
+        yield Notice("wide-figure", f"the figure is {wide} mm wide: text of 7 pt needs that", strict=False)
 
 
 def groups_opened_by_picture(
@@ -93,9 +103,12 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
     """Lay out with these groups open, or fewer if the user did not say which to open."""
     if not _is_opening_automatic(options):
         return _lay_out_open_groups(model, options, second, opened)
-    frames = FrameCache()
-    layout = _lay_out_in_columns(model, options, second, opened, frames)
-    layout = _close_until_legible(model, options, second, layout, frames)
+    layout = _close_until_legible(model, options, second, opened)
+    if options.paper:
+        # Names beside boxes make a figure wide, and are the least of it; then long names in boxes.
+        for narrow in (False, True):
+            if not _fits(layout.scene, options):
+                layout = _close_until_legible(model, replace(options, max_annotations=0), second, opened, narrow)
     model.columns[_first_picture_options(options)] = layout.columns
     return layout
 
@@ -124,18 +137,23 @@ def _sheet_target(options: PictureOptions) -> SheetTarget:
 
 
 def _lay_out_in_columns(
-    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, frames: FrameCache
+    model: BaseModel,
+    options: PictureOptions,
+    second: SecondLine,
+    opened: OpenSet,
+    frames: FrameCache,
+    narrow: bool = False,
 ) -> Layout:
     """Lay out a first picture with these groups open, in the columns that show it largest."""
-    layout = _lay_out_open_groups(model, options, second, opened, frames, {})
+    layout = _lay_out_open_groups(model, options, second, opened, frames, {}, narrow)
     if not options.wrap:
         return layout
 
     def lay(columns: ColumnBreaks) -> tuple[View, Scene]:
-        made = _lay_out_open_groups(model, options, second, opened, frames, columns)
+        made = _lay_out_open_groups(model, options, second, opened, frames, columns, narrow)
         return made.view, made.scene
 
-    view, scene, columns = choose_columns(lay, layout.view, layout.scene, {}, frames, _sheet_target(options))
+    view, scene, columns = choose_columns(lay, layout.view, layout.scene, frames, _sheet_target(options))
     return replace(layout, view=view, scene=scene, columns=columns)
 
 
@@ -151,8 +169,10 @@ def _lay_out_open_groups(
     opened: OpenSet,
     frames: FrameCache | None = None,
     columns: ColumnBreaks | None = None,
+    narrow: bool = False,
 ) -> Layout:
-    """Lay out with these groups open. Groups that look as in an earlier layout reuse their frame in `frames`.
+    """Lay out with these groups open, with short names if `narrow`. Groups that look as in an earlier layout reuse
+    their frame in `frames`.
 
     Levels are broken into `columns`, by default into those of the first picture.
     """
@@ -161,10 +181,14 @@ def _lay_out_open_groups(
     alone, contents = lone_members(hierarchy, opened, options), shown_contents(hierarchy, opened, options)
     metagraph = model.member_metagraph if alone else model.metagraph
     with report.stage("arrange"):
-        lay = LevelArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, columns)
+        arranged = ArrangeOptions(options.engine, wrap=options.wrap)
+        if options.paper:
+            room = _sheet_target(options).size[0] * NOMINAL_PERCENT // 100
+            arranged = replace(arranged, width=min(arranged.width, room))
+        lay = LevelArranger(arranged, model.arrangements, columns)
         skeletons = arrange_levels(hierarchy, metagraph, opened, lay, contents)
     with report.stage("view"):
-        labels = NodeLabels(hierarchy, second, alone=alone is not None, printed=options.paper)
+        labels = NodeLabels(hierarchy, second, alone=alone is not None, printed=options.paper, narrow=narrow)
         view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, contents)
     with report.stage("place"):
         scene = place(view, options, frames)
@@ -174,13 +198,16 @@ def _lay_out_open_groups(
 
 
 def _close_until_legible(
-    model: BaseModel, options: PictureOptions, second: SecondLine, layout: Layout, frames: FrameCache
+    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, narrow: bool = False
 ) -> Layout:
-    """Close as few of the last-opened groups as it takes to make the names legible.
+    """Lay out with as few of the last-opened groups closed as it takes to make the names legible; a figure to print has
+    to fit its page instead, whatever is closed.
 
     The first opened group stays open. Stacks are hidden before smaller names are accepted, and these before no stack
     shows a member or too few boxes are left. If nothing helps, all groups stay open.
     """
+    frames = FrameCache()
+    layout = _lay_out_in_columns(model, options, second, opened, frames, narrow)
     # In opening order, so that every prefix contains the groups around each of its groups. A stack and its shown member
     # open as one unit.
     units = list(_opening_units(model.hierarchy, layout.opened, options).values())
@@ -188,18 +215,22 @@ def _close_until_legible(
     @cache  # every bisection starts in the middle
     def lay_out_first(count: int) -> Layout:
         fewer = dict.fromkeys(path for unit in units[:count] for path in unit)
-        return _lay_out_in_columns(model, options, second, fewer, frames)
+        return _lay_out_in_columns(model, options, second, fewer, frames, narrow)
 
-    seen, opened = _count_drawn_stacks(layout.scene)
+    target = _sheet_target(options)
+    if options.paper:
+        return _largest_legible_layout(layout, lay_out_first, len(units), LEGIBLE_NAME_PX, target)
+    seen, member_shown = _count_drawn_stacks(layout.scene)
     for least, stacks in (
         (LEGIBLE_NAME_PX, seen),
         (LEGIBLE_NAME_PX, 0),
         (SMALLER_NAME_PX, seen),
         (SMALLEST_NAME_PX, 0),
     ):
-        fewer = _largest_legible_layout(layout, lay_out_first, len(units), least, _sheet_target(options))
+        fewer = _largest_legible_layout(layout, lay_out_first, len(units), least, target)
         left, left_open = _count_drawn_stacks(fewer.scene)
-        if _count_closed_boxes(fewer.scene) >= MIN_PICTURE_BOXES and left >= stacks and left_open >= min(1, opened):
+        enough = left >= stacks and left_open >= min(1, member_shown)
+        if enough and _count_closed_boxes(fewer.scene) >= MIN_PICTURE_BOXES:
             return fewer
     return layout
 
@@ -243,7 +274,12 @@ def is_legible(scene: Scene, least: int, target: SheetTarget) -> bool:
     """Return whether op names have at least `least` px when the sheet is fitted to its target; in print, whether it
     fits at all."""
     scale = target.scale(scene.width, scene.height)
-    return OP_FONT_PX * scale >= 1000 * least if target.largest > 1000 or least < SMALLER_NAME_PX else scale >= 1000
+    return scale >= target.largest if target.is_page else OP_FONT_PX * scale >= 1000 * least
+
+
+def _fits(scene: Scene, options: PictureOptions) -> bool:
+    """Return whether a figure to print fits its page with text of the usual size."""
+    return is_legible(scene, LEGIBLE_NAME_PX, _sheet_target(options))
 
 
 def _count_drawn_stacks(scene: Scene) -> tuple[int, int]:

@@ -40,26 +40,28 @@ LayOutAgain = Callable[[ColumnBreaks], "tuple[View, Scene]"]
 
 
 def choose_columns(
-    lay: LayOutAgain, view: View, scene: Scene, columns: ColumnBreaks, frames: FrameCache, target: SheetTarget
+    lay: LayOutAgain, view: View, scene: Scene, frames: FrameCache, target: SheetTarget
 ) -> tuple[View, Scene, ColumnBreaks]:
     """Return a picture with levels in columns where that shows it larger: level after level, the best gain first.
 
     `lay` lays the picture out again with given columns.
     """
     direction = scene.direction
-    refused: set[CacheKey] = set()
+    columns: ColumnBreaks = {}
+    refused: set[tuple[CacheKey, bool]] = set()
     for _ in range(MAX_COLUMNS):
         groups = list_open_groups(view)
         made = [frames.known[group.view.path].frame for group in groups]
         tried = None
         ranked = sorted(
-            _column_offers(groups, made, _flow_extent(scene), direction, target), key=lambda offer: -offer[0]
+            _column_offers(groups, made, _flow_extent(scene), direction, target),
+            key=lambda offer: (offer[3], -offer[0]),  # a column of one box only if nothing else helps
         )
-        for _, group, breaks in ranked[:MAX_LEVELS_TRIED]:
+        for _, group, breaks, lone in ranked[:MAX_LEVELS_TRIED]:
             key = level_key(group.view.metagraph)
-            if key in refused:
+            if (key, lone) in refused:
                 continue
-            refused.add(key)  # tried once, whatever the result
+            refused.add((key, lone))  # tried once, whatever the result
             tried = {**columns, key: (rank_counts(group.view.skeleton), breaks)}
             fresh = lay(tried)
             was = _shown_scale(*_flow_extent(scene), direction, target)
@@ -87,6 +89,11 @@ class SheetTarget:
     room: tuple[int, int] = SHEET_MARGINS_PX
     largest: int = MAX_SCALE_THOUSANDTHS
 
+    @property
+    def is_page(self) -> bool:
+        """Whether this is a page to print on: text has one size there, so that a drawing fits or does not."""
+        return self.largest == 1000
+
     def scale(self, wide: int, tall: int) -> int:
         """Return the scale of a drawing in thousandths."""
         wide, tall = wide + self.room[0], tall + self.room[1]
@@ -94,18 +101,22 @@ class SheetTarget:
 
 
 def _shown_scale(across: int, along: int, direction: Direction, target: SheetTarget) -> int:
-    """Return the scale of a picture in thousandths; a tower counts as smaller."""
+    """Return the scale of a picture in thousandths; a tower counts as smaller, and what fits a page as larger, however
+    slim it is."""
     wide, tall = (across, along) if direction in ("BT", "TB") else (along, across)
-    scale = target.scale(wide, tall)
-    if not _is_tower(across, along, direction, target):
-        return scale
-    return scale * MAX_HEIGHT_RATIO * (max(wide, MIN_SHEET_PX) + target.room[0]) // (tall + target.room[1])
+    scale, slim = target.scale(wide, tall), 1000
+    if _is_tower(across, along, direction, target):
+        slim = 1000 * MAX_HEIGHT_RATIO * (max(wide, MIN_SHEET_PX) + target.room[0]) // (tall + target.room[1])
+    if target.is_page:
+        return scale + (scale >= target.largest) * (target.largest + slim)
+    return scale * slim // 1000
 
 
 def _is_tower(across: int, along: int, direction: Direction, target: SheetTarget) -> bool:
-    """Return whether a picture is more than `MAX_HEIGHT_RATIO` times as high as wide."""
+    """Return whether a picture is more than `MAX_HEIGHT_RATIO` times as high as wide, and slimmer than its target."""
     wide, tall = (across, along) if direction in ("BT", "TB") else (along, across)
-    return tall + target.room[1] > MAX_HEIGHT_RATIO * (max(wide, MIN_SHEET_PX) + target.room[0])
+    ratio = max(1000 * MAX_HEIGHT_RATIO, 1000 * target.size[1] // target.size[0])
+    return 1000 * (tall + target.room[1]) > ratio * (max(wide, MIN_SHEET_PX) + target.room[0])
 
 
 def _column_offers(
@@ -114,12 +125,12 @@ def _column_offers(
     size: tuple[int, int],
     direction: Direction,
     target: SheetTarget,
-) -> Iterator[tuple[int, OpenGroup, PartBreaks]]:
-    """Yield (estimated scale, group, breaks) of columns that would show a picture of `size` larger, better and better
-    ones of each group."""
+) -> Iterator[tuple[int, OpenGroup, PartBreaks, bool]]:
+    """Yield (estimated scale, group, breaks, whether a column is one box) of columns that would show a picture of
+    `size` larger, better and better ones of each group."""
     around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
     # A column of one box is better than a tower on a screen; on paper it is not.
-    lone = _is_tower(*size, direction, target) and target.size == LAPTOP_SCREEN_PX
+    lone = _is_tower(*size, direction, target) and not target.is_page
     for number, group in enumerate(groups):
         skeleton = group.view.skeleton
         part = longest_part(skeleton)
@@ -133,7 +144,8 @@ def _column_offers(
         best = _shown_scale(*size, direction, target)
         for count in range(1, MAX_COLUMNS + 1):
             cuts = cut_into_columns(ranks, allowed, count)
-            if len(cuts) != count - 1 or (has_lone_column(ranks, cuts) and not lone):
+            alone = has_lone_column(ranks, cuts)
+            if len(cuts) != count - 1 or (alone and not lone):
                 continue
             found = extent_in_columns(ranks, cuts)
             change = (found[0] - was[0], found[1] - was[1])
@@ -142,7 +154,7 @@ def _column_offers(
             if 100 * scale >= MIN_PROMISED_PERCENT * best:
                 best = scale
                 breaks = tuple(cuts if p == part else () for p in range(len(skeleton.parts)))
-                yield scale, group, breaks if cuts else ()
+                yield scale, group, breaks if cuts else (), alone
 
 
 def _stacked_children(group: OpenGroup) -> set[int]:

@@ -58,7 +58,9 @@ def rename_ports(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
     ports = tuple(
         PortSlot(slot.first, tuple([(name(row), inbound) for row, inbound in slot.others])) for slot in skeleton.ports
     )
-    return replace(skeleton, ports=ports)
+    # Not `replace`, which takes three times as long: a page renames the ports of each of its levels.
+    same = skeleton.wires, skeleton.waypoint, skeleton.parts, skeleton.shelves, skeleton.main, skeleton.spine
+    return Skeleton(skeleton.children, ports, *same, skeleton.notices, skeleton.breaks, skeleton.plain)
 
 
 def skeleton_key(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from graphviz_tb.arrange.shelves import MAX_LEVEL_WIDTH
 from graphviz_tb.limits import MAX_DOT_SECONDS
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
@@ -14,13 +15,14 @@ class ArrangeOptions:
     """Options of the drawing order.
 
     `engine`: a name in `ENGINES`. `limit`: seconds that an external program may take for one level. `wrap`: continue
-    long chains in further columns. `quick`: try one order within ranks rather than several, in a tenth of the time and
-    with more crossings.
+    long chains in further columns. `width`: pixels of a rank, wider ones are wrapped. `quick`: try one order within
+    ranks rather than several, in a tenth of the time and with more crossings.
     """
 
     engine: str = "layered"
     limit: int = MAX_DOT_SECONDS
     wrap: bool = True
+    width: int = MAX_LEVEL_WIDTH
     quick: bool = False
 
 

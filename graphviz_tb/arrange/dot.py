@@ -161,7 +161,6 @@ def _pin_ports(part: Component, ranks: list[int]) -> list[int]:
 
 
 def _x_at_height(line: Sequence[PlainPoint], y: float) -> float:
-    """Return the x of a downward line at a height."""
     for (x1, y1), (x2, y2) in pairwise(line):
         if y <= y2:
             return x1 if y <= y1 else x1 + (x2 - x1) * (y - y1) / (y2 - y1)

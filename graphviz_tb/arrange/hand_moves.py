@@ -205,7 +205,6 @@ class SkeletonDraft:
 
 
 def _places_in_row(row: Row) -> dict[int, int]:
-    """Return the place of each item of a row."""
     return {item: place for place, item in enumerate(row)}
 
 

@@ -130,14 +130,14 @@ def _column_length(column: Sequence[RankExtent]) -> int:
     return sum(rank.length + rank.gap for rank in column) - column[-1].gap
 
 
-def extent_in_columns(ranks: Sequence[RankExtent], cuts: Sequence[int], lines: int = 1) -> tuple[int, int]:
+def extent_in_columns(ranks: Sequence[RankExtent], cuts: Sequence[int]) -> tuple[int, int]:
     """Return the extent of a part across and along, cut at some ranks.
 
     >>> extent_in_columns([RankExtent(30, 10, 0, 80)] * 6, (3,))
     (200, 148)
     """
     across = along = 0
-    turn = TURN_PX + LINE_STEP_PX * lines
+    turn = TURN_PX + LINE_STEP_PX
     for number, (first, last) in enumerate(pairwise([0, *cuts, len(ranks)])):
         column = ranks[first:last]
         along = max(along, _column_length(column) + (turn if number else 0) + (turn if number < len(cuts) else 0))

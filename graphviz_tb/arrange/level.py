@@ -83,7 +83,6 @@ def _number_piece(
     first: frozenset[int],
     last: frozenset[int],
 ) -> LevelComponent:
-    """Number the items of one piece from 0."""
     local = {item: place for place, item in enumerate(items)}
     edges = tuple((local[arcs[i][0]], local[arcs[i][1]]) for i in lines)
     top = frozenset(local[item] for item in items if item in first)
@@ -184,7 +183,7 @@ def _arrange_core(
     made = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(made, parts, strict=True)]
     widths = [[_nominal_width(item, metagraph.units) for item in piece.items] for piece in parts]
     # Wrapping adds waypoints, which may then join a bus.
-    layers = [wrap_ranks(laid, len(wide), wide) for laid, wide in zip(made, widths, strict=True)]
+    layers = [wrap_ranks(laid, len(wide), wide, options.width) for laid, wide in zip(made, widths, strict=True)]
     layers = [
         join_buses(laid, len(piece.items), _bus_kinds(piece, drawn, backward))
         for laid, piece in zip(layers, parts, strict=True)
@@ -193,7 +192,7 @@ def _arrange_core(
     if options.wrap:
         broken = column_breaks(list(zip(layers, widths, strict=True)))
     notices = dict.fromkeys(notice for laid in layers for notice in laid.notices)
-    skeleton = _assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, broken)
+    skeleton = _assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, broken, options.width)
     skeleton = _set_loose_training(skeleton, apart, [line.training for line in drawn])
     return replace(skeleton, notices=tuple(notices))
 
@@ -295,8 +294,9 @@ def _assemble_skeleton(
     components: list[LevelComponent],
     layers: list[Ranks],
     broken: list[tuple[int, ...]],
+    width: int,
 ) -> Skeleton:
-    """Number all waypoints of the level, and list the wires in the order of `drawn`."""
+    """Number all waypoints of the level, list wires in the order of `drawn`, and set parts on shelves of `width`."""
     fresh = len(metagraph.children) + len(slots)
     chains: list[tuple[int, ...]] = [()] * len(drawn)
     waypoint: list[int] = []
@@ -316,7 +316,7 @@ def _assemble_skeleton(
     main_paths = tuple(piece.lines[edge] for piece in components for edge in piece.part.spine)
     main = 0 if slots else -1  # `_connected_pieces` lists the piece with ports first
     rest = range(main + 1, len(parts))
-    rows = pack_shelves([_nominal_extent(parts[part], metagraph.units, broken[part]) for part in rest])
+    rows = pack_shelves([_nominal_extent(parts[part], metagraph.units, broken[part]) for part in rest], width)
     placed = tuple(tuple(rest[part] for part in row) for row in rows)
     return Skeleton(
         len(metagraph.children),

@@ -46,7 +46,6 @@ class LevelArranger:
 
     @property
     def distinct_level_count(self) -> int:
-        """The number of distinct levels."""
         return self._here.made
 
     def __call__(self, level: Metagraph, outside: PortConstraints | None = None) -> Skeleton:

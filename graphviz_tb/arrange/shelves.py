@@ -16,8 +16,8 @@ MAX_LEVEL_WIDTH = 3200  # px: two wide screens
 PART_GAP = 32  # px between two unconnected parts, more than between two boxes of one
 
 
-def pack_shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Return rows of parts that make a whole near 4:3.
+def pack_shelves(sizes: Sequence[tuple[int, int]], most: int = MAX_LEVEL_WIDTH) -> tuple[tuple[int, ...], ...]:
+    """Return rows of parts that make a whole near 4:3, no wider than `most` unless that would be taller than 3:2.
 
     `sizes` are (width, height) in nominal pixels. Higher parts come first, equal ones in the given order.
 
@@ -29,7 +29,7 @@ def pack_shelves(sizes: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...
     order = sorted(range(len(sizes)), key=lambda part: (-sizes[part][1], part))
     low = max(width for width, _ in sizes)
     area = sum((width + PART_GAP) * (height + PART_GAP) for width, height in sizes)
-    widest = max(MAX_LEVEL_WIDTH, isqrt(area * 2 // 3))  # many parts: the width of a whole of 2:3
+    widest = max(most, isqrt(area * 2 // 3))  # many parts: the width of a whole of 2:3
     best: tuple[int, list[list[int]]] | None = None
     for step in range(6, 21):  # from 0.6 to twice the ideal width, in tenths
         width = max(low, min(isqrt(area * 4 // 3) * step // 10, widest))

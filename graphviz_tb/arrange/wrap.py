@@ -55,11 +55,11 @@ def join_buses(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
 
 # Wrap too wide ranks into several, one under the other.
 
-WRAP_WIDTHS = (MAX_LEVEL_WIDTH, 2400, 1600)  # use the first that makes the part at most three times as wide as high
+WRAP_WIDTHS = (2400, 1600)  # use the first that makes the part at most three times as wide as high
 
 
-def wrap_ranks(layers: Ranks, count: int, widths: Sequence[int]) -> Ranks:
-    """Distribute the nodes of each over-wide rank, in turn, over as many ranks as it needs.
+def wrap_ranks(layers: Ranks, count: int, widths: Sequence[int], most: int = MAX_LEVEL_WIDTH) -> Ranks:
+    """Distribute the nodes of each rank wider than `most`, in turn, over as many ranks as it needs.
 
     `widths` are nominal, by node; items from `count` on are waypoints. The order from left to right does not change.
     Lines of nodes on other rows of a rank pass between its nodes; those that share an end share waypoints.
@@ -69,7 +69,7 @@ def wrap_ranks(layers: Ranks, count: int, widths: Sequence[int]) -> Ranks:
     [[0], [1, 4, 3], [2]]
     """
     depth: list[int] = []
-    for limit in WRAP_WIDTHS:
+    for limit in (most, *(width for width in WRAP_WIDTHS if width < most)):
         depth = [_rows_needed(row, count, widths, limit) for row in layers.ranks]
         if limit <= 3 * RANK_HEIGHT * sum(depth):
             break
@@ -215,7 +215,6 @@ def _occupied_rank_count(layers: Ranks, widths: Sequence[int]) -> int:
 
 
 def _nominal_breadth(layers: Ranks, widths: Sequence[int]) -> int:
-    """Return the nominal width of a piece."""
     count = len(widths)
     return max(
         (sum(widths[item] if item < count else WAYPOINT_WIDTH for item in row) for row in layers.ranks), default=0

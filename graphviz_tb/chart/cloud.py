@@ -173,7 +173,6 @@ def _plot_pixels(axes: Points, rows: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def _draw_points(one: PointColourGroup, places: NDArray[np.float64], radius: float) -> Group:
-    """Return the points of one colour."""
     rounded = np.round(places[one.rows], 1).tolist()
     dots = tuple(Disc(x, y, round(radius, 2), one.colour) for x, y in rounded)
     return Group(

@@ -62,13 +62,11 @@ def _histogram_rms(sums: HistogramSums) -> Doubles:
 
 
 def _histogram_deviation(sums: HistogramSums) -> Doubles:
-    """Return the standard deviation."""
     out: Doubles = np.sqrt(np.maximum(sums.squares / sums.number - (sums.sum / sums.number) ** 2, 0))
     return out
 
 
 def _zero_flags(values: Doubles) -> Doubles:
-    """Return 1 for each zero."""
     out: Doubles = (values == 0).astype(np.float64)
     return out
 

@@ -108,7 +108,6 @@ def _column_extremes(x: Floats, values: Floats, pixels: int) -> Indices:
 
 
 def _first_of_run(run: Indices, chosen: NDArray[np.bool_]) -> Indices:
-    """Return the first chosen index of each run."""
     places = np.flatnonzero(chosen)
     first: Indices = places[np.unique(run[places], return_index=True)[1]]
     return first

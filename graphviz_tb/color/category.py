@@ -77,7 +77,7 @@ class CategoryColouring(Colouring):
         return is_drawn_as_op(self.hierarchy, row), tuple(self.category_counts(row))
 
     def look_keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
-        """Return `alike` of some rows, counted in columns unless there are too many."""
+        """Return the key of each row; all rows are counted at once, unless the table would be too large."""
         hierarchy, ops = self.hierarchy, self.category[self.ordinary]
         wide, asked = len(self.names) + 1, np.asarray(rows, np.int64)
         if (len(ops) + len(asked)) * wide > MAX_COUNTED_SHARES:
@@ -108,7 +108,6 @@ class CategoryColouring(Colouring):
         return category_tone(category, self.theme) if category >= 0 else self.theme.neutral
 
     def category_colour(self, category: int) -> RowFill:
-        """Return the colour of one category."""
         return category_fill(category, self.theme)
 
     def second_line(self, path: RowPath) -> str | None:
@@ -141,11 +140,19 @@ class CategoryColouring(Colouring):
         categories = {category for path in shown for category, _ in self.category_counts(path[-1])}
         known = sorted(category for category in categories if category >= 0)
         kept, rest = legend_limit(len(known))
-        rows = [LegendRow(self.names[category], self.category_colour(category)) for category in known[:kept]]
-        neutral = plain_fill(self.theme, op=False)
+        rows = [self._category_legend(category) for category in known[:kept]]
         if rest:
-            rows.append(LegendRow(f"+{rest} more", neutral, "rest"))
-        return [*rows, LegendRow(self.nothing, neutral)] if -1 in categories else rows
+            rows.append(LegendRow(f"+{rest} more", plain_fill(self.theme, op=False), "rest"))
+        return [*rows, self._category_legend(-1)] if -1 in categories else rows
+
+    def whole_row_legend(self, row: int) -> list[LegendRow]:
+        """Return the categories of one row."""
+        return [self._category_legend(category) for category, _ in self.category_counts(row)]
+
+    def _category_legend(self, category: int) -> LegendRow:
+        if category < 0:
+            return LegendRow(self.nothing, plain_fill(self.theme, op=False))
+        return LegendRow(self.names[category], self.category_colour(category))
 
 
 def _count_categories(categories: Ints) -> list[tuple[int, int]]:
@@ -186,7 +193,6 @@ HOST_DEVICES = {"CPU", "XLA_CPU"}
 
 
 def device_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CategoryColouring:
-    """Make the colouring "device"."""
     graph = hierarchy.graph
     names = list(graph.devices)
     used = [index for index in range(len(names)) if names[index]]
@@ -269,7 +275,6 @@ def _without_constant_parts(names: list[list[str]]) -> list[list[str]]:
 
 
 def op_type_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CategoryColouring:
-    """Make the colouring "op-type"."""
     graph = hierarchy.graph
     nodes = hierarchy.node[hierarchy.is_ordinary_op]
     counts = np.bincount(graph.op[nodes], minlength=len(graph.op_types))

@@ -22,7 +22,7 @@ class Colouring:
     """A colouring of one file in one theme; `scheme` is its name, `heading` the title of its legend.
 
     It is asked by path, so that it may distinguish the calls of one function. It never depends on the open groups,
-    except for the scale of a measured colouring (`scaled`).
+    except for the scale of a measured colouring (`scaled_to`).
     """
 
     hierarchy: Hierarchy
@@ -43,7 +43,7 @@ class Colouring:
         return row
 
     def look_keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
-        """Return `alike` of some rows."""
+        """Return the key of each row."""
         return map(self.look_key, rows)
 
     def second_line(self, path: RowPath) -> str | None:
@@ -67,7 +67,6 @@ class Colouring:
         return self
 
     def as_number_colouring(self) -> NumberColouring | None:
-        """Return itself if it is a colouring by a number, else None."""
         return None
 
     def scaled_to(self, closed: Sequence[RowPath]) -> Self:
@@ -81,6 +80,10 @@ class Colouring:
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the legend of the boxes shown: at most ten rows, then one that counts the rest."""
         return []
+
+    def whole_row_legend(self, row: int) -> list[LegendRow]:
+        """Return every colour of one row with its name, however many."""
+        return [entry for entry in self.legend_rows([(row,)]) if entry.shape != "rest"]
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,6 @@ class NumberColouring(Colouring, ABC):
     """A colouring by a number, on a scale from zero to the largest."""
 
     def as_number_colouring(self) -> NumberColouring | None:
-        """Return itself."""
         return self
 
     @abstractmethod

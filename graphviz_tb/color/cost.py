@@ -88,7 +88,6 @@ class CostColouring(NumberColouring):
         )
 
     def shade_of(self, value: float) -> RowFill:
-        """Return the colour of a value."""
         # On a straight scale nearly all ops would be white: costs differ by orders of magnitude.
         return cost_fill(self.theme, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
 
@@ -191,7 +190,6 @@ def mark_incomplete(cost: Cost, quantity: str, words: str) -> str:
 
 
 def flops_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
-    """Make the colouring "flops"."""
     costs = _required_costs(facts, "flops")
     return _scaled_to_graph(
         CostColouring(hierarchy, theme, "flops", "FLOPs", costs, lambda cost: cost.flops, _format_flops, _format_work)
@@ -199,7 +197,6 @@ def flops_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostCol
 
 
 def parameters_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
-    """Make the colouring "parameters"."""
     if hierarchy.graph.lacks_weight_shapes:
         raise MissingFacts("parameters are not known in this graph: a trace of PyTorch has no shapes of weights")
     costs, value = _required_costs(facts, "parameters"), lambda cost: cost.parameters
@@ -209,7 +206,6 @@ def parameters_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Co
 
 
 def activations_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> CostColouring:
-    """Make the colouring "activations"."""
     costs, value = _required_costs(facts, "activations"), lambda cost: cost.activation_bytes
     return _scaled_to_graph(
         CostColouring(hierarchy, theme, "activations", "Activations", costs, value, format_bytes, _format_activations)

@@ -11,7 +11,6 @@ STROKE_SHIFT = 35  # per cent darker than the fill (lighter in the dark theme)
 
 
 def border_colour(fill: str, theme: Theme) -> str:
-    """Return the border colour of a box filled with `fill`."""
     return mix_colours(fill, "#000000" if theme.name == "light" else "#FFFFFF", STROKE_SHIFT)
 
 
@@ -26,7 +25,6 @@ def contrast(colour: str, other: str) -> float:
 
 
 def _relative_luminance(colour: str) -> float:
-    """Return the relative luminance, from 0 to 1."""
     # The transfer function of sRGB, with the threshold as WCAG 2 prints it (the standard has 0.04045).
     linear = [
         c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in rgb_channels(colour))

@@ -101,7 +101,6 @@ class LoggedColouring(Colouring):
         return self.readable_fill(tone, CONDITION_SIGNS[condition])
 
     def readable_fill(self, tone: str, badge: str = "") -> RowFill:
-        """Return a fill with a readable ink."""
         ink = ink_on(tone)
         return RowFill(tone, border_colour(tone, self.theme), ink, ink, badge=badge, hued=True)
 
@@ -133,7 +132,6 @@ class LoggedColouring(Colouring):
         return max(0.0, min(1.0, (value - low) / (high - low))) if high > low else 1.0
 
     def format_logged(self, value: float) -> str:
-        """Format a value."""
         if self.values.times:
             return f"× {format_number(value, 3)}"
         if self.values.percent:
@@ -198,7 +196,6 @@ class LoggedColouring(Colouring):
 
     @cached_property
     def scale_rows(self) -> tuple[LegendRow, ...]:
-        """Legend rows of the scale."""
         return tuple(
             dict.fromkeys(
                 LegendRow(self.format_logged(value), self.logged_shade(value)) for value in self.scale_ticks()

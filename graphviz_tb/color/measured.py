@@ -39,7 +39,7 @@ FAINT_PERCENT = 40  # share of the background in the border of an unknown box
 class MeasuredColouring(NumberColouring):
     """Fills rows by a quantity, "time" or "bytes", on a square-root scale from 0 to `top`.
 
-    `format_value` writes a value with its unit, `ramp` are colours from zero to `top`. `scaled` sets `top` to the
+    `format_value` writes a value with its unit, `ramp` are colours from zero to `top`. `scaled_to` sets `top` to the
     largest of the boxes shown closed. `_figures` caches the figures of nodes inside calls.
     """
 
@@ -55,7 +55,6 @@ class MeasuredColouring(NumberColouring):
         return replace(self, top=max((self.figures_at(path).quantity(self.quantity) for path in closed), default=0.0))
 
     def figures_at(self, path: RowPath) -> RunFigures:
-        """Return the figures of the node at `path`."""
         figures = self._figures.get(path)
         if figures is None:
             figures = self._figures[path] = self.stats.figures_at(path)
@@ -82,7 +81,6 @@ class MeasuredColouring(NumberColouring):
         return ColourValues(values, list(map(texts.__getitem__, values)), missing=NOT_MEASURED)
 
     def shade_of(self, value: float) -> RowFill:
-        """Return the colour of a value."""
         # On a straight scale nearly all ops would be white: times and sizes differ by orders of magnitude.
         tone = tone_between(self.ramp, sqrt(min(1.0, value / self.top)) if self.top > 0 else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
@@ -276,7 +274,6 @@ class DifferenceColouring(NumberColouring):
         )
 
     def shade_of(self, change: float) -> RowFill:
-        """Return the colour of a difference."""
         ramp = (MORE_RAMPS if change > 0 else LESS_RAMPS)[self.theme.name]
         # By the root, as in `measured`, so that small differences are visible too.
         tone = tone_between(ramp, sqrt(min(1.0, abs(change) / self.top)) if self.top > 0 else 0.0)
@@ -288,7 +285,6 @@ class DifferenceColouring(NumberColouring):
         return _faint_lines(scene, self.theme, [self.difference(path) is not None for path in paths])
 
     def format_signed(self, change: float) -> str:
-        """Return a difference with its sign."""
         sign = "+" if change > 0 else "−" if change < 0 else "±"
         return f"{sign}{self.format_value(abs(change))}"
 
@@ -400,11 +396,17 @@ class StatsColouring(Colouring):
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the inner colouring's rows, then the meaning of hatching."""
-        rows = self.inner.legend_rows(shown)
-        unknown = next((path for path in shown if not self.is_measured(path)), None)
-        if unknown is None:
-            return rows
-        return [*rows, LegendRow("not measured", unmeasured_fill(self.hierarchy, self.theme, unknown[-1]))]
+        return self.inner.legend_rows(shown) + self._unmeasured_legend(shown)
+
+    def whole_row_legend(self, row: int) -> list[LegendRow]:
+        """Return the colours of the inner colouring, then hatching."""
+        return self.inner.whole_row_legend(row) + self._unmeasured_legend([(row,)])
+
+    def _unmeasured_legend(self, shown: Sequence[RowPath]) -> list[LegendRow]:
+        for path in shown:
+            if not self.is_measured(path):
+                return [LegendRow("not measured", unmeasured_fill(self.hierarchy, self.theme, path[-1]))]
+        return []
 
 
 def stats_colouring(inner: Colouring, stats: Stats | None) -> StatsColouring:

@@ -73,7 +73,6 @@ class StructureColouring(Colouring):
         return hue_fill(hue_shades(self.theme)[self.shade[template]], self.theme, self.letter[template])
 
     def template_words(self, template: int) -> str:
-        """Return the kind of a template, how often it occurs, and one of its groups."""
         count = self.groups[template]
         words = self.words[template]
         many = f"{group_thousands(count)} like {words}" if count > 1 else words
@@ -125,7 +124,6 @@ class KindColouring(StructureColouring):
         return hue_fill(PRINTED_HUES[self.shade[template] // SHADE_COUNT], self.theme)
 
     def template_words(self, template: int) -> str:
-        """Return the kind of a template."""
         return KIND_WORDS[self.shade[template] // SHADE_COUNT]
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:

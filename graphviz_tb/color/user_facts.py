@@ -172,8 +172,14 @@ class PatternColouring(Colouring):
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the patterns of the boxes shown, then the structures of the others."""
         mine = [path for path in shown if self.is_matched(path[-1])]
-        rows = [row for row in self.given.legend_rows(mine) if row.label != self.given.nothing]
+        rows = [entry for entry in self.given.legend_rows(mine) if entry.label != self.given.nothing]
         return rows + self.inner.legend_rows([path for path in shown if not self.is_matched(path[-1])])
+
+    def whole_row_legend(self, row: int) -> list[LegendRow]:
+        """Return the patterns of one row, or its structure."""
+        if not self.is_matched(row):
+            return self.inner.whole_row_legend(row)
+        return [entry for entry in self.given.whole_row_legend(row) if entry.label != self.given.nothing]
 
 
 def patterns_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> PatternColouring:

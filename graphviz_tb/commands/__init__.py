@@ -78,7 +78,6 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Import one command."""
         if name not in COMMANDS:
             return None
         from graphviz_tb.commands.parameters import complete_file_names  # the help of all commands needs none of it

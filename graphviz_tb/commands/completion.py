@@ -111,7 +111,6 @@ def tag_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str]
 
 
 def _logged_runs(source: str, said: Mapping[str, Any], typed: str) -> list[str]:
-    """Return all runs of a log."""
     from graphviz_tb.logs.log import open_log
 
     return open_log(source).runs

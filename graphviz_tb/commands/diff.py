@@ -27,12 +27,12 @@ from graphviz_tb.commands.views import view_of_command
 from graphviz_tb.output.renderers import RENDERERS, output_format
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.folders import Collection, ModelPair
     from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.errors import TbGraphError
     from graphviz_tb.model.facts import SavedView
     from graphviz_tb.options import PictureOptions, ReportStyle
+    from graphviz_tb.sources.model_folders import Collection, ModelPair
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
@@ -129,9 +129,9 @@ def _report_folders(
 ) -> int:
     """Print the changes of each pair; an unpaired model, or a folder that cannot be read, is one line."""
     from graphviz_tb.commands.terminal import print_notices, print_report
-    from graphviz_tb.diff.folders import model_pairs
     from graphviz_tb.errors import NOT_STRICT_HINT, Ambiguous, ReadError, RequestError, TbGraphError
     from graphviz_tb.output.files import check_inputs_kept
+    from graphviz_tb.sources.model_folders import model_pairs
 
     if values["outputs"]:
         raise RequestError("-o writes one diff, and these are folders of models", hint="compare one pair of files")
@@ -160,8 +160,8 @@ def _report_folders(
         raise refused[0]
     if not values["quiet"]:
         # In a comment, equal and unpaired models are only in the table.
-        told = [*(["\n".join([*MODEL_TABLE_HEAD, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
-        print_report("[\n" + ",\n".join(told) + "\n]\n" if style == "json" else "\n".join(told))
+        parts = [*(["\n".join([*MODEL_TABLE_HEAD, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
+        print_report("[\n" + ",\n".join(parts) + "\n]\n" if style == "json" else "\n".join(parts))
         print_notices(notices)
     return code
 
@@ -358,10 +358,10 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     tbgraph diff models/ models.new/          # all models of two folders, by path
     git config diff.tbgraph.command "tbgraph diff --git"  # docs/diff.md: Git
     """
-    from graphviz_tb.diff.folders import collection_pair
     from graphviz_tb.errors import RequestError
     from graphviz_tb.options import DiffOptions
     from graphviz_tb.output.files import check_inputs_kept
+    from graphviz_tb.sources.model_folders import collection_pair
 
     parse_conditions(values["fail_on"])
     if values["as_json"] and values["format_"] not in (None, "json"):
@@ -395,7 +395,6 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
 
 def _report_style(word: str | None) -> ReportStyle:
-    """Return the style of the report."""
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.options import REPORT_STYLES
 
@@ -486,7 +485,6 @@ def _print_changes(changes: Changes, style: ReportStyle, values: dict[str, Any])
 
 
 def _write_diff_outputs(changes: Changes, values: dict[str, Any], view: SavedView | None) -> None:
-    """Write all outputs, or none."""
     from graphviz_tb.commands.terminal import print_notices
     from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.output.files import write_outputs

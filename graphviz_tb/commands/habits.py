@@ -151,7 +151,6 @@ def names_picture(word: str) -> bool:
 
 
 def path_exists(word: str) -> bool:
-    """Return whether something is at this path."""
     try:
         return bool(word) and Path(word).exists()
     except (OSError, ValueError):

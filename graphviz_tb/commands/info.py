@@ -80,10 +80,7 @@ def info(
     from graphviz_tb.output.files import check_inputs_kept
     from graphviz_tb.sources.inputs import check_stdin_once
 
-    if model is None:
-        model, profile = profile, UNNAMED_PROFILE  # "--profile MODEL": the word behind the option is the model
-        if model in (None, UNNAMED_PROFILE):
-            raise click.UsageError("Missing argument 'MODEL'.")
+    model, profile = _model_and_profile(model, profile)
     if profile not in (None, UNNAMED_PROFILE):
         values["profile"] = profile
     options = collect_options(values)
@@ -100,6 +97,15 @@ def info(
         print_profile(model, options, as_json, profile is not None, trace, top, quiet)
         return
     _print_info(model, options, as_json, sort, top, quiet)
+
+
+def _model_and_profile(model: str | None, profile: str | None) -> tuple[str, str | None]:
+    """Return the two arguments; in "--profile MODEL", the word behind the option is the model."""
+    if model is not None:
+        return model, profile
+    if profile in (None, UNNAMED_PROFILE):
+        raise click.UsageError("Missing argument 'MODEL'.")
+    return profile, UNNAMED_PROFILE
 
 
 def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int, quiet: bool) -> None:

@@ -50,7 +50,6 @@ def _choice_words(words: Iterable[str]) -> str:
 
 
 def scheme_names() -> Iterable[str]:
-    """Return the names of the colourings."""
     from graphviz_tb.color import SCHEMES
 
     return SCHEMES
@@ -64,35 +63,30 @@ def measure_names() -> Iterable[str]:
 
 
 def engine_names() -> Iterable[str]:
-    """Return the layout engines."""
     from graphviz_tb.arrange.level import ENGINES
 
     return ENGINES
 
 
 def format_names() -> Iterable[str]:
-    """Return the formats of pictures."""
     from graphviz_tb.output.renderers import RENDERERS
 
     return RENDERERS
 
 
 def direction_names() -> Iterable[str]:
-    """Return the directions of the flow."""
     from graphviz_tb.model.scene import DIRECTIONS
 
     return DIRECTIONS
 
 
 def theme_names() -> Iterable[str]:
-    """Return the themes."""
     from graphviz_tb.model.theme import THEMES
 
     return THEMES
 
 
 def preset_names() -> Iterable[str]:
-    """Return the presets of folding."""
     from graphviz_tb.options import PRESETS
 
     return PRESETS

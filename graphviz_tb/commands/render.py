@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -98,7 +98,7 @@ look_options = combine_options(
     click.option("--title", metavar="TEXT", help="Title of the picture; '' for none."),
     mark_options,
     click.option("--paper", is_flag=True, help="Draw a figure to print: no buttons, no file name, text of 7 pt."),
-    click.option("--width-mm", type=click.IntRange(20, 2000), metavar="MM", help="Largest width with --paper [178]."),
+    click.option("--width-mm", type=click.IntRange(20, 2000), metavar="MM", help="Width with --paper [178]."),
     size_options,
     click.option("--page-max", type=float, metavar="MB", help="Largest page; the deepest groups are left out [25]."),
     click.option("--font-file", "font_files", metavar="FILE", multiple=True, help="Font for letters that Arimo lacks."),
@@ -154,10 +154,9 @@ def render(
     cat model.pb | tbgraph render - -o - --format svg > graph.svg
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.errors import NoGraph, RequestError
-    from graphviz_tb.output.default_names import keep_foreign_files
-    from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable, write_outputs
-    from graphviz_tb.output.renderers import check_options_used, output_format
+    from graphviz_tb.errors import NoGraph
+    from graphviz_tb.output.files import write_outputs
+    from graphviz_tb.output.renderers import output_format
 
     refuse_second_model([model, *(each for each in files if not names_picture(each) and path_exists(each))])
     named = outputs
@@ -168,14 +167,8 @@ def render(
     options = collect_options(values, dict(view.choices) if view else {})
     facts = facts_of_command(values)
     formats = [output_format(target, format_) for target in outputs]
-    # Refuse everything that can be refused before the first byte is read.
-    check_options_used(given_options(values), formats, written)
-    if {"depth", "open_all"} <= set(given_options(values)):
-        raise RequestError(f"{written['depth']} changes nothing beside {written['open_all']}", hint="leave out one")
-    check_outputs_writable(outputs)
-    fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is refused without a walk
-    check_inputs_kept((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)
-    keep_foreign_files(target for target in outputs if target not in named)
+    _check_options(values, formats, written)
+    _check_outputs(model, options, outputs, named)
     try:
         with open_model(model, options, timing, quiet, without_choices(view), facts) as session:
             write_outputs(zip(outputs, session.encode_formats(formats), strict=True))
@@ -186,6 +179,27 @@ def render(
         write_outputs(zip(outputs, pages, strict=True))
     if not (named or files or quiet):
         _say_written(outputs)
+
+
+def _check_options(values: dict[str, Any], formats: Sequence[str], written: dict[str, str]) -> None:
+    """Refuse options that change nothing."""
+    from graphviz_tb.errors import RequestError
+    from graphviz_tb.output.renderers import check_options_used
+
+    check_options_used(given_options(values), formats, written)
+    if {"depth", "open_all"} <= set(given_options(values)):
+        raise RequestError(f"{written['depth']} changes nothing beside {written['open_all']}", hint="leave out one")
+
+
+def _check_outputs(model: str, options: Options, outputs: Sequence[str], named: Sequence[str]) -> None:
+    """Refuse outputs that cannot be written, and files of others that are not `named`, before a byte is read."""
+    from graphviz_tb.output.default_names import keep_foreign_files
+    from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable
+
+    check_outputs_writable(outputs)
+    fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is refused without a walk
+    check_inputs_kept((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)
+    keep_foreign_files(target for target in outputs if target not in named)
 
 
 def _choose_implied_colouring(values: dict[str, Any], written: dict[str, str]) -> None:

@@ -144,7 +144,6 @@ def _review_comment(title: str, done: Sequence[ReviewedModel]) -> str:
 
 
 def _review_table_row(one: ReviewedModel) -> str:
-    """Return the row of one of several models."""
     return model_table_row(
         one.path,
         headline(one.changes) if one.state == "changed" and one.changes else STATE_WORDS[one.state],

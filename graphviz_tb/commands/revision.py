@@ -168,5 +168,4 @@ def _ask_git(*words: str, top: Path | None = None) -> tuple[str | None, str]:
 
 
 def _last_output_line(said: bytes) -> str:
-    """Return the last line of the output of a program."""
     return (said.decode("utf-8", "replace").strip().splitlines() or [""])[-1]

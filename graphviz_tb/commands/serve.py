@@ -45,7 +45,6 @@ class MemoryType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the bytes."""
         found = re.fullmatch(r"(\d{1,9})([kmgt]?)(?:i?b)?", str(value).lower())
         amount = int(found[1]) * MEMORY_UNITS[found[2]] if found else 0
         if not amount:
@@ -108,7 +107,6 @@ drawing_options = combine_options(
 
 
 def _option_names(options: Any) -> tuple[str, ...]:
-    """Return the names of some options."""
     params = options(lambda: None).__click_params__
     return tuple(param.name for param in params)
 

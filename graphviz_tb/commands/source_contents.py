@@ -113,7 +113,6 @@ def _matching_entries(entries: tuple[SourceEntry, ...], options: ReadOptions) ->
 
 
 def entry_values(entry: SourceEntry) -> dict[str, Any]:
-    """Return an entry as plain values."""
     return {**asdict(entry), "signatures": [signature_values(each) for each in entry.signatures]}
 
 
@@ -286,7 +285,6 @@ def runs_with_scalars(log: Log | None, name: str | None) -> list[tuple[Run, list
 
 
 def _last_scalar_value(series: Series) -> float:
-    """Return the value at the last step."""
     points = series.point_order()
     return float(series.value[points[-1]]) if len(points) else float("nan")
 

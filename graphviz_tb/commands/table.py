@@ -35,7 +35,6 @@ class TextStyle:
     on: bool = False
 
     def head(self, text: str) -> str:
-        """A heading."""
         return click.style(text, bold=True) if self.on else text
 
     def dim(self, text: str) -> str:
@@ -43,7 +42,6 @@ class TextStyle:
         return click.style(text, dim=True) if self.on else text
 
     def bar(self, text: str) -> str:
-        """A small bar."""
         return click.style(text, fg="cyan") if self.on else text
 
 
@@ -96,7 +94,6 @@ def as_encodable(line: str, encoding: str) -> str:
 
 
 def output_style() -> TextStyle:
-    """Return the style for standard output."""
     return TextStyle(takes_colours(sys.stdout))
 
 

@@ -217,7 +217,6 @@ def _op_type_frequencies(hierarchy: Hierarchy, rows: Iterable[int]) -> list[tupl
 
 
 def _row_kind_word(hierarchy: Hierarchy, row: int) -> str:
-    """Return the word for the kind of a row in JSON."""
     return "call" if row in hierarchy.calls else ROW_KIND_WORDS[RowKind(hierarchy.kind[row])]
 
 
@@ -367,7 +366,6 @@ class TreeWriter:
         return f"= {one_line(self.row_label(first) if near else row_display_name(hierarchy, first))}"
 
     def op_type_of(self, row: int) -> str:
-        """Return the type of an op."""
         graph = self.hierarchy.graph
         return one_line(graph.op_types[graph.op[self.hierarchy.node[row]]])
 

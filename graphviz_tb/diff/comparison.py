@@ -16,7 +16,6 @@ from graphviz_tb.diff.changes.layers import LayerClasses, Layers, sort_by_flow
 from graphviz_tb.diff.changes.names import counter_shifts
 from graphviz_tb.diff.changes.numbers import NodeQuantities
 from graphviz_tb.diff.changes.units import Rewire, input_differences
-from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.ledger import FUNCTION, SCOPE, Balance, LedgerEntry, balance_ledger, build_ledger, name_of_entry
 from graphviz_tb.diff.match.matching import REASON_WORDS, Matching, Reason
 from graphviz_tb.errors import require_type
@@ -43,7 +42,6 @@ from graphviz_tb.words.attributes import source_of_definition
 # The basis of a diff: two graphs and their matching, seen from old to new whichever way they were matched.
 
 
-@dataclass(frozen=True, eq=False)
 class MatchedGraphs:
     """The two graphs and their matching; `turned` where the matching runs from new to old.
 
@@ -51,20 +49,17 @@ class MatchedGraphs:
     none, `scope_to_new` the same for scopes, `functions` maps old functions to new ones.
     """
 
-    matching: Matching
-    layers: tuple[Layers, Layers]
-    options: DiffOptions
-    turned: bool = False
-
-    @property
-    def old_side(self) -> GraphColumns:
-        """Return the columns of the old graph."""
-        return self.matching.b if self.turned else self.matching.a
-
-    @property
-    def new_side(self) -> GraphColumns:
-        """Return the columns of the new graph."""
-        return self.matching.a if self.turned else self.matching.b
+    def __init__(
+        self, matching: Matching, layers: tuple[Layers, Layers], options: DiffOptions, turned: bool = False
+    ) -> None:
+        self.matching, self.layers, self.options, self.turned = matching, layers, options, turned
+        m, known = matching, matching.functions
+        sides = (m.a, m.to_b, m.scope_to_b), (m.b, m.to_a, m.scope_to_a)
+        before, after = sides[::-1] if turned else sides
+        self.old_side, self.to_new, self.scope_to_new = before
+        self.new_side, self.to_old, self.scope_to_old = after
+        self.functions = {other: mine for mine, other in known.items()} if turned else known
+        self.both_layers = layers[::-1] if turned else layers
 
     @property
     def old(self) -> Graph:
@@ -76,41 +71,10 @@ class MatchedGraphs:
         """Return the new graph."""
         return self.new_side.graph
 
-    @property
-    def to_new(self) -> Ints:
-        """Return the new node of each old one."""
-        return self.matching.to_a if self.turned else self.matching.to_b
-
-    @property
-    def scope_to_new(self) -> Ints:
-        """Return the new scope of each old one."""
-        return self.matching.scope_to_a if self.turned else self.matching.scope_to_b
-
-    @property
-    def to_old(self) -> Ints:
-        """Return the old node of each new one."""
-        return self.matching.to_b if self.turned else self.matching.to_a
-
-    @property
-    def scope_to_old(self) -> Ints:
-        """Return the old scope of each new one."""
-        return self.matching.scope_to_b if self.turned else self.matching.scope_to_a
-
-    @cached_property
-    def functions(self) -> Mapping[int, int]:
-        """Return the new function of each old one."""
-        known = self.matching.functions
-        return {other: mine for mine, other in known.items()} if self.turned else known
-
-    @property
-    def both_layers(self) -> tuple[Layers, Layers]:
-        """Return the layers of the old and of the new graph."""
-        return self.layers[::-1] if self.turned else self.layers
-
     @cached_property
     def numbers(self) -> NodeQuantities:
         """Return the costs of the ops of both graphs."""
-        return NodeQuantities(*self.both_layers, self.to_new)
+        return NodeQuantities(*self.both_layers, self.to_new, self.to_old)
 
     @cached_property
     def classes(self) -> tuple[LayerClasses, LayerClasses]:
@@ -143,7 +107,7 @@ class MatchedGraphs:
 
     def inverse(self) -> MatchedGraphs:
         """Return the diff seen from the other side: old and new exchanged."""
-        return replace(self, turned=not self.turned)
+        return MatchedGraphs(self.matching, self.layers, self.options, not self.turned)
 
     def rewires(self, old: int, new: int) -> list[Rewire]:
         """Return how the inputs of two matched nodes differ."""
@@ -208,8 +172,8 @@ def _entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> 
     for number, entry in enumerate(entries):
         what = entry.aspect if entry.aspect in (SCOPE, FUNCTION) else "node"
         said = {"before": replace_non_finite(entry.before), "after": replace_non_finite(entry.after)}
-        told = {"id": number, "aspect": entry.aspect, "key": entry.key, **said}
-        places.setdefault((what, entry.old, entry.new), []).append(told)
+        detail = {"id": number, "aspect": entry.aspect, "key": entry.key, **said}
+        places.setdefault((what, entry.old, entry.new), []).append(detail)
     return [
         {
             "at": what,

@@ -31,6 +31,7 @@ from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.known_values import ELEMENTWISE, fold_known_values
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.exported import module_path
+from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.interpret import interpret
 from graphviz_tb.limits import MAX_LAYER_DEPTH
 from graphviz_tb.model.columns import Floats
@@ -158,7 +159,6 @@ def _equal_ports(plain: Graph, other: Graph) -> Iterator[tuple[str, str]]:
 
 
 def _rename_nodes(definition: GraphSource, named: Mapping[str, str]) -> GraphDef:
-    """Return a graph with renamed nodes."""
     from graphviz_tb.proto import GraphDef
 
     made = GraphDef()
@@ -173,14 +173,12 @@ def _rename_nodes(definition: GraphSource, named: Mapping[str, str]) -> GraphDef
     return made
 
 
-def _rename_outputs(signature: Signature, named: Mapping[str, str]) -> Signature:
-    """Return a signature whose results come from nodes with other names."""
-    return replace(signature, outputs=tuple(_rename_spec(spec, named) for spec in signature.outputs))
-
-
 def _with_names(signature: Signature, named: Mapping[str, str]) -> Signature:
-    inputs = tuple(_rename_spec(spec, named) for spec in signature.inputs)
-    return replace(_rename_outputs(signature, named), inputs=inputs)
+    """Return a signature of nodes with other names."""
+    inputs, outputs = (
+        tuple(_rename_spec(spec, named) for spec in specs) for specs in (signature.inputs, signature.outputs)
+    )
+    return replace(signature, inputs=inputs, outputs=outputs)
 
 
 def _rename_spec(spec: TensorSpec, named: Mapping[str, str]) -> TensorSpec:
@@ -302,7 +300,7 @@ def _join_chains(exported: ExportedGraph, wanted: set[str]) -> ExportedGraph:
     if not chains:
         return exported
     named = _names_of_joined(finder, chains)
-    signatures = tuple(_rename_outputs(each, named) for each in exported.signatures)
+    signatures = tuple(_with_names(each, named) for each in exported.signatures)
     return ExportedGraph(interpret(flatten(_with_joined_ops(graph, finder, chains, named))), signatures)
 
 
@@ -430,7 +428,7 @@ class ChainFinder:
         """Return the weight of one axis that an op joins to a value; "" if it joins anything else."""
         others = [_maker(text) for text in node.input if _maker(text) != value]
         weight = self.nodes.get(others[0]) if len(others) == 1 else None
-        one_axis = weight is not None and weight.op == PARAMETER_OP and len(weight.attr["shape"].shape.dim) == 1
+        one_axis = weight is not None and weight.op == PARAMETER_OP and len(attr_value(weight, "shape").shape.dim) == 1
         return others[0] if one_axis else ""
 
     def _data_before(self, node: NodeDef) -> Iterator[str]:
@@ -450,7 +448,7 @@ class ChainFinder:
         """Return the number that a constant of one number is; None for anything else."""
         if text not in self._constants:
             node = self.nodes.get(_maker(text))
-            stored = node.attr["value"].tensor if node is not None and node.op in CONSTANT_OPS else None
+            stored = attr_value(node, "value").tensor if node is not None and node.op in CONSTANT_OPS else None
             numbers = None if stored is None else tensor_numbers(stored)
             numbers = numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else numbers
             self._constants[text] = float(numbers) if isinstance(numbers, int | float) else None

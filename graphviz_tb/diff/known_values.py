@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, NodeDef
 
 Array = np.ndarray[Any, Any]
+Way = list[tuple[str, Array]]  # a chain of ops from the maker of some data on, with the numbers of its elements
 MAX_COUNTED_ELEMENTS = 1 << 18  # of a tensor whose way is counted through, or whose value is worked out
 MAX_COUNTED_IN_ALL = 1 << 25  # they are kept: four bytes each
 MAX_STEPS = 12  # of a way, from where the data is made
@@ -98,13 +98,6 @@ def fold_known_values(graph: Graph) -> Graph:
     return interpret(flatten(folder.definition())) if folder.change() else graph
 
 
-@dataclass(slots=True)
-class _Way:
-    """A chain of ops from the maker of some data on, each with the numbers of its elements in their places."""
-
-    steps: list[tuple[str, Array]] = field(default_factory=list)
-
-
 class _Folder:
     """Changes a copy of a graph."""
 
@@ -118,7 +111,7 @@ class _Folder:
         self.inference = TensorDecoder(graph).inference
         self.rows = {graph.name[row]: row for row in range(len(graph)) if graph.function[row] < 0}
         self.known: dict[str, Array | None] = {}  # None: known at export, but not here
-        self.ways: dict[str, _Way] = {}
+        self.ways: dict[str, Way] = {}
         self.same: dict[str, str] = {}  # what takes a node takes another
         self.numbers = Counter[str]()  # the last one behind each new name
         self.changed = False
@@ -285,27 +278,27 @@ class _Folder:
         known = self.ways.get(source)
         way = (
             known
-            if known is not None and len(known.steps) < MAX_STEPS
-            else _Way([(source, np.arange(prod(before), dtype=np.int32).reshape(before))])
+            if known is not None and len(known) < MAX_STEPS
+            else [(source, np.arange(prod(before), dtype=np.int32).reshape(before))]
         )
         try:
-            moved = np.asarray(MOVING[node.op.rpartition(":")[2]](way.steps[-1][1], node.attr, shape))
+            moved = np.asarray(MOVING[node.op.rpartition(":")[2]](way[-1][1], node.attr, shape))
         except (IndexError, KeyError, ValueError):
             return
         if moved.shape != shape:
             return
-        for place, (earlier, numbers) in enumerate(way.steps):
+        for place, (earlier, numbers) in enumerate(way):
             if numbers.shape == moved.shape and (numbers == moved).all():
                 self.same[node.name] = earlier
-                self.ways[earlier] = self.ways[node.name] = _Way(way.steps[: place + 1])
+                self.ways[earlier] = self.ways[node.name] = way[: place + 1]
                 self.changed = True
                 return
             step = _one_step(numbers, moved)
             if step is not None:
                 self._take_step(node, earlier, *step)
-                self.ways[node.name] = _Way([*way.steps[: place + 1], (node.name, moved)])
+                self.ways[node.name] = [*way[: place + 1], (node.name, moved)]
                 return
-        self.ways[node.name] = _Way([*way.steps, (node.name, moved)])
+        self.ways[node.name] = [*way, (node.name, moved)]
 
     def _take_step(self, node: NodeDef, earlier: str, op: str, settings: Mapping[str, list[int]]) -> None:
         """Turn a node into the op that moves an earlier value by one step, named as by an exporter."""

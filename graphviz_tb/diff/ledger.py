@@ -149,7 +149,7 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
         exchanged = set(change.edits.ops) if change.key == "op" else None
         said[number] = _said_values(change)
         for claim in _claims_of_edits(change.edits):
-            # An exchange of ops says of nodes that keep their op those attributes that it names.
+            # Of nodes that keep their op, an exchange of ops claims only the attributes that it names.
             known = exchanged is None or claim[0] != ATTRIBUTE or (claim[1], claim[2]) in exchanged
             (own if known else named).setdefault(claim, number)
         for behind in change.consequences:
@@ -217,7 +217,8 @@ def _plain_change(m: Matching, members: Sequence[LedgerEntry]) -> Change:
     if first.aspect in (NAME, SCOPE):
         edits = NodeEdits(scopes=pairs) if first.aspect == SCOPE else NodeEdits(nodes=pairs)
         return Change("renamed", "rename", *places[0], ops, Rename(first.before, first.after), also, edits=edits)
-    setting = Setting("op" if first.aspect == OP else first.key, first.before, first.after)
+    word = "op" if first.aspect == OP else "shape" if first.key == SHAPE else first.key
+    setting = Setting(word, first.before, first.after)
     if first.aspect == OP:
         return Change("changed", "op", *places[0], ops, setting, also, edits=NodeEdits(ops=pairs))
     edits = NodeEdits(attributes=tuple((entry.old, entry.new, entry.key) for entry in members))

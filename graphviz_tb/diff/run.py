@@ -17,6 +17,7 @@ from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.exporters import ExportedGraph, align_exports, form_notices
+from graphviz_tb.diff.inlined import inline_called
 from graphviz_tb.diff.ledger import add_open_changes
 from graphviz_tb.diff.match.steps import match_graphs
 from graphviz_tb.diff.result import Changes
@@ -83,7 +84,11 @@ def _compare_inputs(before: DiffInput, after: DiffInput, options: DiffOptions) -
 
 
 def _align(before: DiffInput, after: DiffInput) -> tuple[DiffInput, DiffInput]:
-    """Return both inputs without the differences that another exporter, or another version of a format, makes."""
+    """Return both inputs without the differences that another exporter, or another version of a format, makes, and with
+    the bodies of functions in place of calls where the other has the body."""
+    (old, seen), (new, told) = inline_called(before.graph, after.graph), inline_called(after.graph, before.graph)
+    before = replace(before, graph=old, notices=(*before.notices, *seen))
+    after = replace(after, graph=new, notices=(*after.notices, *told))
     sides = before, after
     aligned = align_exports(*(ExportedGraph(side.graph, side.signatures) for side in sides))
     one, two = (
@@ -108,8 +113,8 @@ def _compare_oriented(
         promised += inferred_output_changes(m, layers)
     source = MatchedGraphs(m, layers, options)
     # Graphs of equal nodes with different totals differ, even if the comparison of nodes does not show where.
-    told = with_signatures(source.in_order(changes), promised)
-    items = source.in_order(told) or total_changes(m, source.numbers)
+    signed = with_signatures(source.in_order(changes), promised)
+    items = source.in_order(signed) or total_changes(m, source.numbers)
     return Changes(
         items=items,
         found=len(items),

@@ -49,7 +49,6 @@ class RecordBlock:
     sizes: Longs
 
     def payload(self, record: int) -> bytes:
-        """Return the bytes of an event."""
         first = int(self.starts[record]) + RECORD_HEADER_BYTES
         return self.data[first : first + int(self.sizes[record])].tobytes()
 
@@ -68,7 +67,6 @@ class RecordBlock:
         )
 
     def select_records(self, records: Longs) -> RecordBlock:
-        """Return the block with some of its records."""
         return RecordBlock(self.data, self.offset, self.starts[records], self.sizes[records])
 
 
@@ -214,7 +212,6 @@ def _distinct_lines(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
 
 
 def _hash_lines(lines: Bytes) -> NDArray[np.uint64]:
-    """Return a hash of each line."""
     width = lines.shape[1]
     words = np.zeros((len(lines), -(-width // 8) * 8), np.uint8)
     words[:, :width] = lines
@@ -233,7 +230,6 @@ def _distinct_lines_exact(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
 
 
 def _mask_outside_spans(spans: Iterable[ByteSpan], width: int) -> NDArray[np.bool_]:
-    """Mark the bytes outside all spans."""
     outside = np.ones(width, np.bool_)
     for first, last in spans:
         outside[first:last] = False
@@ -316,13 +312,11 @@ class RecordLines:
             )
 
     def select_lines(self, which: NDArray[np.bool_]) -> RecordLines:
-        """Return some of the lines."""
         if np.all(which):
             return self
         return RecordLines(self.block, self.rows[which], None if self.lines is None else self.lines[which])
 
     def without_first(self) -> RecordLines:
-        """Return all lines but the first."""
         return RecordLines(self.block, self.rows[1:], None if self.lines is None else self.lines[1:])
 
     def span_bytes(self, span: ByteSpan) -> Bytes:

@@ -315,7 +315,6 @@ class EventFile:
         return min((first for first, _ in spans), default=np.inf), max((last for _, last in spans), default=-np.inf)
 
     def tags_and_kinds(self) -> set[tuple[int, SeriesKind]]:
-        """Return all tags and kinds that have points."""
         return {(tag, kind) for (kind, _), growing in self.kinds.items() for tag in growing.tags}
 
     def drop_points(self, keys: set[tuple[int, SeriesKind]]) -> None:
@@ -342,7 +341,6 @@ class EventFile:
         self.tail.read += other.tail.read
 
     def memory_bytes(self) -> int:
-        """Return the memory of its columns, in bytes."""
         return sum(part.rows.memory_bytes() for growing in self.kinds.values() for part in growing.parts)
 
     def notices(self) -> Iterator[Notice]:

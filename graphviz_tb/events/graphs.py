@@ -471,9 +471,7 @@ def _tagged_items(run: OptionalRun, find: EventFind, options: ReadOptions) -> It
         yield SourceItem(_profile_only_entry(run, find), lambda: GraphContent(GraphDef()))
     elif find.item != "profile":
         load = partial(_decode_found_message, find, RunMetadata, f"tag {find.tag}", options)
-        yield from graphs_of_run_metadata(
-            load, find.data(), run=run, tag=find.tag, size=find.size, step=find.step, format="RunMetadata"
-        )
+        yield from graphs_of_run_metadata(load, find.data(), run=run, tag=find.tag, size=find.size, step=find.step)
 
 
 def _profile_only_entry(run: OptionalRun, find: EventFind) -> SourceEntry:

@@ -137,7 +137,6 @@ class RunReader:
 
     @property
     def memory_bytes(self) -> int:
-        """Memory of all columns, in bytes."""
         copies = sum(held.size for held in self.held.values() if held.copied and held.series.dropped is None)
         return copies + sum(file.memory_bytes() for file in self.files)
 
@@ -267,7 +266,6 @@ class ColumnMemory:
         self._each[run] = size
 
     def forget_runs(self, runs: Collection[str]) -> None:
-        """Forget vanished runs."""
         for run in runs:
             self.taken -= self._each.pop(run, 0)
         if runs:

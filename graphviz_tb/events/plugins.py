@@ -47,9 +47,9 @@ def read_trials(logged: LogContents) -> Trials:
 
     Torch writes an experiment into the run of each trial: each adds the columns that earlier ones lack.
     """
-    told = list(_decode_hparams_messages(logged))
-    sessions = tuple(_trial_sessions(told))
-    experiments = [data.experiment for _, data in told if data.WhichOneof("data") == "experiment"]
+    messages = list(_decode_hparams_messages(logged))
+    sessions = tuple(_trial_sessions(messages))
+    experiments = [data.experiment for _, data in messages if data.WhichOneof("data") == "experiment"]
     hparams = {one.name: one for one in _hparams_of_sessions(sessions)}
     if not experiments:
         return Trials(tuple(hparams.values()), tuple(_metrics_of_sessions(logged, sessions)), sessions)
@@ -74,10 +74,10 @@ def _decode_hparams_messages(logged: LogContents) -> Iterator[RunMessage]:
                 continue
 
 
-def _trial_sessions(told: Iterable[RunMessage]) -> Iterator[TrialSession]:
+def _trial_sessions(messages: Iterable[RunMessage]) -> Iterator[TrialSession]:
     """Yield a session for each run with a start message."""
     by_kind: dict[str, dict[str, HParamsPluginData]] = {}
-    for run, data in told:
+    for run, data in messages:
         by_kind.setdefault(data.WhichOneof("data") or "", {}).setdefault(run, data)
     ends = by_kind.get("session_end_info", {})
     for run, data in by_kind.get("session_start_info", {}).items():
@@ -119,7 +119,6 @@ def _declared_hparam(info: HParamInfo) -> HParam:
 
 
 def _declared_metric(info: MetricInfo) -> Metric:
-    """Convert a declared metric."""
     return Metric(
         decode_log_text(info.name.tag),
         decode_log_text(info.name.group),
@@ -226,7 +225,6 @@ def _last_layouts(logged: LogContents, read: ReadPlace) -> Iterator[CustomLayout
 
 
 def _convert_chart(chart: CustomLayout.Chart) -> CustomChart:
-    """Convert one chart of a layout."""
     margins = (
         MarginLine(decode_log_text(one.value), decode_log_text(one.lower), decode_log_text(one.upper))
         for one in chart.margin.series

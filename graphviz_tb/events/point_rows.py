@@ -71,7 +71,6 @@ class PointRows:
         )
 
     def memory_bytes(self) -> int:
-        """Return the memory of the columns, in bytes."""
         columns: list[RowColumn] = [self.tag, self.place, self.step, self.wall, self.size]
         return sum(column.nbytes for column in (*columns, *self.fixed.values(), *self.ragged.values()))
 
@@ -124,7 +123,6 @@ class SortedRows:
         return list(self._bounds)
 
     def rows_of_tag(self, tag: int) -> PointRows | None:
-        """Return the points of one tag, or None."""
         bounds = self._bounds.get(tag)
         return None if bounds is None else self.rows.slice_points(*bounds)
 
@@ -222,7 +220,6 @@ def decode_rows(group: ValueGroup, tables: PointTables) -> tuple[SeriesKind, Poi
 
 
 def kind_of_form(form: ValueForm) -> SeriesKind | None:
-    """Return the kind of a value, or None."""
     return next((rule.kind for rule in KIND_RULES if rule.fits(form)), None)
 
 

@@ -159,7 +159,6 @@ def _with_common_width(parts: Sequence[PointRows]) -> Sequence[PointRows]:
 
 
 def without_columns(series: Series) -> Series:
-    """Return the series without its columns."""
     return replace(
         series,
         step=EMPTY_STEPS,

@@ -142,13 +142,11 @@ class SingleDecoder:
             )
 
     def grouped_values(self) -> Iterator[FoundValues]:
-        """Yield all values, grouped by form."""
         for (form, about, _, _), values in self.values.items():
             yield FoundValues(_group_values(form, values), about, _first_place_by_tag(values))
 
 
 def _first_place_by_tag(values: list[ParsedValue]) -> dict[int, int]:
-    """Return the first offset of each tag."""
     first: dict[int, int] = {}
     for value in values:
         first.setdefault(value.tag, value.place)

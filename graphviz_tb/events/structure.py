@@ -169,7 +169,6 @@ def _fields_once(data: Any, outer: WireField, known: set[int]) -> dict[int, Wire
 
 
 def _read_summary_metadata(data: Any, outer: WireField) -> TagMetadata:
-    """SummaryMetadata."""
     parts = _fields_once(data, outer, {1, 2, 3, 4})
     plugin, content = b"", b""
     if 1 in parts:

@@ -42,7 +42,6 @@ class Crossings:
     slot: Ints
 
     def pick(self, rows: np.ndarray | slice) -> Crossings:
-        """Return the chosen crossings."""
         return Crossings(self.edge[rows], self.inner[rows], self.other[rows], self.inbound[rows], self.slot[rows])
 
 
@@ -178,7 +177,6 @@ class BorderIndex:
         self.groups, self.all = group[order], Crossings(edge[order], inner, other, inbound, slot)
 
     def crossings_of_group(self, row: int) -> Crossings:
-        """Return the crossings of one group."""
         first, stop = sorted_value_range(self.groups, row, row + 1)
         return self.all.pick(slice(first, stop))
 
@@ -269,13 +267,11 @@ def _find_body_crossings(hierarchy: Hierarchy, files: EdgeIndex, row: int) -> Cr
 
 
 def no_crossings() -> Crossings:
-    """Return empty crossings."""
     none = np.zeros(0, np.int32)
     return Crossings(none, none, none, np.zeros(0, bool), none)
 
 
 def concatenate_crossings(*some: Crossings) -> Crossings:
-    """Concatenate crossings."""
     return Crossings(
         np.concatenate([each.edge for each in some]),
         np.concatenate([each.inner for each in some]),

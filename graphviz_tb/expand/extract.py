@@ -185,7 +185,7 @@ def _turn_into_stubs(work: ExtractState, source: int, target: int) -> None:
 def _extract_child(work: ExtractState, node: int, side: str) -> None:
     """Cut all edges of a node, and move it to the auxiliary area if it has no neighbours left."""
     work.flag.setdefault(node, side)
-    both = [("in", _linked_nodes(work.links_in[node])), ("out", _linked_nodes(work.links_out[node]))]
+    both = [("in", list(work.links_in[node])), ("out", list(work.links_out[node]))]  # links are cut on the way
     for direction, others in both:
         for other in others:
             if direction == "in":
@@ -195,11 +195,6 @@ def _extract_child(work: ExtractState, node: int, side: str) -> None:
     # An edge to a child that was asked for is left: then the node stays in the core.
     if not work.links_in[node] and not work.links_out[node] and node not in work.level.computing:
         _move_to_auxiliary(work, node, side)
-
-
-def _linked_nodes(links: dict[int, int]) -> list[int]:
-    """Return a copy that does not change while links are cut."""
-    return list(links)
 
 
 def _move_to_auxiliary(work: ExtractState, node: int, side: str) -> None:

@@ -340,7 +340,6 @@ class MemberExpander(Expander):
         return concatenate_crossings(own.pick((own.other >= top) & (own.other < foot)), here)
 
     def _crossings_in_file(self, path: RowPath) -> Crossings:
-        """Return the crossings of a group in the file."""
         row, files = path[-1], self._edge_index
         across = no_crossings() if self.hierarchy.kind[row] == FUNCTION_ROW else files.own_body_crossings(row)
         if len(path) > 1 and len(files.calls[path[:-1]].edge):
@@ -495,7 +494,6 @@ def _iterate_crossings(across: Crossings) -> Iterable[Crossing]:
 
 
 def _crossings_from_rows(rows: list[Crossing]) -> Crossings:
-    """Return rows of crossings as columns."""
     if not rows:
         return no_crossings()
     edge, inner, other, inbound, slot = zip(*rows, strict=True)

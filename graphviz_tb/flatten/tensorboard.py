@@ -66,7 +66,6 @@ def _mark_of(op: str) -> Mark:
 
 
 def _select_pairs(beside: MarkPairs, rows: Bools) -> MarkPairs:
-    """Return some of the pairs."""
     return MarkPairs(beside.mark[rows], beside.host[rows], beside.inward[rows], beside.edges[rows])
 
 

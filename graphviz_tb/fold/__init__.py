@@ -72,7 +72,6 @@ def _build_scopes(graph: Graph, numbered: list[int], moved: Mapping[int, str], o
 
 
 def _series_as_groups(series: list[SeriesRun]) -> list[NewGroup]:
-    """Return series as new groups."""
     return [NewGroup(RowKind.SERIES, run.parent, run.name, run.members) for run in series]
 
 

@@ -296,7 +296,6 @@ def _expand_members(groups: Sequence[NewGroup], members: Sequence[int], stop: se
 
 
 def _find_series_of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> int:
-    """Return the index of the series with a member of this name."""
     series = [index for index, group in enumerate(groups) if group.kind == RowKind.SERIES]
     names = [*hierarchy.name, *(group.name for group in reversed(groups))]  # -1 - i is the name of new group i
     for each in possible_node_names(name):

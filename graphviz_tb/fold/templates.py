@@ -92,7 +92,6 @@ class ColumnRuns:
     stop: Longs
 
     def run_bytes(self, group: int) -> bytes:
-        """Return the run of one group as bytes."""
         return self.values[self.start[group] : self.stop[group]].tobytes()
 
     def concatenate_runs(self, groups: Longs) -> tuple[Longs, Longs]:
@@ -147,7 +146,6 @@ def _group_equal_bytes(columns: Sequence[ColumnRuns]) -> tuple[list[int], Longs]
 
 
 def _equals_head(runs: ColumnRuns, head: Longs) -> Bools:
-    """Return whether each run equals the run of its head."""
     equal: Bools = (runs.stop - runs.start) == (runs.stop - runs.start)[head]
     groups = np.flatnonzero(equal)
     ours, cuts = runs.concatenate_runs(groups)

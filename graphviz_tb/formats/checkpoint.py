@@ -99,8 +99,8 @@ class SortedTable:
             )
         if packed != UNCOMPRESSED:
             raise self.damaged_error("a block is packed in an unknown way", end)
-        told = int.from_bytes(self.data[end + 1 : end + BLOCK_TRAILER_BYTES], "little")
-        if told != masked_crc(self.data[start : end + 1]):
+        stored_crc = int.from_bytes(self.data[end + 1 : end + BLOCK_TRAILER_BYTES], "little")
+        if stored_crc != masked_crc(self.data[start : end + 1]):
             raise self.damaged_error("the checksum of a block is wrong", start)
 
     def read_handle(self, data: bytes, at: int) -> tuple[tuple[int, int], int]:
@@ -119,7 +119,6 @@ class SortedTable:
         raise self.damaged_error("a number has no end", at if data is self.data else 0)
 
     def damaged_error(self, why: str, offset: int) -> MalformedProto:
-        """Return the error for damage at an offset."""
         hint = "copy the checkpoint again; training writes it anew when it saves next"
         return MalformedProto(f"the checkpoint index {self.name} is damaged: {why}", offset=offset, hint=hint)
 
@@ -164,7 +163,6 @@ def read_stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
 
 
 def _data_file_path(index: Path, shard: int, shards: int) -> Path:
-    """Return the path of the file with the values of one shard."""
     return Path(DATA_FILE_NAME.format(prefix=str(index).removesuffix(".index"), shard=shard, shards=shards))
 
 
@@ -251,9 +249,9 @@ def _variable_attributes(message: bytes) -> Iterator[tuple[str, str]]:
     """Yield key and name of each variable that has both."""
     for node in _message_spans(message, 0, len(message), TRACKABLE_NODES_FIELD):
         for first, last in _message_spans(message, *node, ATTRIBUTES_FIELD):
-            told = {piece.number: message[piece.first : piece.last] for piece in wire_fields(message, first, last)}
-            if told.get(CHECKPOINT_KEY_FIELD) and told.get(FULL_NAME_FIELD):
-                yield told[CHECKPOINT_KEY_FIELD].decode(), told[FULL_NAME_FIELD].decode()
+            fields = {piece.number: message[piece.first : piece.last] for piece in wire_fields(message, first, last)}
+            if fields.get(CHECKPOINT_KEY_FIELD) and fields.get(FULL_NAME_FIELD):
+                yield fields[CHECKPOINT_KEY_FIELD].decode(), fields[FULL_NAME_FIELD].decode()
 
 
 def _message_spans(message: bytes, first: int, last: int, number: int) -> Iterator[tuple[int, int]]:

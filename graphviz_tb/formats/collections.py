@@ -28,7 +28,6 @@ def mark_trained(graph: MetaGraphDef) -> None:
 
 
 def _listed_names(collection: CollectionDef) -> Iterator[str]:
-    """Names of the variables of a collection."""
     for value in collection.bytes_list.value:
         try:
             for piece in wire_fields(value):

@@ -69,7 +69,6 @@ class SourceContents:
 
     @property
     def graph_runs(self) -> tuple[str, ...]:
-        """The runs with graphs, in order."""
         runs = (each.entry.run for each in self.found if each.entry.kind != "profile")
         return tuple(dict.fromkeys(run for run in runs if run is not None))
 

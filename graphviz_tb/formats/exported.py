@@ -198,7 +198,6 @@ class ProgramBuilder:
         self._block.weights[value] = weight
 
     def weight_names(self) -> set[str]:
-        """Return the names of all weights."""
         return {weight.name for block in self.blocks.values() for weight in block.weights.values()}
 
     def note_lacking(self, body: str, value: str) -> None:

@@ -76,7 +76,6 @@ def _graph_holder(source: Any, signature: str | None = None) -> Any:
 
 
 def _is_keras_model(source: Any) -> bool:
-    """Return whether an object is a Keras model."""
     return callable(getattr(source, "to_json", None)) and hasattr(source, "layers")
 
 
@@ -175,7 +174,6 @@ def _class_with_article(source: Any) -> str:
 
 
 def _object_name(source: Any) -> str:
-    """Return the name of an object, else that of its class."""
     name = getattr(source, "name", None) or getattr(source, "__name__", None)
     return name if isinstance(name, str) else type(source).__name__
 
@@ -187,7 +185,6 @@ def _identifier_or_f(function: Any) -> str:
 
 
 def _quote_keys(words: Mapping[str, Any]) -> str:
-    """Return the keys, quoted."""
     return ", ".join(map(repr, words))
 
 

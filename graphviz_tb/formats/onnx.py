@@ -238,7 +238,6 @@ class BlockReader:
     # The three kinds of blocks
 
     def read_main(self, graph: GraphValue) -> None:
-        """Add the main graph."""
         for value in graph.inputs:
             if value.name not in self.stored:
                 self.builder.add_input(value.name, value.name, self.kinds[value.name])

@@ -171,7 +171,6 @@ def _weights_in_text(call: str) -> dict[str, str]:
 
 
 def name_form_in_calls(name: str) -> str:
-    """Return the form of a name in calls."""
     return NOT_IN_CALLS.sub("_", name).lower()
 
 
@@ -181,7 +180,6 @@ def has_call_record(node: NodeValue) -> bool:
 
 
 def _modules_of(metadata: Mapping[str, str]) -> tuple[ModuleCall, ...]:
-    """Return the modules in the metadata of a node."""
     if not metadata:
         return ()
     paths, classes = metadata.get(SCOPES_KEY, ""), metadata.get(CLASSES_KEY, "")

@@ -58,7 +58,6 @@ def function_key(node: NodeValue) -> FunctionKey:
 
 
 def graphs_of_node(node: NodeValue) -> Iterator[tuple[str, GraphValue]]:
-    """Yield the graphs in the attributes of a node, by attribute."""
     for attribute in node.attributes:
         if attribute.g is not None:
             yield attribute.name, attribute.g

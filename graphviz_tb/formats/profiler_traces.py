@@ -94,7 +94,6 @@ def _fields_numbered(data: bytes, number: int, around: WireField | None = None) 
 
 
 def _text_field(data: bytes, around: WireField, number: int) -> str:
-    """Return the text field of a message, "" if it has none."""
     found: Any = next(_fields_numbered(data, number, around), None)
     return "" if found is None else data[found.first : found.last].decode("utf-8", "replace")
 
@@ -448,14 +447,12 @@ class TraceFile:
 
     @cached_property
     def steps(self) -> dict[str, RunMetadata]:
-        """The steps by tag."""
         with open_path(self.path, self.options) as opened:
             space = decode_message(opened.data(), XSpace, opened.name, opened.bounded)
             metadata_of = run_metadata_by_step(space, opened.name, opened.bounded)
         return {f"{self.entry.tag}:{step}": metadata for step, metadata in metadata_of.items()}
 
     def step_items(self) -> Iterator[SourceItem]:
-        """Yield an item per step."""
         for tag in self.steps:
             step = tag.rpartition(":")[2]
             number = int(step) if step.isdecimal() else None
@@ -471,7 +468,6 @@ class RunSteps(Mapping[str, Callable[[], RunMetadata]]):
 
     @cached_property
     def loaders(self) -> dict[str, Callable[[], RunMetadata]]:
-        """All loaders by tag."""
         steps = {tag: partial(_return_metadata, step) for file in self.files for tag, step in file.steps.items()}
         return {**self.known, **steps}
 

@@ -115,7 +115,7 @@ def _read_run_metadata_message(how: DecodeFunction, opened: OpenedSource, option
 
     message, size, notices = how(opened, RunMetadata)
     data = message.SerializeToString()
-    graphs = graphs_of_run_metadata(lambda: message, data, size=size, format="RunMetadata")
+    graphs = graphs_of_run_metadata(lambda: message, data, size=size)
     profiles = {"run": lambda: message} if graph_forms_in(data)[1] else {}
     return SourceContents(tuple(graphs), {None: profiles}, notices, opened.name)
 
@@ -170,7 +170,6 @@ def _lazy_read_events(opened: OpenedSource, options: ReadOptions) -> SourceConte
 
 
 def _lazy_read_keras_json(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Read the JSON of a Keras model."""
     from graphviz_tb.keras.model import read_keras_json
 
     return read_keras_json(opened, options)
@@ -198,7 +197,6 @@ def _lazy_read_archive(opened: OpenedSource, options: ReadOptions) -> SourceCont
 
 
 def _lazy_read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Read an ONNX model."""
     from graphviz_tb.formats.onnx import read_onnx
 
     return read_onnx(opened, options)
@@ -304,7 +302,6 @@ def _layers_of_same_run(holding: SourceContents, chosen: SourceItem, graph: Grap
 
 
 def _signature_words(content: GraphContent) -> tuple[str, ...]:
-    """Return words for the signature, if there are several."""
     return (f"signature {content.signature}",) if content.signature and len(content.signatures) > 1 else ()
 
 

@@ -25,9 +25,8 @@ def graphs_of_run_metadata(
     *,
     run: str | None = None,
     tag: str | None = None,
-    size: int = 0,
+    size: int,
     step: int | None = None,
-    format: str = "",
 ) -> Iterator[SourceItem]:
     """Yield an item per form of graph in a RunMetadata, else one for its profile; none for an empty record.
 
@@ -35,7 +34,8 @@ def graphs_of_run_metadata(
     empty records.
     """
     present, profile = graph_forms_in(data)
-    entry = SourceEntry("profile", run=run, tag=tag, step=step, bytes=size or len(data), profile=profile, format=format)
+    size = size or len(data)
+    entry = SourceEntry("profile", run, tag, bytes=size, step=step, profile=profile, format="RunMetadata")
     if not present and profile:
         yield SourceItem(entry, _graphless_content)
     for number, form in enumerate(present):
@@ -105,7 +105,7 @@ def _with_handle_attributes(function: RunMetadata.FunctionGraphs) -> GraphDef:
     for node in made.node:
         # Once per name: only hostile files repeat names.
         if (argument := known.pop(node.name, None)) is not None:
-            complete_argument_attrs(node, argument.attr, HANDLE_ATTRS)
+            complete_argument_attrs(node, argument.attr)
     return made
 
 

@@ -116,7 +116,6 @@ class _ProgramReader:
         self.weights: dict[tuple[int, int], StoredWeight] = {}  # bytes in the file ─▶ the first weight that has them
 
     def build_content(self) -> GraphContent:
-        """Return the graph."""
         first = self.signature.subgraph if self.signature else 0
         if first >= len(self.model.subgraphs):
             raise self._damage_error(f"the signature {self.signature.key!r} has no subgraph" if self.signature else "")

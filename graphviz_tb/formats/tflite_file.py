@@ -185,7 +185,6 @@ class _Table:
         return self._at + offset if offset else None
 
     def has(self, slot: int) -> bool:
-        """Return whether a field is given."""
         return self._place(slot) is not None
 
     def number(self, slot: int, kind: str, default: float = 0) -> Any:
@@ -198,24 +197,20 @@ class _Table:
         )
 
     def table(self, slot: int) -> _Table | None:
-        """Return a table in a field."""
         place = self._place(slot)
         return None if place is None else _Table(self._file, place + self._file.unpack("I", place))
 
     def text(self, slot: int) -> str:
-        """Return a text; "" if there is none."""
         start, length = self.vector(slot, 1)
         self._file.take(length)
         return self._file.data[start : start + length].decode("utf-8", "replace")
 
     def numbers(self, slot: int, kind: str) -> tuple[Any, ...]:
-        """Return a vector of numbers."""
         start, length = self.vector(slot, struct.calcsize("<" + kind))
         self._file.take(length)
         return struct.unpack_from(f"<{length}{kind}", self._file.data, start) if length else NO_VECTOR
 
     def tables(self, slot: int) -> Iterator[_Table]:
-        """Yield the tables of a vector."""
         start, length = self.vector(slot, 4)
         for place in range(start, start + 4 * length, 4):
             yield _Table(self._file, place + self._file.unpack("I", place))

@@ -133,7 +133,6 @@ class ProgramReader:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """The paths of all modules."""
         return frozenset(_as_text(_as_dict(each).get("fqn")) for each in _as_list(self.module.get("module_call_graph")))
 
     def content(self) -> GraphContent:

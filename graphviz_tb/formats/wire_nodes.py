@@ -23,7 +23,6 @@ MAX_CACHED_CONTENT_BYTES = 64  # of a constant that is encoded once
 
 
 def encode_graph(nodes: Iterable[bytes]) -> bytes:
-    """Return a graph of nodes."""
     return b"".join([_field(NODE_FIELD, node) for node in nodes])
 
 
@@ -114,7 +113,6 @@ def _set_list(message: AttrValue, content: Sequence[Any]) -> None:
 
 
 def dtype_attribute(name: str) -> AttrValue:
-    """Return an attribute that is a type."""
     return AttrValue(type=DTYPE_NUMBERS.get(name, 0))
 
 
@@ -126,7 +124,6 @@ def encode_dtype(key: str, name: str) -> bytes:
 
 @lru_cache(maxsize=1024)
 def encode_shape(key: str, sizes: tuple[TensorSize, ...] | None) -> bytes:
-    """Return an attribute that is a shape."""
     made = AttrValue()
     made.shape.SetInParent()
     set_shape(made.shape, sizes)
@@ -145,7 +142,6 @@ def encode_outputs(outputs: tuple[tuple[tuple[TensorSize, ...] | None, str], ...
 
 @lru_cache(maxsize=1024)
 def encode_source(lines: tuple[str, ...]) -> bytes:
-    """Return lines of source as an attribute."""
     made = AttrValue()
     made.list.s.extend(line[:MAX_SOURCE_LINE_LETTERS].encode("utf-8", "replace") for line in lines)
     return _encode_message("_source", made)

@@ -92,7 +92,6 @@ class NodeColumns:
 
     @cached_property
     def op_types(self) -> tuple[str, ...]:
-        """Op types, by number."""
         return tuple(self.op_numbers)
 
     def function_column(self) -> Ints:

@@ -27,7 +27,6 @@ class Skyline:
         self.bottoms = StripHeights(pieces)
 
     def add_rect(self, rect: SkylineRect) -> None:
-        """Add a rectangle."""
         left, top, right, bottom = rect
         self.rights.raise_to(top, bottom, right)
         self.bottoms.raise_to(left, right, bottom)

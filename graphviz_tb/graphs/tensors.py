@@ -184,7 +184,6 @@ def _dtypes_by_definition(definition: NodeDef, known: OpDef) -> Iterator[str]:
 
 
 def _attribute_dtypes(definition: NodeDef, attr: str) -> list[str]:
-    """Return the dtypes in an attribute."""
     if attr not in definition.attr:
         return []
     value = definition.attr[attr]

@@ -94,7 +94,6 @@ def label_loop_arguments(graph: Graph) -> dict[int, str]:
 
 
 def _data_inputs_by_slot(graph: Graph, node: int) -> Iterator[tuple[int, int]]:
-    """Yield the data inputs of a node: slot and source."""
     first, stop = sorted_value_range(graph.target, node, node + 1)
     edges = np.arange(first, stop)[~graph.control[first:stop]]
     return zip(graph.slot[edges].tolist(), graph.source[edges].tolist(), strict=True)

@@ -101,11 +101,10 @@ class MadeOfConstants:
         least = 1 if (of_product or ops & EXPONENTS) and len(behind) == 1 else 2
         return [each for each in behind if numbers_in(self.graph, each) >= least]
 
-    def constants_behind(self, nodes: Iterable[int], seen: set[int] | None = None) -> Iterator[int]:
-        """Return the constants behind the values of some nodes, each once; nodes in `seen` are skipped."""
-        seen = set() if seen is None else seen
-        waiting = [node for node in nodes if self.made[node] and node not in seen]
-        seen.update(waiting)
+    def constants_behind(self, nodes: Iterable[int]) -> Iterator[int]:
+        """Return the constants behind the values of some nodes, each once."""
+        waiting = [node for node in nodes if self.made[node]]
+        seen = set(waiting)
         while waiting:
             node = waiting.pop()
             before = self._before.get(node, ())

@@ -145,7 +145,6 @@ def _layer_class_of_types(types: Collection[str], axes: int = 1) -> str:
 
 
 def _convolution_class(types: Collection[str]) -> str:
-    """Return the class of a layer with convolutions."""
     wide = sorted(op for op in types if op in CONVOLUTION_OPS - DEPTHWISE_OPS)
     if not wide:
         return "DepthwiseConv2D"

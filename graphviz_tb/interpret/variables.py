@@ -96,7 +96,6 @@ LOOKUP_OP = "ResourceGather"
 
 
 def _constant_value_shape(attrs: Attributes) -> Shape:
-    """Return the shape of the value of a constant."""
     if "value" in attrs:
         return shape_from_proto(attrs["value"].tensor.tensor_shape)
     return shape_from_proto(attrs["shape"].shape) if "shape" in attrs else None
@@ -140,7 +139,6 @@ def _table_shape(taken: Shape, indices: Shape) -> Shape:
 
 
 def _stated_output_shape(graph: Graph, node: int, key: str) -> Shape:
-    """Return the shape that a node states for one of its outputs."""
     definition, index = graph.node_def(node), parse_output_number(key.rpartition(":")[2])
     shapes = declared_shapes(definition) if definition is not None else None
     return shapes[index] if shapes and index < len(shapes) else None
@@ -280,7 +278,6 @@ def _handle_dtype(attrs: Attributes) -> str:
 
 
 def _attribute_dtype_name(attrs: Attributes, key: str) -> str:
-    """Return the dtype in an attribute."""
     return _numpy_dtype_name(attrs[key].type) if key in attrs else ""
 
 
@@ -321,7 +318,6 @@ class VariableTable(NamedTuple):
     turned: Mapping[int, Shape]  # nodes that give a weight of an exported program once more, in another shape
 
     def shapes_by_node(self) -> dict[int, Shape]:
-        """Return the shape of each, by the node that makes it."""
         return {each.node: each.shape for each in self.rows} | dict(self.turned)
 
 
@@ -553,7 +549,6 @@ class VariableClassifier:
         return variables
 
     def value_inputs(self, node: int) -> list[int]:
-        """Return the data inputs of a node."""
         return self._sources[self._begin[node] : self._begin[node + 1]]
 
     def is_replica_copy(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:

@@ -230,7 +230,6 @@ class LayerOutputs:
             room -= each * (self.listed[layer] - 1)
 
     def flat_output_number(self, source: LayerOutput) -> int:
-        """Return the number of an output among all outputs of its layer."""
         layer, call, output, *_ = source
         each = len(self.between.gives[layer][0])
         listed = self.listed[layer]
@@ -257,7 +256,6 @@ def _operand_outputs(kind: str, call: Sequence[LayerOutput]) -> list[LayerOutput
 
 
 def _highest_outputs_used(takes: LayerInputs) -> dict[LayerNode, int]:
-    """Return the highest output of each layer that any layer takes."""
     claimed: dict[LayerNode, int] = {}
     room: int = MAX_CLAIMED_OUTPUTS
     for calls in takes.values():
@@ -284,7 +282,6 @@ def _stated_shapes(takes: LayerInputs) -> dict[tuple[LayerNode, int, int], Shape
 
 
 def _common_wrapper_count(one: Sequence[LayerNode], other: Sequence[LayerNode]) -> int:
-    """Return the number of wrappers that two layers have in common."""
     return next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] is not pair[1]),
                 min(len(one), len(other)))  # fmt: skip
 

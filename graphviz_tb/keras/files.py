@@ -189,7 +189,6 @@ def _layer_records(data: bytes, name: str) -> dict[str, LayerJson]:
 
 
 def _parse_record(text: bytes) -> LayerJson:
-    """Parse the JSON of one record; {} if it is damaged."""
     try:
         decoded = text.decode()
         value = {} if is_nested_too_deep(decoded) else json.loads(decoded, object_hook=_unwrap_list)

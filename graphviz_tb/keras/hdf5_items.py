@@ -65,7 +65,6 @@ def _list_items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
 
 
 def _root_attribute(file: Any, name: str) -> str | None:
-    """Return a text attribute of the root; None if it has none of that name."""
     value = file.attrs.get(name)
     return _clean_text(value) if isinstance(value, str | bytes) else None
 

@@ -220,7 +220,6 @@ def _layers_on_cycles(layers: Sequence[LayerNode], takes: LayerInputs, numbers: 
 
 
 def _path_of_call(layer: LayerNode, call: int) -> str:
-    """Return the path of a node for a call of a layer."""
     return f"{layer.path} ({call + 1})" if call else layer.path
 
 
@@ -310,7 +309,6 @@ def _with_compile_settings(root: Known, parsed: Any) -> Known:
 
 
 def _shape_message(shape: Shape) -> TensorShapeProto:
-    """Return a shape as a message."""
     if shape is None:
         return TensorShapeProto(unknown_rank=True)
     return TensorShapeProto(dim=[TensorShapeProto.Dim(size=-1 if dim is None else dim) for dim in shape])

@@ -140,9 +140,9 @@ def _separable_count(config: LayerConfig, inputs: list[KerasDims]) -> int:
     return int(places * many + many * filters + _bias_count(config, filters))
 
 
-def _kept_axes_size(config: LayerConfig, shape: KerasDims, default: int = -1) -> int:
+def _kept_axes_size(config: LayerConfig, shape: KerasDims) -> int:
     """Return the product of the sizes of the axes that a normalisation does not reduce."""
-    axes = config.get("axis", default)
+    axes = config.get("axis", -1)
     return _required_size(
         product_or_unknown([shape[int(axis)] for axis in (axes if isinstance(axes, list | tuple) else [axes])])
     )

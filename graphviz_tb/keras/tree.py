@@ -164,7 +164,6 @@ class LayerNode:
 
     @cached_property
     def output_references(self) -> list[Reference]:
-        """References to the outputs of a model."""
         return list(_listed_references(layer_config(self.json).get("output_layers")))
 
     @cached_property

@@ -58,7 +58,6 @@ class UnreadWeights(Exception):
 
 
 def has_h5py() -> bool:
-    """Return whether h5py is installed."""
     return find_spec("h5py") is not None
 
 

@@ -119,7 +119,6 @@ def _join_by_name(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str
 
 
 def _labelled_path(hierarchy: Hierarchy, row: int) -> str:
-    """Return the path of a row by labels."""
     around = [above for above in hierarchy.ancestors(row) if above and hierarchy.kind[above] not in STACK_KINDS]
     return "/".join(hierarchy.short_label(each) for each in (*around, row) if hierarchy.parent[each] >= 0)
 
@@ -237,7 +236,6 @@ class PathTree:
     below: dict[str, PathTree] = field(default_factory=dict)
 
     def child(self, part: str) -> PathTree:
-        """Return the path extended by a part."""
         if part not in self.below:
             self.below[part] = PathTree((*self.parts, part))
         return self.below[part]
@@ -429,11 +427,9 @@ class InputTracer:
         return zip(self.slot[run].tolist(), self.source[run].tolist(), strict=True)
 
     def source_at(self, node: int, slot: int) -> int:
-        """Return the node at an input; -1 for none."""
         return next((source for number, source in self.sources_by_slot(node) if number == slot), -1)
 
     def type_of_node(self, node: int) -> str:
-        """Return the op type of a node."""
         return self.graph.op_types[int(self.graph.op[node])]
 
     def previous_node(self, node: int) -> int:

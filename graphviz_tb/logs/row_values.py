@@ -119,7 +119,6 @@ def _gather_values(points: Sequence[tuple[TagValues, float, float]], gather: Gat
 
 
 def _root_of_squares(values: Sequence[float]) -> float:
-    """Return the norm of several norms."""
     return sqrt(sum(value * value for value in values))
 
 

@@ -233,7 +233,6 @@ class LoggedSelection:
 
     @cached_property
     def is_logarithmic(self) -> bool:
-        """Return whether the scale is logarithmic."""
         return MEASURES[self.measure].log or (self.measure == "last" and _spans_magnitudes(_all_values(self.tags)))
 
     @cached_property
@@ -266,7 +265,6 @@ class LoggedSelection:
         }
 
     def row_values_of_run(self, tags: Sequence[TagValues], step: int) -> dict[int, RowValue]:
-        """Return the values of one run by row."""
         gather = MEASURES[self.measure].gather
         counted = [tag for tag in tags if gather != "ratio" or tag.join.aspect is MeasuredAspect.GRADIENT]
         median = _median_size(_all_values(counted)) if self.is_logarithmic else 0.0
@@ -288,7 +286,6 @@ class LoggedSelection:
 
 
 def _all_values(tags: Sequence[TagValues]) -> Doubles:
-    """Return the values of all tags in one array."""
     return np.concatenate([tag.value for tag in tags])
 
 

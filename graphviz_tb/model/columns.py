@@ -26,7 +26,6 @@ def freeze_array(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def int32_column(values: Iterable[int] | NDArray[Any]) -> Ints:
-    """Return a read-only int32 column."""
     array = values.astype(np.int32) if isinstance(values, np.ndarray) else np.fromiter(values, np.int32)
     array.setflags(write=False)
     return array

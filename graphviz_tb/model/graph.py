@@ -214,7 +214,6 @@ class Graph:
 
     @property
     def edge_count(self) -> int:
-        """The number of edges."""
         return len(self.source)
 
     def node_def(self, node: int) -> NodeDef | None:

@@ -49,7 +49,6 @@ def runs_of_graph(graph: str | None, graph_runs: Iterable[str | None], runs: Ite
 
 
 def _shared_folders(run: str, other: str) -> int:
-    """Return the number of folders that two runs share."""
     parts = zip(run.split("/"), other.split("/"), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], parts))
 

@@ -96,7 +96,6 @@ class BlobPoints:
     frames: Longs
 
     def sample_ranges(self, point: int) -> list[FileRange]:
-        """Return the byte ranges of the samples of a point."""
         first, stop = self.start[point : point + 2].tolist()
         columns = (self.file[first:stop], self.offset[first:stop], self.length[first:stop])
         return [FileRange(*each) for each in zip(*(column.tolist() for column in columns), strict=True)]

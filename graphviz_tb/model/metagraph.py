@@ -75,7 +75,6 @@ class SmallLevelBundles:
     tensors: Sequence[CarriedTensors]
 
     def carried_tensors(self, number: int) -> CarriedTensors:
-        """Return the distinct tensors of line `number`."""
         return self.tensors[number]
 
     def flat_edges(self, number: int) -> Ints:
@@ -91,7 +90,6 @@ class SingleBundle:
     flat: Ints | None = None
 
     def carried_tensors(self, number: int) -> CarriedTensors:
-        """Return the tensors of the line, for any number."""
         return self.tensors
 
     def flat_edges(self, number: int) -> Ints | None:
@@ -124,7 +122,6 @@ class BundledLine:
 
     @property
     def carried_tensors(self) -> CarriedTensors:
-        """Distinct tensors carried by the edges."""
         return self.bundles.carried_tensors(self.number)
 
     @property
@@ -237,7 +234,6 @@ class DrawingMask:
 
     @property
     def extracted_children(self) -> frozenset[int]:
-        """Positions of all extracted children."""
         return frozenset(self.in_extract) | frozenset(self.out_extract)
 
 

@@ -111,7 +111,6 @@ def owner_row(hierarchy: Hierarchy, path: RowPath) -> int:
 
 
 def child_path(hierarchy: Hierarchy, path: RowPath, child: int) -> RowPath:
-    """Return the path of a child of group `path`."""
     # A path lists only the calls, not the scopes between them.
     return (*path, child) if path[-1] in hierarchy.calls else (*path[:-1], child)
 
@@ -187,7 +186,6 @@ def join_address(names: list[str]) -> str:
 
 
 def _escape_address_part(name: str) -> str:
-    """Escape a name as one part of an address."""
     text = name.replace("::", "::::")
     before = "" if text and text[0] not in ESCAPED_CHARACTERS else NAME_ESCAPE
     return before + text + (NAME_ESCAPE if text and text[-1] in ESCAPED_CHARACTERS else "")

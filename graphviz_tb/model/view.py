@@ -116,7 +116,6 @@ class View:
         return {} if self.skeleton.plain else {wire: self.line_of_wire(wire) for wire in self.drawn_wires()}
 
     def line_of_wire(self, wire: int) -> Metaedge | Bridge:
-        """Return the metaedge or bridge of a wire."""
         edge, bridge = self.skeleton.wires[wire].edge, self.skeleton.wires[wire].bridge
         return self.metagraph.edges[edge] if edge >= 0 else self.metagraph.bridges[bridge]
 

@@ -173,7 +173,6 @@ class FirstPicture:
         return node >= 0 and graph.op_types[graph.op[node]] in DATA_FORWARDING_OPS
 
     def open_group(self, path: RowPath) -> None:
-        """Open one group."""
         self.closed += len(self.metagraph(self.shown_content(path)).core_children()) - 1
         # Its box counted while it was closed.
         self.telling += self.model_box_count(path) - (path not in self.judging and not self.quiet[path[-1]])

@@ -76,7 +76,6 @@ class WeightUses:
 
 
 def _is_in_scope(hierarchy: Hierarchy, row: int) -> bool:
-    """Return whether a stack is in a scope."""
     scope = _group_around_stack(hierarchy, row)
     return scope > 0 and hierarchy.kind[scope] == SCOPE_ROW
 
@@ -159,7 +158,6 @@ def _answering_ops(graph: Graph) -> Bools:
 
 
 def _loop_body_rows(hierarchy: Hierarchy) -> Bools:
-    """Mark the rows in the body of a loop."""
     repeated = np.zeros(len(hierarchy), bool)
     for loop in loop_functions(hierarchy):
         for function in loop.values():

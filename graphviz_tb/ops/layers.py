@@ -69,8 +69,13 @@ def has_layer_role(kind: str, role: LayerRole) -> bool:
 
 
 def classes_with_role(role: LayerRole) -> frozenset[str]:
-    """Return the classes that have a role."""
     return frozenset(kind for kind in LAYER_CLASSES if has_layer_role(kind, role))
+
+
+# Layers that map channels to others with weights of their own; norms and activations only scale.
+WEIGHTED_LAYERS = frozenset(
+    kind for kind in LAYER_CLASSES if layer_row(kind).parameters not in ("", "0") and layer_row(kind).shape != "same"
+)
 
 
 @cache

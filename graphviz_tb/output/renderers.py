@@ -115,7 +115,6 @@ def _render_cytoscape(subject: DrawableGraph, options: PictureOptions) -> bytes:
 
 
 def _render_model_explorer(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    """Write the main graph for Model Explorer."""
     from graphviz_tb.render.exports import model_explorer_json
 
     return model_explorer_json(subject.hierarchy, subject.facts, cast("BaseModel", subject).name)
@@ -129,7 +128,6 @@ def _render_node_data(subject: DrawableGraph, options: PictureOptions) -> bytes:
 
 
 def _render_mermaid(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    """Write the picture as a Mermaid flowchart."""
     from graphviz_tb.render.mermaid import mermaid_text
 
     sheet = subject.picture(_without_paper(options))
@@ -137,7 +135,6 @@ def _render_mermaid(subject: DrawableGraph, options: PictureOptions) -> bytes:
 
 
 def _no_shortfalls(subject: DrawableGraph, options: PictureOptions) -> tuple[Notice, ...]:
-    """Return no notices."""
     return ()
 
 

@@ -59,14 +59,12 @@ def ints_block(name: str, numbers: Iterable[int] | NDArray[Any]) -> DataBlock:
 
 
 def json_block(name: str, value: Any) -> DataBlock:
-    """Return a block of JSON."""
     if isinstance(value, list):
         return json_list_block(name, map(compact_json, value))
     return DataBlock(name, "json", compact_json(value))
 
 
 def json_list_block(name: str, texts: Iterable[bytes]) -> DataBlock:
-    """Return a block with a list of JSON values."""
     # One by one: the names of a deep graph take hundreds of megabytes, which must not be copied.
     data = bytearray(b"[")
     for number, text in enumerate(texts):
@@ -76,7 +74,6 @@ def json_list_block(name: str, texts: Iterable[bytes]) -> DataBlock:
 
 
 def compact_json(value: Any) -> bytes:
-    """Return a value as JSON in one line."""
     # ASCII holds lone surrogates too, as escapes.
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
@@ -92,7 +89,6 @@ class TextTable:
         return self.number.setdefault(text, len(self.number))
 
     def numbered_texts(self) -> list[str]:
-        """Return all texts by their numbers."""
         return list(self.number)
 
 
@@ -110,22 +106,21 @@ def pack_columns(count: int, blocks: NamedColumns, more: Mapping[str, Any] | Non
     >>> pack_columns(1, [("1.step", np.array([7]))])[4:]
     b'{"n":1,"blocks":[{"name":"1.step","type":"i4","count":1,"at":0}]}   \\x07\\x00\\x00\\x00\\x00\\x00\\x00\\x00'
     """
-    told, data, at = [], [], 0
+    entries, data, at = [], [], 0
     exact = {name: list(map(str, array.tolist())) for name, array in blocks if _exceeds_doubles(array)}
     for name, array in blocks:
         kind, held = _as_sent_type(array)
         raw = held.tobytes()
-        told.append({"name": name, "type": kind, "count": int(held.size), "at": at})
+        entries.append({"name": name, "type": kind, "count": int(held.size), "at": at})
         gap = -len(raw) % COLUMN_ALIGNMENT
         data += [raw, bytes(gap)]
         at += len(raw) + gap
-    head = strict_json({**(more or {}), **({"exact": exact} if exact else {}), "n": count, "blocks": told})
+    head = strict_json({**(more or {}), **({"exact": exact} if exact else {}), "n": count, "blocks": entries})
     head += b" " * (-(len(head) + 4) % COLUMN_ALIGNMENT)
     return b"".join([len(head).to_bytes(4, "little"), head, *data])
 
 
 def _exceeds_doubles(array: NDArray[Any]) -> bool:
-    """Return whether some of its integers are no double."""
     if array.dtype.kind not in "iu" or not array.size:
         return False
     return max(-int(np.min(array)), int(np.max(array))) > MAX_SAFE_INTEGER

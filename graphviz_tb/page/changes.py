@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields, replace
@@ -13,17 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.diff.picture.overlay import BAND_PERCENT, DARK, HOLDING_WORDS, LIGHT, Both, Overlay, change_line
-from graphviz_tb.diff.picture.rows import HOLDS_SIGN, EdgesBetween
+from graphviz_tb.diff.picture.rows import HOLDS_SIGN, DrawnNames, EdgesBetween
 from graphviz_tb.diff.report.explain import remarks, verdict
 from graphviz_tb.diff.report.words import KIND_SIGNS, change_facts, program_line_words
 from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.limits import MAX_LISTED_CHANGES, MAX_LISTED_INPUTS, MAX_LISTED_PLACES
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Ints
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW
 from graphviz_tb.model.metagraph import Bridge, Bundles, Metaedge, Metagraph
 from graphviz_tb.model.paint import LegendRow
-from graphviz_tb.model.paths import RowPath, last_segment
+from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints_block, json_block
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
 
 # The list of changes of a page: each with its rows, and with the names in the picture.
 
-NAME_WORDS = re.compile(r"[^\s:,;→()]+")  # possible names in the text of a change
-
 
 class ChangeListing:
     """Makes the entries of the list; `sign` is the sign (added, removed, changed) of each row of the merged graph."""
@@ -48,6 +44,7 @@ class ChangeListing:
     def __init__(self, model: BaseModel, sign: Sequence[str], changes: Comparison) -> None:
         self.model, self.changes = model, changes
         self.sign = sign
+        self.drawn = DrawnNames(model.hierarchy, model.names.index(0))
 
     def change_entry(self, change: Change) -> dict[str, Any]:
         """Return one change, with its consequences and inner changes; `full` has the names of the file."""
@@ -59,9 +56,9 @@ class ChangeListing:
             "sign": KIND_SIGNS[change.kind],
             "kind": change.kind,
             "severity": change.severity,
-            "text": self.with_drawn_names(text),
+            "text": self.drawn.in_text(text),
             "full": text,
-            "facts": [*map(self.with_drawn_names, change_facts(change)), *([line] if line else [])],
+            "facts": [*map(self.drawn.in_text, change_facts(change)), *([line] if line else [])],
             "detail": {key: _text_of_value(value) for key, value in detail.items()},
             "old": change.old,
             "new": change.new,
@@ -79,28 +76,14 @@ class ChangeListing:
             if sign == HOLDS_SIGN and hierarchy.node[row] >= 0 and row in words and row not in known
         ]
         return [
-            {"sign": "~", "text": f"{self.drawn_name(row)}: {words[row]}", "full": hierarchy.name[row], "rows": [row]}
+            {
+                "sign": "~",
+                "text": f"{self.drawn.name_of(row)}: {words[row]}",
+                "full": hierarchy.name[row],
+                "rows": [row],
+            }
             for row in rows[:MAX_LISTED_INPUTS]
         ]
-
-    def with_drawn_names(self, text: str) -> str:
-        """Replace the names of the file in a text by those of the boxes."""
-        names = self.model.names.index(0)
-        return NAME_WORDS.sub(
-            lambda match: self.drawn_name(row) if (row := names.get(match[0])) is not None else match[0], text
-        )
-
-    def drawn_name(self, row: int) -> str:
-        """Return the labels of the boxes around a row and its own, as a path."""
-        hierarchy = self.model.hierarchy
-        parts = []
-        while row > 0 and hierarchy.kind[row] != FUNCTION_ROW:
-            if hierarchy.kind[row] == OP_ROW and hierarchy.graph.mark[hierarchy.node[row]]:
-                parts.append(last_segment(hierarchy.name[row]))  # its label is not a name: "kernel 3×3×1×8"
-            elif hierarchy.kind[row] in (OP_ROW, SCOPE_ROW):
-                parts.append(hierarchy.short_label(row))
-            row = int(hierarchy.parent[row])
-        return "/".join(reversed(parts))
 
     def rows_of_change(self, change: Change) -> list[int]:
         """Return the rows of a change, its other places and its parts in the merged graph, if added or removed."""
@@ -231,12 +214,10 @@ class LegendlessOverlay(Overlay):
     """An overlay without a legend: a page has one legend for all rows."""
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
-        """Return no rows."""
         return []
 
 
 def _without_legend(painter: Overlay) -> LegendlessOverlay:
-    """Return a copy of a painter without its legend."""
     return LegendlessOverlay(**{field.name: getattr(painter, field.name) for field in fields(painter)})
 
 
@@ -272,7 +253,6 @@ class LineStates:
         self._lines: dict[int, tuple[Bundles, bytes]] = {}  # by id of the table: a level can have a million lines
 
     def bits_of_edges(self, edges: Ints) -> int:
-        """Return the combined bits of several edges."""
         bits = self._bits[edges]
         return sum(bit for bit in (EDGES_KEPT, EDGES_ADDED, EDGES_REMOVED) if (bits & bit).any())
 

@@ -21,7 +21,7 @@ from graphviz_tb.graphs.drawing_math import mix_colours
 from graphviz_tb.model.columns import Longs, places_of_runs, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paint import LegendRow, RowFill
+from graphviz_tb.model.paint import RowFill
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES, Theme
@@ -58,7 +58,6 @@ def colouring_blocks(
 
 
 def _colour_in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colouring]:
-    """Return a colouring in each theme."""
     first, *others = THEMES
     painter = make_colouring(hierarchy, facts, scheme, first)
     return [
@@ -97,9 +96,9 @@ def logged_colouring_blocks(hierarchy: Hierarchy, each: Iterable[Facts], table: 
 
 def row_colouring_blocks(hierarchy: Hierarchy, painters: list[Colouring], table: TextTable) -> Iterator[DataBlock]:
     """Yield the blocks of a colouring whose fills do not depend on the rows shown."""
-    told, columns = row_looks(painters, table, range(len(hierarchy)))
+    looks, columns = row_looks(painters, table, range(len(hierarchy)))
     scheme = painters[0].scheme
-    yield json_block(f"colour/{scheme}", told)
+    yield json_block(f"colour/{scheme}", looks)
     yield ints_block(f"colour/{scheme}/rows", np.concatenate(columns))
 
 
@@ -116,7 +115,7 @@ def row_looks(
         return fills.setdefault(looks, len(fills))
 
     def look(row: int, first: RowFill) -> tuple[int, list[int]]:
-        legends = zip(*(_row_legend(painter, row) for painter in painters), strict=True)
+        legends = zip(*(painter.whole_row_legend(row) for painter in painters), strict=True)
         keys = [(rows[0].label, number(*(entry.fill for entry in rows))) for rows in legends]
         drawn = number(first, *(painter.fill_of((row,)) for painter in painters[1:]))  # one number in all themes
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
@@ -142,13 +141,13 @@ def row_looks(
     columns = [np.array(column, np.int64)[by_row] for column in (fill, second, account)]
     columns += _concatenate_lists(entries, by_row)
     order = _legend_ranks([key[1] for key in legend], list(fills), light.hue_order())
-    told = {
+    shared = {
         "fills": [theme_fill_values(pair) for pair in fills],
         "legend": list(legend),
         "order": order,
         "heading": painters[0].heading,
     }
-    return told, tuple(columns)
+    return shared, tuple(columns)
 
 
 def _concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs]:
@@ -160,11 +159,6 @@ def _concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Lo
     held = np.fromiter(chain.from_iterable(lists), np.int64)
     sizes = np.array([len(one) for one in lists], np.int64)
     return prefix_sums(sizes[which]), held[places_of_runs(prefix_sums(sizes)[which], sizes[which])]
-
-
-def _row_legend(painter: Colouring, row: int) -> list[LegendRow]:
-    """Return the entries of the legend for one row."""
-    return [entry for entry in painter.legend_rows([(row,)]) if entry.shape != "rest"]
 
 
 def _legend_ranks(numbers: list[int], fills: list[tuple[RowFill, ...]], hues: tuple[str, ...]) -> list[int]:
@@ -237,11 +231,9 @@ def _faint_line_colour(kind: str, theme: Theme) -> str:
 
 
 def _first_op_row(hierarchy: Hierarchy) -> int:
-    """Return the first row that is an op; 0 if there is none."""
     ops = (hierarchy.node >= 0).nonzero()[0]
     return int(ops[0]) if len(ops) else 0
 
 
 def theme_fill_values(pair: tuple[RowFill, ...]) -> list[Any]:
-    """Return a fill in each theme, as plain values."""
     return [list(FILL_VALUES(fill)) for fill in pair]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 GRAPH_CHOICES = ("run", "tag", "kind", "tag_set")  # they choose one graph of a source
 
 
-def page_of_source(source: Any, page_max: float = 25.0) -> tuple[bytes, str]:
+def page_of_source(source: Any, page_max: float) -> tuple[bytes, str]:
     """Return the page of a source, and a sentence where it shows one of several graphs ("" where it shows all)."""
     from graphviz_tb.api.pipeline import load
 
@@ -29,16 +29,12 @@ def page_of_source(source: Any, page_max: float = 25.0) -> tuple[bytes, str]:
         return load(source, **chosen).render("html", page_max=page_max), said
 
 
-def _page_of_log(source: Any, page_max: float, title: str | None = None) -> bytes | None:
+def _page_of_log(source: Any, page_max: float) -> bytes | None:
     """Return the page of a log that has no graph; None where there is no such log."""
     from graphviz_tb.page.log import log_page_html, name_of_source, open_source_log
 
     log = open_source_log(source)
-    return (
-        None
-        if log is None
-        else log_page_html(log, name_of_source(source) if title is None else title, int(page_max * 1e6))
-    )
+    return None if log is None else log_page_html(log, name_of_source(source), int(page_max * 1e6))
 
 
 def _first_graph(source: Any, options: ReadOptions | None = None) -> tuple[dict[str, Any], str]:

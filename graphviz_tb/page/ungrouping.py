@@ -98,7 +98,6 @@ def add_ungrouped_levels(
 
 
 def _outermost_series(hierarchy: Hierarchy) -> list[int]:
-    """Return the series that are not in another series."""
     rows = np.flatnonzero(hierarchy.kind == SERIES_ROW)
     rows = rows[hierarchy.parent[rows] >= 0]
     single: list[int] = rows[hierarchy.kind[hierarchy.parent[rows]] != SERIES_ROW].tolist()
@@ -197,6 +196,7 @@ class UngroupedWalk:
     rows: list[int] = field(init=False)
     back: dict[int, int] = field(init=False)
     known: dict[RowPath, ArrangedLevel] = field(default_factory=dict)
+    ports: dict[RowPath, dict[int, PortConstraints]] = field(default_factory=dict)
     seen: dict[RowPath, Neighbours] = field(default_factory=dict)
     # In page rows: the levels added, the groups visited on each of them, and the groups around these.
     levels: WalkedLevels = field(default_factory=dict)
@@ -268,28 +268,25 @@ class UngroupedWalk:
             for each in self.earlier
             if each.around.get(there) == around and each.from_page_path(around) in each.known
         ]
-        place = self.placement_key(path, child) if walks else ()
-        return next(
-            (
-                each
-                for each in walks
-                if each.placement_key(each.from_page_path(around), each.from_page_path(there)) == place
-            ),
-            None,
-        )
+        return next((each for each in walks if each.has_in_same_place(around, there, self)), None)
 
-    def placement_key(self, path: RowPath, child: RowPath) -> tuple[object, ...]:
-        """Return the cache key of a child's contents: its lines with their edges, their order, the stacks around it; in
+    def has_in_same_place(self, around: RowPath, there: RowPath, other: UngroupedWalk) -> bool:
+        """Return whether a child of a level, as page paths, is in the same place in another walk."""
+        walks = (self, other)
+        places = [walk.placement(walk.from_page_path(around), walk.from_page_path(there)) for walk in walks]
+        return all(one == same for one, same in zip(*places, strict=True))
+
+    def placement(self, path: RowPath, child: RowPath) -> Iterator[object]:
+        """Yield what a child's contents depend on: its lines with their edges, their order, the stacks around it; in
         page rows."""
         if path not in self.lines:
             self.lines[path] = _lines_by_child(self.known[path][0], self.rows)
-        lines, outside = self.lines[path].get(child[-1], []), self.port_constraints(child)
-        options = self.expander.options
-        against = [runs_backwards(self.expander, child, self.back[row], inbound, options) for row, inbound, *_ in lines]
-        order = [(self.rows[row], inbound) for row, inbound in outside.order]
-        turned = {(self.rows[row], inbound) for row, inbound in outside.turned}
-        stacks = [self.to_page_path(each) for pair in self.expander.stacks_around(child) for each in pair]
-        return lines, against, order, turned, stacks
+        yield (lines := self.lines[path].get(child[-1], []))
+        outside, options = self.port_constraints(child), self.expander.options
+        yield [(self.rows[row], inbound) for row, inbound in outside.order]
+        yield {(self.rows[row], inbound) for row, inbound in outside.turned}
+        yield [self.to_page_path(each) for pair in self.expander.stacks_around(child) for each in pair]
+        yield [runs_backwards(self.expander, child, self.back[row], inbound, options) for row, inbound, *_ in lines]
 
     def add_if_different(
         self, held: LevelStore, path: RowPath, level: Metagraph, skeleton: Skeleton, mark: str, levels: WalkedLevels
@@ -306,7 +303,6 @@ class UngroupedWalk:
         return True
 
     def to_page_path(self, path: RowPath) -> RowPath:
-        """Return a path in page rows."""
         return tuple(self.rows[row] for row in path)
 
     def from_page_path(self, there: RowPath) -> RowPath:
@@ -356,9 +352,10 @@ class UngroupedWalk:
             usual = find_walked_level(self.copied, self.usual, around)
             if usual is None:
                 return True
-            self.seen_usually[around] = _neighbours_by_child(*usual, int)
+            self.seen_usually[around] = _neighbours_by_child(*usual, _child_ports(*usual), int)
         if path not in self.seen:
-            self.seen[path] = _neighbours_by_child(*self.known[path][:2], self.rows.__getitem__)
+            level, skeleton, _ = self.known[path]
+            self.seen[path] = _neighbours_by_child(level, skeleton, self.ports[path], self.rows.__getitem__)
         return self.seen[path].get(there[-1]) != self.seen_usually[around].get(there[-1])
 
     def arranged_level(self, held: LevelStore, path: RowPath) -> ArrangedLevel | None:
@@ -374,7 +371,8 @@ class UngroupedWalk:
                 if len(self.known) == len(self.hierarchy) // ROWS_PER_LEVEL:
                     self.expander.bundle_all_levels()
                 level, outside = self.expander.metagraph(row), self.port_constraints(row)
-                self.known[row] = level, self.arrange(level, outside), outside
+                self.known[row] = level, (skeleton := self.arrange(level, outside)), outside
+                self.ports[row] = _child_ports(level, skeleton)
                 held.count_items(level)
         return self.known[path]
 
@@ -384,13 +382,17 @@ class UngroupedWalk:
         parent = parent_path(self.hierarchy, box)
         if parent is None:
             return PortConstraints()
-        level, skeleton, _ = self.known[parent]
-        position = level.children.index(box[-1])
-        return child_port_constraints(level, skeleton, (position,)).get(position, PortConstraints())
+        return self.ports[parent].get(box[-1], PortConstraints())
 
     def page_key(self, path: RowPath) -> str:
         """Return the key of a level in the page."""
         return level_key(self.to_page_path(path))
+
+
+def _child_ports(level: Metagraph, skeleton: Skeleton) -> dict[int, PortConstraints]:
+    """Return the port constraints of all children of a level, by row."""
+    found = child_port_constraints(level, skeleton, range(len(level.children)))
+    return {level.children[position]: ports for position, ports in found.items()}
 
 
 def _lines_by_child(level: Metagraph, rows: Sequence[int]) -> dict[int, list[ChildLine]]:
@@ -400,12 +402,12 @@ def _lines_by_child(level: Metagraph, rows: Sequence[int]) -> dict[int, list[Chi
     found: dict[int, list[ChildLine]] = {}
     for index, edge in enumerate(level.edges):
         source, target = children[edge.source], children[edge.target]
-        told = index in drawn, (0, 0), _edge_bytes(edge)
-        found.setdefault(source, []).append((rows[target], False, *told))
-        found.setdefault(target, []).append((rows[source], True, *told))
+        line = index in drawn, (0, 0), _edge_bytes(edge)
+        found.setdefault(source, []).append((rows[target], False, *line))
+        found.setdefault(target, []).append((rows[source], True, *line))
     for bridge in level.bridges:
-        told = bridge.drawable, bridge.members, _edge_bytes(bridge)
-        found.setdefault(children[bridge.child], []).append((rows[bridge.other], bridge.inbound, *told))
+        line = bridge.drawable, bridge.members, _edge_bytes(bridge)
+        found.setdefault(children[bridge.child], []).append((rows[bridge.other], bridge.inbound, *line))
     return found
 
 
@@ -414,7 +416,9 @@ def _edge_bytes(line: MetagraphLine) -> bytes:
     return b"" if line.flat_edges is None else line.flat_edges.tobytes()
 
 
-def _neighbours_by_child(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int]) -> Neighbours:
+def _neighbours_by_child(
+    level: Metagraph, skeleton: Skeleton, ports: Mapping[int, PortConstraints], name: Callable[[int], int]
+) -> Neighbours:
     """Return the lines of each child of a level: the row at the other end, whether it is inbound, its numbers of edges,
     whether it is drawn and turned, its members; and their order from left to right."""
     drawn, turned = set(level.core_edges()), {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
@@ -427,7 +431,7 @@ def _neighbours_by_child(level: Metagraph, skeleton: Skeleton, name: Callable[[i
     for index, bridge in enumerate(level.bridges):
         seen = bridge.tensors, bridge.control, bridge.drawable, (-1, index) in turned, *bridge.members
         by_child.setdefault(rows[bridge.child], set()).add((int(name(bridge.other)), bridge.inbound, *seen))
-    for position, outside in child_port_constraints(level, skeleton, range(len(rows))).items():
-        order = [(int(name(row)), inbound, at) for at, (row, inbound) in enumerate(outside.order)]
-        by_child.setdefault(rows[position], set()).update(order)
+    for row, outside in ports.items():
+        order = [(int(name(other)), inbound, at) for at, (other, inbound) in enumerate(outside.order)]
+        by_child.setdefault(int(name(row)), set()).update(order)
     return by_child

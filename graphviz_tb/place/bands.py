@@ -178,5 +178,4 @@ def _line_end_rooms(
 
 
 def item_ranks(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
-    """Return the part and the rank of each item."""
     return {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}

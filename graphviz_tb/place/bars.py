@@ -73,7 +73,6 @@ def branch_bars(view: View, widths: Sequence[int]) -> dict[int, BranchBar]:
 
 
 def item_places(skeleton: Skeleton) -> dict[int, int]:
-    """Return the place of each item in its rank."""
     return {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
 
 

@@ -71,14 +71,12 @@ def _box_name(node: NodeLabel) -> BoxName:
 
 
 def _full_box_name(node: NodeLabel) -> str:
-    """Return the full name of a box."""
     name = replace_unsafe_characters(node.label)
     name = name if name.strip() else f"“{name}”"
     return f"{name} {node.badge}" if node.kind == "series" and node.badge else name
 
 
 def _max_box_width(node: NodeLabel) -> int:
-    """Return the largest width of a box."""
     return MAX_OP_WIDTH if _outline_kind(node) == "op" else MAX_SCOPE_WIDTH
 
 

@@ -155,7 +155,6 @@ def _item_thicknesses(skeleton: Skeleton, strokes: Sequence[WireStroke]) -> list
 
 
 def _main_path_items(skeleton: Skeleton) -> set[int]:
-    """Return the items on the main paths."""
     return {item for wire in skeleton.spine for item in skeleton.wires[wire].chain}
 
 

@@ -467,7 +467,6 @@ def _note_lines(view: View) -> list[Text]:
 
 
 def _note_identities(view: View) -> dict[int, LineIdentity]:
-    """Return the identities of the annotations in notes."""
     undrawn, annotations = StubIdentities(view), view.metagraph.annotations
     indices = [index for note in view.words.notes for index in note.annotations]
     # Child by child, as `StubIdentities` caches them: a note has one stub of each of many boxes.

@@ -192,18 +192,15 @@ def _straight_runs(points: Sequence[Point]) -> list[Segment]:
 
 
 def _squared_length(run: Segment) -> int:
-    """Return the squared length of a run."""
     return (run[1][0] - run[0][0]) ** 2 + (run[1][1] - run[0][1]) ** 2
 
 
 def _segment_bounds(run: Segment) -> SkylineRect:
-    """Return the bounding rectangle of a run."""
     (ax, ay), (bx, by) = run
     return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
 
 
 def _label_rect(middle: Point, size: tuple[int, int]) -> SkylineRect:
-    """Return the rectangle of a label."""
     left, top = middle[0] - size[0] // 2, middle[1] - size[1] // 2
     return left, top, left + size[0], top + size[1]
 

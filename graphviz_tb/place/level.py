@@ -59,7 +59,6 @@ def loose_boxes(skeleton: Skeleton) -> list[int]:
 
 
 def _single_box_parts(skeleton: Skeleton) -> list[int]:
-    """Return the parts of one box each."""
     return [
         number
         for number, part in enumerate(skeleton.parts)
@@ -129,7 +128,6 @@ def _separate_at_ports(
 
 
 def _wires_by_waypoint(skeleton: Skeleton) -> dict[int, list[int]]:
-    """Return the wires that share a waypoint, by waypoint."""
     users: dict[int, list[int]] = {}
     for number, wire in enumerate(skeleton.wires):
         for item in wire.chain[1:-1]:

@@ -33,7 +33,6 @@ class FlowTurn:
         return (self.width, self.height) if self.runs_vertically else (self.height, self.width)
 
     def to_screen(self, point: Point) -> Point:
-        """Return a point on the screen."""
         across, along = point
         if self.direction in ("BT", "RL"):
             along = self.height - along

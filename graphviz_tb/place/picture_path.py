@@ -7,7 +7,7 @@ not change; only their lines become straight.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from graphviz_tb.graphs.traversal import topological_order
@@ -111,24 +111,23 @@ def _end_node(
     return paths.node_number((number, item), 1 if item < view.skeleton.children and item not in group.below else 0)
 
 
+Reached = tuple[int, int, int, int]  # boxes with data results, boxes, load, wires on main paths of levels
+
+
 def _longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWire]:
     """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
-    through the most boxes; then with the greatest load; then along the main paths of the levels; then the first."""
-    own = [set(group.view.skeleton.spine) for group in groups]
+    through the most boxes; then with the greatest load; then along the main paths of the levels; then the first.
+
+    It enters a group where most boxes follow: what an encoder gives joins the decoder from the side.
+    """
+    order = list(reversed(topological_order(paths.below)))
+    best, onward = _best_onward(paths, groups, order, set())
+    ports = _ports_by_group(paths)
+    most = {group: max([best[port][:2] for port in entered]) for group, entered in ports.items()}
+    late = {port for group, entered in ports.items() for port in entered if best[port][:2] < most[group]}
+    if late:
+        best, onward = _best_onward(paths, groups, order, late)
     count = len(paths.boxes)
-    fed = {target for steps in paths.steps for _, target, carries in steps if carries > 0}
-    best = [(0, box, 0, 0) for box in paths.boxes]
-    onward: list[tuple[SpineWire, int] | None] = [None] * count
-    # Backwards from the ends: by node the best of all paths from it, (boxes with data results, boxes, load, wires on
-    # main paths of levels).
-    for node in reversed(topological_order(paths.below)):
-        box = paths.boxes[node]
-        for (number, wire), target, carries in paths.steps[node]:
-            data, boxes, carried, kept = best[target]
-            gives = box if carries > 0 else -box if node in fed else 0
-            reached = data + gives, boxes + box, carried + abs(carries), kept + (wire in own[number])
-            if onward[node] is None or reached > best[node]:
-                best[node], onward[node] = reached, ((number, wire), target)
     current = max(range(count), key=lambda node: best[node], default=-1)
     steps: list[SpineWire] = []
     while current >= 0:
@@ -138,3 +137,39 @@ def _longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWi
         steps.append(ahead[0])
         current = ahead[1]
     return steps
+
+
+def _ports_by_group(paths: DataPaths) -> dict[int, list[int]]:
+    """Return the nodes of the ports at which data enters each open group."""
+    nodes = list(paths.numbers)
+    ports: dict[int, dict[int, None]] = {}
+    for steps in paths.steps:
+        for (number, _), target, carries in steps:
+            group = nodes[target][0]
+            if carries > 0 and group > number and paths.steps[target]:  # parents come before children
+                ports.setdefault(group, {})[target] = None
+    return {group: list(entered) for group, entered in ports.items()}
+
+
+def _best_onward(
+    paths: DataPaths, groups: Sequence[OpenGroup], order: Sequence[int], late: Container[int]
+) -> tuple[list[Reached], list[tuple[SpineWire, int] | None]]:
+    """Return by node the best of all paths from it, and its first wire with where that leads; none leads to a node in
+    `late`. `order` has targets before sources."""
+    own = [set(group.view.skeleton.spine) for group in groups]
+    fed = {target for steps in paths.steps for _, target, carries in steps if carries > 0}
+    best = [(0, box, 0, 0) for box in paths.boxes]
+    onward: list[tuple[SpineWire, int] | None] = [None] * len(paths.boxes)
+    for node in order:
+        box = paths.boxes[node]
+        for (number, wire), target, carries in paths.steps[node]:
+            if target in late:
+                continue
+            data, boxes, carried, kept = best[target]
+            gives = box if carries > 0 else -box if node in fed else 0
+            reached = data + gives, boxes + box, carried + abs(carries), kept + (wire in own[number])
+            if onward[node] is None or reached > best[node]:
+                best[node], onward[node] = reached, ((number, wire), target)
+        if paths.steps[node] and onward[node] is None:  # it only leads to late ports
+            best[node] = (-len(paths.boxes), 0, 0, 0)
+    return best, onward

@@ -115,7 +115,6 @@ def _dot_graph_attributes(scene: Scene, theme: Theme, caption: Caption) -> dict[
 
 
 def _texts_by_box(scene: Scene) -> dict[int, list[Text]]:
-    """Return the texts in each box."""
     by_box: dict[int, list[Text]] = {}
     for text in scene.texts:
         if text.inside:
@@ -179,7 +178,6 @@ def _dot_edge(route: Route, scene: Scene, theme: Theme) -> Any:
 
 
 def _web_end_node(scene: Scene, end: int) -> str:
-    """Return the node at which a line of a web ends."""
     return f"p{-1 - end}" if end < 0 else f"c{end}" if scene.boxes[end].open else f"b{end}"
 
 

@@ -62,7 +62,6 @@ class Typeface:
 
     @property
     def units_per_em(self) -> int:
-        """Units of an em."""
         return int(self._font["head"].unitsPerEm)
 
     @property
@@ -77,7 +76,6 @@ class Typeface:
         return self._font["hhea"].ascent, self._font["hhea"].descent
 
     def glyph_advance(self, glyph: int) -> int:
-        """Return the advance of a glyph, in units."""
         return self._advances[glyph]
 
     def subset_font(self, glyphs: Iterable[int]) -> bytes:

@@ -106,7 +106,6 @@ def _layout_script() -> str:
 
 
 def style_sheet(logs: bool = False) -> str:
-    """Return the style sheet."""
     return viewer_source("style.css") + (viewer_source("logs/style.css") if logs else "")
 
 

@@ -154,7 +154,6 @@ def _encode_compact(value: Any) -> bytes:
 
 
 def group_rows(hierarchy: Hierarchy) -> list[int]:
-    """Return the rows that have children."""
     return np.flatnonzero(hierarchy.kind != RowKind.OP).tolist()
 
 
@@ -200,7 +199,6 @@ class RowEntries:
         )
 
     def kind_word(self, row: int) -> str:
-        """Return the kind of a row."""
         return "call" if row in self.hierarchy.calls else JSON_KINDS[self.kind[row]]
 
     def row_content(self, row: int) -> JsonObject:
@@ -331,7 +329,6 @@ def _level_values(metagraph: Metagraph, more: JsonObject) -> JsonObject:
 
 
 def _metaedge_values(edge: Metaedge, rows: Sequence[int]) -> JsonObject:
-    """Return one metaedge between `rows`."""
     return {"from": rows[edge.source], "to": rows[edge.target], **_carried_values(edge)}
 
 

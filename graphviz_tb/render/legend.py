@@ -71,7 +71,6 @@ class LegendBlock:
 
     @property
     def column_width(self) -> int:
-        """The width of one column of rows."""
         longest = max(text_width(text, OP_FONT_PX) for entry in self.entries for text in (entry.label, entry.more))
         sample = (
             SAMPLE_WIDTH + SAMPLE_GAP if any(entry.sample for entry in self.entries) or len(self.entries) > 1 else 0

@@ -137,7 +137,6 @@ def draw_web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
 
 
 def _web_end_point(scene: Scene, end: int) -> DrawingPoint:
-    """Return where a line of a web ends."""
     if end < 0:
         port = scene.ports[-1 - end]
         return port.x, port.y
@@ -146,7 +145,6 @@ def _web_end_point(scene: Scene, end: int) -> DrawingPoint:
 
 
 def straight_line(start: DrawingPoint, end: DrawingPoint, pen: Pen) -> Curve:
-    """Return a straight line."""
     return Curve((("M", start), ("L", end)), pen=pen)
 
 

@@ -99,7 +99,6 @@ def _mermaid_line(scene: Scene, source: int, target: int, control: bool) -> str:
 
 
 def _is_in_group(scene: Scene, group: int, box: int) -> bool:
-    """Return whether a box is a group or in it."""
     while box >= 0:
         if box == group:
             return True

@@ -39,7 +39,6 @@ def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[
 
 
 def _networkx_attributes(hierarchy: Hierarchy, row: int) -> dict[str, Any]:
-    """Return the attributes of one node."""
     node = int(hierarchy.node[row])
     return {
         "name": hierarchy.name[row],

@@ -32,13 +32,19 @@ PAPER_INK = replace(
 
 
 def compose_figure(scene: Scene, paint: Paint, caption: Caption, options: PictureOptions) -> Drawing:
-    """Return the figure, as wide as asked unless its text would be larger or smaller than usual."""
+    """Return the figure, exactly as wide as asked: with white on both sides where its text would be larger than usual.
+
+    It is wider only if its text would be smaller than usual.
+    """
     plain = replace(scene, boxes=tuple(replace(box, openable=False) for box in scene.boxes))
     line = paper_units(options)[0] - 2 * FIGURE_MARGIN
     drawing = compose(plain, replace(paint, theme=PAPER_INK), caption, options.legend, FIGURE_MARGIN, line)
-    wanted = (options.width_mm or TEXT_WIDTH_MM) * POINTS_PER_MM / drawing.width
-    tallest = TEXT_HEIGHT_MM * POINTS_PER_MM / drawing.height
-    return replace(drawing, points=max(MIN_UNIT_POINTS, min(MAX_UNIT_POINTS, wanted, tallest)))
+    wide, tall = ((side or TEXT_WIDTH_MM) * POINTS_PER_MM for side in (options.width_mm, TEXT_HEIGHT_MM))
+    points = max(MIN_UNIT_POINTS, min(MAX_UNIT_POINTS, tall / drawing.height))
+    aside = max(0, int(wide / points) - drawing.width) // 2
+    parts = tuple(replace(part, at=(part.at[0] + aside, part.at[1])) for part in drawing.parts)
+    width = drawing.width + 2 * aside
+    return replace(drawing, parts=parts, width=width, points=max(MIN_UNIT_POINTS, wide / width))
 
 
 def paper_units(options: PictureOptions) -> tuple[int, int]:
@@ -49,3 +55,12 @@ def paper_units(options: PictureOptions) -> tuple[int, int]:
     """
     units = POINTS_PER_MM / MIN_UNIT_POINTS
     return int((options.width_mm or TEXT_WIDTH_MM) * units), int(TEXT_HEIGHT_MM * units)
+
+
+def width_of_units(units: int) -> int:
+    """Return how many millimetres a figure of so many units needs.
+
+    >>> width_of_units(340)
+    84
+    """
+    return round(units * MIN_UNIT_POINTS / POINTS_PER_MM)

@@ -66,7 +66,6 @@ class PdfFonts:
         return font, glyph
 
     def run_width(self, font: int, glyphs: list[int]) -> float:
-        """Return the width of a run, in em."""
         face = self.faces[font]
         return sum(face.glyph_advance(glyph) for glyph in glyphs) / face.units_per_em
 
@@ -142,7 +141,6 @@ def _unicode_map(used: dict[int, str]) -> str:
 
 
 def _compressed_stream(data: bytes, more: str = "") -> bytes:
-    """Return a compressed stream."""
     packed = zlib.compress(data, 9)
     return f"<</Length {len(packed)}/Filter/FlateDecode{more}>>\nstream\n".encode() + packed + b"\nendstream"
 
@@ -207,7 +205,6 @@ def _moved_operators(origin: DrawingPoint, operators: Iterable[str], scale: floa
 
 
 def _shape_operators(primitive: Primitive, drawing: Drawing, fonts: PdfFonts) -> Iterator[str]:
-    """Yield the operators of one primitive."""
     match primitive:
         case Rectangle(fill=fill, pen=pen):
             yield from _paint_operators(_rect_path(primitive), fill, pen)
@@ -308,7 +305,6 @@ def _pdf_path(steps: tuple[PathStep, ...]) -> str:
 
 
 def _step_end(command: str, numbers: tuple[float, ...], before: DrawingPoint) -> DrawingPoint:
-    """Return where a step ends."""
     if command == "H":
         return numbers[0], before[1]
     if command == "V":

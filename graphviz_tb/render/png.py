@@ -63,7 +63,6 @@ def with_software(file: bytes) -> bytes:
 
 
 def _png_chunk(kind: bytes, body: bytes) -> bytes:
-    """Return one chunk of a file."""
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 

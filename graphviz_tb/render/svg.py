@@ -222,7 +222,6 @@ def _translation(offset: tuple[float, float]) -> str:
 
 
 def _shape_element(primitive: Primitive) -> str:
-    """Return one primitive."""
     match primitive:
         case Rectangle(x, y, width, height, radius, fill, pen):
             shape = _rectangle_attributes(x, y, width, height, radius)
@@ -279,7 +278,6 @@ def _path_data(steps: tuple[PathStep, ...]) -> str:
 
 
 def _spaced_numbers(values: tuple[float, ...]) -> str:
-    """Return numbers separated by spaces."""
     return " ".join(map(_short_number, values))
 
 

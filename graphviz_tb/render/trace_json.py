@@ -80,7 +80,6 @@ def _memory_events(profile: Profile, shift: int, processes: dict[str, int]) -> I
 
 
 def _name_events(processes: dict[str, int], threads: dict[tuple[int, str, int], int]) -> Iterator[TraceEvent]:
-    """Yield the names of processes and threads."""
     for device, process in processes.items():
         yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": _valid_unicode(device)}}
         yield {"ph": "M", "name": "process_sort_index", "pid": process, "args": {"sort_index": process}}

@@ -193,7 +193,6 @@ class RowFinder:
         return index
 
     def _opening_rows(self, root: int) -> list[int]:
-        """Return the rows below `root` that open."""
         return [row for row in range(root + 1, int(self.hierarchy.end[root])) if self.hierarchy.can_open(row)]
 
     def find_each(self, patterns: Iterable[str]) -> Iterator[list[RowPath]]:

@@ -77,7 +77,6 @@ class PiecewiseResponse(Response):
 
 
 def refusal_response(refused: RefusedRequest) -> Response:
-    """Return the response for a refused request."""
     return Response(
         strict_json({**refused.more, "error": refused.error, "hint": refused.hint}),
         refused.status,
@@ -137,7 +136,6 @@ async def cached_bytes_response(request: Request, make: Callable[[], bytes], kin
 
 
 def _path_and_query(request: Request) -> tuple[str, str]:
-    """Return the path and the query of a request."""
     return request.url.path, request.url.query
 
 

@@ -67,11 +67,11 @@ class ServedGraphs:
         self,
         source: str,
         memory: int,
-        told: SendEvent,
+        send: SendEvent,
         drawing: Settings,
         tags: Callable[[], Collection[str]] = tuple,
     ) -> None:
-        self.source, self._memory, self._told, self._drawing, self._tags = source, memory, told, drawing, tags
+        self.source, self._memory, self._send, self._drawing, self._tags = source, memory, send, drawing, tags
         self.listed: dict[str, ListedGraph] = {}
         self.entries: tuple[SourceEntry, ...] = ()  # all entries of the source, traced steps too
         self._next = 0
@@ -88,7 +88,7 @@ class ServedGraphs:
         try:
             entries: tuple[SourceEntry, ...] = ()
             if runs is None or runs:
-                entries = await Job(list_entries, self.source, runs).result(lambda *told: None)
+                entries = await Job(list_entries, self.source, runs).result(lambda *event: None)
             self.error = None
         except NotLoaded as error:
             entries, self.error = (), error
@@ -128,7 +128,6 @@ class ServedGraphs:
             one.task = asyncio.create_task(self.load_page(one))
 
     def cancel_loading(self, one: ListedGraph) -> None:
-        """Stop loading a graph."""
         if one.state == "reading" and one.task is not None:
             one.task.cancel()
             self.set_state(one, "cancelled")
@@ -178,7 +177,6 @@ class ServedGraphs:
         return await found.joins_of_tags(self._tags())
 
     def runs_of(self, one: ListedGraph, runs: Iterable[str]) -> list[str]:
-        """Return the runs that log what is in a graph."""
         with_graphs = [entry.run for entry in self.entries if entry.kind != "profile"]
         return runs_of_graph(one.entry.run, with_graphs, runs)
 
@@ -191,7 +189,7 @@ class ServedGraphs:
     async def load_page(self, one: ListedGraph) -> None:
         def report(stage: str, done: int, total: int | None) -> None:
             one.stage, one.done, one.total = stage, done, total
-            self._told("progress", {"graph": one.id, **one.progress_values()})
+            self._send("progress", {"graph": one.id, **one.progress_values()})
 
         async with self._room:
             version = one.version
@@ -223,7 +221,7 @@ class ServedGraphs:
 
     def set_state(self, one: ListedGraph, state: LoadState) -> None:
         one.state, one.stage = state, ""
-        self._told("progress", {"graph": one.id, **one.progress_values()})
+        self._send("progress", {"graph": one.id, **one.progress_values()})
 
     def forget_page(self, one: ListedGraph) -> None:
         self._pages.pop(one.id, None)

@@ -51,7 +51,6 @@ def parse_ids(text: str, what: str = "series") -> list[int]:
 
 
 def is_id(word: str) -> bool:
-    """Return whether a word is an id."""
     return word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS
 
 

@@ -211,7 +211,6 @@ def _bind_socket(settings: Settings) -> socket.socket:
 
 
 def _server_address(settings: Settings) -> str:
-    """Return the address of the page."""
     here = socket.gethostname()
     host = {"0.0.0.0": here, "::": here, "127.0.0.1": "localhost"}.get(settings.host, settings.host)
     host = f"[{host}]" if ":" in host else host

@@ -46,7 +46,6 @@ DrawnColumns = tuple[tuple[str, NDArray[Any]], ...]  # the drawn points of a ser
 
 
 def _drawn_bytes(drawn: DrawnColumns) -> int:
-    """Return the bytes of the drawn columns of a series."""
     return sum(column.nbytes for _, column in drawn)
 
 
@@ -255,10 +254,6 @@ class ServedSource:
     def joined_names(self) -> dict[str, None]:
         """Return the names that can be joined with nodes: tags, and variables of embeddings."""
         return dict.fromkeys((*self.tag_names().values(), *self.embeddings.variable_names().values()))
-
-    def all_series(self, kind: str | None = None) -> list[Series]:
-        """Return every series, of one kind or of all."""
-        return [series for series in self.logged.series if kind in (None, series.kind)]
 
     def series_of_id(self, number: int) -> Series:
         """Return a series by its id, without its columns if they were dropped. Raises `RefusedRequest`."""

@@ -47,7 +47,6 @@ class Settings:
 
 
 def new_token() -> str:
-    """Return a random token."""
     return token_urlsafe(TOKEN_BYTES)
 
 

@@ -81,7 +81,6 @@ def check_stdin_once(sources: Iterable[Any]) -> None:
 
 
 def _is_same_file(path: Path, file: os.stat_result) -> bool:
-    """Return whether a path leads to this file."""
     with suppress(OSError):
         return os.path.samestat(path.stat(), file)
     return False

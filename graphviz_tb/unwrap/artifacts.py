@@ -92,7 +92,6 @@ class GraphInputs:
 
 
 def _count_input_strings(inputs: Iterable[Iterable[str]]) -> Counter[str]:
-    """Count the uses of each input string."""
     return Counter(chain.from_iterable(inputs))
 
 

@@ -51,19 +51,17 @@ def _input_output_index(tensor: str) -> int:
 
 
 def tensor_inputs(node: NodeDef) -> list[str]:
-    """Return the inputs that are tensors."""
     return without_control_inputs(node.input)
 
 
 def without_control_inputs(inputs: Iterable[str]) -> list[str]:
-    """Return the inputs that are not control inputs."""
     return [each for each in inputs if not each.startswith("^")]
 
 
-def complete_argument_attrs(argument: NodeDef, attrs: Mapping[str, AttrValue], keys: Iterable[str]) -> None:
-    """Copy missing attributes to an argument node; other nodes stay unchanged."""
+def complete_argument_attrs(argument: NodeDef, attrs: Mapping[str, AttrValue]) -> None:
+    """Copy the attributes of a resource that an argument node lacks; other nodes stay unchanged."""
     if argument.op in FUNCTION_ARGUMENT_OPS:
-        for key in keys:
+        for key in HANDLE_ATTRS:
             if key in attrs and key not in argument.attr:
                 argument.attr[key].CopyFrom(attrs[key])
 
@@ -122,11 +120,11 @@ class InlinedNode:
     node: NodeDef
     read: tuple[str, ...]
     inputs: tuple[str, ...]
-    told: Mapping[str, AttrValue] = field(default_factory=dict)
+    added_attrs: Mapping[str, AttrValue] = field(default_factory=dict)
 
     def with_inputs(self, inputs: tuple[str, ...]) -> InlinedNode:
         """Return a copy with different inputs."""
-        return self if inputs == self.inputs else InlinedNode(self.node, self.read, inputs, self.told)
+        return self if inputs == self.inputs else InlinedNode(self.node, self.read, inputs, self.added_attrs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +151,9 @@ class InliningBudget:
         return self.waits.take(count)
 
 
-def body_of_nodes(nodes: Iterable[NodeDef], results: tuple[str, ...] = ()) -> GraphBody:
-    """Return nodes as a body."""
+def body_of_nodes(nodes: Iterable[NodeDef]) -> GraphBody:
     by_name = {node.name: node for node in nodes}
-    return GraphBody(by_name, {name: tuple(node.input) for name, node in by_name.items()}, results=results)
+    return GraphBody(by_name, {name: tuple(node.input) for name, node in by_name.items()})
 
 
 def body_of_function(function: FunctionDef) -> GraphBody:
@@ -220,7 +217,7 @@ def append_block_nodes(block: InlinedBlock, nodes: Any) -> None:
         made.CopyFrom(placed.node)
         made.name = name
         made.input[:] = placed.inputs
-        for key, value in placed.told.items():
+        for key, value in placed.added_attrs.items():
             made.attr[key].CopyFrom(value)
 
 
@@ -242,7 +239,7 @@ class InliningFrame:
     waiting: int = 0
     sources: dict[str, str] = field(default_factory=dict)  # argument → node of its tensor
     controls: dict[str, str] = field(default_factory=dict)  # argument → control input, cached
-    told: dict[str, dict[str, AttrValue]] = field(default_factory=dict)
+    added_attrs: dict[str, dict[str, AttrValue]] = field(default_factory=dict)
 
     def final_node_name(self, text: str) -> str:
         """Return the final name of the node that an input string refers to."""
@@ -305,7 +302,6 @@ class CallInliner:
 
     @property
     def next_call(self) -> NodeDef | None:
-        """The call to inline next; None if there is none."""
         last = self.frames[-1]
         return None if last.call is None else last.body.nodes[last.call]
 
@@ -329,14 +325,12 @@ class CallInliner:
         return None if frame is None else frame.body.nodes[local]
 
     def has_attribute(self, name: str, key: str) -> bool:
-        """Return whether a node has an attribute."""
         frame, local = self.places[name]
-        return key in frame.body.nodes[local].attr or key in frame.told.get(local, {})
+        return key in frame.body.nodes[local].attr or key in frame.added_attrs.get(local, {})
 
     def set_attribute(self, name: str, key: str, value: AttrValue) -> None:
-        """Set an attribute of a node."""
         frame, local = self.places[name]
-        frame.told.setdefault(local, {})[key] = value
+        frame.added_attrs.setdefault(local, {})[key] = value
 
     def inline_call(self, body: GraphBody) -> None:
         """Replace the call by a body. Nodes whose names are taken get a number."""
@@ -409,7 +403,7 @@ class CallInliner:
     def _inlined_node(self, frame: InliningFrame, name: str, translate: InputTranslation) -> InlinedNode:
         inputs = frame.body.inputs[name]
         made = translate.translate_inputs(inputs) if inputs and len(self.frames) > 1 else inputs
-        return InlinedNode(frame.body.nodes[name], inputs, made, frame.told.get(name, {}))
+        return InlinedNode(frame.body.nodes[name], inputs, made, frame.added_attrs.get(name, {}))
 
     def _all_effects(self) -> Iterator[str]:
         *around, last = self.frames

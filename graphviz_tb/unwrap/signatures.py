@@ -188,7 +188,6 @@ def _signature_result_name(name: str) -> str:
 
 
 def _argument_shape(node: NodeDef) -> tuple[int, ...] | None:
-    """Return the shape attribute of an argument; None if it has none."""
     if "shape" not in node.attr or node.attr["shape"].shape.unknown_rank:
         return None
     return tuple(int(dim.size) for dim in node.attr["shape"].shape.dim)
@@ -215,7 +214,6 @@ class MetaGraphProgram:
 
     @cached_property
     def main_body(self) -> GraphBody:
-        """The main graph."""
         return body_of_nodes(self.whole.node)
 
     @property

@@ -132,7 +132,7 @@ export class Colouring {
    * @param {number[]} rows @param {Set<string>} lettered */
   measuredRows(rows, lettered) {
     const legend = this.legend(rows);
-    const cut = !this.measured && legend.at(-1)?.shape === "rest";
+    const cut = !this.measured && legend.some((/** @type {any} */ row) => row.shape === "rest");
     const changed = (/** @type {any} */ one, /** @type {any} */ more) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, more);
     const fitted = (/** @type {any} */ row) => (lettered.has(row.fill.badge) ? row : changed(row, { fill: changed(row.fill, { badge: "" }) }));
     return { legend: legend.map(fitted), every: cut ? this.legend(rows, Infinity).map(fitted) : null };
@@ -251,13 +251,14 @@ export class Colouring {
   categoryLegend(rows, most) {
     const found = new Set();
     for (const row of rows) for (const entry of this.legendOf(row)) found.add(entry);
-    const shown = [...found].sort((a, b) => this.told.order[a] - this.told.order[b]);
-    const out = shown.slice(0, most).map((at) => {
+    const shown = [...found].sort((a, b) => this.told.order[a] - this.told.order[b]).map((at) => {
       const [label, fill] = this.told.legend[at];
       return new layout.LegendRow(label, this.fills[this.side][fill]);
     });
-    if (shown.length > most) out.push(new layout.LegendRow(`+${shown.length - most} more`, out[0].fill, "rest"));
-    return out;
+    const plain = shown.filter((row) => !row.fill.hued); // has no category, or no value: never left out
+    const hued = shown.filter((row) => row.fill.hued);
+    const rest = hued.length > most ? [new layout.LegendRow(`+${hued.length - most} more`, hued[0].fill, "rest")] : [];
+    return [...hued.slice(0, most), ...rest, ...plain];
   }
 
   /** The values that a ramp names, each once. */

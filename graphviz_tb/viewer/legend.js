@@ -19,7 +19,7 @@ export class Legend {
 
   draw() {
     const { every } = this.app.view.paint;
-    const rows = !every ? this.app.view.paint.legend : this.isWhole ? every : this.app.view.paint.legend.slice(0, -1);
+    const rows = !every ? this.app.view.paint.legend : this.isWhole ? every : this.app.view.paint.legend.filter((/** @type {any} */ one) => one.shape !== "rest");
     const told = Object.assign(Object.create(layout.Paint.prototype), this.app.view.paint, { legend: rows });
     const shapes = layout.shapes(layout.legend(this.app.view.picture.scene, told).map(translatedLegend));
     const found = shapes.filter((/** @type {any} */ one) => one.width <= 340).pop() ?? shapes[0];

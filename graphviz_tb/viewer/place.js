@@ -4006,23 +4006,16 @@ function _end_node(paths, groups, number, index, end, inner) {
   return paths.node_number([number, item], (((item < view.skeleton.children) && !group.below.has(item)) ? 1 : 0));
 }
 function _longest_path(paths, groups) {
-  let own, count, fed, best, onward, node, box, number, wire, target, carries, data, boxes, carried, kept, gives, reached, current, steps, ahead;
-  own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
-  count = paths.boxes.length;
-  fed = (() => { const out = new Set(); for (const steps of paths.steps) for (const [_, target, carries] of steps) if ((carries > 0)) { out.add(target); } return out; })();
-  best = (() => { const out = []; for (const box of paths.boxes) { out.push([0, box, 0, 0]); } return out; })();
-  onward = py_repeat([null], count);
-  for (node of py_reversed(topological_order(paths.below))) {
-    box = paths.boxes.at(node);
-    for ([[number, wire], target, carries] of paths.steps.at(node)) {
-      [data, boxes, carried, kept] = best.at(target);
-      gives = ((carries > 0) ? box : (fed.has(node) ? -box : 0));
-      reached = [(data + gives), (boxes + box), (carried + Math.abs(carries)), (kept + own.at(number).has(wire))];
-      if (((onward.at(node) == null) || (py_compare(reached, best.at(node)) > 0))) {
-        [best[node], onward[node]] = [reached, [[number, wire], target]];
-      }
-    }
+  let order, best, onward, ports, most, late, count, current, steps, ahead;
+  order = [...py_reversed(topological_order(paths.below))];
+  [best, onward] = _best_onward(paths, groups, order, new Set());
+  ports = _ports_by_group(paths);
+  most = (() => { const out = new Map(); for (const [group, entered] of ports.entries()) { out.set(group, py_max((() => { const out = []; for (const port of entered) { out.push(best.at(port).slice(0, 2)); } return out; })())); } return out; })();
+  late = (() => { const out = new Set(); for (const [group, entered] of ports.entries()) for (const port of entered) if ((py_compare(best.at(port).slice(0, 2), most.get(group)) < 0)) { out.add(port); } return out; })();
+  if (late.size) {
+    [best, onward] = _best_onward(paths, groups, order, late);
   }
+  count = paths.boxes.length;
   current = py_max(py_range(count), {key: (node) => best.at(node), default: -1});
   steps = [];
   while ((current >= 0)) {
@@ -4034,6 +4027,45 @@ function _longest_path(paths, groups) {
     current = ahead[1];
   }
   return steps;
+}
+function _ports_by_group(paths) {
+  let nodes, ports, steps, number, _, target, carries, group;
+  nodes = [...paths.numbers.keys()];
+  ports = new Map();
+  for (steps of paths.steps) {
+    for ([[number, _], target, carries] of steps) {
+      group = nodes.at(target)[0];
+      if (((carries > 0) && (group > number) && paths.steps.at(target).length)) {
+        py_setdefault(ports, group, new Map()).set(target, null);
+      }
+    }
+  }
+  return (() => { const out = new Map(); for (const [group, entered] of ports.entries()) { out.set(group, [...entered.keys()]); } return out; })();
+}
+function _best_onward(paths, groups, order, late) {
+  let own, fed, best, onward, node, box, number, wire, target, carries, data, boxes, carried, kept, gives, reached;
+  own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
+  fed = (() => { const out = new Set(); for (const steps of paths.steps) for (const [_, target, carries] of steps) if ((carries > 0)) { out.add(target); } return out; })();
+  best = (() => { const out = []; for (const box of paths.boxes) { out.push([0, box, 0, 0]); } return out; })();
+  onward = py_repeat([null], paths.boxes.length);
+  for (node of order) {
+    box = paths.boxes.at(node);
+    for ([[number, wire], target, carries] of paths.steps.at(node)) {
+      if (py_in(target, late)) {
+        continue;
+      }
+      [data, boxes, carried, kept] = best.at(target);
+      gives = ((carries > 0) ? box : (fed.has(node) ? -box : 0));
+      reached = [(data + gives), (boxes + box), (carried + Math.abs(carries)), (kept + own.at(number).has(wire))];
+      if (((onward.at(node) == null) || (py_compare(reached, best.at(node)) > 0))) {
+        [best[node], onward[node]] = [reached, [[number, wire], target]];
+      }
+    }
+    if ((paths.steps.at(node).length && (onward.at(node) == null))) {
+      best[node] = [-paths.boxes.length, 0, 0, 0];
+    }
+  }
+  return [best, onward];
 }
 
 // place.picture
@@ -5321,6 +5353,15 @@ class Axis {
     this.log = log;
   }
 }
+function _axis_between(low, high, log) {
+  if ((low > high)) {
+    return (log ? new Axis(0.1, 1.0, true) : new Axis(0.0, 1.0));
+  }
+  if ((low < high)) {
+    return new Axis(low, high, log);
+  }
+  return (log ? new Axis((low / 2), (high * 2), true) : new Axis((low - ((Math.abs(low) / 2) || 0.5)), (high + ((Math.abs(high) / 2) || 0.5))));
+}
 function pad_axis(of_, share = 0.05) {
   let more;
   if (of_.log) {
@@ -5595,6 +5636,7 @@ const exported = {
   join_address: join_address,
   escape_address_part: _escape_address_part,
   pad_axis: pad_axis,
+  axis_between: _axis_between,
   axis_ticks: axis_ticks,
   axis_time_ticks: axis_time_ticks,
   format_duration: format_duration,

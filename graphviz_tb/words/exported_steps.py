@@ -50,12 +50,9 @@ AXES = ("dim", "axes", "axis")
 class ExportedSteps(TensorFlowSteps):
     """Finds the steps of nodes of an exported program."""
 
-    def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        """Return the steps of one node."""
-        if node not in self._found:
-            steps = [self._step(self.op_of(node), node), self._fused_activation(node)]
-            self._found[node] = tuple(step for step in steps if step is not None)
-        return self._found[node]
+    def _find_steps(self, node: int) -> tuple[LayerStep, ...]:
+        steps = [self._step(self.op_of(node), node), self._fused_activation(node)]
+        return tuple(step for step in steps if step is not None)
 
     def _step(self, op: str, node: int) -> LayerStep | None:
         name = plain_op_name(op)
@@ -101,14 +98,15 @@ class ExportedSteps(TensorFlowSteps):
                 return list(value.list.i) if value.HasField("list") else [int(value.i)]
         return []
 
-    def reshaped_sizes(self, node: int) -> list[int]:
+    def _find_reshaped_sizes(self, op: str, node: int) -> list[int]:
         """Return the sizes to which an op brings a tensor of three axes, from its arguments, else from its output.
 
         Exporters merge heads and batch: the three axes are then steps, heads and size.
         """
-        op = self.op_of(node)
+        if not has_role(op, Role.REARRANGE):
+            return []
         gives, takes = self._sizes(node), self._input_sizes(node, 0)
-        if not has_role(op, Role.REARRANGE) or len(takes) not in (0, 3):
+        if len(takes) not in (0, 3):
             return []
         stated = self._numbers(node, RESHAPED) or (self._joined_sizes(node) if is_size_input(op, 1) else [])
         if len(stated) == 3 and (not takes or takes[2] == prod(stated[1:])):

@@ -5,7 +5,7 @@ All come from shapes of weights, attributes and constants. Unproven facts are le
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
+    DILATION_BLOCK_OPS,
     EMBEDDING_LOOKUP_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
@@ -27,7 +28,6 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.table import equal_op
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -127,6 +127,8 @@ class TensorFlowSteps:
         self.hierarchy = hierarchy
         self.graph = hierarchy.graph
         self._found: dict[int, tuple[LayerStep, ...]] = {}
+        self._inputs: dict[int, tuple[tuple[int, OutputOf], ...]] = {}
+        self._reshaped: dict[int, list[int]] = {}
 
     @cached_property
     def shapes(self) -> dict[int, Shape]:
@@ -134,13 +136,13 @@ class TensorFlowSteps:
         return dict(self.graph.meaning.shapes())
 
     def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        """Return the steps of one node."""
-        if not self._telling[self.graph.op[node]]:
-            return ()
         if node not in self._found:
-            step = self._step(self.op_of(node), node)
-            self._found[node] = () if step is None else (step,)
+            self._found[node] = self._find_steps(node)
         return self._found[node]
+
+    def _find_steps(self, node: int) -> tuple[LayerStep, ...]:
+        step = self._step(self.op_of(node), node) if self._telling[self.graph.op[node]] else None
+        return () if step is None else (step,)
 
     @cached_property
     def _telling(self) -> list[bool]:
@@ -173,12 +175,15 @@ class TensorFlowSteps:
 
     # ---- inputs ----
 
-    def inputs_of(self, node: int) -> Iterator[tuple[int, OutputOf]]:
-        """Yield the data inputs of a node: the slot of each and where it comes from."""
-        graph, begins = self.graph, self.hierarchy.first_input_edge
-        for edge in range(int(begins[node]), int(begins[node + 1])):
-            if not graph.control[edge]:
-                yield int(graph.slot[edge]), (int(graph.source[edge]), int(graph.key[edge]))
+    def inputs_of(self, node: int) -> tuple[tuple[int, OutputOf], ...]:
+        """Return the data inputs of a node: the slot of each and where it comes from."""
+        if node not in self._inputs:
+            graph, begins = self.graph, self.hierarchy.first_input_edge
+            edges = slice(int(begins[node]), int(begins[node + 1]))
+            ports = zip(graph.source[edges].tolist(), graph.key[edges].tolist(), strict=True)
+            each = zip(graph.slot[edges].tolist(), ports, graph.control[edges].tolist(), strict=True)
+            self._inputs[node] = tuple([(slot, port) for slot, port, control in each if not control])
+        return self._inputs[node]
 
     def _users_of(self, node: int) -> list[int]:
         order, start = self.hierarchy.edges_by_source
@@ -201,7 +206,6 @@ class TensorFlowSteps:
         return node
 
     def op_of(self, node: int) -> str:
-        """Return the type of a node."""
         return str(self.graph.op_types[self.graph.op[node]])
 
     def formula_step(self, formula: str, node: int) -> LayerStep | None:
@@ -229,7 +233,12 @@ class TensorFlowSteps:
 
     def reshaped_sizes(self, node: int) -> list[int]:
         """Return the sizes to which an op reshapes a tensor, -1 for unknown ones; [] for any other op."""
-        return self.constant_input(node, 1) if self.op_of(node) in RESHAPE_OPS else []
+        if node not in self._reshaped:
+            self._reshaped[node] = self._find_reshaped_sizes(self.op_of(node), node)
+        return self._reshaped[node]
+
+    def _find_reshaped_sizes(self, op: str, node: int) -> list[int]:
+        return self.constant_input(node, 1) if op in RESHAPE_OPS else []
 
     def _constant(self, node: int, most: int) -> list[Any]:
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
@@ -292,7 +301,6 @@ class TensorFlowSteps:
         return False
 
     def _multiples(self, port: OutputOf) -> set[OutputOf]:
-        """Return a tensor and the tensors of which it is a multiple."""
         seen = {port}
         while (
             self.formula_op(port[0]) in SCALED_OPS and len(inner := self.tensors_into(port[0])) == 1 and len(seen) < 4
@@ -413,15 +421,13 @@ class TensorFlowSteps:
         return self.weight_source(source) if source >= 0 else -1
 
     def blocks_before(self, node: int) -> list[int]:
-        """Return the blocks into which TensorFlow takes an image apart to spread a kernel over it; [] for no such."""
+        """Return the dilation of a convolution whose image is cut into blocks; [] if it is not."""
         source = self.image_source(node)
-        return (
-            self.constant_input(source, 1) if source >= 0 and equal_op(self.op_of(source)) == "SpaceToBatchND" else []
-        )
+        return self.constant_input(source, 1) if source >= 0 and self.op_of(source) in DILATION_BLOCK_OPS else []
 
     def _is_padded(self, node: int) -> bool:
         source = self.image_source(node)
-        return source >= 0 and self.op_of(source) in ("Pad", "PadV2", "MirrorPad", "SpaceToBatchND")
+        return source >= 0 and self.op_of(source) in ("Pad", "PadV2", "MirrorPad", *DILATION_BLOCK_OPS)
 
     def _transposed_step(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
         definition = self.graph.node_def(node)

@@ -144,6 +144,8 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
     node_labels = (*view.node_labels, *view.functions)
     notes = _shared_notes(view)
     beside = _stubs_by_child(view, {index for note in notes for index in note.annotations})
+    if printed and not limit:  # a figure counts nothing that it does not show
+        beside = [[] for _ in beside]
     links = _links_of_open(view)
     return LevelWords(
         seconds=tuple(_box_second_line(node, len(links[position])) for position, node in enumerate(node_labels)),

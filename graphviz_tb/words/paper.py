@@ -70,6 +70,7 @@ class PaperWords:
         self.graph = hierarchy.graph
         self.steps = _steps_of_hierarchy(hierarchy)
         self._known = hierarchy.paper_words  # one first picture is laid out several times
+        self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
 
     def of(self, row: int) -> str | None:
         """Return the words for a row; "" if a paper writes none, None if nothing is known."""
@@ -101,11 +102,23 @@ class PaperWords:
 
     def _trains(self, row: int) -> bool:
         """Return whether a row is, or is in, a group added by training."""
-        how = self.hierarchy.how
-        return row > 0 and any(how[each] == TRAINING_ORIGIN for each in (*self.hierarchy.ancestors(row), row))
+        return row > 0 and bool(self._training_rows[row])
+
+    @cached_property
+    def _training_rows(self) -> Bools:
+        """Rows of groups added by training, and rows in them."""
+        mask = np.zeros(len(self.hierarchy), bool)
+        for row in np.flatnonzero(self.hierarchy.how == TRAINING_ORIGIN).tolist():
+            mask[row : self.hierarchy.end[row]] = True
+        return mask
 
     def _words(self, row: int) -> str | None:
         """Return the words for a row, None if a paper does not describe its parts."""
+        if row not in self._described:
+            self._described[row] = self._describe(row)
+        return self._described[row]
+
+    def _describe(self, row: int) -> str | None:
         stack = sole_stack(self.hierarchy, row)
         if stack >= 0 and is_stack(self.hierarchy, stack):
             return self._stack_words(stack)
@@ -338,8 +351,8 @@ class PaperWords:
         return sorted(self.hierarchy.calls)
 
     def _node_steps(self, node: int) -> tuple[LayerStep, ...]:
-        row = int(self.hierarchy.row_of_node[node])
-        layer = self._layer_steps(row) if row >= 0 and self.graph.layers else None
+        row = int(self.hierarchy.row_of_node[node]) if self.graph.layers else -1
+        layer = self._layer_steps(row) if row >= 0 else None
         return self.steps.steps_of(node) if layer is None else layer
 
     def _block(self, nodes: Ints) -> Block:
@@ -374,12 +387,14 @@ class PaperWords:
         joins: tuple[frozenset[int], ...] = ()
         multiplies: list[frozenset[frozenset[int]]] = []
         weights: dict[int, int] = {}
+        averages = False
         # Equal depths by the words, so that the order of the file says nothing.
         for number in order:
             node = nodes[number]
             ways = [near.get(place[source], frozenset()) for source in sources[number]]
             reached = frozenset().union(*ways)
             op = self.steps.op_of(node)
+            averages |= op in MEAN_OPS
             for step in made.get(node, ()):
                 if step.kind not in LANDMARKS:
                     steps.append(step)
@@ -399,7 +414,6 @@ class PaperWords:
             elif op in MULTIPLY_OPS and len(inner := self.steps.tensors_into(node)) == 2:
                 fed = (near.get(place.get(source, -1), frozenset()) for source, _ in inner)
                 multiplies.append(frozenset(fed))
-        averages = any(self.steps.op_of(node) in MEAN_OPS for node in nodes)
         return Block(tuple(steps), before, joins, self._split_heads(nodes), tuple(multiplies), averages)
 
     def _split_heads(self, nodes: Sequence[int]) -> tuple[tuple[int, int], ...]:

@@ -30,13 +30,12 @@ MOST_KERNEL = 64  # of the sizes that a kernel is tried with
 class PyTorchSteps(TensorFlowSteps):
     """Finds the steps of nodes of a trace."""
 
-    def steps_of(self, node: int) -> tuple[LayerStep, ...]:
-        """Return the steps of one node."""
+    def _find_steps(self, node: int) -> tuple[LayerStep, ...]:
         name = self.op_of(node).removeprefix("aten::").removesuffix("_")
         slots = {slot: source for slot, (source, _) in self.inputs_of(node)}
         try:
             step = self._step_of(name, node, slots)
-        except (KeyError, IndexError, ValueError, StopIteration):  # a trace that records less
+        except (KeyError, IndexError, ValueError):  # a trace that records less
             step = UNKNOWN_STEP if name in CONVOLUTIONS or name in RECURRENT else None
         return () if step is None else (step,)
 
@@ -147,7 +146,7 @@ class PyTorchSteps(TensorFlowSteps):
         ways = 2 if both else 1
         # Projections have one more weight for each layer, and another size of results.
         each = 4 if self._label(slots[weights + 1]) in TRUE_WORDS else 2
-        if sum(1 for _ in self.inputs_of(slots[weights])) != each * layers * ways:
+        if len(self.inputs_of(slots[weights])) != each * layers * ways:
             return UNKNOWN_STEP
         units = self._units(node, slots[0], layers * ways, ways)
         cell = f"bi {name.upper()}" if both else name.upper()
@@ -167,7 +166,7 @@ class PyTorchSteps(TensorFlowSteps):
     def _parameter(self, node: int) -> int:
         """Return a number for the parameter that a node reads: equal for each read of one parameter."""
         while self.op_of(node) == "aten::t":
-            node = next(self.inputs_of(node))[1][0]
+            node = self.inputs_of(node)[0][1][0]
         path = self.graph.name[node].rpartition("/")[0]
         return self.parameters.setdefault(path, len(self.parameters)) if self.op_of(node) == "prim::GetAttr" else -1
 

@@ -13,7 +13,7 @@ from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.formatting import plural_noun
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.measure import NODE_FONT_PX, group_thousands, text_width
+from graphviz_tb.model.measure import NODE_FONT_PX, SMALL_FONT_PX, WORDS_DOT, elide_text, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import (
     RowPath,
@@ -42,6 +42,7 @@ from graphviz_tb.words.paper import PaperWords
 LABEL_KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED_NAME = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 NAME_ROOM_PX = 156  # of a name in the widest box
+NARROW_NAME_PX, NARROW_WORDS_PX = 84, 76  # of the two lines of a box in a narrow figure
 # The signs of sums and of products; an op of PyTorch in place has `_` behind its name.
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
@@ -53,7 +54,7 @@ class NodeLabels:
 
     `second(path)` is the second line that a picture wants, None for the usual one. Labels that are not `placed` have no
     address. `alone`: stacks show one member, and a group that holds only a stack is drawn as that stack. `printed`: for
-    a figure to print, with one word for a module.
+    a figure to print, with one word for a module; `narrow`: for one with little room.
     """
 
     def __init__(
@@ -63,12 +64,14 @@ class NodeLabels:
         placed: bool = True,
         alone: bool = False,
         printed: bool = False,
+        narrow: bool = False,
     ) -> None:
         self.hierarchy = hierarchy
         self.second = second
         self.placed = placed
         self.alone = alone
         self.printed = printed
+        self.narrow = narrow
         self.ops = OpCounter(hierarchy)
         self.nameless = _has_nameless_ops(hierarchy)
         self.paper = PaperWords(hierarchy)
@@ -107,6 +110,9 @@ class NodeLabels:
             kind, badge = "scope", ""
         first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
         label, second = (second, name) if first else (name, second)
+        if self.narrow:
+            label = elide_text(label, NARROW_NAME_PX, NODE_FONT_PX)
+            second = first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
@@ -116,7 +122,7 @@ class NodeLabels:
             second="" if second.casefold() == label.casefold() else second,
             # Words say more of a fold than the number of its parts.
             badge=badge if kind == "series" or usual == self.op_count_text(row) else "",
-            openable=hierarchy.can_open(row) and hierarchy.sole_op(row) < 0,
+            openable=not self.printed and hierarchy.can_open(row) and hierarchy.sole_op(row) < 0,
             connected=bool(hierarchy.connected[like]),
             member=self.box_kind(members[0]) if members else "scope",
             about=self.left_out(row, usual, said),
@@ -138,7 +144,9 @@ class NodeLabels:
 
     def says_more(self, row: int, name: str, words: str) -> bool:
         """Return whether the words of a paper come before a name: a framework counted the name, and they have room."""
-        if not self.paper.tells_layers(row) or text_width(words, NODE_FONT_PX) > NAME_ROOM_PX:
+        if not self.paper.tells_layers(row) or text_width(words, NODE_FONT_PX) > (
+            NARROW_NAME_PX if self.narrow else NAME_ROOM_PX
+        ):
             return False
         return is_counted_name(name)
 
@@ -184,7 +192,6 @@ class NodeLabels:
         return self.type_of_node(int(self.hierarchy.node[row])).rpartition("::")[2]
 
     def type_of_node(self, node: int) -> str:
-        """Return the type of a node."""
         graph = self.hierarchy.graph
         return str(graph.op_types[graph.op[node]])
 
@@ -299,6 +306,17 @@ def _module_class(label: str) -> str:
     """
     found = MODULE.fullmatch(label)
     return found[1] if found else ""
+
+
+def first_words(text: str, limit: int, size: int) -> str:
+    """Return as many of the words between dots and commas as fit `limit` pixels, whole ones from the left.
+
+    >>> first_words("3 layers · 594 k each", 76, 10), first_words("12 544 → 1024 → 1024, ReLU", 76, 10)
+    ('3 layers', '')
+    """
+    while text and text_width(text, size) > limit:
+        text = max((text.rpartition(mark)[0] for mark in (WORDS_DOT, ", ", " | ")), key=len)
+    return text
 
 
 def _printed_name(label: str) -> str:

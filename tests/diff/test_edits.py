@@ -15,8 +15,11 @@ from graphviz_tb import load
 from graphviz_tb.commands import _run_command_line
 from graphviz_tb.diff import assert_same, diff
 from graphviz_tb.diff.baseline import lines_of
+from graphviz_tb.diff.changes.edits import scope_replacement
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.formats.reading import read_source
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import Rename, Setting, Sides
 from graphviz_tb.proto import GraphDef
 from tests.diff.apply import apply
 from tests.diff.pairs import FIXTURES, shuffled
@@ -216,3 +219,11 @@ def test_lines_for_git_name_the_function_that_a_node_is_in() -> None:
         function.node_def.add(name="inner", op="Relu")
     heads = [line.split(" ")[:2] for line in lines_of(made).splitlines()]
     assert heads == [["a", "f"], ["b", "g"], ["c", "Relu"], ["f::inner", "Relu"], ["g::inner", "Relu"]]
+
+
+def test_a_replaced_scope_keeps_the_weights_that_show_it() -> None:
+    name = Change("renamed", "rename", "both/memory", "memory", 1, Rename("both", ""))
+    weights = (Sides("8×24", "8×32"),)
+    change = Change("changed", "op", "both/memory", "memory", 2, Setting("op", "GRU", "LSTM", weights=weights))
+    replaced = scope_replacement(name, change, ("GRU", "LSTM"))
+    assert replaced.setting == change.setting

@@ -132,6 +132,15 @@ def test_an_edit_is_said_in_few_changes(pair: str, most: int) -> None:
     assert len(list(changes)) <= most
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_weights_that_are_shared_no_longer_are_an_edit_beside_another(turned: bool) -> None:
+    untied, other = (load(members("decoder")[f"{edit}.pt2"]) for edit in ("untied", "silu"))
+    text = (diff(other, untied) if turned else diff(untied, other)).explain()
+    own, shared = "its own", "shared with Decoder/Embedding[embed]"
+    assert f"Linear[head]  weights {' → '.join((shared, own) if turned else (own, shared))}" in text
+    assert "SiLU" in text
+
+
 @pytest.mark.parametrize("pair", SAME)
 def test_a_rebuild_and_what_an_exporter_folds_anyway_are_the_same(pair: str) -> None:
     assert not list(edited(pair))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+import tbgraph
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.comparison import _entries_old_to_new
 from graphviz_tb.diff.ledger import LedgerEntry, add_open_changes, balance_ledger
@@ -126,6 +127,12 @@ def test_an_edit_of_the_training_is_told_beside_one_of_the_model(clipped: bool, 
     changes = diff(step(), edited(step(clipped, decayed)))
     told = {change.new for change in changes}
     assert told == {"m/more", *(["clip"] if clipped else []), *(["decay"] if decayed else [])}
+
+
+def test_a_diff_writes_nothing_into_its_graphs() -> None:
+    models = tbgraph.load(step()), tbgraph.load(edited(step(clipped=True, decayed=True)))
+    first = diff(*models).to_json()
+    assert diff(*models).to_json() == first
 
 
 def test_a_prefix_with_an_edit_in_it_is_a_move_and_the_edit() -> None:

@@ -152,7 +152,24 @@ def test_a_group_that_holds_a_change_bears_no_sign() -> None:
 def test_title_and_verdict() -> None:
     told = _draw_comparison(diff(chain("A", "B"), chain("A", "C"))).render("svg").decode()
     assert ">old → new<" in told
-    assert "1 change: 1 changed · 2 ops" in told
+    assert "n1: B → C · 2 ops" in told
+
+
+def many_layers(*ops: str) -> GraphDef:
+    """Twelve equal layers of some ops, one after the other."""
+    made = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
+    for number in range(12):
+        for op in ops:
+            made.node.add(name=f"net/layer_{number}/{op}", op=op, input=[made.node[-1].name])
+    return made
+
+
+def test_many_layers_with_one_change_are_one_box_that_says_it() -> None:
+    told = _draw_comparison(
+        diff(many_layers("MatMul", "BiasAdd", "Relu"), many_layers("MatMul", "BiasAdd", "Tanh", "Relu"))
+    )
+    assert "+ Tanh" in [text.full for text in told.scene.texts]
+    assert sum("layer" in box.title for box in told.scene.boxes) == 1
 
 
 def test_another_optimizer_is_said_at_its_group() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from graphviz_tb.diff import diff
 from tests.diff.networks import EDITS, Form, blocks_of, edited, network
+from tests.diff.test_causes import graph
 from tests.effort import part
 
 PLAIN = Form()
@@ -74,7 +75,99 @@ def test_an_edit_is_told_beside_another_form(key: str) -> None:
         luck = random.Random(f"{key} {seed}")
         before, after = blocks_of(seed), blocks_of(seed)
         kind = luck.choice(EDITS)
-        place, word = edited(after, kind, 0, luck)
+        place, word = edited(after, kind, luck.randrange(len(after.activation)), luck)
         old, new = network(before, PLAIN), network(after, replace(PLAIN, **{key: True}))
         result = diff(old, new)
         assert is_told(result, place, word, 0), (seed, kind, place, word, result.explain())
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("apart", ["", "beside another width"])
+def test_frozen_weights_are_one_change(turned: bool, apart: str) -> None:
+    blocks = blocks_of(1)
+    forms = [PLAIN, replace(PLAIN, frozen=True, width=16 if apart else PLAIN.width)]
+    old, new = (network(blocks, form) for form in (forms[::-1] if turned else forms))
+    (frozen,) = (change for change in diff(old, new) if change.severity == "op")
+    values = ["constants", "variables"] if turned else ["variables", "constants"]
+    assert [frozen.detail[key] for key in ("key", "old", "new")] == ["weights", *values]
+
+
+def test_an_edit_of_one_of_several_equal_layers_is_told_beside_theirs() -> None:
+    # three layers with the same edit; in the second one another op changed too
+    old = ["x Placeholder", *(f"m/{name}/Relu Relu m/{name}/MatMul" for name in "abc"), "m/b/act Sigmoid m/b/Relu"]
+    old += ["m/a/MatMul MatMul x", "m/b/MatMul MatMul m/a/Relu", "m/c/MatMul MatMul m/b/act"]
+    new = [line.replace("/Relu Relu", "/Relu Elu").replace("act Sigmoid", "act Tanh") for line in old]
+    said = sorted((change.detail["old"], change.detail["new"]) for change in diff(graph(*old), graph(*new)))
+    assert said == [("Relu", "Elu"), ("Sigmoid", "Tanh")]
+
+
+def sized(batch: int | None, *, width: int = 6, op: str = "Relu") -> Any:
+    """x ─▶ its shape, a list of sizes with the batch, a fill ─▶ a layer; of a known batch these are constants."""
+    lines = ["x Placeholder", "m/first=0 Const", f"m/width={width} Const"]
+    if batch is None:
+        lines += ["m/Shape Shape x", "m/Slice StridedSlice m/Shape m/first m/first m/first",
+                  "m/Pack Pack m/Slice m/width", "m/zeros Fill m/Pack m/first"]  # fmt: skip
+    else:
+        lines += ["m/Pack Const", "m/zeros Const"]
+    made = graph(*lines, "m/Reshape Reshape x m/Pack", f"m/act {op} m/Reshape", "m/sum AddV2 m/act m/zeros")
+    for size in (-1 if batch is None else batch, 12):
+        made.node[0].attr["shape"].shape.dim.add(size=size)
+    for node in made.node:
+        if node.op in ("StridedSlice", "Pack"):
+            node.attr["T"].type = 3
+        if node.op == "Const" and batch and node.name in ("m/Pack", "m/zeros"):
+            node.attr["value"].Clear()
+            tensor = node.attr["value"].tensor
+            sizes = [2] if node.name == "m/Pack" else [batch, width]
+            tensor.dtype = 3 if node.name == "m/Pack" else 1
+            node.attr["dtype"].type = tensor.dtype
+            for size in sizes:
+                tensor.tensor_shape.dim.add(size=size)
+            tensor.int_val.extend([batch, width] if tensor.dtype == 3 else [])
+            tensor.float_val.extend([0.0] if tensor.dtype == 1 else [])
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_a_known_batch_makes_constant_follows_from_it(turned: bool) -> None:
+    def told(old: Any, new: Any) -> list[str]:
+        result = diff(new, old).inverse() if turned else diff(old, new)
+        return sorted(f"{change.detail.get('key')} {change.detail.get('new')}" for change in result)
+
+    assert told(sized(None), sized(8)) == ["batch size 8"]
+    assert told(sized(None), sized(8, op="Elu")) == ["batch size 8", "op Elu"]
+    # The list of sizes has another number too, and that is no consequence.
+    assert told(sized(None), sized(8, width=3)) == ["batch size 8", "op Const", "width 3"]
+
+
+def precise(half: bool, op: str = "Relu") -> Any:
+    """x ─▶ two equal layers with captured weights, each with a norm; half precision puts casts before the products."""
+    lines, before = ["x Placeholder"], "x"
+    for layer in "ab":
+        kernel = f"m/{layer}/dot/Cast" if half else f"m/{layer}/dot"
+        lines += [f"{kernel}/Read/resource Placeholder", f"{kernel}/Read ReadVariableOp {kernel}/Read/resource"]
+        lines += [f"{kernel} Cast {kernel}/Read", f"m/{layer}/dot MatMul {before} {kernel}"] * half
+        lines += [f"m/{layer}/dot MatMul {before} {kernel}/Read"] * (not half)
+        lines += [f"m/{layer}/n/Cast Cast m/{layer}/dot"] * half
+        before = f"m/{layer}/n/Cast" if half else f"m/{layer}/dot"
+        for number, kind in enumerate(("Mul", "AddV2", "Sub"), 2 if half else 1):
+            handle = f"m/{layer}/n/Cast_{number}/Read"
+            lines += [f"{handle}/resource Placeholder", f"{handle} ReadVariableOp {handle}/resource"]
+            lines.append(f"m/{layer}/n/{kind} {kind} {before} {handle}")
+            before = f"m/{layer}/n/{kind}"
+    made = graph(*lines, f"m/act {op} {before}", "m/out Softmax m/act")
+    for node in made.node:
+        if node.op in ("MatMul", "Relu", "Elu", "Softmax"):
+            node.attr["T"].type = 19 if half and node.op == "MatMul" else 1
+        if node.op == "Cast":
+            node.attr["SrcT"].type, node.attr["DstT"].type = (19, 1) if "/n/" in node.name else (1, 19)
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_reads_behind_casts_are_no_other_weights(turned: bool) -> None:
+    def keys(old: Any, new: Any) -> list[str]:
+        return sorted(str(change.detail.get("key")) for change in (diff(new, old) if turned else diff(old, new)))
+
+    assert keys(precise(False), precise(True)) == ["dtype"]
+    assert keys(precise(False), precise(True, "Elu")) == ["dtype", "op"]

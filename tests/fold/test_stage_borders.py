@@ -10,7 +10,8 @@ import pytest
 
 from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import SERIES_ROW
-from tests.fold.networks import Writer, bottleneck, formed
+from graphviz_tb.model.paths import repeated_rows
+from tests.fold.networks import Writer, bottleneck, formed, inverted
 from tests.fold.stage_reader import score
 
 
@@ -34,6 +35,100 @@ def test_convolutions_that_halve_lead_to_the_first_block_and_are_none(form: str)
     found = heights(load(formed(w.graph, form, random.Random(4))))
     assert 9 in found
     assert 10 not in found
+
+
+@pytest.mark.parametrize("form", ["flat", "nameless"])
+def test_two_convolutions_that_halve_are_no_block_without_its_shortcut(form: str) -> None:
+    w = Writer(form, random.Random(3))
+    w.style, w.width = "const", 8
+    x = w.op("Placeholder", name="x")
+
+    def pair(x: str, widths: tuple[int, int], stride: int) -> str:
+        x = w.act(w.norm(w.conv(x, widths[0], 3, stride, "conv1"), "bn1"), name="act1")
+        return w.norm(w.conv(x, widths[1], 3, stride, "conv2"), "bn2")
+
+    with w.scope("down"):
+        x = w.act(pair(x, (16, 32), 2), name="act2")
+    for number in range(6):
+        with w.scope(f"block{number}"):
+            x = w.add(x, pair(x, (32, 32), 1))
+    assert score(load(formed(w.graph, form, random.Random(4))), [2, 6]) == (2, 2)
+
+
+def test_the_last_of_a_stage_takes_the_larger_steps() -> None:
+    # As in a ResNet of version 2: its channels are those of the blocks before it.
+    w = Writer("nameless", random.Random(7))
+    w.style, w.width = "const", 16
+    x = w.op("Placeholder", name="x")
+    for stage, (width, count) in enumerate(((64, 3), (128, 4), (256, 3))):
+        for block in range(count):
+            stride = 2 if block == count - 1 and stage < 2 else 1
+            before, y = w.width, x
+            for kernel, wide in ((1, width // 4), (3, width // 4)):
+                y = w.act(w.norm(w.conv(y, wide, kernel, stride if kernel == 3 else 1)))
+            y = w.norm(w.conv(y, width, 1))
+            if block == 0:
+                w.width = before
+                x = w.norm(w.conv(x, width, 1))
+            elif stride > 1:
+                x = w.op("MaxPool", x, ksize=[1, 1, 1, 1], strides=[1, 2, 2, 1])
+            x = w.act(w.add(x, y))
+    w.op("Mean", x, w.constant(2, dtype=3))
+    found = heights(load(formed(w.graph, "nameless", random.Random(8))))
+    assert [height for height in found if height > 2] == [3, 4, 3]
+
+
+def test_equal_blocks_in_a_chain_part_where_channels_change() -> None:
+    # As in MobileNet: nothing but channels and steps tells its stages apart. What grows with each block is one stack.
+    for widths, expected in (((16, 32, 32, *[64] * 5, 128, 128), [2, 5, 2]), ((16, 32, 64, 128), [4])):
+        w = Writer("nameless", random.Random(2))
+        w.style, w.bias, w.width = "const", False, 8
+        x = w.op("Placeholder", name="x")
+        for at, width in enumerate(widths):
+            x = w.act(w.norm(w.depthwise(x, 3, 2 if at and width > widths[at - 1] else 1)), "Relu6")
+            x = w.act(w.norm(w.conv(x, width, 1)))
+        w.op("Mean", x, w.constant(2, dtype=3))
+        assert heights(load(formed(w.graph, "nameless", random.Random(2)))) == expected
+
+
+def test_stages_of_one_block_leave_the_projection_behind_them_to_its_stage() -> None:
+    w = Writer("nameless", random.Random(2))
+    w.style, w.width = "const", 16
+    x = w.act(w.norm(w.conv(w.op("Placeholder", name="x"), 16, 3, 2)))
+    for width, count in ((32, 1), (64, 1), (128, 4), (256, 6)):
+        for block in range(count):
+            x = bottleneck(w, x, width, 1 if block else 2, not block)
+    w.op("Mean", x, w.constant(2, dtype=3))
+    assert [height for height in heights(load(formed(w.graph, "nameless", random.Random(2)))) if height > 2] == [4, 6]
+
+
+def test_a_stage_of_a_block_and_one_with_its_shortcut() -> None:
+    # No other stage has blocks like these.
+    w = Writer("nameless", random.Random(9))
+    w.style, w.width = "const", 16
+    x = w.conv(w.op("Placeholder", name="x"), 16, 3, 2)
+    for block in range(2):
+        x = inverted(w, x, 24, 1 if block else 2, not block)
+    for block in range(3):
+        x = bottleneck(w, x, 64, 1 if block else 2, not block)
+    assert [height for height in heights(load(formed(w.graph, "nameless", random.Random(9)))) if height > 1] == [2, 3]
+
+
+def test_a_block_that_halves_begins_its_stage_where_weights_have_no_shape() -> None:
+    w = Writer("flat", random.Random(9))
+    w.style, w.width = "argument", 16
+    x, number = w.conv(w.op("Placeholder", name="x"), 16, 3, 2, "stem"), 0
+    for width, count in ((24, 2), (32, 3), (64, 4), (96, 3)):
+        for block in range(count):
+            number += 1
+            with w.scope(f"block_{number}"):
+                y = x if block else w.op("Pad", x, w.constant(2, dtype=3, name="sizes"), name="pad")
+                x = inverted(w, y, width, 1 if block else 2, not block)
+                for kind in ("Tanh", "Elu", "Selu", "Sigmoid", "Sin", "Cos", "Exp", "Log1p", "Erf", "Square"):
+                    x = w.act(x, kind)  # the padding is less than a tenth of a block
+    for node in w.graph.node:
+        node.attr.pop("shape", None)
+    assert heights(load(formed(w.graph, "flat", random.Random(9)))) == [2, 3, 4, 3]
 
 
 @pytest.mark.parametrize("style", ["const", "argument"])  # the weights have shapes, or none
@@ -61,3 +156,85 @@ def test_a_layer_with_its_dropout_is_a_stack_from_three_on(
     path = tmp_path / "net.json"
     path.write_text(json.dumps({"class_name": "Sequential", "config": {"name": "net", "layers": layers}}))
     assert heights(load(path)) == expected
+
+
+def keras_heights(path: Path, *layers: tuple[str, dict[str, object]]) -> list[int]:
+    """The numbers of members of all stacks of a sequential model of Keras."""
+    held = [{"class_name": "InputLayer", "config": {"name": "x"}}]
+    held += [{"class_name": kind, "config": {"name": f"l{n}", **config}} for n, (kind, config) in enumerate(layers)]
+    path.write_text(json.dumps({"class_name": "Sequential", "config": {"name": "net", "layers": held}}))
+    return heights(load(path))
+
+
+def test_the_last_layer_of_a_stack_may_lack_its_dropout(tmp_path: Path) -> None:
+    def recurrent(units: int) -> tuple[str, dict[str, object]]:
+        return "Bidirectional", {"layer": {"class_name": "LSTM", "config": {"name": "lstm", "units": units}}}
+
+    dropout: tuple[str, dict[str, object]] = ("Dropout", {"rate": 0.5})
+    path, turns = tmp_path / "net.json", [recurrent(8), dropout] * 3
+    assert keras_heights(path, *turns, recurrent(8), ("Flatten", {})) == [4]
+    assert keras_heights(path, *turns, recurrent(4), ("Flatten", {})) == [3]
+
+
+def test_the_first_block_that_a_long_shortcut_leaves_counts_too(tmp_path: Path) -> None:
+    def layer(kind: str, name: str, *inputs: str, **config: object) -> dict[str, object]:
+        nodes = [{"args": [[tensor(each) for each in inputs]], "kwargs": {}}] if len(inputs) > 1 else []
+        nodes = [{"args": [tensor(inputs[0])], "kwargs": {}}] if len(inputs) == 1 else nodes
+        return {"class_name": kind, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
+
+    def tensor(name: str) -> dict[str, object]:
+        config = {"shape": [None, 8, 8, 8], "dtype": "float32", "keras_history": [name, 0, 0]}
+        return {"class_name": "__keras_tensor__", "config": config}
+
+    conv = {"filters": 8, "kernel_size": [3, 3], "padding": "same"}
+    layers = [
+        layer("InputLayer", "x", batch_shape=[None, 8, 8, 8]),
+        layer("Conv2D", "stem", "x", filters=8, kernel_size=[5, 5]),
+    ]
+    last = "stem"
+    for at in range(5):
+        layers += [layer("Conv2D", f"conv2d_{2 * at}", last, **conv)]
+        layers.append(layer("Conv2D", f"conv2d_{2 * at + 1}", f"conv2d_{2 * at}", **conv))
+        layers.append(layer("Add", f"add_{at}", last, f"conv2d_{2 * at + 1}"))
+        last = f"add_{at}"
+    layers += [layer("Conv2D", "conv2d_10", last, **conv), layer("Add", "sum", "conv2d_10", "stem")]
+    config = {"name": "net", "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [["sum", 0, 0]]}
+    path = tmp_path / "net.json"
+    path.write_text(json.dumps({"class_name": "Functional", "config": config}))
+    assert heights(load(path)) == [5]
+
+
+def test_half_a_block_behind_its_stack_is_none(tmp_path: Path) -> None:
+    conv: list[tuple[str, dict[str, object]]] = [("Conv2D", {"filters": 8, "kernel_size": [3, 3]})]
+    half = [*conv, ("BatchNormalization", {}), ("ReLU", {})]
+    block = [*half, *conv, ("LayerNormalization", {}), ("Dropout", {})]
+    assert keras_heights(tmp_path / "net.json", *block * 4, *half, ("Flatten", {})) == [4]
+
+
+def test_layers_of_keras_with_other_kernels_or_channels_are_no_repetition(tmp_path: Path) -> None:
+    def conv(filters: int, kernel: int) -> list[tuple[str, dict[str, object]]]:
+        settings = {"filters": filters, "kernel_size": [kernel, kernel]}
+        return [("Conv2D", settings), ("BatchNormalization", {}), ("ReLU", {})]
+
+    path = tmp_path / "net.json"
+    assert keras_heights(path, *conv(8, 3), *conv(8, 3), *conv(8, 3), ("Flatten", {})) == [3]
+    assert keras_heights(path, *conv(8, 7), *conv(8, 3), *conv(8, 3), ("Flatten", {})) == [2]
+
+
+def test_a_stack_of_weights_is_parted_into_ranges_and_one_of_blocks_is_not() -> None:
+    w = Writer("nameless", random.Random(1))
+    w.style, w.bias, w.width = "const", True, 16
+    for at in range(60):
+        handle = w.op("VarHandleOp", name=f"a{at}")
+        value = w.op("RandomUniform", w.constant(2, name=f"b{at}", dtype=3), name=f"c{at}")
+        scaled = w.op("Mul", value, w.constant(name=f"d{at}"), name=f"e{at}")
+        w.op("AssignVariableOp", handle, w.op("AddV2", scaled, w.constant(name=f"f{at}"), name=f"g{at}"), name=f"h{at}")
+    x = w.op("Placeholder", name="x")
+    for _ in range(60):
+        x = w.add(x, w.act(w.conv(x, 16)))
+    hierarchy = load(formed(w.graph, "nameless", random.Random(1))).hierarchy
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
+    assert {len(repeated_rows(hierarchy, row)) for row in stacks} >= {60}
+    held = sorted(len(hierarchy.children(row)) for row in stacks if len(repeated_rows(hierarchy, row)) == 60)
+    assert held[0] <= 40
+    assert held[-1] == 60

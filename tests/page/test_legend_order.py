@@ -30,5 +30,15 @@ def test_legend_rows_are_in_the_order_of_a_picture(scheme: str) -> None:
 
 
 def test_categories_beyond_the_first_turn_through_the_hues_come_after_it() -> None:
-    model = load(GraphDef(node=[{"name": f"n{at}", "op": f"Op{at % 40}"} for at in range(120)]))
-    _compare_orders(model, "op-type")
+    _compare_orders(_model_of_forty_types(), "op-type")
+
+
+def test_the_legend_of_a_group_has_all_its_categories() -> None:
+    hierarchy = _model_of_forty_types().hierarchy
+    painter = make_colouring(hierarchy, _model_of_forty_types().facts, "op-type", "light")
+    told, (*_, starts, entries) = row_looks([painter], TextTable(), range(len(hierarchy)))
+    assert len(entries[starts[0] : starts[1]]) == len(told["legend"]) == 40
+
+
+def _model_of_forty_types() -> Model:
+    return load(GraphDef(node=[{"name": f"n{at}", "op": f"Op{at % 40}"} for at in range(120)]))

@@ -19,12 +19,12 @@ def graph(*names: str) -> GraphDef:
 @each("name", ["//d", "/d", "//", "a//d", "a/", "a//", "a///d", "/", "a/d"])
 def test_nodes_of_scopes_without_a_name_keep_their_names(name: str) -> None:
     listing = ChangeListing(load(graph("b/c", name)), (), Comparison(()))
-    assert listing.with_drawn_names(f"{name}: op NoOp → Elu") == f"{name}: op NoOp → Elu"
+    assert listing.drawn.in_text(f"{name}: op NoOp → Elu") == f"{name}: op NoOp → Elu"
 
 
 def test_groups_of_series_and_folds_are_not_in_names() -> None:
     names = [f"a//x_{number}" for number in range(6)]
-    assert ChangeListing(load(graph(*names)), (), Comparison(())).with_drawn_names(names[3]) == names[3]
+    assert ChangeListing(load(graph(*names)), (), Comparison(())).drawn.in_text(names[3]) == names[3]
 
 
 def test_functions_are_gone_through_once_for_all_changes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,3 +46,9 @@ def test_functions_are_gone_through_once_for_all_changes(monkeypatch: pytest.Mon
     ]
     assert [len(each) for each in called] == [11, 1, 0, 30]
     assert called[0] == ["f2", *(f"f{number}" for number in range(20, 30))]
+
+
+def test_a_word_that_is_the_name_of_a_group_without_a_label_stays() -> None:
+    model = load(graph(*(f"gradients/x_{number}" for number in range(6))))
+    listing = ChangeListing(model, (), Comparison(()))
+    assert listing.drawn.in_text("clipping of gradients by norm") == "clipping of gradients by norm"

@@ -52,3 +52,28 @@ def test_the_longest_way_through_an_open_group_is_straight(direction: str, acros
 def test_a_closed_picture_has_the_main_path_of_its_level() -> None:
     main = [joined(route) for route in picture("BT").routes if route.main]
     assert main == [("x", "p"), ("p", "q"), ("q", "out")]
+
+
+# e1 ─▶ … ─▶ e6 ───────────┐            what an encoder gives enters late
+# y  ─▶ [self ─▶ add ─▶ cross ─▶ ffn] ─▶ out
+DECODER = "".join(
+    [
+        node("e1"),
+        *(node(f"e{at + 1}", f"e{at}") for at in range(1, 6)),
+        node("y"),
+        node("decoder/self", "y"),
+        node("decoder/add", "decoder/self"),
+        node("decoder/cross", "decoder/add", "e6"),
+        node("decoder/ffn", "decoder/cross"),
+        node("out", "decoder/ffn"),
+    ]
+)
+
+
+def test_what_an_encoder_gives_joins_the_decoder_from_the_side() -> None:
+    scene = graphviz_tb.load(DECODER.encode(), folds=False).picture(open=("decoder",), depth=0).scene
+    main = [joined(route) for route in scene.routes if route.main]
+    inside = [("decoder/self", "decoder/add"), ("decoder/add", "decoder/cross"), ("decoder/cross", "decoder/ffn")]
+    assert {*inside} <= {*main}
+    assert not [pair for pair in main if pair[0] == "e6"]
+    assert [pair for pair in main if pair[0] == "y"]

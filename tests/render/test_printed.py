@@ -26,12 +26,14 @@ def figure(name: str, **more: object) -> Picture:
 
 @pytest.mark.parametrize("millimetres", [84, 178])
 @pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "keras2_functional.pb", "frozen_mlp.pb"])
-def test_it_is_no_wider_than_asked_and_its_text_is_no_smaller_than_7_points(name: str, millimetres: int) -> None:
+def test_it_is_as_wide_as_asked_and_its_text_is_no_smaller_than_7_points(name: str, millimetres: int) -> None:
     picture = figure(name, width_mm=millimetres)
     found = re.search(rb'width="([0-9.]+)mm"', picture.render("svg"))
     assert found
     drawing = picture.drawing
-    assert float(found[1]) <= millimetres or drawing.points == MIN_UNIT_POINTS
+    wide = drawing.points == MIN_UNIT_POINTS  # it needs more room for its text, and says so
+    assert wide or float(found[1]) == millimetres
+    assert wide == any("mm wide" in notice.message for notice in picture.notices)
     names = [shape.size for shape in drawing.shapes() if isinstance(shape, Label) and len(shape.content) > 1]
     assert min(names) * drawing.points >= 7
 
@@ -66,3 +68,22 @@ def test_lines_are_told_apart_without_colours() -> None:
     grey = [colour for colour, _ in found]
     assert all(len({colour[1:3], colour[3:5], colour[5:7]}) == 1 for colour in grey)
     assert contrast(grey[0], grey[1]) > 2  # the main path and the others, both without dashes
+
+
+def test_a_narrow_figure_closes_groups_wraps_rows_and_shortens_names_until_it_fits() -> None:
+    # Ten branches of long names meet: one row of them is 1,500 units wide, 340 are there.
+    names = [f"branch_with_a_long_name_{number}" for number in range(10)]
+    nodes = [f'node {{ name: "{name}" op: "Relu" input: "x" }}' for name in names]
+    ends = " ".join(f'input: "{name}"' for name in names)
+    text = f'node {{ name: "x" op: "Placeholder" }} {" ".join(nodes)} node {{ name: "all" op: "AddN" {ends} }}'
+    picture = graphviz_tb.load(text.encode()).picture(paper=True, width_mm=84)
+    assert picture.drawing.width * picture.drawing.points == pytest.approx(84 / 25.4 * 72)
+    assert picture.drawing.points >= MIN_UNIT_POINTS
+
+
+def test_a_slim_figure_has_white_on_both_sides() -> None:
+    picture = figure("frozen_mlp.pb", width_mm=178)
+    [left] = [part.at[0] for part in picture.drawing.parts if part.name == "graph"]
+    right = picture.drawing.width - left - picture.scene.width
+    assert left > 100
+    assert abs(left - right) <= 1

@@ -72,11 +72,9 @@ class CountedOp:
         return sizes_with_batch(dims, self.op.symbols, self.batch)
 
     def input_elements(self, index: int = 0) -> int:
-        """Return the number of elements of an input."""
         return size_product(self.input_sizes(index))
 
     def output_elements(self, index: int = 0) -> int:
-        """Return the number of elements of an output."""
         return size_product(self.output_sizes(index))
 
 
@@ -179,7 +177,6 @@ def op_cost(op: CountedOp) -> OpCost | None:
 
 
 def _compile_formula(formula: str) -> CostRule:
-    """Compile a formula to a rule."""
     multiplied, added = _compile_macs_and_rest(ast.parse(formula, mode="eval").body)
 
     def rule(op: CountedOp) -> OpCost:

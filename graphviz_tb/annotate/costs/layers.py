@@ -104,7 +104,6 @@ OPS_OF_ACTIVATION = {
 
 
 def _bias_and_activation_steps(config: LayerConfig, out: KnownSizes) -> CostSteps:
-    """Yield the bias and the activation of a layer."""
     if config.get("use_bias", True):
         yield CostStep("BiasAdd", [out], out)
     yield from _activation_steps(config, out)
@@ -168,7 +167,6 @@ def _layer_call_cost(layer: Layer, call: LayerCall, batch: int) -> OpCost | None
 
 
 def _layer_step_cost(step: CostStep) -> OpCost:
-    """Return the cost of one op of a layer."""
     rule = cost_rule(step.op)
     assert rule is not None  # the ops of layers are in the table
     return rule(StepAsOp(step))  # type: ignore[arg-type]

@@ -467,12 +467,10 @@ class FrameLoop:
 
 
 def _loop_op_inputs(inference: Inference, node: int) -> list[OutputRef]:
-    """Return the inputs of an op."""
     return [source or NO_SOURCE for source in inference.wiring.input_sources(node)]
 
 
 def _first_loop_op_input(inference: Inference, node: int) -> OutputRef:
-    """Return the first input of an op."""
     return (*_loop_op_inputs(inference, node), NO_SOURCE)[0]
 
 

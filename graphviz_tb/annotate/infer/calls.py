@@ -288,7 +288,6 @@ def _unfinished_tasks(tasks: Iterable[InferenceTask]) -> list[InferenceTask]:
 
 
 def _symbols_in_outputs(outs: Iterable[Out]) -> list[int]:
-    """Return every symbol in some outputs."""
     return [
         number
         for out in outs

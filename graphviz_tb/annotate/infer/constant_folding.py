@@ -144,7 +144,6 @@ def _fold_reduction(combine: Callable[[Op, list[int]], int]) -> ElementFold:
 
 
 def _sum_elements(op: Op, numbers: list[int]) -> int:
-    """Return the sum."""
     total = 0
     for number in numbers:
         total = op.symbols.calculate("add", total, number)
@@ -166,18 +165,15 @@ def _extreme_element(operation: str) -> Callable[[Op, list[int]], int]:
 
 
 def _all_elements_true(op: Op, numbers: list[int]) -> int:
-    """Return 1 if all numbers are true, 0 if one is not."""
     return 0 if 0 in numbers else 1 if all(number > SYMBOL_LIMIT for number in numbers) else op.symbols.new_symbol()
 
 
 def _fold_neg(op: Op) -> Elements | None:
-    """Fold `Neg`."""
     value = op.value(0)
     return None if value is None else tuple(op.symbols.difference(0, number) for number in value)
 
 
 def _fold_logical_not(op: Op) -> Elements | None:
-    """Fold `LogicalNot`."""
     value = op.value(0)
     return (
         None
@@ -192,7 +188,6 @@ def _fold_operation(operation: str) -> ElementFold:
 
 
 def _fold_constant(op: Op) -> Elements | None:
-    """`Const`."""
     attrs = op.definition.attr
     return _constant_elements(attrs["value"].tensor) if "value" in attrs else None
 
@@ -218,18 +213,15 @@ def _fold_shape(op: Op) -> Elements | None:
 
 
 def _fold_variable_shape(op: Op) -> Elements | None:
-    """`VariableShape`."""
     return op.held_shape(0)
 
 
 def _fold_rank(op: Op) -> Elements | None:
-    """`Rank`."""
     known = op.rank(0)
     return None if known is None else (known,)
 
 
 def _fold_size(op: Op) -> Elements | None:
-    """`Size`."""
     dims = op.shape(0)
     return None if dims is None else (op.symbols.product(dims),)
 
@@ -313,7 +305,6 @@ def _fold_gather(op: Op) -> Elements | None:
 
 
 def _fold_range(op: Op) -> Elements | None:
-    """`Range`."""
     # `len(range(…))` takes no memory, even for a hostile limit.
     start, stop, step = (op.known_number(input_index) for input_index in range(3))
     if start is None or stop is None or not step or len(range(start, stop, step)) > MAX_FOLDED_ELEMENTS:
@@ -354,7 +345,6 @@ def _fold_select(op: Op) -> Elements | None:
 
 
 def _fold_invert_permutation(op: Op) -> Elements | None:
-    """`InvertPermutation`."""
     order = op.known_elements(0)
     if order is None or sorted(order) != list(range(len(order))):
         return None
@@ -469,8 +459,6 @@ def _fold_onnx_expand(op: Op) -> Elements | None:
 
 
 def _fold_onnx_reduction(combine: Callable[[Op, list[int]], int]) -> ElementFold:
-    """Fold a reduction of a vector."""
-
     def fold(op: Op) -> Elements | None:
         value = op.value(0)
         return (combine(op, list(value)),) if value is not None and (op.rank(0) or 0) < 2 else None

@@ -160,7 +160,6 @@ class Inference:
         return missing
 
     def op_type(self, node: int) -> str:
-        """Return the op type of a node."""
         return self._ops[node]
 
     def input_output(self, frame: CallFrame, source: OutputRef | None) -> Out:

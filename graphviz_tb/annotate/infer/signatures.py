@@ -55,7 +55,6 @@ def _op_types_with_shape_rules() -> list[str]:
 
 
 def _compile_signature(text: str) -> ShapeRule:
-    """Compile a signature to a rule."""
     inputs, arrow, outputs = text.rpartition("->")
     terms = [_compile_input_term(term.strip(), outputs) for term in inputs.split(",")] if arrow else []
     makers = [_compile_output(*match.groups()) for match in OUTPUT_ENTRY.finditer(outputs)]
@@ -155,7 +154,6 @@ def _size_of_token(op: Op, token: str) -> int:
 
 
 def _broadcast_all(op: Op, shapes: Sequence[Dims]) -> Dims:
-    """Broadcast shapes together."""
     whole: Dims = shapes[0] if shapes else None
     for shape in shapes[1:]:
         whole = broadcast_dims(whole, shape, op.symbols)
@@ -179,10 +177,6 @@ def _drop_axes(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
     return tuple(size for dim, size in enumerate(shape) if dim not in gone)
 
 
-def _parse_input_indices(text: str) -> list[int]:
-    return [int(number) for number in text.split(",")] if text else []
-
-
 def _from_one_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], OutputMaker]:
     """Make an output from one input, the first by default."""
 
@@ -199,7 +193,7 @@ def from_inputs(make: Callable[[Op, Sequence[Dims]], Dims]) -> Callable[[str], O
     def word(arguments: str) -> OutputMaker:
         if not arguments:
             return lambda op, bound, rest: [make(op, [each.shape for each in op.ins])]
-        indices = _parse_input_indices(arguments)
+        indices = [int(number) for number in arguments.split(",")] if arguments else []
         return lambda op, bound, rest: [make(op, [op.shape(index) for index in indices])]
 
     return word

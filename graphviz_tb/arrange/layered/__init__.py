@@ -17,7 +17,6 @@ from graphviz_tb.limits import MAX_CACHED_PART_BOXES, MAX_CACHED_PARTS, MAX_LEVE
 
 
 def layered_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
-    """Return the ranks of each part."""
     return [
         (lay_out_part_cached if part.count <= MAX_CACHED_PART_BOXES else _lay_out_part)(part, options.quick)
         for part in parts

@@ -1,4 +1,4 @@
-"""Another type of numbers, with the casts that it needs."""
+"""Edits of many layers at once: another type of numbers, frozen weights, another order, shared weights."""
 
 from __future__ import annotations
 
@@ -6,21 +6,37 @@ import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Any
 
-from graphviz_tb.diff.changes.attributes import Difference
+from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, WHOLE_TYPES, Difference, computes_only_sizes
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, without_objects
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.match.matching import Matching, common_subsequence
 from graphviz_tb.diff.traced import OWN_PARAMETER, SHARED_PARAMETER, traced_module
-from graphviz_tb.model.change import SEVERITIES, Change
+from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
 from graphviz_tb.model.change_content import InputWire, LayerOrder, Rewiring, Setting, Sides
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.graph import INPUT_ARG_OP
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
 from graphviz_tb.model.tensors import dtype_label
-from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.roles import (
+    CAST_OPS,
+    CONSTANT_OPS,
+    FILL_OPS,
+    FUNCTION_ARGUMENT_OPS,
+    IDENTITY_OPS,
+    INDEX_OPS,
+    INPUT_OPS,
+    SIZE_ARITHMETIC_OPS,
+    SIZE_OPS,
+    VARIABLE_OPS,
+    VARIABLE_READ_OPS,
+)
 
 FLOAT_TYPES = frozenset({"float16", "bfloat16", "float32", "float64", "mixed_float16", "mixed_bfloat16"})
 
@@ -89,6 +105,169 @@ def other_types(changes: list[Change]) -> Change:
     content = Setting("dtype", first.old, first.new, casts=casts)
     return Change("changed", severity if severity == "signature" else "attribute", around, around,
                   sum(change.ops for change in changes), content, edits=edits_of_changes(changes))  # fmt: skip
+
+
+# Weights that are variables in one graph and constants in the other: one of them is frozen.
+
+FREEZING = "weights"  # the key of such a change
+VARIABLES, CONSTANTS = "variables", "constants"
+STATE_OPS = VARIABLE_OPS | VARIABLE_READ_OPS
+FROZEN_OPS = CONSTANT_OPS | IDENTITY_OPS
+
+
+def freezing_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
+    """Return a change for all weights that became constants, one for all that became variables, and the changes that
+    these are made of: exchanged ops, and the variables or reads without a partner beside them."""
+    made: list[Change] = []
+    taken: list[Change] = []
+    for frozen in (True, False):
+        exchanged = [change for change in changes if change.key == "op" and _only_freezes(m, change, frozen)]
+        pairs = [pair for change in exchanged for pair in change.edits.ops]
+        if not any((m.b if frozen else m.a).op_type(pair[frozen]) in CONSTANT_OPS for pair in pairs):
+            continue
+        side, kind, known = (
+            m.a if frozen else m.b,
+            "removed" if frozen else "added",
+            {pair[not frozen] for pair in pairs},
+        )
+        units = [change for change in changes if change.kind == kind and _is_state_beside(side, change, known)]
+        places = sorted({(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs})
+        before, after = (shared_scope(names) for names in zip(*places, strict=True))
+        words = (VARIABLES, CONSTANTS) if frozen else (CONSTANTS, VARIABLES)
+        edits = edits_of_changes([*exchanged, *units])
+        made.append(Change("changed", "op", before, after, len(pairs), Setting(FREEZING, *words), edits=edits))
+        taken += [*exchanged, *units]
+    return made, taken
+
+
+def _only_freezes(m: Matching, change: Change, frozen: bool) -> bool:
+    """Return whether all ops that a change exchanges are variables, or reads, and constants in place of them."""
+    types = [(m.a.op_type(old), m.b.op_type(new)) for old, new in change.edits.ops]
+    pairs = types if frozen else [pair[::-1] for pair in types]
+    return bool(pairs) and all(state in STATE_OPS and constant in FROZEN_OPS for state, constant in pairs)
+
+
+def _is_state_beside(side: GraphColumns, change: Change, known: AbstractSet[int]) -> bool:
+    """Return whether a change only adds or removes variables that some known nodes read, or reads of them."""
+    nodes = change.edits.added or change.edits.removed
+    ends = (end for node in nodes for end in (*side.data_sources(node), *side.data_users(node)))
+    types = {side.op_type(node) for node in nodes}
+    return bool(nodes) and types <= STATE_OPS and not known.isdisjoint(ends)
+
+
+# A batch size that only one of both graphs knows: there TensorFlow writes constants for sizes that the other works out.
+
+WORKING_OUT_SIZES = SIZE_OPS | SIZE_ARITHMETIC_OPS | INDEX_OPS | FILL_OPS
+ARGUMENTS = FUNCTION_ARGUMENT_OPS | {INPUT_ARG_OP}
+KEEPING_OPS = ARGUMENTS | {"TensorListPushBack"}  # how a loop keeps values for its gradients
+BATCH_SIZE = "batch size"  # what another first number of a shape is called, where one of both is not known
+
+
+def batch_changes(
+    m: Matching, changes: Sequence[Change], widths: AbstractSet[tuple[int, int]] = frozenset()
+) -> tuple[list[Change], list[Change]]:
+    """Return the changes of the batch size with what only follows from it, and all changes that these are made of.
+    `widths` are the sizes that other edits changed, old and new."""
+    given = [change for change in changes if change.key == BATCH_SIZE]
+    pairs = {type_pair(change) for change in given}
+    known = next((size for pair in pairs for size in pair if size.isdecimal() and int(size)), "")
+    if len(pairs) != 1 or not known:
+        return [], []
+    sizes = KnownBatch(m, int(known), pairs == {("?", known)}, widths)
+    behind = [change for change in changes if change.key != BATCH_SIZE and sizes.explains(change)]
+    first = replace(given[0], consequences=sort_by_severity([*given[0].consequences, *behind]))
+    return [first, *given[1:]], [*given, *behind]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBatch:
+    """The size of a batch that only one of two graphs knows, the new one if `is_new`."""
+
+    m: Matching
+    size: int
+    is_new: bool
+    widths: AbstractSet[tuple[int, int]]
+
+    def explains(self, change: Change) -> bool:
+        """Return whether a change is what follows from a known batch: constants for ops that work out sizes, and this
+        number where none was."""
+        if change.inside:
+            return all(map(self._explains_in_function, change.inside))
+        if change.key == "op" and change.edits.ops:
+            return all(map(self._is_worked_out, change.edits.ops))
+        if change.kind in ("added", "removed"):
+            # The graph with the known batch has fewer ops.
+            loud = change.unit is not None and bool(change.unit.op_types.keys() - CONSTANT_OPS)
+            return computes_only_sizes(self.m, change) and not (loud and (change.kind == "added") == self.is_new)
+        if change.setting is None:
+            return change.kind == "rewired" and computes_only_sizes(self.m, change)
+        # Of a loop whose sizes are known some results are constants outside of it.
+        return change.key in COUNT_ATTRIBUTES or self._differs_by_batch(change.setting.old, change.setting.new)
+
+    def _explains_in_function(self, change: Change) -> bool:
+        """Return whether a change in a function follows: a loop keeps no sizes for its gradients that are known."""
+        types = change.unit.op_types.keys() if change.unit else frozenset()
+        least = (change.kind == "removed") == self.is_new or types <= ARGUMENTS
+        return (
+            (bool(types) and types <= KEEPING_OPS and least)
+            or change.kind == "signature-changed"
+            or self.explains(change)
+        )
+
+    def _is_worked_out(self, pair: tuple[int, int]) -> bool:
+        """Return whether one of two ops is a constant with the size in it, the other works out sizes or fills them."""
+        sides = ((self.m.a, pair[0]), (self.m.b, pair[1]))
+        (known, constant), (other, node) = sides[::-1] if self.is_new else sides
+        definition = known.graph.node_def(constant)
+        if definition is None or definition.op not in CONSTANT_OPS or other.op_type(node) not in WORKING_OUT_SIZES:
+            return False
+        tensor = definition.attr["value"].tensor
+        numbers = tensor_numbers(tensor) if tensor.dtype in WHOLE_TYPES else []
+        listed = numbers if isinstance(numbers, list) else [numbers]
+        listed = listed or [dim.size for dim in tensor.tensor_shape.dim]
+        stated = _stated_sizes(other, node)
+        if len(stated) == len(listed) and not all(map(self._is_same_size, stated, listed)):
+            return False
+        return any(isinstance(number, int) and number and number % self.size == 0 for number in listed)
+
+    def _is_same_size(self, worked_out: int | None, known: Any) -> bool:
+        if worked_out is None or worked_out == known or not isinstance(known, int):
+            return worked_out is None or worked_out == known
+        old, new = (worked_out, known) if self.is_new else (known, worked_out)
+        # Or a multiple of a width, as several layers together have.
+        return any(old * after == new * before and not old % before for before, after in self.widths)
+
+    def _differs_by_batch(self, old: Any, new: Any) -> bool:
+        """Return whether two values differ only where one has an unknown size and the other a multiple of the batch."""
+        if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+            return all(map(self._differs_by_batch, old, new))
+        texts = str(old), str(new)
+        if texts[0] == texts[1]:
+            return True
+        if all("×" in text for text in texts) and texts[0].count("×") == texts[1].count("×"):
+            return all(map(self._differs_by_batch, *(text.split("×") for text in texts)))
+        unknown, known = texts if self.is_new else texts[::-1]
+        return unknown in ("?", "-1") and known.isdecimal() and int(known) % self.size == 0 and int(known) > 0
+
+
+def _stated_sizes(side: GraphColumns, node: int) -> list[int | None]:
+    """Return the sizes that an op works out, None for those that are not known before it runs: of a shape its
+    dimensions, of a list of sizes the constants among them; [] for any other op."""
+    graph, edges = side.graph, side.in_edges(node)
+    sources = [(edge, int(graph.source[edge])) for edge in edges.tolist() if not graph.control[edge]]
+    if side.op_type(node) == "Shape" and len(sources) == 1:
+        ((edge, source),) = sources
+        return list(side.tensors.tensors_of_node(source)(graph.keys[graph.key[edge]]).shape or ())
+    if side.op_type(node) == "Pack":
+        return [_constant_size(side, source) for _, source in sources]
+    return []
+
+
+def _constant_size(side: GraphColumns, node: int) -> int | None:
+    definition = side.graph.node_def(node)
+    known = definition is not None and definition.op in CONSTANT_OPS
+    number = tensor_numbers(definition.attr["value"].tensor) if definition is not None and known else None
+    return number if isinstance(number, int) else None
 
 
 def shared_scope(names: Sequence[str]) -> str:
@@ -277,7 +456,7 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
 
 
 def _only_adds_weights(change: Change) -> bool:
-    """Return whether only reads of variables were added or removed: each layer has weights of its own.
+    """Return whether only reads of variables were added or removed: layers that shared weights no longer do.
 
     >>> from graphviz_tb.model.change_content import Unit
     >>> kinds = ({"ReadVariableOp": 2}, {"ReadVariableOp": 1, "VarHandleOp": 1})

@@ -17,7 +17,6 @@ from graphviz_tb.diff.columns.labels import (
 )
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import (
-    base_name,
     canonical_bytes,
     plain_value,
     tensor_kind,
@@ -32,7 +31,7 @@ from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.layers import enclosing_module_class
 from graphviz_tb.model.tensors import dtype_label, shape_proto_text
-from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS
+from graphviz_tb.ops.roles import CONSTANT_OPS, INDEX_OPS, SIZE_ARITHMETIC_OPS, SIZE_OPS, VARIABLE_OPS
 from graphviz_tb.ops.signatures import attribute_defaults, is_size_input
 from graphviz_tb.options import DiffOptions
 
@@ -44,6 +43,7 @@ Called = dict[str, dict[str, int]]  # the functions that a node calls, by attrib
 FLOAT_DIGITS = {1: 1e-6, 2: 1e-6, 14: 2**-8, 19: 2**-10}  # how exact a number is, by the type as TensorFlow numbers it
 SMALLEST_FLOAT = 6e-8  # what half precision has no smaller number than
 SHAPE = "_output_shapes"  # the attribute that says the shape of a weight where it is read
+KERAS_CLASS = "keras_class"  # of a layer, whose class is compared as its op
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,8 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         # As in `labels.classify`: an attribute that is not hashed makes no difference.
         if key in NOISE_ATTRIBUTES or is_seed_counter(key, (mine if key in mine.attr else other).attr):
             continue
+        if key == KERAS_CLASS and ops[0] != ops[1]:
+            continue
         if (key in SHAPE_ATTRIBUTES and not options.shapes) or (key == COLOCATION_ATTR and not options.colocation):
             continue
         # `get`: asking a message for what it has not would add it.
@@ -116,7 +118,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
         found = (_with_defaults(each, mine.op, other.op) for each in found)
         yield from map(_presence, found) if m.a.has_module_scopes else found
-    yield from _of_meaning(m, old, new)
+    yield from _of_meaning(m, old, new, ops[0] != ops[1])
 
 
 def _with_defaults(difference: Difference, *ops: str) -> Difference:
@@ -136,9 +138,12 @@ def _presence(difference: Difference) -> Difference:
     return difference
 
 
-def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
-    """Yield a weight's shape, and the settings of a Keras layer."""
+def _of_meaning(m: Matching, old: int, new: int, is_other_op: bool) -> Iterator[Difference]:
+    """Yield a weight's shape, and the settings of a Keras layer; its class where the op does not say it."""
     mine, other = m.a.labels.weights.get(old), m.b.labels.weights.get(new)
+    if m.a.op_type(old) != m.b.op_type(new):
+        # A variable says its shape in an attribute; a constant in its place has none.
+        mine, other = _stated_weight(m.a, old) or mine, _stated_weight(m.b, new) or other
     if mine is not None and other is not None:
         # "" where the type is in the attributes: it is reported there.
         if mine[0] and other[0] and mine[0] != other[0]:
@@ -147,10 +152,19 @@ def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:
             yield Difference("weight", SHAPE, mine[1], other[1])
     before, after = m.a.labels.configurations.get(old, {}), m.b.labels.configurations.get(new, {})
     if before.get("class") != after.get("class"):
-        yield Difference("op", "", before.get("class"), after.get("class"))
+        if not is_other_op:
+            yield Difference("op", "", before.get("class"), after.get("class"))
     elif before != after:
         for key, *values in setting_differences(before, after):
             yield Difference("dtype" if key.endswith(".dtype") else key, "", *values)
+
+
+def _stated_weight(side: GraphColumns, node: int) -> tuple[str, str] | None:
+    """Return the shape that a variable states, with "" for its dtype, which is in the attributes; None for others."""
+    definition = side.graph.node_def(node)
+    if definition is None or definition.op not in VARIABLE_OPS or "shape" not in definition.attr:
+        return None
+    return "", shape_proto_text(definition.attr["shape"].shape)
 
 
 def _op_name(m: Matching, op: str, old: bool) -> Any:
@@ -272,13 +286,9 @@ def _colocation_node(text: bytes) -> str:
 
 
 def argument_type(graph: Graph, node: int) -> str:
-    """Return the type of an argument of a function."""
     function = graph.functions[int(graph.function[node])]
     argument = graph.graph_def.library.function[function.index].signature.input_arg[function.argument_position(node)]
     return dtype_label(argument.type) if argument.type else argument.type_attr
-
-
-__all__ = ["Difference", "argument_type", "base_name", "differences", "differences_once"]
 
 
 # Ops that compute with sizes: where a size is known before the program runs, TensorFlow writes constants for them.

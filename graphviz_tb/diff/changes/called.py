@@ -30,7 +30,15 @@ from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_text
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
-from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONSTANT_OPS, OPS_BY_ROLE, REARRANGE_OPS, RESHAPE_OPS, Role
+from graphviz_tb.ops.roles import (
+    BATCH_PRODUCT_OPS,
+    BIAS_OPS,
+    CONSTANT_OPS,
+    OPS_BY_ROLE,
+    REARRANGE_OPS,
+    RESHAPE_OPS,
+    Role,
+)
 
 # How a layer divides its channels: heads of an attention, groups of a normalization.
 #
@@ -80,12 +88,13 @@ def layer_division(
         return NUM_GROUPS, *pair
     # Alone, the number of heads is the last but one; before it are the batch and the places of a sequence.
     alone = len(other) == 1 and first == len(old) - 2 and pair not in sizes
-    if (split or alone) and _leads_to_product(layers, user):
+    # A bias may be added to heads; what is added elsewhere says nothing of a size.
+    if (split or alone) and _leads_to_product(layers, user, OPS_BEFORE_PRODUCT | (BIAS_OPS if split else frozenset())):
         return NUM_HEADS, *pair
     return None
 
 
-def _leads_to_product(layers: Layers, node: int) -> bool:
+def _leads_to_product(layers: Layers, node: int, through: frozenset[str]) -> bool:
     """Return whether something is rearranged and then multiplied matrix by matrix, a few ops on in its layer."""
     side, seen, todo = layers.side, {node}, [(node, 0)]
     graph = side.graph
@@ -95,7 +104,7 @@ def _leads_to_product(layers: Layers, node: int) -> bool:
             op = graph.op_types[graph.op[user]]
             if op in PRODUCT_OPS:
                 return True
-            if op in OPS_BEFORE_PRODUCT and user not in seen and steps < MAX_STEPS_TO_PRODUCT:
+            if op in through and user not in seen and steps < MAX_STEPS_TO_PRODUCT:
                 seen.add(user)
                 todo.append((user, steps + 1))
     return False
@@ -153,7 +162,7 @@ def _kernel_inputs(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
     if known is None:
         side, found = layers.side, set()
         for source in dict.fromkeys(side.sources(node)):
-            shape = _weight_input_counts(side, source) or ()
+            shape = _weight_shape(side, source) or ()
             # The last two dimensions of a kernel are the input and output channels.
             if len(shape) >= 3 and shape[-2]:
                 found.add(shape[-2])
@@ -163,7 +172,7 @@ def _kernel_inputs(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
     return known
 
 
-def _weight_input_counts(side: GraphColumns, node: int) -> Shape:
+def _weight_shape(side: GraphColumns, node: int) -> Shape:
     """Return the shape of a weight, or of a constant."""
     known, definition = side.graph.meaning.weights.get(node), side.graph.node_def(node)
     if known is not None:
@@ -277,7 +286,7 @@ class LayerCalls:
         """Yield the arguments of a layer that its weights and its ops show."""
         side = self.layers.side
         graph = side.graph
-        shapes = [shape for node in self.weights(nodes) if (shape := known_sizes(_weight_input_counts(side, node)))]
+        shapes = [shape for node in self.weights(nodes) if (shape := known_sizes(_weight_shape(side, node)))]
         if units := infer_recurrent_units(shapes):
             yield str(units)
             return

@@ -14,11 +14,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import (
     adds_casts,
+    batch_changes,
+    freezing_changes,
     has_only_types,
     inner_type,
     is_precision,
@@ -81,9 +84,14 @@ def explain_changes(
     # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED_KINDS]
     items = [make_item(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
-    types, items = _split_dtype_changes(m, items)
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
+    types, items = _split_dtype_changes(m, items)
+    for split in (freezing_changes, partial(batch_changes, widths=witnesses.sizes)):
+        made, parts = split(m, [item.change for item in items])
+        taken = set(map(id, parts))
+        items = [item for item in items if id(item.change) not in taken]
+        types += made
     exchanged = _layers_of_other_class(m, layers, items)
     groups, following = _edits_outside_model(m, items, witnesses, exchanged)
     groups, attached = _split_from_model(m, layers, groups, items, following, witnesses)
@@ -93,7 +101,7 @@ def explain_changes(
     apart = [_name_training_part(change, witnesses) for change in apart]
     trained = witnesses.trained() if derived or groups else ()
     trained = (*trained, *clipping_changes(trained, witnesses.parts)) if trained else ()
-    own, behind = _edits_of_model(m, items, exchanged)
+    own, behind = _edits_of_model(m, layers, items, exchanged)
     causes, others = _name_causes(m, layers, own, others)
     outputs = [change for change in others if isinstance(change.content, Ports)]
     others = without_objects(others, outputs)
@@ -328,14 +336,15 @@ def _inputs_outside_model(
 
 
 def _edits_of_model(
-    m: Matching, items: list[Item], exchanged: frozenset[LayerKey]
+    m: Matching, layers: tuple[Layers, Layers], items: list[Item], exchanged: frozenset[LayerKey]
 ) -> tuple[list[list[Item]], list[Change]]:
-    """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit."""
+    """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit.
+    Weights that two layers share now, or no longer, are an edit."""
     own: list[list[Item]] = []
     following: list[Change] = []
     for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
         members = [item.change for item in group]
-        if all_follow(group):
+        if all_follow(group) and not split_weights_change(m, layers, members):
             following += members
         else:
             own += _split_settings(m, group)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.across_layers import is_tying, share_modules
+from graphviz_tb.diff.changes.across_layers import BATCH_SIZE, is_tying, share_modules
 from graphviz_tb.diff.changes.attributes import (
     COUNT_ATTRIBUTES,
     Difference,
@@ -31,7 +31,6 @@ from graphviz_tb.diff.changes.attributes import (
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division, parse_traced_list
 from graphviz_tb.diff.changes.causes import explain_changes
 from graphviz_tb.diff.changes.interface import (
-    BATCH_SIZE,
     function_signatures,
     is_graph_result,
     is_other_output,
@@ -50,10 +49,10 @@ from graphviz_tb.diff.changes.units import (
     is_left_behind,
     link_units,
     shown_ops,
+    sorted_wires,
     units_of,
     wire_changes,
 )
-from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.columns.labels import NODE_CLASSES
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -249,7 +248,6 @@ def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
 
 
 def _severity(m: Matching, difference: Difference, nodes: list[int]) -> Severity:
-    """Return the severity of a difference of two nodes."""
     if difference.key in COSMETIC_KEYS:
         return "attribute" if difference.key == "device" else "cosmetic"
     types = {m.b.graph.op_types[op] for op in m.b.graph.op[nodes].tolist()}
@@ -282,7 +280,7 @@ def _unit_change(m: Matching, layers: tuple[Layers, Layers], group: Units, new: 
     shown = shown_ops(side, nodes)
     own = layers[new].forward[nodes].any()
     # Wires of gradients and updates follow from the op, unless that is derived itself.
-    links = wires_in_order(
+    links = sorted_wires(
         link.wire for unit in group for link in unit.links if layers[1].forward[link.pair[1]] or not own
     )
     equals = m.equals.get(("new" if new else "old", True, first.row), 0) if exists(first.row) else 0

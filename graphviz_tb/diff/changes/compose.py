@@ -14,8 +14,7 @@ from graphviz_tb.diff.changes.edits import inputs_of
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.places import change_wording, edits_of_changes, other_places, setting_part
-from graphviz_tb.diff.changes.units import count_op_types, shown_ops
-from graphviz_tb.diff.changes.units import sorted_wires as wires_in_order
+from graphviz_tb.diff.changes.units import count_op_types, shown_ops, sorted_wires
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
@@ -30,6 +29,7 @@ from graphviz_tb.ops.roles import (
     BIAS_OPS,
     CONSTANT_OPS,
     CONVOLUTION_OPS,
+    DILATION_BLOCK_OPS,
     MATRIX_PRODUCT_OPS,
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
@@ -111,7 +111,7 @@ def _chain_change(
     # Wires between the parts of a chain are inside it: only those of its surroundings are reported.
     around = [
         wire
-        for wire in wires_in_order(links)
+        for wire in sorted_wires(links)
         if wire.node and (wire.node.new if kind == "added" else wire.node.old) not in inside
     ]
     named = [change.name for change in parts if not is_quiet_part(side, change)]
@@ -296,16 +296,14 @@ def _op_word(side: GraphColumns, node: int) -> str:
 
 
 def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
-    """Return the change of a convolution that gained or lost a dilation: TensorFlow splits its input into blocks and
-    joins them afterwards."""
+    """Return the change of a convolution that gained or lost a dilation, as blocks that its input is cut into."""
     convolution = next((change for change in changes if change.kind == "changed"), None)
     for change in changes if convolution is not None else ():
         for side, nodes in ((m.a, change.edits.removed), (m.b, change.edits.added)):
-            widened = [node for node in nodes if side.op_type(node) == "SpaceToBatchND"]
+            widened = [node for node in nodes if side.op_type(node) in DILATION_BLOCK_OPS]
             if convolution is not None and widened:
-                # The blocks are as large as the dilation; without them it is 1 in each dimension.
                 shape = _constant_input(side, widened[0], 1)
-                plain = [1] * len(shape)
+                plain = [1] * len(shape)  # without blocks, the dilation is 1 in each dimension
                 old, new = (shape, plain) if side is m.a else (plain, shape)
                 # What is cut in blocks is padded before; the convolution itself pads nothing then.
                 padded = any(_constant_input(side, widened[0], 2))

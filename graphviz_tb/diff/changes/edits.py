@@ -89,15 +89,14 @@ def computes_metrics(m: Matching, change: Change) -> bool:
     graph, meaning = side.graph, side.graph.meaning
     kept = {variable.node for variable in meaning.variables() if variable.use == VariableUse.STATE}
     loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
-    taken = [graph.source[(edges := side.in_edges(node))[~graph.control[edges]]] for node in loud]
     return bool(loud) and all(
-        int(meaning.part()[node]) == Part.BOOKKEEPING or kept.issuperset(meaning.origin[sources].tolist())
-        for node, sources in zip(loud, taken, strict=True)
+        int(meaning.part()[node]) == Part.BOOKKEEPING
+        or kept.issuperset(meaning.origin[side.data_sources(node)].tolist())
+        for node in loud
     )
 
 
 def is_function(change: Change) -> bool:
-    """Return whether a change is one of a function of the library."""
     return change.function is not None
 
 
@@ -260,9 +259,8 @@ def inputs_of(change: Change) -> tuple[InputWire, ...]:
 
 
 def _is_series_member(change: Change, series: Set[str]) -> bool:
-    """Return whether a change is at a member of some series, or in one."""
     name = without_counters(change.name)
-    return any(name == member or name.startswith(f"{member}/") for member in series)
+    return any(_is_within(name, member) for member in series)
 
 
 def _takes_series_member(change: Change, series: Set[str]) -> bool:
@@ -270,7 +268,7 @@ def _takes_series_member(change: Change, series: Set[str]) -> bool:
     if change.kind != "rewired" or _is_series_member(change, series):
         return change.kind == "rewired"
     ends = [without_counters(end or "") for wire in inputs_of(change) for end in (wire.old, wire.new)]
-    return any(end.startswith(f"{member}/") or end == member for end in ends for member in series)
+    return any(_is_within(end, member) for end in ends for member in series)
 
 
 def pairs_by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
@@ -586,5 +584,6 @@ def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | N
     own = change.old and change.new and change.old != change.new
     old, new = (change.old, change.new) if own else (name.old, name.new)
     part = classes or substitution(*(last_segment(word or "") for word in (old, new)))
-    content, edits = Setting("op", *part, beside=change.further_settings), name.edits + change.edits
+    weights = change.setting.weights if change.setting else ()
+    content, edits = Setting("op", *part, beside=change.further_settings, weights=weights), name.edits + change.edits
     return Change("changed", "op", old, new, change.ops, content, consequences=change.consequences, edits=edits)

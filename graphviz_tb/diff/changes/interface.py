@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from graphviz_tb.diff.changes.across_layers import is_precision
+from graphviz_tb.diff.changes.across_layers import BATCH_SIZE, is_precision
 from graphviz_tb.diff.changes.attributes import argument_type
 from graphviz_tb.diff.changes.edits import op_types_of
 from graphviz_tb.diff.changes.layers import Layers
@@ -40,7 +40,6 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.options import DiffOptions
 
-BATCH_SIZE = "batch size"  # what another first number of a shape is called, where one of both is not known
 LOOSE_NAMES = GROUP_OPS | FRAME_EXIT_OPS | FRAME_SWITCH_OPS | FRAME_MERGE_OPS  # nobody need use what they give
 ResultSpecs = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its name and its tensors, old and new
 COUNTER_OF_TRACER = re.compile(r"(?:^|\.)\d{1,9}$")  # TorchScript counts values: `37`, `input.1`
@@ -79,7 +78,7 @@ def _is_same_result(m: Matching, old: int, output: str, new: int, other_output: 
     if not exists(old) or not exists(new):
         return old == new and output == other_output
     if m.to_b[old] == new:
-        return output == other_output or _is_other_op(m, old, new)
+        return output == other_output or m.a.op_type(old) != m.b.op_type(new)
     return not exists(m.to_b[old]) and not exists(m.to_a[new])
 
 
@@ -87,12 +86,6 @@ def is_other_output(m: Matching, mine: int, other: int) -> bool:
     """Return whether the text of a function's result differs, even if it refers to the same tensor."""
     before, after = m.a.graph.functions[mine].returns, m.b.graph.functions[other].returns
     return [(int(m.to_b[node]) if exists(node) else -1, key) for node, key in before] != list(after)
-
-
-def _is_other_op(m: Matching, old: int, new: int) -> bool:
-    """Return whether two matched nodes have other op types."""
-    before, after = m.a.graph, m.b.graph
-    return bool(before.op_types[before.op[old]] != after.op_types[after.op[new]])
 
 
 def _arguments(side: GraphColumns, function: int) -> list[str]:
@@ -348,7 +341,6 @@ def _last_rows(layers: Mapping[str, Layer], model: str, last: Mapping[str, str])
 
 
 def _last_layers(layers: Mapping[str, Layer]) -> dict[str, str]:
-    """Return the last layer of each model."""
     return {name.rpartition("/")[0]: name for name in layers}
 
 
@@ -485,7 +477,9 @@ def _result_shape(spec: str) -> str:
 def is_graph_result(side: GraphColumns, nodes: list[int]) -> bool:
     """Return whether an op is a result of a traced function: TensorFlow ends each in an unused `Identity`,
     `Identity_1`, …."""
-    graph = side.graph
-    named = all(COUNTER_AT_END.sub("", graph.name[node]) == graph.op_types[graph.op[node]] for node in nodes)
-    named &= all(graph.op_types[graph.op[node]] in TRACED_RESULT_OPS for node in nodes)
-    return named and not any(len(side.out_edges(node)) for node in nodes)
+    return all(
+        COUNTER_AT_END.sub("", side.graph.name[node]) == side.op_type(node)
+        and side.op_type(node) in TRACED_RESULT_OPS
+        and not len(side.out_edges(node))
+        for node in nodes
+    )

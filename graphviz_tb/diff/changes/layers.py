@@ -213,7 +213,6 @@ class Layers:
         return self._levels[node]
 
     def name(self, layer: int) -> str:
-        """Return the name of a layer."""
         return self.side.scopes.name[layer] if exists(layer) else self.side.graph.name[-1 - layer]
 
 
@@ -281,7 +280,6 @@ class LayerClasses:
         return frozenset(_attention_rows(self.layers.side))
 
     def names_and_classes(self, layers: Iterable[int]) -> list[dict[str, str]]:
-        """Names and classes, by name."""
         pairs = {(self.layers.name(layer), self.class_of(layer)) for layer in layers}
         return [{"name": name, "class": kind} for name, kind in sorted(pairs)]
 
@@ -351,7 +349,6 @@ def sort_by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tu
 
 
 def _edited_nodes(change: Change) -> Sequence[int]:
-    """Return the new nodes of a change."""
     edits = change.edits
     pairs = (*edits.ops, *edits.inputs) if not edits.added else ()
     return [*edits.added, *(new for _, new in pairs), *(new for _, new, _ in edits.attributes)]

@@ -42,9 +42,15 @@ class NameChange:
     block: int
 
 
-def _renamed_leaf(m: Matching, renamed: NameChange, old: bool) -> str:
-    """Return the last segment of the old or the new name."""
-    return last_segment(renamed_name(m, renamed, old))
+def _leaves(m: Matching, renamed: NameChange) -> tuple[str, str]:
+    """Return the last segments of the old and of the new name."""
+    return last_segment(renamed_name(m, renamed, True)), last_segment(renamed_name(m, renamed, False))
+
+
+def _counters(m: Matching, renamed: NameChange) -> tuple[tuple[str, NameNumbers], tuple[str, NameNumbers]]:
+    """Return the same without the numbers that were counted in them, with these."""
+    old, new = map(_name_counter, _leaves(m, renamed))
+    return old, new
 
 
 def renamed_name(m: Matching, renamed: NameChange, old: bool) -> str:
@@ -63,7 +69,8 @@ def _enclosing_scope(m: Matching, renamed: NameChange, old: bool) -> int:
 COUNTER_AT_END = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 EditKey = tuple[object, ...]
 NamesByEdit = dict[EditKey, list[NameChange]]  # names by the edit that made them: `_key`
-NumberPairs = dict[str, set[tuple[tuple[int, ...], tuple[int, ...]]]]  # pairs of old and new numbers by name
+NameNumbers = tuple[int, ...]
+NumberPairs = dict[str, set[tuple[NameNumbers, NameNumbers]]]  # pairs of old and new numbers by name
 # The largest edits are compared with the others first, for two seconds: letters exchanged times letters of the names
 # that may hold it; a pair of edits takes the time of so many.
 TWO_NAMES = 10_000
@@ -134,7 +141,7 @@ def _new_scope_name(m: Matching, row: int) -> str:
 
 def _is_counter_shift(m: Matching, renamed: NameChange) -> bool:
     """Return whether a new number follows from an insertion into another series of the same words."""
-    before, after = _renamed_leaf(m, renamed, True), _renamed_leaf(m, renamed, False)
+    before, after = _leaves(m, renamed)
     here, there = split_number(before), split_number(after)
     if here is None or there is None or here[0] != there[0] or here[0] not in m.shifts:
         return False
@@ -212,9 +219,8 @@ def _single_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
 
 def _uncounted_names(m: Matching, renamed: NameChange) -> tuple[str, str]:
     """Return the whole old and new name, without counted numbers."""
-    return COUNTER_AT_END.sub("", renamed_name(m, renamed, True)), COUNTER_AT_END.sub(
-        "", renamed_name(m, renamed, False)
-    )
+    old, new = (COUNTER_AT_END.sub("", renamed_name(m, renamed, side)) for side in (True, False))
+    return old, new
 
 
 def _exchanged_segments(before: str, after: str) -> tuple[str, str]:
@@ -241,8 +247,8 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
     anew: set[NameChange] = set()
     outside = ~m.a.graph.meaning.model()
     for renamed in names:
-        base = _name_counter(_renamed_leaf(m, renamed, True))
-        counted = not renamed.moved and base[0] == _name_counter(_renamed_leaf(m, renamed, False))[0]
+        (base, _), (new_base, _) = _counters(m, renamed)
+        counted = not renamed.moved and base == new_base
         # Updates and savers are known by their variables.
         derived = counted and not renamed.scope and outside[renamed.old]
         if (
@@ -253,7 +259,7 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
         ):
             anew.add(renamed)
         elif counted:
-            groups[renamed.scope, _enclosing_scope(m, renamed, True), base[0]].append(renamed)
+            groups[renamed.scope, _enclosing_scope(m, renamed, True), base].append(renamed)
     known: dict[tuple[bool, int], NumberPairs] = {}  # by scope: thousands of groups may be in one
     for (scope, row, word), members in groups.items():
         if (scope, row) not in known:
@@ -263,7 +269,7 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
     return anew
 
 
-def _keep_order(numbers: Iterable[tuple[tuple[int, ...], tuple[int, ...]]]) -> bool:
+def _keep_order(numbers: Iterable[tuple[NameNumbers, NameNumbers]]) -> bool:
     """Return whether the new numbers are in the same order as the old ones. A single number is that of the layer or of
     its call: `dense, dense_1_1` and `dense_2, dense_1_1` are a layer, called once or again, and the next layer.
 
@@ -290,17 +296,14 @@ def _moved_and_counted(m: Matching, names: list[NameChange]) -> set[NameChange]:
     order."""
     groups: dict[tuple[bool, int, int, str], list[NameChange]] = defaultdict(list)
     for renamed in names:
-        base = _name_counter(_renamed_leaf(m, renamed, True))[0]
-        if renamed.moved and base == _name_counter(_renamed_leaf(m, renamed, False))[0]:
+        (base, _), (new_base, _) = _counters(m, renamed)
+        if renamed.moved and base == new_base:
             scopes = _enclosing_scope(m, renamed, True), _enclosing_scope(m, renamed, False)
             groups[renamed.scope, *scopes, base].append(renamed)
     found: set[NameChange] = set()
     outside = ~m.a.graph.meaning.model()
     for (scope, *_), members in groups.items():
-        if _keep_order(
-            (_name_counter(_renamed_leaf(m, each, True))[1], _name_counter(_renamed_leaf(m, each, False))[1])
-            for each in members
-        ):
+        if _keep_order((old[1], new[1]) for old, new in (_counters(m, each) for each in members)):
             found.update(members)
         elif not scope:
             found.update(each for each in members if outside[each.old])
@@ -319,7 +322,7 @@ def _without_trace_number(name: str) -> str:
 
 def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
     """Return whether both names are only a number, or contain one from PyTorch's tracer: `input.35`."""
-    names = _renamed_leaf(m, renamed, True), _renamed_leaf(m, renamed, False)
+    names = _leaves(m, renamed)
     # "aten::add": PyTorch's op types have their namespace in front.
     if not renamed.scope and "::" in m.a.op_type(renamed.old):
         return not renamed.moved and len(set(map(_without_trace_number, names))) == 1
@@ -351,7 +354,7 @@ def _numbers(m: Matching, scope: bool, row: int) -> NumberPairs:
     return numbers
 
 
-def _name_counter(leaf: str) -> tuple[str, tuple[int, ...]]:
+def _name_counter(leaf: str) -> tuple[str, NameNumbers]:
     """Return a name without the numbers that were counted in it, and the numbers.
 
     >>> _name_counter("conv2d_3_1"), _name_counter("conv2d"), _name_counter("layer3")
@@ -361,7 +364,7 @@ def _name_counter(leaf: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _key(m: Matching, renamed: NameChange, counted: bool) -> tuple[object, ...]:
-    before, after = _renamed_leaf(m, renamed, True), _renamed_leaf(m, renamed, False)
+    before, after = _leaves(m, renamed)
     if renamed.moved:
         same = before == after or counted
         return (

@@ -41,9 +41,9 @@ class LayerScopes:
 class NodeQuantities:
     """The costs of the nodes of both graphs, computed on demand."""
 
-    def __init__(self, old: Layers, new: Layers, to_new: Ints) -> None:
+    def __init__(self, old: Layers, new: Layers, to_new: Ints, to_old: Ints) -> None:
         self.layers = old, new
-        self.to_new = to_new
+        self.to_new, self.to_old = to_new, to_old
         self.inside: dict[tuple[frozenset[int], frozenset[int]], LayerScopes] = {}
         self.kept = 0
 
@@ -160,14 +160,6 @@ class NodeQuantities:
         mine, other = self.to_old[new], self.to_new[old]
         return _unique_ids(old, mine[exists(mine)]), _unique_ids(new, other[exists(other)])
 
-    @cached_property
-    def to_old(self) -> Ints:
-        """Return the partner of each new node."""
-        partners = np.full(len(self.layers[1].side), -1, np.int32)
-        held = np.flatnonzero(exists(self.to_new))
-        partners[self.to_new[held]] = held
-        return partners
-
     def differing(self, before: Longs, after: Longs, old: Longs, new: Longs) -> tuple[Longs, Longs]:
         """Add all nodes for which a quantity differs."""
         held = np.flatnonzero(exists(self.to_new))
@@ -177,7 +169,6 @@ class NodeQuantities:
 
 
 def _unique_ids(*parts: ArrayLike) -> Longs:
-    """Return ids without duplicates."""
     return np.unique(np.concatenate([np.zeros(0, np.int64), *(np.asarray(part, np.int64) for part in parts)]))
 
 

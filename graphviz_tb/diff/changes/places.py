@@ -8,12 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from graphviz_tb.diff.changes.attributes import computes_only_sizes
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.labels import CALLS_KEY, own_settings
 from graphviz_tb.diff.columns.values import fingerprint
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import (
     Change,
+    NamePair,
     NodeEdits,
     concat_node_edits,
     sort_by_severity,
@@ -37,12 +39,10 @@ def without_objects(items: Iterable[T], others: Iterable[T]) -> list[T]:
 
 
 def edits_of_changes(changes: Iterable[Change]) -> NodeEdits:
-    """Return the edits of all."""
     return concat_node_edits(change.edits for change in changes)
 
 
 def other_places(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:
-    """Return the other places of a change, each once."""
     places = [place for change in changes for place in ((change.old, change.new), *change.also)]
     return tuple(place for place in dict.fromkeys(places) if place != (first.old, first.new))
 
@@ -73,7 +73,7 @@ MIN_ALIKE_PLACES = (
 
 def merge_at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
     """Return the same edit at several places as one change."""
-    apart = [part for members in group_by_wording(sort_by_severity(causes)) for part in _split_differences(members)]
+    apart = [part for members in group_by_wording(sort_by_severity(causes)) for part in _split_differences(m, members)]
     groups = group_by_wording(sort_by_severity(apart))
     merged = []
     for members in _join_alike_layers(m, groups):
@@ -90,16 +90,16 @@ def group_by_wording(changes: Iterable[Change]) -> list[list[Change]]:
     return list(groups.values())
 
 
-def _split_differences(members: Sequence[Change]) -> list[Change]:
+def _split_differences(m: Matching, members: Sequence[Change]) -> list[Change]:
     """Split the members of a group: each keeps its first difference and those that all members share; the others become
-    separate changes. A difference that follows from the first edits no attribute and stays with it."""
+    separate changes. A difference that follows from the first, as a size does, edits nothing and stays with it."""
     parts = [{_part_wording(part): part for part in member.further_settings} for member in members]
     common = frozenset(parts[0]).intersection(*parts[1:])
     found: list[Change] = []
     for member, own in zip(members, parts, strict=True):
-        edited = {which for *_, which in member.edits.attributes}
-        rest = [part for word, part in own.items() if word not in common and part.key in edited]
-        found += [_without_parts(member, rest), *(_part_change(member, part) for part in rest)] if rest else [member]
+        rest = [_part_change(m, member, part) for word, part in own.items() if word not in common]
+        rest = [change for change in rest if change.ops and not computes_only_sizes(m, change)]
+        found += [_without_parts(member, rest), *rest]
     return found
 
 
@@ -115,20 +115,34 @@ def _part_wording(part: SettingPart) -> str:
     return fingerprint([part.key, part.old, part.new])
 
 
-def _without_parts(member: Change, parts: Sequence[SettingPart]) -> Change:
+def _part_change(m: Matching, member: Change, part: SettingPart) -> Change:
+    """Return a secondary difference as a change: of an op at that op, of an attribute at the place of the change. It
+    has 0 ops if it edits nothing."""
+    content = Setting(part.key, part.old, part.new)
+    if part.key != "op":
+        attributes = tuple(each for each in member.edits.attributes if each[2] == part.key)
+        edits = NodeEdits(attributes=attributes)
+        return Change("changed", "attribute", member.old, member.new, len(attributes), content, edits=edits)
+    own = (member.setting.old, member.setting.new) if member.setting else None
+    types = part.old, part.new
+    ops = tuple(pair for pair in member.edits.ops if (m.a.op_type(pair[0]), m.b.op_type(pair[1])) == types != own)
+    names: list[NamePair] = [(m.a.graph.name[old], m.b.graph.name[new]) for old, new in ops]
+    place, *also = names or [(member.old, member.new)]
+    return Change("changed", "op", *place, len(ops), content, tuple(also), edits=NodeEdits(ops=ops))
+
+
+def _without_parts(member: Change, rest: Sequence[Change]) -> Change:
     """Return a change without some of its secondary differences."""
-    gone = {part.key for part in parts}
-    assert member.setting is not None
-    content = replace(member.setting, beside=tuple(part for part in member.further_settings if part.key not in gone))
-    attributes = tuple(each for each in member.edits.attributes if each[2] not in gone)
-    return replace(member, content=content, edits=replace(member.edits, attributes=attributes))
-
-
-def _part_change(member: Change, part: SettingPart) -> Change:
-    """Return a secondary difference as a change."""
-    attributes = tuple(each for each in member.edits.attributes if each[2] == part.key)
-    content, edits = Setting(part.key, part.old, part.new), NodeEdits(attributes=attributes)
-    return Change("changed", "attribute", member.old, member.new, len(attributes), content, edits=edits)
+    if not rest or member.setting is None:
+        return member
+    gone = {_part_wording(setting_part(change)) for change in rest}
+    beside = tuple(part for part in member.further_settings if _part_wording(part) not in gone)
+    edits = edits_of_changes(rest)
+    taken = {*edits.ops, *edits.attributes}
+    ops = tuple(each for each in member.edits.ops if each not in taken)
+    attributes = tuple(each for each in member.edits.attributes if each not in taken)
+    kept = replace(member.edits, ops=ops, attributes=attributes)
+    return replace(member, content=replace(member.setting, beside=beside), edits=kept)
 
 
 def _join_alike_layers(m: Matching, groups: Sequence[list[Change]]) -> list[list[Change]]:
@@ -209,7 +223,7 @@ def merge_changes(members: Sequence[Change]) -> Change:
         blocks = sum((order and order.blocks) or 1 for order in orders)
         content = replace(content, order=replace(content.order, blocks=blocks))
     elif isinstance(content, Setting) and content.key == "op":
-        # A layer of another class: its weights are others, at each place of its own sizes.
+        # A layer of another class has other weights, whose sizes may differ from place to place.
         weights = (pair for member in members if member.setting for pair in member.setting.weights)
         content = replace(content, weights=tuple(dict.fromkeys(weights)))
     behind = sort_by_severity(inner for member in members for inner in member.consequences)

@@ -17,6 +17,7 @@ from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, setting_part
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT
 from graphviz_tb.model.change import Change, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Sides
@@ -45,7 +46,6 @@ FOLLOWING_SCORE = 0  # only what comes in, or one number a channel: it follows f
 
 
 def is_weight(m: Matching, new: int, difference: Difference) -> bool:
-    """Return whether a difference is the shape of a weight."""
     if difference.key in ("weight", "value shape") and difference.attribute != "weight":
         return True
     return difference.key == "shape" and m.b.op_type(new) in VARIABLE_READ_OPS | VARIABLE_OPS
@@ -186,8 +186,8 @@ def _product_type(graph: Graph, node: int) -> str:
     """Return the type of an op; of a product that turns its kernel one that has it so: outputs×inputs."""
     op, definition = graph.op_types[graph.op[node]], graph.node_def(node)
     turning = kernel_turning_attribute(op)
-    turned = turning and definition is not None and definition.attr[turning].i | definition.attr[turning].b
-    return TURNED_PRODUCT if turned else op
+    turned = attr_value(definition, turning) if turning and definition is not None else None
+    return TURNED_PRODUCT if turned is not None and turned.i | turned.b else op
 
 
 def _has_other_layout(op: str) -> bool:
@@ -210,7 +210,6 @@ def _kernel_axes(ops: Iterable[str], shape: str) -> list[str]:
 
 
 def _is_convolution(op: str) -> bool:
-    """Return whether an op, or a layer, is a convolution."""
     layer = has_layer_role(op, LayerRole.CONVOLUTION)
     return layer or has_role(op, Role.CONVOLUTION, Role.TRANSPOSED_CONVOLUTION)
 
@@ -324,7 +323,6 @@ def _single_value(value: Any) -> Any:
 
 
 def _op_name(layers: Layers, node: int) -> str:
-    """Return the name of an op."""
     return layers.side.graph.name[node]
 
 
@@ -406,7 +404,9 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     whole: int | None = None
     # Widths first: they say most, and constants are computed from them.
     for number, change, setting, factor in sorted(numbers, key=lambda each: each[2].constant):
-        own = frozenset(_place_names(change)) if setting.key == "num_heads" else _blocks_around(change)
+        own, names = _blocks_around(change), frozenset(_place_names(change))
+        # Heads are those of an attention, or of its queries, keys and values.
+        own = names if setting.key == "num_heads" and len(own) in (0, len(names)) else own
         leader = next(
             (first for first, around, ratio in leaders if _is_related(factor, ratio) and _is_in_each(change, around)),
             None,
@@ -427,9 +427,9 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
             widths[ends] = number
         if own:
             leaders.append((number, own, factor))
-    told = {id(change) for members in groups.values() for change in members[1:]}
+    merged = {id(change) for members in groups.values() for change in members[1:]}
     made = [_united_change(groups[number]) if number in groups else change for number, change in enumerate(causes)]
-    return [change for change, before in zip(made, causes, strict=True) if id(before) not in told]
+    return [change for change, before in zip(made, causes, strict=True) if id(before) not in merged]
 
 
 def _factor(change: Change, setting: Setting) -> float:
@@ -472,17 +472,16 @@ def _ratios(old: Any, new: Any) -> Iterator[float]:
 def _is_related(factor: float, other: float) -> bool:
     """Return whether two factors follow from one number: equal, inverse, or one the root of the other.
 
-    >>> _is_related(2, 0.5), _is_related(0.7071068, 2), _is_related(2, 3)
-    (True, True, False)
+    >>> _is_related(2, 0.5), _is_related(0.7071068, 2), _is_related(0.5, 0.7071068), _is_related(2, 3)
+    (True, True, True, False)
     """
     if not factor or not other:
         return False
-    found = (other, 1 / other, sqrt(other), 1 / sqrt(other))
-    return any(isclose(factor, each, rel_tol=FACTOR_TOLERANCE) for each in found)
+    found = (other, sqrt(other), other * other)
+    return any(isclose(one, each, rel_tol=FACTOR_TOLERANCE) for one in (factor, 1 / factor) for each in found)
 
 
 def _place_names(change: Change) -> list[str]:
-    """Return the names of all places."""
     return [new if new is not None else old or "" for old, new in ((change.old, change.new), *change.also)]
 
 

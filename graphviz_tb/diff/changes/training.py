@@ -17,6 +17,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, word_hash
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
+from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
@@ -216,7 +217,6 @@ class Bodies:
         return word_hash(repr(sorted(users)))
 
     def _colour(self) -> None:
-        graph = self.layers.side.graph
         known: dict[int, int] = {}
         open_nodes: set[int] = set()
         for root in np.flatnonzero(self.outside).tolist():
@@ -229,8 +229,7 @@ class Bodies:
                 if (leaf := self._leaf(node)) is not None:
                     known[node] = leaf
                     continue
-                edges = self.layers.side.in_edges(node)
-                sources = graph.source[edges[~graph.control[edges]]].tolist()
+                sources = self.layers.side.data_sources(node)
                 left = [source for source in sources if source not in known and source not in open_nodes]
                 if left and node not in open_nodes:
                     open_nodes.add(node)
@@ -366,7 +365,7 @@ class TrainingParts:
         graph, seen, todo = self.side.graph, {node}, [node]
         gradients, stored, types = 0, False, set[str]()
         while todo and gradients <= 1:
-            for source in graph.source[self._data(todo.pop())].tolist():
+            for source in self.side.data_sources(todo.pop()):
                 if source in seen:
                     continue
                 seen.add(source)
@@ -384,17 +383,12 @@ class TrainingParts:
         graph = self.side.graph
         origins = graph.meaning.origin
         return any(
-            int(origins[source]) in self.training.trained
-            for node in nodes
-            for source in graph.source[self._data(node)].tolist()
+            int(origins[source]) in self.training.trained for node in nodes for source in self.side.data_sources(node)
         )
 
     def _written_variables(self, nodes: Sequence[int]) -> set[int]:
-        """Return the variables that some ops write."""
         graph = self.side.graph
-        first = [
-            next(iter(graph.source[self._data(node)].tolist()), node) for node in nodes if graph.meaning.writes[node]
-        ]
+        first = [next(iter(self.side.data_sources(node)), node) for node in nodes if graph.meaning.writes[node]]
         return {int(graph.meaning.origin[node]) if exists(int(graph.meaning.origin[node])) else node for node in first}
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
@@ -421,12 +415,7 @@ class TrainingParts:
 
     def _is_float(self, node: int) -> bool:
         definition = self.side.graph.node_def(node)
-        return definition is not None and definition.attr["dtype"].type in FLOAT_ATTRIBUTES
-
-    def _data(self, node: int) -> Ints:
-        edges = self.side.in_edges(node)
-        found: Ints = edges[~self.side.graph.control[edges]]
-        return found
+        return definition is not None and attr_value(definition, "dtype").type in FLOAT_ATTRIBUTES
 
 
 def all_read(side: GraphColumns, nodes: Sequence[int]) -> bool:
@@ -445,13 +434,11 @@ def keeps_rate_in_variable(layers: Layers) -> bool:
     seen = set(todo)
     while todo:
         node = todo.pop()
-        edges = side.in_edges(node)
-        sources = graph.source[edges[~graph.control[edges]]].tolist()
-        definition = graph.node_def(node)
+        sources, definition = side.data_sources(node), graph.node_def(node)
         if (
             definition is not None
             and definition.op in VARIABLE_READ_OPS
-            and definition.attr["dtype"].type in FLOAT_ATTRIBUTES
+            and attr_value(definition, "dtype").type in FLOAT_ATTRIBUTES
             and written.isdisjoint(sources)
         ):
             return True

@@ -71,12 +71,10 @@ class Scopes:
         return len(self.parent)
 
     def nodes(self, row: int) -> Ints:
-        """Return all nodes under a row."""
         nodes: Ints = self.node_order[self.node_start[row] : self.node_start[self.end[row]]]
         return nodes
 
     def own_nodes(self, row: int) -> Ints:
-        """Return the nodes directly in a row."""
         nodes: Ints = self.node_order[self.node_start[row] : self.node_start[row + 1]]
         return nodes
 
@@ -108,7 +106,6 @@ class Scopes:
         return np.fromiter(found, np.int32, len(found))
 
     def is_under(self, row: int, nodes: Ints) -> Bools:
-        """Return which nodes are below a row."""
         rows = self.of_node[nodes]
         under: Bools = (row <= rows) & (rows < self.end[row])
         return under
@@ -250,7 +247,6 @@ def _hash_words(words: list[str]) -> Hashes:
 
 
 def _levels(depth: Ints) -> list[NDArray[np.int64]]:
-    """Rows by depth."""
     order = np.argsort(depth, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
 
@@ -330,7 +326,6 @@ class GraphColumns:
             self.__dict__.pop(name, None)
 
     def op_type(self, node: int) -> str:
-        """Return the op type of a node."""
         word: str = self.graph.op_types[self.graph.op[node]]
         return word
 
@@ -502,7 +497,6 @@ class GraphColumns:
         return nodes
 
     def out_edges(self, node: int) -> Ints:
-        """Ids of the edges out of `node`."""
         edges: Ints = self.out_order[self.out_start[node] : self.out_start[node + 1]]
         return edges
 
@@ -536,7 +530,7 @@ class GraphColumns:
 
     @cached_property
     def in_place(self) -> Hashes:
-        """For each node a hash of its name, its op type and the names it is fed by: all but its settings."""
+        """Return for each node a hash of its name, its op type and the names of its inputs: all but its settings."""
         come = combine_hashes(self.scopes.node_path[self.graph.source], self.edge_hash)
         return combine_hashes(
             self.scopes.node_path, self.labels.op, run_sums(come, self.in_start[:-1], self.in_start[1:])
@@ -544,7 +538,7 @@ class GraphColumns:
 
     @cached_property
     def scopes_in_place(self) -> Hashes:
-        """For each scope the same of all that is in it."""
+        """Return for each scope a hash of the names, op types and inputs of all nodes in it."""
         return self.scopes.up_sums(mix_hash_bits(self.in_place))
 
     @cached_property
@@ -579,5 +573,4 @@ class GraphColumns:
         return word_hash(int(mix_hash_bits(node).sum(dtype=np.uint64)).to_bytes(8, "little"))
 
     def constants(self) -> Bools:
-        """Return which nodes are constants."""
         return self.graph.nodes_of_types(CONSTANT_OPS.__contains__)

@@ -49,7 +49,6 @@ def word_hash(data: bytes | str) -> int:
 
 
 def word_hashes(words: Iterable[str]) -> Hashes:
-    """Return one hash for each word."""
     return np.array([word_hash(word) for word in words], np.uint64)
 
 

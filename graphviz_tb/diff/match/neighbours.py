@@ -28,6 +28,7 @@ from graphviz_tb.diff.match.matching import (
 from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Ints, Longs, exists
 from graphviz_tb.model.paths import without_digits
+from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_READ_OPS
 
 
 class FreePlaces:
@@ -129,7 +130,6 @@ class FreePlacePairs:
 
 
 def _place_keys(owner: Ints, what: Hashes) -> Hashes:
-    """Places as numbers."""
     return combine_hashes(owner.astype(np.int64).view(np.uint64), what)
 
 
@@ -137,7 +137,7 @@ def _place_keys(owner: Ints, what: Hashes) -> Hashes:
 # the op that uses them, since TensorFlow counts their names (`Const_3`).
 
 
-def _match_around(m: Matching, same_label: bool = True) -> Findings:
+def _match_around(m: Matching) -> Findings:
     """Match unmatched neighbours of matched nodes until nothing changes.
 
     A node is matched if it is the only one with its op type (first: and its attributes) at its place next to a matched
@@ -151,12 +151,9 @@ def _match_around(m: Matching, same_label: bool = True) -> Findings:
         # With attributes first; by the op type alone only where that finds nothing more.
         if not beside:
             beside.append(FreePlacePairs(m, m.a.node_label, m.b.node_label))
-        if len(beside) == 1 and not same_label:
-            beside.append(FreePlacePairs(m, m.a.labels.op, m.b.labels.op))
         moved = next(filter(None, map(_match_one_step, beside)), [])
-        # From here on the op type alone may do.
-        if not moved and same_label:
-            same_label = False
+        if not moved and len(beside) == 1:
+            beside.append(FreePlacePairs(m, m.a.labels.op, m.b.labels.op))
             continue
         if not moved:
             return
@@ -221,6 +218,56 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
     return dict(zip(keys, graph.source[edges].tolist(), strict=True))
 
 
+UNNAMED_WEIGHT_OPS = INPUT_OPS | CONSTANT_OPS  # captured by a trace, or frozen: named by what reads them
+
+
+def match_weight_reads(m: Matching) -> Findings:
+    """Match reads of weights, and the handles that they read, by the inputs that they feed, whether a cast is between
+    or not: half precision puts a cast behind each, and its number into the names of others."""
+    fed = _fed_inputs(m.a, m.to_b), _fed_inputs(m.b, None)
+    both = [(fed[0][place], fed[1][place]) for place in sorted(fed[0].keys() & fed[1].keys())]
+    reads = _unambiguous(*zip(*both, strict=True)) if both else []
+    pairs: list[tuple[int, int]] = []
+    for old, new in reads:
+        handles = m.a.data_sources(old), m.b.data_sources(new)
+        captured = all(len(own) == 1 for own in handles) and all(
+            side.op_type(own[0]) in UNNAMED_WEIGHT_OPS for side, own in zip((m.a, m.b), handles, strict=True)
+        )
+        free = not exists(m.to_b[old]) and not exists(m.to_a[new])
+        counted = captured and _differ_in_counter(m.a.graph.name[old], m.b.graph.name[new])
+        if free or (counted and int(m.to_b[old]) != new):
+            pairs += [(old, new), *zip(*handles, strict=False)] if captured else [(old, new)]
+    before = m.to_a[[new for _, new in pairs]]
+    yield Apart(np.array([*(old for old, _ in pairs), *before[exists(before)].tolist()], np.int32))
+    yield node_pairs(pairs, Reason.SPREAD)
+
+
+def _differ_in_counter(old: str, new: str) -> bool:
+    """Return whether two reads of a layer differ only in the numbers of the scopes that they are in.
+
+    >>> _differ_in_counter("m/norm/Cast_2/Read", "m/norm/Cast_3/Read"), _differ_in_counter("m_2/w/Read", "m_3/w/Read")
+    (True, False)
+    """
+    return without_digits(old) == without_digits(new) and old.rsplit("/", 2)[0] == new.rsplit("/", 2)[0]
+
+
+def _fed_inputs(side: GraphColumns, partner: Ints | None) -> dict[tuple[int, int], int]:
+    """Return the reads of variables by the inputs of the model that they feed, alone or through a cast: the node, as
+    the new graph has it, and the slot."""
+    graph, found, model = side.graph, {}, side.graph.meaning.model()
+    frozen = np.zeros(len(graph), bool)
+    frozen[graph.target[side.constants()[graph.source] & ~graph.control]] = True
+    frozen &= graph.nodes_of_types(IDENTITY_OPS.__contains__)
+    for read in np.flatnonzero(frozen | graph.nodes_of_types(VARIABLE_READ_OPS.__contains__)).tolist():
+        ends = [read, *(user for user in side.data_users(read) if side.op_type(user) in CAST_OPS)]
+        for edge in (edge for end in ends for edge in side.out_edges(end).tolist() if not graph.control[edge]):
+            user = int(graph.target[edge])
+            known = user if partner is None else int(partner[user])
+            if exists(known) and model[user]:
+                found[known, int(graph.slot[edge])] = read
+    return found
+
+
 # Nodes with a unique neighbourhood, in any scope.
 #
 # Neighbourhoods are compared by Weisfeiler-Lehman hashes, largest radius first; a node that is found anchors what lies
@@ -230,9 +277,9 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
 NEIGHBOURHOOD_RADII = ((4, "both"), (8, "in"), (8, "out"), (3, "both"), (2, "both"), (4, "in"), (4, "out"))
 
 
-def match_anchors(m: Matching, radii: tuple[tuple[int, str], ...] = NEIGHBOURHOOD_RADII) -> Findings:
+def match_anchors(m: Matching) -> Findings:
     """Match unmatched nodes whose neighbourhood is unique on each side, largest radius first."""
-    for radius, direction in radii:
+    for radius, direction in NEIGHBOURHOOD_RADII:
         free_a, free_b = m.count_unmatched()
         if not len(free_a) or not len(free_b):
             return

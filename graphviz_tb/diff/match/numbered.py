@@ -134,7 +134,6 @@ def _pair_by(m: Matching, names: tuple[list[str], list[str]], bodies: tuple[Hash
 
 
 def _unmatched_functions(m: Matching, count_a: int, count_b: int) -> tuple[list[int], list[int]]:
-    """Functions without a partner."""
     taken = set(m.functions.values())
     return [index for index in range(count_a) if index not in m.functions], [
         index for index in range(count_b) if index not in taken
@@ -346,9 +345,8 @@ def _by_place(side: GraphColumns, outside: Bools, node: int) -> dict[Place, list
     for edge in side.out_edges(node).tolist():
         user = int(graph.target[edge])
         if outside[user] and not graph.control[edge]:
-            taken = graph.target[(edges := side.out_edges(user))[~graph.control[edges]]]
-            given = graph.source[(edges := side.in_edges(user))[~graph.control[edges]]]
-            around = (tuple(sorted({graph.op_types[op] for op in graph.op[ends].tolist()})) for ends in (taken, given))
+            ends = side.data_users(user), side.data_sources(user)
+            around = (tuple(sorted(set(map(side.op_type, nodes)))) for nodes in ends)
             found[graph.op_types[graph.op[user]], int(graph.slot[edge]), *around].append(user)
     # A number of more digits is a larger one.
     return {

@@ -27,7 +27,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.by_name import heaviest_ascending, match_from_roots, match_same_names, match_same_places
 from graphviz_tb.diff.match.containers import match_containers, match_wrapped
 from graphviz_tb.diff.match.matching import Apart, Exchanged, Findings, Matching, Reason, node_pairs, scope_pairs
-from graphviz_tb.diff.match.neighbours import match_anchors, match_constants, match_keras_layers
+from graphviz_tb.diff.match.neighbours import match_anchors, match_constants, match_keras_layers, match_weight_reads
 from graphviz_tb.diff.match.numbered import (
     NUMBER,
     match_by_variable,
@@ -278,6 +278,7 @@ def _matching_steps(m: Matching) -> Findings:
     yield from _match_series_by_wires(m)
     yield from match_by_variable(m)
     yield from _match_alike_ops(m)
+    yield from match_weight_reads(m)
     yield from match_constants(m)
     yield from _doubt_matches(m)
 

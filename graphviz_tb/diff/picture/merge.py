@@ -14,6 +14,7 @@ from graphviz_tb.limits import MAX_OPENED_CHANGES, MAX_OPENED_PLACES
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import InputWire, Rewiring, Setting, SettingPart
 from graphviz_tb.model.columns import exists
+from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.measure import SMALL_FONT_PX, elide_text, replace_unsafe_characters, text_width
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.sources import as_graph_def
@@ -123,15 +124,19 @@ def _brief_change(change: Change) -> str:
     return _brief_wire(inputs[0])
 
 
-def _brief_unit(change: Change) -> str:
-    """Describe a change at a block that holds it: `Relu → Gelu`, `+ Dropout(0.1)`; "" for another name or order."""
-    if change.kind == "changed":
+def brief_unit(change: Change) -> str:
+    """Describe a change at a block that holds it: `Relu → Gelu`, `+ Dropout(0.1)`; "" for another name or input."""
+    if change.kind == "changed" or (change.rewiring and change.rewiring.order):
         return _brief_change(change)
-    if change.unit is None:
+    unit = change.unit
+    if unit is None:
         return ""
     sign = "+" if change.kind == "added" else "−"
-    parts = list(map(str, change.unit.layers or change.unit.op_types))
-    return first_fitting(f"{sign} {', '.join(parts)}", f"{sign} {parts[0]}, …") if parts else ""
+    if unit.training:
+        return first_fitting(f"{sign} {unit.training}", f"{sign} {unit.training.partition(' by ')[0]}")
+    parts = list(map(str, unit.layers or unit.op_types))
+    many = format_counted_noun(len(unit.layers), "layer") if unit.layers else format_counted_noun(change.ops, "op")
+    return first_fitting(f"{sign} {', '.join(parts)}", f"{sign} {many}") if parts else ""
 
 
 def _edited_places(source: MatchedGraphs, change: Change, names: Mapping[int, Where]) -> list[Where]:
@@ -162,13 +167,13 @@ def _leaf(name: str | None) -> str:
     return last_segment(name) if name else "nothing"
 
 
-def first_fitting(*words: str) -> str:
-    """Return the first of `words` that a box has room for on its second line, else the last.
+def first_fitting(*words: str, room: int = SECOND_LINE_PX) -> str:
+    """Return the first of `words` that a box has `room` for on its second line, else the last.
 
     >>> first_fitting("input 1 (second): a_rather_long_name → other", "a_rather_long_name → other")
     'a_rather_long_name → other'
     """
-    return next((line for line in words if text_width(line, SMALL_FONT_PX) <= SECOND_LINE_PX), words[-1])
+    return next((line for line in words if text_width(line, SMALL_FONT_PX) <= room), words[-1])
 
 
 def _brief_pair(old: str, new: str) -> str:
@@ -241,7 +246,8 @@ def merge_graphs(changes: Comparison) -> Merged:
         _mark(merged, source, change, names)
         edited = _edited_places(source, change, names)
         merged.edited.update(edited)
-        if change.also and len(merged.places) < MAX_OPENED_CHANGES and (words := _brief_unit(change)):
+        several = change.also or (change.unit and len(change.unit.parts) > 1)
+        if several and len(merged.places) < MAX_OPENED_CHANGES and (words := brief_unit(change)):
             merged.places.append((words, edited))
     _add_removed(merged, source, names)
     _add_lost_edges(merged, source, changes, names)
@@ -334,9 +340,9 @@ def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int
         exchanged = bool(edits.added or edits.removed)
         for _, node in edits.inputs if exchanged else ():
             merged.beside.setdefault(_new_place(source, node), "reconnected")
-        told = [(node, words) for _, node in (*edits.ops, *(() if exchanged else edits.inputs))]
-        told += [(node, _attribute_words(change, key, words)) for _, node, key in edits.attributes]
-        for node, line in told:
+        node_lines = [(node, words) for _, node in (*edits.ops, *(() if exchanged else edits.inputs))]
+        node_lines += [(node, _attribute_words(change, key, words)) for _, node, key in edits.attributes]
+        for node, line in node_lines:
             where = _new_place(source, node)
             merged.signs[where] = "~"
             lines = merged.lines.setdefault(where, [])
@@ -354,8 +360,9 @@ def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tup
     """Mark the scopes that a change names. Return the places to show: these scopes if no op shows the change, else
     `nodes`. Names of nonexistent scopes are skipped."""
     places: list[Where] = [("", new or "") for _, new in ((change.old, change.new), *change.also)]
+    own = {part.name: _brief_setting(part) for part in change.further_settings if part.name != change.name}
     for place in dict.fromkeys(places):
-        merged.layers.setdefault(place, []).append(_brief_change(change))
+        merged.layers.setdefault(place, []).append(own.get(place[1], _brief_change(change)))
     if change.key in KEYS_SEEN_AT_OPS:
         return [(where,) for where in nodes]
     merged.settings.update(places)

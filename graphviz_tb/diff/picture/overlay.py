@@ -15,12 +15,23 @@ import numpy as np
 from graphviz_tb.api.choices import picture_choices
 from graphviz_tb.color.colouring import Colouring, is_drawn_as_op
 from graphviz_tb.color.hues import plain_fill
-from graphviz_tb.diff.picture.merge import Merged, Where, first_fitting, merge_graphs, wrap_text
+from graphviz_tb.diff.picture.merge import (
+    SECOND_LINE_PX,
+    Merged,
+    Where,
+    brief_unit,
+    first_fitting,
+    merge_graphs,
+    wrap_text,
+)
 from graphviz_tb.diff.picture.rows import (
     ADDED_STATE,
     HOLDS_SIGN,
     KEPT_STATE,
+    STACK_WORDS_PX,
+    DrawnNames,
     FlatEdgeIndex,
+    alike_stacks,
     blocks_with_one_change,
     edge_states,
     function_at,
@@ -45,16 +56,17 @@ from graphviz_tb.limits import MAX_BOXES_TO_CHANGES, MAX_LEGEND_CHANGES
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.formatting import format_counted_noun
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import LegendRow, LineTint, LineTints, RowFill
-from graphviz_tb.model.paths import RowPath, path_address
+from graphviz_tb.model.paths import RowPath, last_segment, path_address
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.legend import MAX_SENTENCE_WIDTH, SAMPLE_GAP, SAMPLE_WIDTH
+from graphviz_tb.search.names import RowFinder
 
 if TYPE_CHECKING:
     from graphviz_tb.api.picture import Picture
@@ -65,6 +77,7 @@ if TYPE_CHECKING:
 LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
 DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
 SIGN_WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or moved"}
+MAX_TITLED_CHANGES = 4  # that the line below the title says in words
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
 BAND_PERCENT = 45  # per cent of the colour in the band under a line of which a part changed
 BOX_LIMITS = (MAX_BOXES_TO_CHANGES, 28, 12, 0)  # boxes that are tried, the most first, until names can be read
@@ -87,9 +100,13 @@ class Overlay(Colouring):
     words: dict[int, str]
     edges: np.ndarray
 
+    @cached_property
+    def drawn(self) -> DrawnNames:
+        """Return the names that the boxes have."""
+        return DrawnNames(self.hierarchy, RowFinder(self.hierarchy).index(0))
+
     @property
     def colours(self) -> dict[str, str]:
-        """Return the colour of each sign."""
         return LIGHT if self.theme.name == "light" else DARK
 
     def fill_of(self, path: RowPath) -> RowFill:
@@ -100,11 +117,7 @@ class Overlay(Colouring):
         if sign == HOLDS_SIGN:
             return replace(usual, stroke=self.theme.secondary, second=usual.text)
         if not sign:
-            ground = self.theme.background
-            faded = mix_colours(usual.fill, ground, PALE), mix_colours(usual.stroke, ground, PALE)
-            return replace(
-                usual, fill=faded[0], stroke=faded[1], text=self.theme.secondary, second=self.theme.secondary
-            )
+            return replace(self.fill_unchanged(usual), text=self.theme.secondary, second=self.theme.secondary)
         return self.sign_fill(sign)
 
     def look_key(self, row: int) -> Hashable:
@@ -112,7 +125,6 @@ class Overlay(Colouring):
         return self.sign[row], self.words.get(row), is_drawn_as_op(self.hierarchy, row)
 
     def sign_fill(self, sign: str) -> RowFill:
-        """Return the fill of a sign."""
         colour, theme = self.colours[sign], self.theme
         return RowFill(
             mix_colours(theme.background, colour, TINT), colour, theme.text, theme.text, hued=False, sign=sign
@@ -123,8 +135,11 @@ class Overlay(Colouring):
         return self.words.get(path[-1])
 
     def title_text(self, ops: int, shown: int) -> str:
-        """Return the verdict, and how much is shown."""
-        return f"{verdict(self.changes).replace('; ', ' · ')} · {shown:,} shown"
+        """Return what changed, of many changes how many of each kind; the totals, and how much is shown."""
+        counts, *sums = verdict(self.changes).split("; ")
+        few = 0 < len(self.changes) <= MAX_TITLED_CHANGES
+        said = [title_words(change, self.drawn.in_text(change.name)) for change in self.changes] if few else [counts]
+        return " · ".join([*said, *sums, f"{shown:,} shown"])
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the legend: totals, then the changes one by one, the most severe first."""
@@ -157,12 +172,14 @@ class Overlay(Colouring):
     def row(self, change: Change, before: str = "") -> LegendRow:
         """Return one change on one or two lines."""
         first, *more = wrap_text(
-            f"{before}{change_line(change)}", MAX_SENTENCE_WIDTH - SAMPLE_WIDTH - SAMPLE_GAP, OP_FONT_PX
+            self.drawn.in_text(f"{before}{change_line(change)}"),
+            MAX_SENTENCE_WIDTH - SAMPLE_WIDTH - SAMPLE_GAP,
+            OP_FONT_PX,
         )
         return LegendRow(first, self.sign_fill(KIND_SIGNS[change.kind]), more=more[0] if more else "")
 
     def fill_unchanged(self, usual: RowFill) -> RowFill:
-        """Return the pale box of the legend."""
+        """Return the pale fill of what is unchanged."""
         ground = self.theme.background
         return replace(
             usual, fill=mix_colours(usual.fill, ground, PALE), stroke=mix_colours(usual.stroke, ground, PALE)
@@ -187,6 +204,23 @@ class Overlay(Colouring):
         if len(states) == 1:
             return LineTint(self.colours[sign], dashes, sign)
         return LineTint(mix_colours(self.theme.background, self.colours[sign], BAND_PERCENT), dashes, sign, whole=False)
+
+
+def title_words(change: Change, name: str) -> str:
+    """Return a change in a few words: what it is, and where, by its `name` in the picture.
+
+    >>> from graphviz_tb.diff import diff
+    >>> old, new = b'node { name: "a/x" op: "Relu" }', b'node { name: "a/x" op: "Tanh" }'
+    >>> title_words(diff(old, new)[0], "a/x")
+    'x: Relu → Tanh'
+    """
+    leaf, places = last_segment(name), f"at {change.place_count} places"
+    if change.setting:
+        words = setting_words(change.setting).removeprefix("op ")
+        return f"{words} {places}" if change.also else f"{leaf}: {words}" if leaf else words
+    if change.unit and change.function is None and (words := brief_unit(change)):
+        return f"{words} {places}" if change.also else words if change.unit.training else f"{words} ({leaf})"
+    return " ".join(change_head(change, 1).split())
 
 
 def change_line(change: Change) -> str:
@@ -216,19 +250,20 @@ def first_picture(
         return coloured.picture(options), 0
     hierarchy = coloured.hierarchy
     shown = rows_shown(hierarchy, where, merged.shown)
-    settings, layers = (frozenset(_scope_rows(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
+    alike = alike_stacks(hierarchy, painter.sign, painter.words)
+    settings, layers = (alike.union(_scope_rows(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
     tried: list[RowPath] | None = None
     for most, closed in ((MAX_BOXES_TO_CHANGES, settings), *((room, layers) for room in BOX_LIMITS)):
         opened, left = ways_to_changes(hierarchy, painter.sign, shown, most, closed)
         if opened == tried:
             continue
-        tried, drawn = opened, coloured.picture(open_rows(hierarchy, options, opened))
+        tried, drawn = opened, coloured.picture(_with_open_rows(hierarchy, options, opened))
         if is_legible(drawn.scene):
             break
     return drawn, left
 
 
-def open_rows(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[RowPath]) -> PictureOptions:
+def _with_open_rows(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[RowPath]) -> PictureOptions:
     """Return the options with some groups open."""
     return replace(options, open=tuple(path_address(hierarchy, path) for path in opened))
 
@@ -281,7 +316,9 @@ def _make_overlay(
     # Last: a layer named by a change shows the change, rather than the number of changes inside.
     for row, lines in blocks_with_one_change(hierarchy, where, merged).items():
         if signs[row] == HOLDS_SIGN:
-            signs[row], words[row] = "~", _joined_lines(lines)
+            # Behind the number of parts there is less room.
+            room = STACK_WORDS_PX if hierarchy.kind[row] == FOLD_ROW else SECOND_LINE_PX
+            signs[row], words[row] = "~", _joined_lines(lines, room)
     for row in _scope_rows(hierarchy, merged.layers):
         signs[row], words[row] = "~", _joined_lines(merged.layers["", hierarchy.name[row]])
     return Overlay(hierarchy, _pale_theme(theme), "diff", "What changed", changes, signs, words, edges)
@@ -301,9 +338,10 @@ def _merged_second_line(merged: Merged, where: Where) -> str:
     return _joined_lines(lines) if lines else merged.beside.get(where, "")
 
 
-def _joined_lines(lines: Sequence[str]) -> str:
-    """Return several changes in one line, or their number if the text is too long."""
-    return first_fitting("; ".join(lines), format_counted_noun(len(lines), "change")) if len(lines) > 1 else lines[0]
+def _joined_lines(lines: Sequence[str], room: int = SECOND_LINE_PX) -> str:
+    """Return several changes in one line of so many pixels, or the first and how many more, or their number."""
+    more = [f"{lines[0]} and {len(lines) - 1} more"] if len(lines) > 1 else []
+    return first_fitting("; ".join(lines), *more, format_counted_noun(len(lines), "change"), room=room)
 
 
 def _pale_theme(theme: Theme) -> Theme:
@@ -387,5 +425,4 @@ def picture_options(view: SavedView | None, said: Mapping[str, Any]) -> PictureO
 
 
 def _draw_comparison(changes: Comparison, options: PictureOptions | None = None) -> Picture:
-    """Return the merged picture, as a `Picture`."""
     return Both(changes).picture(options or PictureOptions())

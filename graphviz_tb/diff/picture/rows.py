@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -23,16 +24,18 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Ints, exists
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, STACK_KINDS, Hierarchy
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import RowPath, child_path, content_rows, function_row_of
+from graphviz_tb.model.paths import RowPath, child_path, content_rows, function_row_of, last_segment
 from graphviz_tb.model.scene import LineIdentity, Route, Scene, Stub
 from graphviz_tb.model.view import View
 
+NAME_WORDS = re.compile(r"[^\s:,;→()]+")  # possible names in the text of a change
 HOLDS_SIGN = "·"  # nothing changed but what is in it, or where an input comes from
 SIGNS = ("", "+", "−", "~", "→", HOLDS_SIGN)
 STACK_WORDS_PX = 110  # room behind the number of parts in the second line of a stack
+MAX_SHOWN_MEMBERS = 8  # of a stack in which all changed in the same way
 GROUP_WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS_SIGN: "reconnected"}
 
 
@@ -144,8 +147,8 @@ def _signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np
 
 
 def blocks_with_one_change(hierarchy: Hierarchy, where: Sequence[Where | None], merged: Merged) -> dict[int, list[str]]:
-    """Return the groups that hold some but not all places of a change, and no other change, with its description: three
-    equal blocks each show their change."""
+    """Return the groups that hold places of a change, and no other change, with its description: three equal blocks
+    each show their change. Of groups that hold all of its places only the innermost does."""
     row_at = {place: row for row, place in enumerate(where) if place is not None}
     edited = np.zeros(len(hierarchy.name), np.int64)
     edited[[row for place in merged.edited if (row := row_at.get(place, -1)) >= 0]] = 1
@@ -156,6 +159,9 @@ def blocks_with_one_change(hierarchy: Hierarchy, where: Sequence[Where | None], 
         own[[row for place in places if (row := row_at.get(place, -1)) >= 0]] = 1
         inside = _counts_below(hierarchy, own & edited)
         some = (inside > 0) & (inside < inside[0]) & ~exists(hierarchy.node)
+        whole = np.flatnonzero((inside == inside[0]) & (inside > 0) & ~exists(hierarchy.node))
+        some[whole[-1:]] = True  # rows are in preorder
+        some[0] = False
         left[some] -= inside[some]
         for row in np.flatnonzero(some).tolist():
             found.setdefault(row, []).append(words)
@@ -163,9 +169,9 @@ def blocks_with_one_change(hierarchy: Hierarchy, where: Sequence[Where | None], 
 
 
 def _counts_below(hierarchy: Hierarchy, column: np.ndarray) -> np.ndarray:
-    """Return the sum of a column over the rows at or below each row."""
-    total = np.concatenate(([0], np.cumsum(column)))
-    sums: np.ndarray = total[hierarchy.end] - total[:-1]
+    """Return the sums of a column, or of several, over the rows at or below each row."""
+    total = np.insert(np.cumsum(column, axis=-1), 0, 0, axis=-1)
+    sums: np.ndarray = total[..., hierarchy.end] - total[..., :-1]
     return sums
 
 
@@ -196,11 +202,8 @@ def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -
 def _rows_of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return, by row, how many of `among` at or below it have each sign (one line a sign), and how many there are."""
     own = np.array([SIGNS.index(sign) for sign in signs]) * among
-    marks = [own == number for number in range(1, len(SIGNS))]
-    # Prefix sums over rows, a line for each sign and one for how many; (signs + 1, rows + 1).
-    total = np.stack([np.concatenate(([0], np.cumsum(column))) for column in (*marks, among)])
-    inside = total[:, hierarchy.end] - total[:, :-1]
-    return inside[:-1], inside[-1]
+    marks = own == np.arange(1, len(SIGNS))[:, None]  # a line for each sign
+    return _counts_below(hierarchy, marks), _counts_below(hierarchy, among)
 
 
 def _count_words(every: list[int], ordinary: list[int], ops: int | None, away: str) -> str:
@@ -329,6 +332,38 @@ class EdgesBetween:
         others = self.ends[1 - side][runs[side]]
         edges: Ints = runs[side][(others >= row) & (others < self.end[row])]
         return edges
+
+
+def alike_stacks(hierarchy: Hierarchy, signs: Sequence[str], words: Mapping[int, str]) -> frozenset[int]:
+    """Return the stacks of many members that all changed in the same way: one box says it."""
+    found = set()
+    for row in np.flatnonzero(np.isin(hierarchy.kind, list(STACK_KINDS))).tolist():
+        members = hierarchy.children(row).tolist()
+        if len(members) > MAX_SHOWN_MEMBERS and len({(signs[each], words.get(each)) for each in members}) == 1:
+            found.add(row)
+    return frozenset(found)
+
+
+class DrawnNames:
+    """The names of nodes as a picture has them; `rows` are those of the main graph by name."""
+
+    def __init__(self, hierarchy: Hierarchy, rows: Mapping[str, int]) -> None:
+        self.hierarchy, self.rows = hierarchy, rows
+
+    def in_text(self, text: str) -> str:
+        """Replace the names of the file in a text by those of the boxes."""
+        return NAME_WORDS.sub(lambda match: self.name_of(self.rows.get(match[0], 0)) or match[0], text)
+
+    def name_of(self, row: int) -> str:
+        """Return the labels of the boxes around a row and its own, as a path."""
+        hierarchy, parts = self.hierarchy, []
+        while row > 0 and hierarchy.kind[row] != FUNCTION_ROW:
+            if hierarchy.kind[row] == OP_ROW and hierarchy.graph.mark[hierarchy.node[row]]:
+                parts.append(last_segment(hierarchy.name[row]))  # its label is not a name: "kernel 3×3×1×8"
+            elif hierarchy.kind[row] in (OP_ROW, SCOPE_ROW):
+                parts.append(hierarchy.short_label(row))
+            row = int(hierarchy.parent[row])
+        return "/".join(reversed(parts))
 
 
 # Choose the open groups of the merged picture: the way to each change, the most severe first, within a limit.

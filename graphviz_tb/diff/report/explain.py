@@ -139,24 +139,26 @@ def _terminal_text(changes: Comparison, limit: int | None, colour: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _numbers_text(changes: Comparison, change: Change) -> str:
+    """Return the numbers of a change that differ; "" for none."""
+    return ", ".join(differing_words(changes.numbers_of(change), *changes.bounds(change)))
+
+
 def _lines(changes: Comparison, change: Change, colour: bool, indent: str, listed: bool) -> Iterator[str]:
     sign = KIND_SIGNS[change.kind]
     shown = f"\x1b[{SIGN_COLOURS[sign]}m{sign}\x1b[0m" if colour else sign
     yield f"{indent}{shown} {printable(change_head(change))}"
-    for fact in change_facts(change):
-        yield f"{indent}    {printable(fact)}"
-    if line := program_line_words(*changes.program_lines(change)):
-        yield f"{indent}    {printable(line)}"
+    for fact in (*change_facts(change), program_line_words(*changes.program_lines(change))):
+        if fact:
+            yield f"{indent}    {printable(fact)}"
     # Only changes at the top have numbers; those inside a function are counted with it.
-    if indent == INDENT and (
-        numbers := ", ".join(differing_words(changes.numbers_of(change), *changes.bounds(change)))
-    ):
+    if indent == INDENT and (numbers := _numbers_text(changes, change)):
         yield f"{indent}    {numbers}"
     for inner in change.inside:
         yield from _lines(changes, inner, colour, indent + "    ", listed)
-    if told := following_words(change):
+    if following := following_words(change):
         yield f"{indent}    {printable(behind_words(change))}"
-        for inner in told if listed else ():
+        for inner in following if listed else ():
             yield from _lines(changes, inner, colour, indent + "      ", listed)
 
 
@@ -239,7 +241,7 @@ def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> It
             yield f"{indent}  - {escape_markdown(fact)}"
         if line := program_line_words(*changes.program_lines(change)):
             yield f"{indent}  - `{in_code(line)}`"
-        if not indent and (numbers := ", ".join(differing_words(changes.numbers_of(change), *changes.bounds(change)))):
+        if not indent and (numbers := _numbers_text(changes, change)):
             yield f"  - {numbers}"
         yield from _rows(changes, change.inside, indent + "  ")
         if words := behind_words(change):

@@ -53,14 +53,12 @@ class FlowBox:
         return 1 + sum([feeder.child_count for feeder in self.feeders]) if self.feeders else 1
 
     def first_row(self) -> FlowBox:
-        """Return the first row inside."""
         box = self
         while box.members:
             box = box.members[0]
         return box
 
     def last_row(self) -> FlowBox:
-        """Return the last row inside."""
         box = self
         while box.members:
             box = box.members[-1]
@@ -81,7 +79,6 @@ class SymbolTable:
 def make_group(
     how: GroupOrigin, members: Sequence[FlowBox], symbol: int, name: str = "", sideways: bool = False
 ) -> FlowBox:
-    """Make one box of several."""
     return FlowBox(name, symbol, sum(box.ops for box in members), -1, how, list(members), sideways=sideways)
 
 
@@ -231,7 +228,6 @@ def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -
 
 
 def _is_acyclic(after: Sequence[Sequence[int]]) -> bool:
-    """Return whether there are no cycles."""
     return len(topological_order(after)) == len(after)
 
 

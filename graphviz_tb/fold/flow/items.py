@@ -75,11 +75,9 @@ class FlowSorting:
     back: list[tuple[int, int]] = field(default_factory=list)
 
     def count_ops(self, boxes: Iterable[int]) -> int:
-        """Return the number of ops in some boxes."""
         return sum(self.boxes[box].ops for box in boxes)
 
     def flow_users(self, box: int) -> list[int]:
-        """Return the boxes of the flow that use one."""
         return [user for user in self.after[box] if user not in self.away] if self.away else self.after[box]
 
     def set_storage_aside(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
@@ -250,7 +248,6 @@ def _fed_by_types(dag: Dag, types: Set[str], along: list[int], stop: Set[str] = 
 
 
 def _feeder_tree(dag: Dag, feeder: int) -> list[int]:
-    """Return a feeder and all that feeds it."""
     members = [feeder]
     for box in members:  # grows while it is walked through
         members += dag.before[box]

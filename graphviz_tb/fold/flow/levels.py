@@ -248,7 +248,6 @@ class LevelColumns:
     edge_start: Longs
 
     def level(self, number: int) -> Siblings:
-        """Return one level."""
         held = slice(self.child_start[number], self.child_start[number + 1])
         run = slice(self.edge_start[number], self.edge_start[number + 1])
         edge = self.edge

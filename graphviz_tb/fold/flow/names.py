@@ -75,7 +75,6 @@ class Vocabulary:
 
     @cached_property
     def _words_by_first(self) -> dict[str, list[NameWords]]:
-        """The words of names, by first word."""
         filed: dict[str, list[NameWords]] = defaultdict(list)
         for words in map(self.name_words, self._names):
             if words:
@@ -84,7 +83,6 @@ class Vocabulary:
 
     @property
     def name_count(self) -> int:
-        """Number of names."""
         return len(self._names)
 
     @cached_property
@@ -93,7 +91,6 @@ class Vocabulary:
         return are_names_numbers(self._names, len(self._names))
 
     def name_words(self, name: str) -> NameWords:
-        """Split one name into words."""
         known = self._words.get(name)
         if known is None:
             known = self._words[name] = self._split_words(name)
@@ -279,7 +276,11 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
     for _ in range(MAX_NAME_DEPTH):
         later: list[NameFamily] = []
         taken = {box for named in good for box in named.members}
-        equal = {id(named): _family_pattern(dag, named) for named in todo if _has_one_symbol(dag, named)}
+        equal = {
+            id(named): _family_pattern(dag, named)
+            for named in todo
+            if len({dag.boxes[number].symbol for number in named.named}) == 1
+        }
         forms = Counter(filter(None, equal.values()))
         for named in todo:
             if id(named) in equal and not ((made := equal[id(named)]) and forms[made] >= MIN_SIBLING_FAMILIES):
@@ -301,11 +302,6 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
     return good
 
 
-def _has_one_symbol(dag: Dag, named: NameFamily) -> bool:
-    """Return whether all boxes of a family have equal structure."""
-    return len({dag.boxes[number].symbol for number in named.named}) == 1
-
-
 def _family_pattern(dag: Dag, named: NameFamily) -> tuple[Collection[str], Collection[int]] | None:
     """Return the names of a small family without numbers, and its inputs; None if its names only differ in counters.
 
@@ -319,7 +315,6 @@ def _family_pattern(dag: Dag, named: NameFamily) -> tuple[Collection[str], Colle
 
 
 def _next_word_families(words: Sequence[NameWords], named: NameFamily) -> list[NameFamily]:
-    """Return the families of the next word."""
     depth = len(named.words)
     filed: dict[NameWords, list[int]] = defaultdict(list)
     for box in named.named:

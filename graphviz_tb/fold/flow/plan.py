@@ -150,7 +150,6 @@ def _name_layers_as_in_code(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> N
 
 
 def _fold_level_part(level: Siblings, series: list[SeriesRun], setting: FoldContext) -> list[FlowBox]:
-    """Return the boxes of a level, or of a part of it."""
     symbols = setting.symbols
     items = find_flow_items(level, symbols)
     # Numbered inputs of one box are a series, not eight feeders.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
@@ -44,6 +44,7 @@ MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query,
 MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
 MIN_STAGE_BLOCKS = 2
 MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
+MIN_REPETITIONS = 2
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
 
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
@@ -86,7 +87,6 @@ def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, s
 
 
 def _stack_of_stage(run: Sequence[SequenceElement], setting: FoldContext) -> SequenceElement:
-    """Return one stack of some blocks."""
     last = run[-1]
     made = make_stack(setting.symbols, [each.box for each in run], last.symbol)
     return SequenceElement(made, made.symbol, ("stack", last.symbol), last.cut, place=covering_stretch(run))
@@ -267,10 +267,14 @@ def _apply_repeats(
     for number, repeat in enumerate(repeats):
         if repeat.start < done:  # overlaps the one before
             continue
+        short = _ends_before_stage(sequence, repeats, number, setting)
+        if short and repeat.count == MIN_REPETITIONS:
+            continue
+        repeat = replace(repeat, count=repeat.count - short)
         before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
         if repeat.period == 1:
             before, turns = _extend_to_first(before, turns, setting)
-        else:
+        elif not short:
             before, turns, stop = extend_with_ends(sequence, done, repeat)
         start, end = done + len(before), stop
         half = halves_of(turns[: repeat.period], setting)
@@ -280,7 +284,7 @@ def _apply_repeats(
             sequence,
             turns[-repeat.period :][: half or None],
             stop,
-            _limit_of(sequence, repeats, number, setting),
+            stop if short else _limit_of(sequence, repeats, number, setting),
             setting,
         )
         if start < done + len(before):
@@ -296,6 +300,23 @@ def _apply_repeats(
         hit = hit or made is not None
         done = stop
     return pairs(_fold_single_units(folded + sequence[done:], units, setting), setting), hit
+
+
+def _ends_before_stage(
+    sequence: Sequence[SequenceElement], repeats: Sequence[Repetition], number: int, setting: FoldContext
+) -> bool:
+    """Return whether the last of some repetitions, which has other channels than the one before, is the first block of
+    the stage behind: it has a projection, as the stages of one block before it (RegNet)."""
+    repeat, later = repeats[number], repeats[number + 1] if number + 1 < len(repeats) else None
+    if later is None or later.start != repeat.stop:
+        return False
+    last = repeat.stop - repeat.period
+    stretches = ((last - repeat.period, last), (last, repeat.stop), (later.start, later.start + later.period))
+    given = [setting.widths.of([each.box for each in sequence[start:stop]]) for start, stop in stretches]
+    if not given[0] or not given[0].isdisjoint(given[1]) or given[1] != given[2]:
+        return False
+    once = sequence[later.start : later.start + later.period]
+    return nearly_before(sequence, last, once, repeat.stop, setting) < repeat.stop
 
 
 def _limit_of(
@@ -314,19 +335,26 @@ def pairs(sequence: list[SequenceElement], setting: FoldContext) -> list[Sequenc
     blocks."""
     units = {element.box.unit for element in sequence if element.box.is_repetition and not element.box.sideways}
     folded: list[SequenceElement] = []
-    for element in sequence:
-        folded.append(element)
-        if element.box.is_repetition or element.symbol not in units:
+    done = 0
+    for number, element in enumerate(sequence):
+        if number < done:
             continue
+        folded.append(element)
         stop = len(folded) - 1
+        headed = stop > 0 and folded[stop - 1].word == ("head", element.symbol)
+        if element.box.is_repetition or not (headed or element.symbol in units):
+            continue
         start = nearly_before(folded, 0, [element], stop, setting)
         if start == stop:
             continue
-        whole = folded[start:]
-        made = make_stack(setting.symbols, [_as_one(whole[:-1], setting), element.box], element.symbol)
+        done = nearly_behind(sequence, [element], number + 1, len(sequence), setting)
+        whole, last = folded[start:], sequence[number + 1 : done]
+        blocks = [_as_one(whole[:-1], setting), element.box, *([_as_one(last, setting)] if last else [])]
+        made = make_stack(setting.symbols, blocks, element.symbol)
         word = ("stack", element.symbol)
+        whole += last
         folded[start:] = [
-            SequenceElement(made, made.symbol, word, element.cut, whole[0].fork, place=covering_stretch(whole))
+            SequenceElement(made, made.symbol, word, whole[-1].cut, whole[0].fork, place=covering_stretch(whole))
         ]
     return folded
 
@@ -428,6 +456,8 @@ def _fold_repetitions(
         if half and period > 1:
             boxes = [_as_one(part, setting) for turn in turns for part in (turn[:half], turn[half:])]
         ends = [[_as_one(end, setting)] if end else [] for end in (first, last)]
+        if not half and (borders := setting.widths.stage_borders([*ends[0], *boxes, *ends[1]])):
+            return _part_at_borders(first, turns, last, borders, unit, setting)
         made = make_stack(symbols, [*ends[0], *boxes, *ends[1]], unit)
         whole = [*first, *elements, *last]
         return [
@@ -444,8 +474,27 @@ def _fold_repetitions(
     return [*first, *stages, *last]
 
 
+def _part_at_borders(
+    first: Sequence[SequenceElement],
+    turns: Sequence[Sequence[SequenceElement]],
+    last: Sequence[SequenceElement],
+    borders: Sequence[int],
+    unit: int,
+    setting: FoldContext,
+) -> list[SequenceElement]:
+    """Return a stack for each stage of some equal blocks; `borders` are the blocks at which a stage begins."""
+    blocks = [turn for turn in (first, *turns, last) if turn]
+    stages = []
+    for start, stop in pairwise([0, *borders, len(blocks)]):
+        held = [element for turn in blocks[start:stop] for element in turn]
+        boxes = [_as_one(turn, setting) for turn in blocks[start:stop]]
+        box = boxes[0] if len(boxes) == 1 else make_stack(setting.symbols, boxes, unit)
+        place = covering_stretch(held)
+        stages.append(SequenceElement(box, box.symbol, ("stack", unit), held[-1].cut, held[0].fork, place=place))
+    return stages
+
+
 def _as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
-    """Some elements as one box."""
     return elements[0].box if len(elements) == 1 else _make_block(setting, elements)
 
 
@@ -470,7 +519,6 @@ def _shows_stack(box: FlowBox) -> bool:
 
 
 def _make_block(setting: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
-    """Make one box of a repetition of several."""
     symbol = setting.symbols.symbol_of("block", *(element.symbol for element in turn))
     return make_group(GroupOrigin.REPEAT, [element.box for element in turn], symbol)
 
@@ -489,16 +537,19 @@ def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> lis
 
     Requires a sequence along the flow without stacks. Heads of one block have equal words, whatever else they hold.
     """
-    # A block with a shortcut must occur twice.
     repeated = Counter(each.symbol for each in sequence if each.shortcut)
     runs = [
         number
         for number, element in enumerate(sequence)
-        if element.shortcut
-        and repeated[element.symbol] > 1
-        and (not number or sequence[number - 1].symbol != element.symbol)
+        if element.shortcut and (not number or sequence[number - 1].symbol != element.symbol)
     ]
-    starts = {number: start for number in runs if (start := _find_head_start(sequence, number)) < number}
+    starts = {
+        number: start
+        for number in runs
+        if (start := _find_head_start(sequence, number)) < number
+        and _may_be_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, setting)
+    }
+    runs = [number for number in runs if number in starts or repeated[sequence[number].symbol] > 1]
     beginning = Counter(sequence[number].symbol for number in runs)
     headed = Counter(sequence[number].symbol for number in starts)
     folded: list[SequenceElement] = []
@@ -509,6 +560,16 @@ def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> lis
             folded += [*sequence[taken:start], _make_head(sequence[start:number], symbol, setting)]
             taken = number
     return [*folded, *sequence[taken:]]
+
+
+def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, setting: FoldContext) -> bool:
+    """Return whether elements that are like a block may be its head: not if they only shrink what it takes, and before
+    a block that occurs once only if they take larger steps to the same channels."""
+    before, widths = [element.box for element in head], setting.widths
+    if widths.only_halves(before):
+        return widths.only_halves([block.box])
+    steps = widths.halves(before) and not widths.halves([block.box])
+    return repeated or (steps and not widths.of(before).isdisjoint(widths.of([block.box])))
 
 
 def _find_head_start(sequence: Sequence[SequenceElement], run: int) -> int:

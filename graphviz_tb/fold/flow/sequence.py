@@ -52,7 +52,6 @@ def candidate_periods(words: Longs) -> list[int]:
 
 
 def _hash_stretches(words: Longs, length: int) -> Longs:
-    """Return a hash of each stretch of `length` words."""
     mixed = words.astype(np.uint64)
     for step in range(1, length):
         # Wraps at 2^64. A collision only costs a period tried in vain.
@@ -165,7 +164,6 @@ class Stretch:
         return self.line.boxes[self.start : self.stop]
 
     def places(self) -> Sequence[int]:
-        """Return all its places."""
         return range(self.start, self.stop)
 
 
@@ -289,7 +287,6 @@ def _is_worth_extending(elements: Sequence[SequenceElement], once: Stretch) -> b
 
 
 def _begins_at(element: SequenceElement, place: int) -> bool:
-    """Return whether an element begins at a place."""
     return element.place is not None and element.place.start == place
 
 

@@ -45,7 +45,6 @@ MAX_PAIRING_ROUNDS = 8  # of dropping runs paired with a dropped run; after thes
 
 
 def _make_series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolTable) -> FlowBox:
-    """Make a stack of a run."""
     symbol, ops = (
         symbols.symbol_of("run", *(member.symbol for member in members)),
         sum(member.ops for member in members),
@@ -221,7 +220,6 @@ def _scope_in_member(box: FlowBox) -> FlowBox:
 
 
 def _count_op_types_inside(box: FlowBox, hierarchy: Hierarchy) -> Counter[int]:
-    """Count the op types in a box."""
     nodes = np.concatenate([hierarchy.node[row.row : hierarchy.end[row.row]] for row in rows_inside(box)])
     return Counter(hierarchy.graph.op[nodes[nodes >= 0]].tolist())
 
@@ -269,5 +267,4 @@ def _is_scope_box(box: FlowBox) -> bool:
 
 
 def _symbols_with_feeders(box: FlowBox) -> tuple[int, ...]:
-    """Return the symbols of a box and of its feeders."""
     return box.symbol, *sorted(feeder.symbol for feeder in box.feeders)

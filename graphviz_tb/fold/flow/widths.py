@@ -19,8 +19,10 @@ from graphviz_tb.graphs.tensors import attr_value, declared_shapes
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
+from graphviz_tb.model.layers import Layer, LayerConfig
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.ops.layers import WEIGHTED_LAYERS
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS, Role, has_role
 from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_turning_attribute
 from graphviz_tb.ops.table import has_framework
@@ -31,6 +33,11 @@ MAX_FIRST_SIZE = 1.5  # times the ops of a block: the first of a stage projects 
 MIN_SHRINKING_STAGES = 2
 MIN_BLOCK_SHARE = 0.3  # of the ops of the largest block of a stage
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
+
+
+def is_layer_type(kind: str) -> bool:
+    """Return whether ops or layers of a type map channels to others with weights; norms only scale."""
+    return kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS or kind in WEIGHTED_LAYERS
 
 
 class OpTypes:
@@ -47,6 +54,11 @@ class OpTypes:
         if known is None:
             known = self._known[box.symbol] = self._count(box)
         return known
+
+    def holds_layers(self, box: FlowBox) -> bool:
+        """Return whether a box holds layers: not in a stack of weights, of what sets or updates them; unknown without a
+        hierarchy."""
+        return self.hierarchy is None or any(map(is_layer_type, self.of(box)))
 
     def _count(self, box: FlowBox) -> Counter[str]:
         if box.members:
@@ -69,10 +81,10 @@ class ChannelWidths:
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
         self._hierarchy = hierarchy
         self._types = OpTypes(hierarchy)
+        self._halving: dict[int, bool] = {}
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy of the boxes."""
         assert self._hierarchy is not None
         return self._hierarchy
 
@@ -119,12 +131,18 @@ class ChannelWidths:
         for node in np.flatnonzero(works & (self._parameter_counts > 0)).tolist():
             result = self._recorded_shape(node)
             given[node] = result[1 if slides[node] else -1] or 0 if len(result) > 1 else 0
+        sizes: dict[Shape, int] = {}
+        for node, layer in self._layer_of_node.items():
+            config = _own_config(layer)
+            filters, sides = config.get("filters", config.get("units")), _as_sizes(config.get("kernel_size"))
+            given[node] = filters if isinstance(filters, int) else 0
+            if sides:
+                kernel[node] = sizes.setdefault(sides, 1 + len(sizes))
         origin = graph.meaning.origin
         if not len(origin):
             return given, kernel
         edges = np.flatnonzero(works[graph.target] & ~graph.control & (origin[graph.source] >= 0))
         shapes = graph.meaning.shapes() if len(edges) else {}
-        sizes: dict[Shape, int] = {}
         for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
             shape = shapes.get(weight)
             if shape and len(shape) > 1:
@@ -135,6 +153,14 @@ class ChannelWidths:
                 if slides[node] and window:
                     kernel[node] = sizes.setdefault(window, 1 + len(sizes))
         return given, kernel
+
+    @cached_property
+    def _layer_of_node(self) -> dict[int, Layer]:
+        """Return the Keras layers that are one node each."""
+        graph = self.hierarchy.graph
+        if not graph.layers:
+            return {}
+        return {node: graph.layers[name] for node, name in enumerate(graph.name) if name in graph.layers}
 
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return identifiers of the distinct kernel sizes in boxes."""
@@ -172,12 +198,10 @@ class ChannelWidths:
 
     @cached_property
     def _layers(self) -> frozenset[int]:
-        """Rows of layers."""
         return frozenset(layer_rows(self.hierarchy))
 
     @cached_property
     def named_layers(self) -> frozenset[int]:
-        """Scopes that are layers."""
         return frozenset(row for row in self._layers if self.hierarchy.kind[row] != OP_ROW)
 
     def holds_layer(self, boxes: Iterable[FlowBox]) -> bool:
@@ -194,12 +218,17 @@ class ChannelWidths:
     def _halving_nodes(self, boxes: Iterable[FlowBox]) -> Iterator[int]:
         """Yield the nodes in boxes that take steps of more than one."""
         for nodes in self._nodes(boxes):
-            graph = self.hierarchy.graph
             for node in nodes[self._steps[nodes]].tolist():
-                definition = graph.node_def(node)
-                steps = attr_value(definition, "strides").list.i if definition is not None else ()
-                if any(step > 1 for step in steps) or self._shrinks(node):
+                if node not in self._halving:
+                    self._halving[node] = self._takes_large_steps(node) or self._shrinks(node)
+                if self._halving[node]:
                     yield node
+
+    def _takes_large_steps(self, node: int) -> bool:
+        definition, layer = self.hierarchy.graph.node_def(node), self._layer_of_node.get(node)
+        if layer is not None:
+            return any(step > 1 for step in _layer_steps(layer))
+        return definition is not None and any(step > 1 for step in attr_value(definition, "strides").list.i)
 
     def _shrinks(self, node: int) -> bool:
         """Return whether a traced node halves a size, by the recorded shapes of its input and its result."""
@@ -234,6 +263,15 @@ class ChannelWidths:
             return True
         given = [frozenset.intersection(*(self.of([each]) for each in held)) for held in blocks]
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
+
+    def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
+        """Return the numbers of the blocks at which the channels of equal blocks change; none where most stages were
+        a single block."""
+        given = [self.of([block]) for block in blocks] if self._hierarchy is not None else []
+        borders = [at for at, (one, other) in enumerate(pairwise(given), 1) if one and other and one.isdisjoint(other)]
+        sizes = [stop - start for start, stop in pairwise([0, *borders, len(blocks)])]
+        several = sum(size > 1 for size in sizes)
+        return borders if several >= MIN_SHRINKING_STAGES and 2 * several > len(sizes) else []
 
     def _blocks_of(self, stage: FlowBox) -> Sequence[FlowBox]:
         """Return the equal parts that hold most of a box."""
@@ -286,15 +324,48 @@ class ChannelWidths:
 
     @cached_property
     def _steps(self) -> Bools:
-        return self.hierarchy.graph.nodes_of_types(
+        stepping = self.hierarchy.graph.nodes_of_types(
             lambda op: op in CONVOLUTION_OPS or op.endswith("Pool") or STRIDE_INPUT in input_names(op).values()
         )
+        stepping[list(self._layer_of_node)] = True
+        return stepping
 
     def _nodes(self, boxes: Iterable[FlowBox]) -> Iterable[Ints]:
         for box in walk_boxes(list(boxes)) if self._hierarchy is not None else ():
             if box.row >= 0:
                 nodes = self.hierarchy.node[box.row : self.hierarchy.end[box.row]]
                 yield nodes[nodes >= 0]
+
+
+def _own_config(layer: Layer) -> LayerConfig:
+    """Return the settings of a layer; of a wrapper, those of the layer in it.
+
+    >>> _own_config(Layer("TimeDistributed", {"layer": {"class_name": "Dense", "config": {"units": 3}}}))
+    {'units': 3}
+    """
+    inner = layer.config.get("layer")
+    config = inner.get("config") if isinstance(inner, dict) else None
+    return config if isinstance(config, dict) else layer.config
+
+
+def _as_sizes(value: object) -> tuple[int, ...]:
+    """Return a setting that is a number or a list of numbers as sizes; empty if it is neither.
+
+    >>> _as_sizes([3, 3]), _as_sizes(2), _as_sizes(None)
+    ((3, 3), (2,), ())
+    """
+    several = value if isinstance(value, list | tuple) else (value,)
+    return tuple(several) if all(isinstance(each, int) for each in several) else ()
+
+
+def _layer_steps(layer: Layer) -> tuple[int, ...]:
+    """Return the steps of a Keras layer that slides a window; those of a pooling are its window, unless it sets them.
+
+    >>> _layer_steps(Layer("MaxPooling2D", {"pool_size": [2, 2], "strides": None})), _layer_steps(Layer("Dense"))
+    ((2, 2), ())
+    """
+    config = _own_config(layer)
+    return _as_sizes(config.get("strides")) or _as_sizes(config.get("pool_size"))
 
 
 def _is_kernel_turned(graph: Graph, node: int, op: str) -> bool:

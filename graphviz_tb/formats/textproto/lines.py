@@ -37,7 +37,6 @@ _LENGTH_PREFIXES = [encode_varint(size) for size in range(2048)]
 
 
 def _length_prefix(payload: bytes) -> bytes:
-    """Return the length of some bytes as a varint."""
     size = len(payload)
     return _LENGTH_PREFIXES[size] if size < 2048 else encode_varint(size)
 

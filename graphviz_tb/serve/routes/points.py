@@ -43,7 +43,6 @@ RANGE_HEADER = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def _read_blob_head(request: Request, run: str, place: FileRange) -> bytes:
-    """Return the first bytes of a blob."""
     return served_source(request).read(run, place._replace(length=min(place.length, MEDIA_HEAD_BYTES)))
 
 
@@ -103,7 +102,6 @@ def _series_of_request(request: Request) -> Series:
 
 
 def _wrong_kind(series: Series, what: str) -> RefusedRequest:
-    """Return the error for a series of the wrong kind."""
     return RefusedRequest(400, f"'{series.tag}' is of kind {series.kind}", f"this address gives {what}")
 
 
@@ -122,7 +120,6 @@ async def series_histograms(request: Request) -> Response:
 
 
 def _histogram_answer_columns(session: ServedSource, number: int, series: Series, view: str, most: int) -> bytes:
-    """Return the columns of the answer."""
     [whole] = session.with_columns([series])
     blocks = (
         histogram_columns(number, whole, whole.data, (view,), most) if isinstance(whole.data, HistogramPoints) else []
@@ -141,7 +138,6 @@ async def series_steps(request: Request) -> Response:
 
 
 def _step_columns(session: ServedSource, found: Mapping[int, Series]) -> bytes:
-    """Return the columns of the answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
     for number, one in zip(found, session.with_columns([*found.values()]), strict=True):
         order = one.point_order()

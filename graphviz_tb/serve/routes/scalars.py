@@ -192,8 +192,9 @@ def _requested_scalars(session: ServedSource, query: dict[str, str]) -> list[Ser
     wanted = {name: set(parse_ids(query[name], name)) for name in ("runs", "tags") if query.get(name)}
     found = [
         series
-        for series in session.all_series("scalar")
-        if session.run_id(series.run) in wanted.get("runs", {session.run_id(series.run)})
+        for series in session.logged.series
+        if series.kind == "scalar"
+        and session.run_id(series.run) in wanted.get("runs", {session.run_id(series.run)})
         and session.tag_id(series) in wanted.get("tags", {session.tag_id(series)})
     ]
     return sorted(found, key=lambda series: (series.run, series.tag))

@@ -86,11 +86,11 @@ def _slice_entry(
     )
 
 
-def _strided_slice_shape(op: Op, shape: Dims, first: int) -> Dims:
+def _strided_slice_shape(op: Op, shape: Dims) -> Dims:
     """Return the shape of the slice."""
     if shape is None:
         return None
-    plan = slice_entries(op, len(shape), first)
+    plan = slice_entries(op, len(shape), 1)
     if plan is None:
         return None
     sizes = iter(shape)
@@ -377,7 +377,7 @@ def _known_vector_length(op: Op, index: int) -> int | None:
 
 def _infer_strided_slice(op: Op) -> RuleResult:
     """`StridedSlice`: Python's slices, with masks."""
-    return [_strided_slice_shape(op, op.shape(0), 1)]
+    return [_strided_slice_shape(op, op.shape(0))]
 
 
 def _infer_gather(op: Op) -> RuleResult:
@@ -416,7 +416,6 @@ def _infer_resource_gather(op: Op) -> RuleResult:
 
 
 def _infer_resource_gather_nd(op: Op) -> RuleResult:
-    """`ResourceGatherNd`."""
     shape, indices = op.held_shape(0), op.shape(1)
     if shape is None or not indices or not are_known_sizes(indices[-1]) or indices[-1] > len(shape):
         return [None]

@@ -94,7 +94,6 @@ REDUCTION_RULES: dict[str, ShapeRule] = {
 
 
 def _any_flag_set(op: Op, *names: str) -> bool:
-    """Return whether any of some attributes is set."""
     return any(bool(op.attr(name)) for name in names)
 
 

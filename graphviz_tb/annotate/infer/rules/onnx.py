@@ -226,28 +226,24 @@ def _infer_recurrent(op: Op) -> RuleResult:
 # Reductions, counts, numbers that are made.
 
 
-def _reduction_rule(slot: int = 1) -> ShapeRule:
-    """Make the rule of `ReduceSum` and the like, whose axes are an attribute or an input."""
-
-    def rule(op: Op) -> RuleResult:
-        shape, axes = op.shape(0), known_setting_numbers(op, "axes", slot)
-        if shape is None:
-            return [None]
-        keeps = is_flag_set(op, "keepdims", 1)
-        if axes is None and is_setting_given(op, "axes", slot):
-            return [unknown_sizes(op, shape) if keeps else None]
-        if not axes:
-            if is_flag_set(op, "noop_with_empty_axes"):
-                return [shape]
-            axes = list(range(len(shape)))
-        gone = {normalize_axis(axis, len(shape)) for axis in axes}
-        if None in gone:
-            return [None]
-        if keeps:
-            return [tuple(1 if place in gone else size for place, size in enumerate(shape))]
-        return [tuple(size for place, size in enumerate(shape) if place not in gone)]
-
-    return rule
+def _infer_reduction(op: Op) -> RuleResult:
+    """`ReduceSum` and the like: axes are an attribute or an input."""
+    shape, axes = op.shape(0), known_setting_numbers(op, "axes", 1)
+    if shape is None:
+        return [None]
+    keeps = is_flag_set(op, "keepdims", 1)
+    if axes is None and is_setting_given(op, "axes", 1):
+        return [unknown_sizes(op, shape) if keeps else None]
+    if not axes:
+        if is_flag_set(op, "noop_with_empty_axes"):
+            return [shape]
+        axes = list(range(len(shape)))
+    gone = {normalize_axis(axis, len(shape)) for axis in axes}
+    if None in gone:
+        return [None]
+    if keeps:
+        return [tuple(1 if place in gone else size for place, size in enumerate(shape))]
+    return [tuple(size for place, size in enumerate(shape) if place not in gone)]
 
 
 def _infer_arg_extreme(op: Op) -> RuleResult:
@@ -392,7 +388,7 @@ RULES_BY_NAME: dict[str, ShapeRule] = {
             *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin"),
             *("ReduceProd", "ReduceSum", "ReduceSumSquare"),
         ),
-        _reduction_rule(),
+        _infer_reduction,
     ),
     "ArgMax": _infer_arg_extreme,
     "ArgMin": _infer_arg_extreme,

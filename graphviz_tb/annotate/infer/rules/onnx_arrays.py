@@ -33,7 +33,6 @@ def setting_numbers(op: Op, name: str, slot: int) -> list[int] | None:
 
 
 def known_setting_numbers(op: Op, name: str, slot: int) -> list[int] | None:
-    """Return the numbers of a setting, all of them known."""
     numbers = setting_numbers(op, name, slot)
     return numbers if numbers is not None and are_known_sizes(*numbers) else None
 
@@ -49,9 +48,9 @@ def is_flag_set(op: Op, name: str, usual: int = 0) -> bool:
     return bool(usual if given is None else given)
 
 
-def stated_axis(op: Op, rank: int, usual: int, name: str = "axis") -> int | None:
+def stated_axis(op: Op, rank: int, usual: int) -> int | None:
     """Return the axis of an op, not negative."""
-    given = op.attr(name)
+    given = op.attr("axis")
     return normalize_axis(given if isinstance(given, int) else usual, rank)
 
 
