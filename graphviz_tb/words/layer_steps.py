@@ -393,7 +393,7 @@ class TensorFlowSteps:
             strides = _along_image(attr_value(definition, "strides").list.i, layout)[-len(sizes) :]
             parts += step_words(strides, "/")
             dilations = _along_image(attr_value(definition, "dilations").list.i, layout)[-len(sizes) :]
-            parts += step_words(dilations if max(dilations, default=1) > 1 else self._blocks_before(node), "d")
+            parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
             parts += self._group_words(node, takes, depthwise)
             valid = attr_value(definition, "padding").s == b"VALID" and _overlaps(sizes, strides)
             parts += ["valid"] if valid and not self._is_padded(node) else []
@@ -419,18 +419,18 @@ class TensorFlowSteps:
                 return 0
         return 0
 
-    def _image_source(self, node: int) -> int:
+    def image_source(self, node: int) -> int:
         """Return the op whose result a convolution takes, before a row of it becomes an image; -1 for none."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
         return self.weight_source(source) if source >= 0 else -1
 
-    def _blocks_before(self, node: int) -> list[int]:
+    def blocks_before(self, node: int) -> list[int]:
         """Return the dilation of a convolution whose image is cut into blocks; [] if it is not."""
-        source = self._image_source(node)
+        source = self.image_source(node)
         return self.constant_input(source, 1) if source >= 0 and self.op_of(source) in DILATION_BLOCK_OPS else []
 
     def _is_padded(self, node: int) -> bool:
-        source = self._image_source(node)
+        source = self.image_source(node)
         return source >= 0 and self.op_of(source) in ("Pad", "PadV2", "MirrorPad", *DILATION_BLOCK_OPS)
 
     def _transposed_step(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
