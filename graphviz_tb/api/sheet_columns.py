@@ -48,19 +48,20 @@ def choose_columns(
     """
     direction = scene.direction
     columns: ColumnBreaks = {}
-    refused: set[CacheKey] = set()
+    refused: set[tuple[CacheKey, bool]] = set()
     for _ in range(MAX_COLUMNS):
         groups = list_open_groups(view)
         made = [frames.known[group.view.path].frame for group in groups]
         tried = None
         ranked = sorted(
-            _column_offers(groups, made, _flow_extent(scene), direction, target), key=lambda offer: -offer[0]
+            _column_offers(groups, made, _flow_extent(scene), direction, target),
+            key=lambda offer: (offer[3], -offer[0]),  # a column of one box only if nothing else helps
         )
-        for _, group, breaks in ranked[:MAX_LEVELS_TRIED]:
+        for _, group, breaks, lone in ranked[:MAX_LEVELS_TRIED]:
             key = level_key(group.view.metagraph)
-            if key in refused:
+            if (key, lone) in refused:
                 continue
-            refused.add(key)  # tried once, whatever the result
+            refused.add((key, lone))  # tried once, whatever the result
             tried = {**columns, key: (rank_counts(group.view.skeleton), breaks)}
             fresh = lay(tried)
             was = _shown_scale(*_flow_extent(scene), direction, target)
@@ -124,11 +125,12 @@ def _column_offers(
     size: tuple[int, int],
     direction: Direction,
     target: SheetTarget,
-) -> Iterator[tuple[int, OpenGroup, PartBreaks]]:
-    """Yield (estimated scale, group, breaks) of columns that would show a picture of `size` larger, better and better
-    ones of each group."""
+) -> Iterator[tuple[int, OpenGroup, PartBreaks, bool]]:
+    """Yield (estimated scale, group, breaks, whether a column is one box) of columns that would show a picture of
+    `size` larger, better and better ones of each group."""
     around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
-    lone = _is_tower(*size, direction, target)  # a column of one box is better than a tower
+    # A column of one box is better than a tower on a screen; on paper it is not.
+    lone = _is_tower(*size, direction, target) and not target.is_page
     for number, group in enumerate(groups):
         skeleton = group.view.skeleton
         part = longest_part(skeleton)
@@ -142,7 +144,8 @@ def _column_offers(
         best = _shown_scale(*size, direction, target)
         for count in range(1, MAX_COLUMNS + 1):
             cuts = cut_into_columns(ranks, allowed, count)
-            if len(cuts) != count - 1 or (has_lone_column(ranks, cuts) and not lone):
+            alone = has_lone_column(ranks, cuts)
+            if len(cuts) != count - 1 or (alone and not lone):
                 continue
             found = extent_in_columns(ranks, cuts)
             change = (found[0] - was[0], found[1] - was[1])
@@ -151,7 +154,7 @@ def _column_offers(
             if 100 * scale >= MIN_PROMISED_PERCENT * best:
                 best = scale
                 breaks = tuple(cuts if p == part else () for p in range(len(skeleton.parts)))
-                yield scale, group, breaks if cuts else ()
+                yield scale, group, breaks if cuts else (), alone
 
 
 def _stacked_children(group: OpenGroup) -> set[int]:

@@ -105,10 +105,10 @@ def _parse_view_toml(data: bytes, name: str) -> dict[str, Any]:
     except RecursionError:
         raise ReadError(f"{name}: lists in lists too deep") from None
     except tomllib.TOMLDecodeError as error:
-        told = TOML_ERROR_PLACE.fullmatch(str(error))
+        placed = TOML_ERROR_PLACE.fullmatch(str(error))
         last = data.decode("utf-8").rstrip("\n").split("\n")
-        line, column = (int(told[2]), int(told[3])) if told and told[2] else (len(last), len(last[-1]) + 1)
-        message = told[1] if told else str(error)
+        line, column = (int(placed[2]), int(placed[3])) if placed and placed[2] else (len(last), len(last[-1]) + 1)
+        message = placed[1] if placed else str(error)
         hint = 'TOML: a list is ["a", "b"], a text in quotes, a comment after #'
         raise MalformedText(message, line=line, column=column, name=name, hint=hint) from None
 

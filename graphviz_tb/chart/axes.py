@@ -103,11 +103,17 @@ def fit_axis(values: Floats, log: bool = False, outliers: bool = True) -> Axis:
     if log:
         finite = finite[finite > 0]
     if not len(finite):
-        return Axis(0.1, 1.0, True) if log else Axis(0.0, 1.0)
+        return _axis_between(1.0, 0.0, log)
     ordered = np.sort(finite)
     last = len(ordered) - 1
     first_shown, last_shown = (0, last) if outliers else (ceil(OUTLIER_SHARE * last), floor((1 - OUTLIER_SHARE) * last))
-    low, high = float(ordered[first_shown]), float(ordered[max(first_shown, last_shown)])
+    return _axis_between(float(ordered[first_shown]), float(ordered[max(first_shown, last_shown)]), log)
+
+
+def _axis_between(low: float, high: float, log: bool) -> Axis:
+    """Return the axis from `low` to `high`: around them if they are equal, the one of no values if `low` is above."""
+    if low > high:
+        return Axis(0.1, 1.0, True) if log else Axis(0.0, 1.0)
     if low < high:
         return Axis(low, high, log)
     return Axis(low / 2, high * 2, True) if log else Axis(low - (abs(low) / 2 or 0.5), high + (abs(high) / 2 or 0.5))

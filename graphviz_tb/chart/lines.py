@@ -122,12 +122,12 @@ def _chart_card(
         shapes.append(
             _chart_text("no finite values", CARD_SIZE[0] / 2, CARD_SIZE[1] / 2, theme.secondary, 11, "middle")
         )
-    told = "; ".join(
+    words = "; ".join(
         f"{replace_unsafe_characters(line.label)}: last {format_number(float(line.value[-1]))}"
         for line in lines
         if len(line.value)
     )
-    return Group(tuple(shapes), None, f"{replace_unsafe_characters(title)}: {told}", (("tag", title),), at)
+    return Group(tuple(shapes), None, f"{replace_unsafe_characters(title)}: {words}", (("tag", title),), at)
 
 
 def _end_label_room(names: Iterable[str]) -> int:

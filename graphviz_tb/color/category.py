@@ -77,7 +77,7 @@ class CategoryColouring(Colouring):
         return is_drawn_as_op(self.hierarchy, row), tuple(self.category_counts(row))
 
     def look_keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
-        """Return `alike` of some rows, counted in columns unless there are too many."""
+        """Return the key of each row; all rows are counted at once, unless the table would be too large."""
         hierarchy, ops = self.hierarchy, self.category[self.ordinary]
         wide, asked = len(self.names) + 1, np.asarray(rows, np.int64)
         if (len(ops) + len(asked)) * wide > MAX_COUNTED_SHARES:

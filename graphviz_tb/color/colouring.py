@@ -22,7 +22,7 @@ class Colouring:
     """A colouring of one file in one theme; `scheme` is its name, `heading` the title of its legend.
 
     It is asked by path, so that it may distinguish the calls of one function. It never depends on the open groups,
-    except for the scale of a measured colouring (`scaled`).
+    except for the scale of a measured colouring (`scaled_to`).
     """
 
     hierarchy: Hierarchy
@@ -43,7 +43,7 @@ class Colouring:
         return row
 
     def look_keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
-        """Return `alike` of some rows."""
+        """Return the key of each row."""
         return map(self.look_key, rows)
 
     def second_line(self, path: RowPath) -> str | None:

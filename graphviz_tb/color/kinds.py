@@ -142,6 +142,10 @@ def _kind_of_counts(counts: Sequence[int]) -> int:
     >>> block[PRODUCT], block[SOFTMAX], block[DENSE] = 2, 1, 6
     >>> _kind_of_counts(block) == NEUTRAL
     True
+    >>> loss = [0] * 16
+    >>> loss[EMBEDDING], loss[PRODUCT] = 2, 3
+    >>> _kind_of_counts(loss) == NEUTRAL
+    True
     """
     heads = counts[ATTENTION] + min(counts[PRODUCT] // 2, counts[SOFTMAX])
     if heads:
@@ -153,7 +157,9 @@ def _kind_of_counts(counts: Sequence[int]) -> int:
     if layers[3]:
         return NEUTRAL if layers[0] or layers[2] or layers[1] else RECURRENT
     if layers[2]:
-        return NEUTRAL if layers[0] or layers[1] else EMBEDDING
+        return (
+            NEUTRAL if layers[0] or layers[1] or counts[PRODUCT] else EMBEDDING
+        )  # products compare what was looked up
     if layers[0]:  # dense layers may weight its channels, or be its 1×1
         return CONVOLUTION
     if layers[1]:

@@ -39,7 +39,7 @@ FAINT_PERCENT = 40  # share of the background in the border of an unknown box
 class MeasuredColouring(NumberColouring):
     """Fills rows by a quantity, "time" or "bytes", on a square-root scale from 0 to `top`.
 
-    `format_value` writes a value with its unit, `ramp` are colours from zero to `top`. `scaled` sets `top` to the
+    `format_value` writes a value with its unit, `ramp` are colours from zero to `top`. `scaled_to` sets `top` to the
     largest of the boxes shown closed. `_figures` caches the figures of nodes inside calls.
     """
 

@@ -139,8 +139,8 @@ def cost_amount(cost: Cost, quantity: str) -> str:
     'unknown'
     """
     count = getattr(cost, quantity)
-    told = format_bytes(count) if quantity.endswith("bytes") else format_count(count)
-    return cost.bound_word(quantity) + told if count or not cost.is_lower_bound(quantity) else "unknown"
+    amount = format_bytes(count) if quantity.endswith("bytes") else format_count(count)
+    return cost.bound_word(quantity) + amount if count or not cost.is_lower_bound(quantity) else "unknown"
 
 
 MAY_HOLD = "place that may hold weights", "places that may hold weights"
@@ -196,6 +196,9 @@ def _scope_cost_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:
     return (
         one_line(scope.name),
         f"{scope.ops:,}",
-        *(told if (told := cost_amount(cost, quantity)) not in ("0", "0 B") else "" for quantity in LISTED_QUANTITIES),
+        *(
+            amount if (amount := cost_amount(cost, quantity)) not in ("0", "0 B") else ""
+            for quantity in LISTED_QUANTITIES
+        ),
         bar_text(share, SHORT_BAR_WIDTH),
     )

@@ -160,8 +160,8 @@ def _report_folders(
         raise refused[0]
     if not values["quiet"]:
         # In a comment, equal and unpaired models are only in the table.
-        told = [*(["\n".join([*MODEL_TABLE_HEAD, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
-        print_report("[\n" + ",\n".join(told) + "\n]\n" if style == "json" else "\n".join(told))
+        parts = [*(["\n".join([*MODEL_TABLE_HEAD, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
+        print_report("[\n" + ",\n".join(parts) + "\n]\n" if style == "json" else "\n".join(parts))
         print_notices(notices)
     return code
 

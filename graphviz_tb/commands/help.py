@@ -24,21 +24,20 @@ def group_options(heading: str, decorator: Callable[[Any], Any]) -> Callable[[An
     return apply
 
 
-def grouped_options(command: click.Command) -> dict[str, list[click.Option]]:
-    """Return the visible options of a command by heading, ungrouped ones first."""
-    groups: dict[str, list[click.Option]] = {UNGROUPED: []}
-    for param in command.params:
-        if isinstance(param, click.Option) and not param.hidden:
-            groups.setdefault(_GROUP_OF.get(param, UNGROUPED), []).append(param)
-    return groups
-
-
 class GroupedCommand(click.Command):
     """A command whose help lists its options in groups."""
 
+    def options_by_heading(self) -> dict[str, list[click.Option]]:
+        """Return the visible options, ungrouped ones first."""
+        groups: dict[str, list[click.Option]] = {UNGROUPED: []}
+        for param in self.params:
+            if isinstance(param, click.Option) and not param.hidden:
+                groups.setdefault(_GROUP_OF.get(param, UNGROUPED), []).append(param)
+        return groups
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group; `--help` ends the first one."""
-        groups = grouped_options(self)
+        groups = self.options_by_heading()
         help_option = self.get_help_option(ctx)
         if help_option is not None:
             groups[UNGROUPED].append(help_option)

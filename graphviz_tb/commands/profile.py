@@ -159,8 +159,8 @@ def _profile_step_lines(profiles: Sequence[Profile], top: int, width: int, look:
     if len(profiles) == 1:
         shares = profiles[0].shares
         spent = [(name, getattr(shares, name)) for name in STEP_SHARES]
-        told = [(name, format_micros(time / 1000), SHARE_MEANINGS[name]) for name, time in spent if time]
-        lines += ["", *format_table(told, width, (1,), (2,))]
+        shown = [(name, format_micros(time / 1000), SHARE_MEANINGS[name]) for name, time in spent if time]
+        lines += ["", *format_table(shown, width, (1,), (2,))]
     return lines
 
 

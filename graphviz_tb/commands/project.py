@@ -122,8 +122,8 @@ def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     from graphviz_tb.commands.terminal import one_line
 
     if as_json:
-        told = {**document_header("tbgraph-embeddings"), "embeddings": [_embedding_values(one) for one in found]}
-        print(json.dumps(told, ensure_ascii=True, indent=1))
+        document = {**document_header("tbgraph-embeddings"), "embeddings": [_embedding_values(one) for one in found]}
+        print(json.dumps(document, ensure_ascii=True, indent=1))
         return
     rows = [("folder", "tensor", "points", "dims", "from", "metadata", "images")]
     rows += [

@@ -172,8 +172,8 @@ def _entries_by_place(source: MatchedGraphs, entries: Sequence[LedgerEntry]) -> 
     for number, entry in enumerate(entries):
         what = entry.aspect if entry.aspect in (SCOPE, FUNCTION) else "node"
         said = {"before": replace_non_finite(entry.before), "after": replace_non_finite(entry.after)}
-        told = {"id": number, "aspect": entry.aspect, "key": entry.key, **said}
-        places.setdefault((what, entry.old, entry.new), []).append(told)
+        detail = {"id": number, "aspect": entry.aspect, "key": entry.key, **said}
+        places.setdefault((what, entry.old, entry.new), []).append(detail)
     return [
         {
             "at": what,

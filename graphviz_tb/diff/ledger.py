@@ -149,7 +149,7 @@ def balance_ledger(entries: Sequence[LedgerEntry], changes: Sequence[Change]) ->
         exchanged = set(change.edits.ops) if change.key == "op" else None
         said[number] = _said_values(change)
         for claim in _claims_of_edits(change.edits):
-            # An exchange of ops says of nodes that keep their op those attributes that it names.
+            # Of nodes that keep their op, an exchange of ops claims only the attributes that it names.
             known = exchanged is None or claim[0] != ATTRIBUTE or (claim[1], claim[2]) in exchanged
             (own if known else named).setdefault(claim, number)
         for behind in change.consequences:

@@ -113,8 +113,8 @@ def _compare_oriented(
         promised += inferred_output_changes(m, layers)
     source = MatchedGraphs(m, layers, options)
     # Graphs of equal nodes with different totals differ, even if the comparison of nodes does not show where.
-    told = with_signatures(source.in_order(changes), promised)
-    items = source.in_order(told) or total_changes(m, source.numbers)
+    signed = with_signatures(source.in_order(changes), promised)
+    items = source.in_order(signed) or total_changes(m, source.numbers)
     return Changes(
         items=items,
         found=len(items),

@@ -47,9 +47,9 @@ def read_trials(logged: LogContents) -> Trials:
 
     Torch writes an experiment into the run of each trial: each adds the columns that earlier ones lack.
     """
-    told = list(_decode_hparams_messages(logged))
-    sessions = tuple(_trial_sessions(told))
-    experiments = [data.experiment for _, data in told if data.WhichOneof("data") == "experiment"]
+    messages = list(_decode_hparams_messages(logged))
+    sessions = tuple(_trial_sessions(messages))
+    experiments = [data.experiment for _, data in messages if data.WhichOneof("data") == "experiment"]
     hparams = {one.name: one for one in _hparams_of_sessions(sessions)}
     if not experiments:
         return Trials(tuple(hparams.values()), tuple(_metrics_of_sessions(logged, sessions)), sessions)
@@ -74,10 +74,10 @@ def _decode_hparams_messages(logged: LogContents) -> Iterator[RunMessage]:
                 continue
 
 
-def _trial_sessions(told: Iterable[RunMessage]) -> Iterator[TrialSession]:
+def _trial_sessions(messages: Iterable[RunMessage]) -> Iterator[TrialSession]:
     """Yield a session for each run with a start message."""
     by_kind: dict[str, dict[str, HParamsPluginData]] = {}
-    for run, data in told:
+    for run, data in messages:
         by_kind.setdefault(data.WhichOneof("data") or "", {}).setdefault(run, data)
     ends = by_kind.get("session_end_info", {})
     for run, data in by_kind.get("session_start_info", {}).items():

@@ -234,8 +234,8 @@ def _all_level_marks(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], Ints, Lon
         rank[sign] = STUB_ORDER[kind]
     kinds, level = rank[graph.mark[mark]], hierarchy.parent[host]
     order = np.lexsort((kinds, place[host], level))
-    told = np.stack((place[host], kinds, beside.inward[kept], beside.edges[kept]), axis=1).astype(np.int64)
-    return told[order], hierarchy.row_of_node[mark][order], key_starts(level, len(hierarchy))
+    columns = np.stack((place[host], kinds, beside.inward[kept], beside.edges[kept]), axis=1).astype(np.int64)
+    return columns[order], hierarchy.row_of_node[mark][order], key_starts(level, len(hierarchy))
 
 
 def _child_positions(hierarchy: Hierarchy) -> Longs:

@@ -99,8 +99,8 @@ class SortedTable:
             )
         if packed != UNCOMPRESSED:
             raise self.damaged_error("a block is packed in an unknown way", end)
-        told = int.from_bytes(self.data[end + 1 : end + BLOCK_TRAILER_BYTES], "little")
-        if told != masked_crc(self.data[start : end + 1]):
+        stored_crc = int.from_bytes(self.data[end + 1 : end + BLOCK_TRAILER_BYTES], "little")
+        if stored_crc != masked_crc(self.data[start : end + 1]):
             raise self.damaged_error("the checksum of a block is wrong", start)
 
     def read_handle(self, data: bytes, at: int) -> tuple[tuple[int, int], int]:
@@ -249,9 +249,9 @@ def _variable_attributes(message: bytes) -> Iterator[tuple[str, str]]:
     """Yield key and name of each variable that has both."""
     for node in _message_spans(message, 0, len(message), TRACKABLE_NODES_FIELD):
         for first, last in _message_spans(message, *node, ATTRIBUTES_FIELD):
-            told = {piece.number: message[piece.first : piece.last] for piece in wire_fields(message, first, last)}
-            if told.get(CHECKPOINT_KEY_FIELD) and told.get(FULL_NAME_FIELD):
-                yield told[CHECKPOINT_KEY_FIELD].decode(), told[FULL_NAME_FIELD].decode()
+            fields = {piece.number: message[piece.first : piece.last] for piece in wire_fields(message, first, last)}
+            if fields.get(CHECKPOINT_KEY_FIELD) and fields.get(FULL_NAME_FIELD):
+                yield fields[CHECKPOINT_KEY_FIELD].decode(), fields[FULL_NAME_FIELD].decode()
 
 
 def _message_spans(message: bytes, first: int, last: int, number: int) -> Iterator[tuple[int, int]]:

@@ -28,6 +28,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
+from itertools import takewhile
+from operator import eq
 from typing import Any, NamedTuple
 
 from graphviz_tb.errors import TooLarge
@@ -203,6 +205,16 @@ class ProgramBuilder:
         weights = self.blocks[body].weights
         attributes = {**weights[value].attributes, KEEPS_MORE: True}
         weights[value] = replace(weights[value], attributes=attributes)
+
+    def note_lacking_near(self, body: str, name: str) -> None:
+        """Note that the file lacks a weight of a name, at the one that shares most modules with it."""
+        weights, parts = self.blocks[body].weights, name.split(".")
+
+        def shared_parts(value: str) -> int:
+            return sum(1 for _ in takewhile(bool, map(eq, weights[value].name.split("."), parts)))
+
+        if weights:
+            self.note_lacking(body, max(weights, key=shared_parts))
 
     def add_constant(
         self,

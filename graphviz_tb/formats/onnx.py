@@ -53,6 +53,7 @@ from graphviz_tb.formats.onnx_scopes import (
     names_in_calls,
     other_name_in_call,
     parameters_of_call,
+    parameters_of_program,
     place_of_node,
     stack_trace,
     with_module_of_kernel,
@@ -165,10 +166,18 @@ class ModelReader:
 
     def _note_lacking_parameters(self) -> None:
         """Note at the weights of ops whether the calls that they were made from have parameters that the file lacks."""
-        known = {name_form_in_calls(name) for name in self.builder.weight_names()} if self.called else set()
+        graph = self.model.graph
+        listed = parameters_of_program(graph) if graph is not None else {}
+        known = {name_form_in_calls(name) for name in self.builder.weight_names()} if self.called or listed else set()
         for parameters, body, value in self.called:
             if not parameters <= known:
                 self.builder.note_lacking(body, value)
+        # A tied weight is in the call of its user; one that no output needs is in none.
+        dropped = listed.keys() - known
+        if dropped and graph is not None:
+            dropped -= set(chain.from_iterable(map(parameters_of_call, graph.nodes)))
+        if dropped:
+            self.builder.note_lacking_near("", listed[min(dropped)])
 
     def kind_of(self, value: NamedValue) -> Value:
         """Return shape and type of a value that the file describes."""
@@ -315,7 +324,7 @@ class BlockReader:
         return place
 
     def _shared_modules(self, node: NodeValue) -> tuple[ModuleCall, ...]:
-        """Return the modules that the ops share that give what a node takes, and that take what it gives."""
+        """Return the modules that the ops before and behind a node have in common."""
         around = [self.makers[value] for value in node.inputs if value in self.makers]
         around += chain.from_iterable(self.takers.get(value, ()) for value in node.outputs)
         lists = [place_of_node(each).modules or self.modules_of_made.get(id(each), ()) for each in around]
@@ -420,8 +429,11 @@ class BlockReader:
                 name, at = shared[0], (scope, WEIGHT_ATTRIBUTES["kernel"])
             elif shared is not None:
                 attributes[MAY_REPEAT] = shared[0]
+            elif numbers.may_be_made_bias(value, use):
+                attributes[MAY_REPEAT] = ""
             name = name or self.model.weight_name(value, use)
-            self.weights[key] = StoredWeight(name, kind, None, use.slot in BUFFER_SLOTS, (), attributes, at)
+            buffer = use.slot in BUFFER_SLOTS or numbers.is_made_bias(value, use)
+            self.weights[key] = StoredWeight(name, kind, None, buffer, (), attributes, at)
         self.builder.add_weight(key, self.weights[key])
 
     def _infer_types(self, node: NodeValue) -> None:

@@ -230,6 +230,7 @@ class GraphValue:
     inputs: tuple[NamedValue, ...] = ()
     outputs: tuple[NamedValue, ...] = ()
     values: tuple[NamedValue, ...] = ()
+    metadata: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +348,7 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
         12: _many("outputs", NamedValue),
         13: _many("values", NamedValue),
         15: _many("sparse_initializers", SparseTensorValue),
+        16: _many("metadata", Entry),
     },
     FunctionValue: {
         1: FieldRule("name", Scalar.TEXT),

@@ -1,11 +1,12 @@
 """Judge whether the stored tensors of an ONNX model are the parameters of its program.
 
     bn.weight, bn.bias ─▶ (folded) ─▶ conv.weight        the call of the op has the parameter, the file does not
+    bn (no weights)    ─▶ (folded) ─▶ conv.weight_bias   the call of the op has no bias, the file does
     wpe.weight ─▶ (worked out) ─▶ onnx::Add_900          numbers that an exporter made, of weights or of literals
     wte.weight [V, D]  ·  onnx::MatMul_955 [D, V]        a table that a product shares, turned: once more in the file
 
-The first two make the count of the file a lower bound, the third an upper one unless the numbers are there and differ;
-equal ones are one weight.
+The first and the third make the count of the file a lower bound, the last an upper one unless the numbers are there and
+differ; equal ones are one weight. The second is a buffer; without calls in the file the bias is in doubt both ways.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from math import prod
 import numpy as np
 
 from graphviz_tb.formats.onnx_messages import TensorValue
-from graphviz_tb.formats.onnx_scopes import MADE_NAME
+from graphviz_tb.formats.onnx_scopes import (
+    FOLDED_BIAS,
+    MADE_NAME,
+    WEIGHT_ATTRIBUTES,
+    has_call_record,
+    parameters_of_call,
+)
 from graphviz_tb.formats.onnx_weights import BlockKey, StoredTensorUses, WeightUse, op_type
 from graphviz_tb.limits import MAX_COMPARED_TENSOR_BYTES, Meter
 from graphviz_tb.model.columns import Bytes
@@ -57,6 +64,16 @@ class StoredNumbers:
         made = self.uses.from_pytorch and MADE_NAME.fullmatch(value) is not None
         return made and has_role(op_type(use.node), Role.CONVOLUTION)
 
+    def is_made_bias(self, value: str, use: WeightUse) -> bool:
+        """Return whether a bias is that of a norm without weights, folded into a convolution without a bias."""
+        if not FOLDED_BIAS.search(value) or not has_call_record(use.node):
+            return False
+        return not any(name.endswith(WEIGHT_ATTRIBUTES["offset"]) for name in parameters_of_call(use.node))
+
+    def may_be_made_bias(self, value: str, use: WeightUse) -> bool:
+        """Return whether a bias may be that of a norm without weights; the exporter says nothing of its calls."""
+        return use.slot == "bias" and self.is_folded(value, use) and not has_call_record(use.node)
+
     def shared_table(self, value: str, tensor: TensorValue, use: WeightUse) -> tuple[str, bool] | None:
         """Return the table of a lookup that a product takes once more, maybe turned, and whether its numbers prove it;
         None if there is none of that size, or if its numbers differ."""
@@ -82,8 +99,8 @@ class StoredNumbers:
         return self._tables
 
     def _are_equal(self, table: TensorValue, other: TensorValue) -> bool | None:
-        """Return whether two matrices have the same numbers, one of them maybe turned; None where the file does not
-        have them, or where they are all alike."""
+        """Return whether two matrices have the same numbers, perhaps transposed; None if the file lacks the numbers, or
+        all of them are equal."""
         one, two = self._elements(table), self._elements(other)
         if one is None or two is None or not (one != one[0]).any():
             return None

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from graphviz_tb.formats.exported import ModuleCall, clean_segment, module_path
-from graphviz_tb.formats.onnx_messages import NodeValue
+from graphviz_tb.formats.onnx_messages import GraphValue, NodeValue
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import Role, has_role
 
 SCOPES_KEY, CLASSES_KEY, TRACE_KEY, CALL_KEY = (
     f"pkg.torch.onnx.{what}" for what in ("name_scopes", "class_hierarchy", "stack_trace", "fx_node")
 )
+SIGNATURE_KEY = "pkg.torch.export.ExportedProgram.graph_signature"
+LISTED_PARAMETER = re.compile(r"^p_\w*: PARAMETER target='([^'\n]*)'$", re.MULTILINE)
 NAMESPACE_KEY = "namespace"  # of releases before 2.6: `: models.Net/fc: torch.nn.Linear/linear: aten.linear.default`
 # A text without its end is read too: looking for the next one inside of it takes the square of its letters.
 LISTED_TEXT = re.compile(r"""'((?:[^'\\]|\\.)*+)'?|"((?:[^"\\]|\\.)*+)"?""", re.DOTALL)
@@ -140,6 +142,18 @@ def _metadata(node: NodeValue) -> Mapping[str, str]:
 def parameters_of_call(node: NodeValue) -> frozenset[str]:
     """Return the parameters in the call that a node was made from, in the form of names in calls."""
     return frozenset(name for name, kind in _weights_of_call(node).items() if kind == "p")
+
+
+def parameters_of_program(graph: GraphValue) -> dict[str, str]:
+    """Return the parameters of the program that a graph was made from, by the form of names in calls.
+
+    >>> from graphviz_tb.formats.onnx_messages import Entry
+    >>> listed = Entry(SIGNATURE_KEY, "# inputs\\np_fc_weight: PARAMETER target='fc.weight'\\nx: USER_INPUT\\n")
+    >>> parameters_of_program(GraphValue(metadata=(listed,)))
+    {'fc_weight': 'fc.weight'}
+    """
+    texts = (entry.value for entry in graph.metadata[:MAX_METADATA_ENTRIES] if entry.key == SIGNATURE_KEY)
+    return {name_form_in_calls(name): name for text in texts for name in LISTED_PARAMETER.findall(text)}
 
 
 def _weights_of_call(node: NodeValue) -> dict[str, str]:

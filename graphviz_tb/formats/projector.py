@@ -65,11 +65,6 @@ def _read_projector_config(path: Path, where: str) -> tuple[ProjectorConfig, tup
     return config, notices
 
 
-def _tensor_name(info: EmbeddingInfo) -> str:
-    """Return the name of a tensor, without its output number."""
-    return info.tensor_name.decode("utf-8", "replace").removesuffix(":0")
-
-
 # Read the points of an embedding, as float32.
 
 EMBEDDING_DTYPES = READABLE_DTYPES
@@ -81,7 +76,7 @@ def read_points(embedding: Embedding) -> Points:
     """Read the first points of an embedding in a file, as many as the limits allow. Raises ReadError."""
     if embedding.values is None:
         raise ReadError(f"'{embedding.name}' is in no file of its own")
-    rows = _points_to_read(embedding)
+    rows = min(embedding.points, EMBEDDING_POINTS, MAX_EMBEDDING_NUMBERS // max(1, embedding.dimensions))
     try:
         if embedding.form is EmbeddingForm.CHECKPOINT:
             return read_stored_rows(embedding.values, embedding.name, rows)
@@ -90,10 +85,6 @@ def read_points(embedding: Embedding) -> Points:
         return _read_text_points(embedding.values, rows, embedding.dimensions)
     except OSError as error:
         raise unreadable_error(embedding.values, error) from None
-
-
-def _points_to_read(embedding: Embedding) -> int:
-    return min(embedding.points, EMBEDDING_POINTS, MAX_EMBEDDING_NUMBERS // max(1, embedding.dimensions))
 
 
 def _read_binary_points(embedding: Embedding, rows: int) -> Points:
@@ -307,7 +298,7 @@ class EmbeddingFinder:
         where = f"{run}/{PROJECTOR_CONFIG}" if run != "." else PROJECTOR_CONFIG
         config, notices = _read_projector_config(path, where)
         self.notices += notices
-        infos = {_tensor_name(info): info for info in config.embeddings}
+        infos = {info.tensor_name.decode("utf-8", "replace").removesuffix(":0"): info for info in config.embeddings}
         stored = {
             each.name: each for each in self.checkpoint_embeddings(run, self.checkpoint_for(config, path.parent, where))
         }

@@ -44,8 +44,8 @@ def contents_of_meta_graphs(
         whole, signatures = _graph_and_signatures(graph)
         tags = ",".join(graph.meta_info_def.tags)
         entry = SourceEntry("op", tag_set=tags or None, bytes=size, format=format, signatures=signatures)
-        told = (*notices, *_same_tag_set_notices(tags, count - 1))
-        found.append(SourceItem(entry, partial(_signature_content, graph, whole, signatures, told, options)))
+        graph_notices = (*notices, *_same_tag_set_notices(tags, count - 1))
+        found.append(SourceItem(entry, partial(_signature_content, graph, whole, signatures, graph_notices, options)))
     return SourceContents(tuple(found), what=name)
 
 

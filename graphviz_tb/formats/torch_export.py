@@ -41,7 +41,9 @@ def is_export_archive(names: Sequence[str]) -> bool:
     (True, False)
     """
     ends = {name.rpartition("/")[2] for name in names}
-    return OLD_PROGRAM_NAME in ends or ("archive_format" in ends and bool(_programs(names) or _is_compiled(names)))
+    return OLD_PROGRAM_NAME in ends or (
+        "archive_format" in ends and bool(_programs(names) or any(COMPILED_NAME.fullmatch(name) for name in names))
+    )
 
 
 def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> SourceContents:
@@ -67,10 +69,6 @@ def _programs(names: Sequence[str]) -> dict[str, str]:
     found = {match["name"]: name for name in names if (match := PROGRAM_NAME.fullmatch(name))}
     old = next((name for name in names if name.rpartition("/")[2] == OLD_PROGRAM_NAME), None)
     return found or ({"model": old} if old is not None else {})
-
-
-def _is_compiled(names: Sequence[str]) -> bool:
-    return any(COMPILED_NAME.fullmatch(name) for name in names)
 
 
 def _load_program(opened: OpenedSource, packed: str | IO[bytes], member: str, name: str, title: str) -> GraphContent:

@@ -45,12 +45,11 @@ TAKE_KERNELS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | {"Eins
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrozenReads:
-    """`read` are the constants that are only read, as variables are; `told` is whether reads distinguish weights from
-    other constants: most kernels are read; `stripped` is whether all reads are in functions, while the main graph
-    takes kernels without a read."""
+    """`read` are the constants that are only read, as variables are. Reads `distinguish_weights` from other constants
+    if most kernels are read. `stripped`: all reads are in functions, and the main graph takes kernels without one."""
 
     read: Ints
-    told: bool
+    distinguish_weights: bool
     stripped: bool = False
 
 

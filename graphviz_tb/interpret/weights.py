@@ -285,7 +285,7 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     # A variable is one wherever it goes; a constant only where it is used as one.
     reads = find_frozen_reads(graph, bindings)
     # If reads show which constants were variables, or there are variables, a number in the code is not a weight.
-    literal = (reads.told and not reads.stripped) or bool((origin >= 0).any())
+    literal = (reads.distinguish_weights and not reads.stripped) or bool((origin >= 0).any())
     kept = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
     counted = np.zeros(len(graph), bool)
     counted[kept[kept >= 0]] = True
@@ -422,12 +422,12 @@ def _frozen_weight_origins(
     # "w/read" and the like: with such a name even a single number is a weight.
     read_alone = {*distinct_values(graph.source[read]).tolist(), *roles}  # however few numbers
     given = [int(origin[source]) for source in _nodes_passed_as_weights(graph, bindings) if origin[source] >= 0]
-    told = np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles), given)).astype(np.int64)
+    certain = np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles), given)).astype(np.int64)
     # Transposed and reshaped constants count in a weight slot too, except as the first factor of a product.
     turned = _propagate_origins(graph, origin, REARRANGING_OPS)
     moved = weight_slot_edges(graph) & (origin[graph.source] < 0) & (turned[graph.source] >= 0) & (graph.slot > 0)
-    moved &= ~np.isin(turned[graph.source], told)
-    likely = [*told.tolist(), *turned[graph.source[moved]].tolist()]
+    moved &= ~np.isin(turned[graph.source], certain)
+    likely = [*certain.tolist(), *turned[graph.source[moved]].tolist()]
     if not literal:
         likely, one_per_channel = _weights_by_use(graph, origin, turned, likely)
         if not len(read):
@@ -436,7 +436,7 @@ def _frozen_weight_origins(
     if literal:
         tables = tables_looked_up(graph, origin)
         weights = [node for node in weights if node in read_alone or node in tables]
-    if reads.told:
+    if reads.distinguish_weights:
         weights = [*{*weights, *reads.read.tolist()}]
     kept = np.zeros(len(graph), bool)
     kept[weights] = True

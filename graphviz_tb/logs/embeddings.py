@@ -86,14 +86,14 @@ class Projector:
         """Return a key that changes with the embedding's files. Raises ReadError if one is gone."""
         files = [one.values, one.metadata, one.sprite.path if one.sprite else None]
         try:
-            told = [path.stat() for path in files if path is not None]
+            stats = [path.stat() for path in files if path is not None]
         except OSError as error:
             raise ReadError(f"'{one.name[:80]}' is gone: {error.strerror}") from None
         return (
             one.points,
             one.dimensions,
             one.step or 0,
-            *(n for each in told for n in (each.st_mtime_ns, each.st_size)),
+            *(n for each in stats for n in (each.st_mtime_ns, each.st_size)),
         )
 
     def _logged_embeddings(self) -> Iterator[Embedding]:

@@ -54,7 +54,7 @@ def open_groups(
     if options.open_all:
         notices = _open_everything(hierarchy, metagraph, opened, most)
     elif options.depth != "auto":
-        notices = _open_first_levels(hierarchy, metagraph, opened, options.depth, most)
+        notices = _open_breadth_first(hierarchy, metagraph, opened, most, options.depth)
     elif not options.open:
         opened.update(dict.fromkeys(first_open_groups(hierarchy, metagraph, shows_one_member(options))))
     # Named groups come last: what `--depth` or `--open-all` opened counts against the limit.
@@ -66,8 +66,8 @@ def open_groups(
         _open_usual_members(hierarchy, opened)
         _open_scopes_inside(hierarchy, opened)
     # Several patterns may meet the same limit: report the first place only.
-    told = {(notice.code, notice.message): notice for notice in reversed(notices)}
-    return opened, (*reversed(told.values()), *unlisted_notices(hierarchy, opened))
+    distinct = {(notice.code, notice.message): notice for notice in reversed(notices)}
+    return opened, (*reversed(distinct.values()), *unlisted_notices(hierarchy, opened))
 
 
 def shows_one_member(options: PictureOptions) -> bool:
@@ -204,13 +204,6 @@ def _openable_children(hierarchy: Hierarchy, metagraph: Metagraph, path: RowPath
 def _open_everything(hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int) -> tuple[Notice, ...]:
     """Open everything, nearest levels first, until the next group would exceed `limit` boxes."""
     return _open_breadth_first(hierarchy, metagraph, opened, limit, None)
-
-
-def _open_first_levels(
-    hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, depth: int, limit: int
-) -> tuple[Notice, ...]:
-    """Open every group of the first `depth` levels."""
-    return _open_breadth_first(hierarchy, metagraph, opened, limit, depth)
 
 
 def _open_breadth_first(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import lru_cache
 
-from graphviz_tb.ops.table import OP_LINES, op_line
+from graphviz_tb.ops.table import EQUAL_OPS, OP_LINES, op_line
 
 
 class Role(StrEnum):
@@ -94,7 +94,7 @@ class Role(StrEnum):
     COMMON = "common"
 
 
-@lru_cache(maxsize=4096)  # a hostile file has a million types
+@lru_cache(maxsize=1 << 16)  # a hostile file has a million types
 def roles_of_op(op: str) -> frozenset[str]:
     """Return the roles of an op type; of an unlisted type, those of the name pattern that it matches.
 
@@ -176,7 +176,7 @@ REARRANGE_OPS = OPS_BY_ROLE[Role.REARRANGE]
 """The elements of input 0 in another shape or order of dimensions."""
 RESHAPE_OPS = frozenset({"Reshape"})
 """Give input 0 the shape that input 1 states."""
-DILATION_BLOCK_OPS = frozenset({"SpaceToBatchND"})
+DILATION_BLOCK_OPS = frozenset({"SpaceToBatchND", *(op for op, same in EQUAL_OPS.items() if same == "SpaceToBatchND")})
 """Cut an image into blocks before a convolution, to dilate it. Input 1 is the dilation, input 2 a padding."""
 ALIAS_OPS = OPS_BY_ROLE[Role.ALIAS]
 """Take no memory for their output: it is an input, or is stored elsewhere."""

@@ -111,6 +111,9 @@ def op_line(op: str) -> str:
     """Return the line of an op type, else that of the first pattern that it matches, else ""."""
     if op in OP_LINES:
         return OP_LINES[op]
+    # One match refuses a type of none of them: a hostile file has thousands.
+    if _any_op_pattern().fullmatch(op) is None:
+        return ""
     return next((OP_LINES[name] for name, pattern in op_patterns().items() if pattern.fullmatch(op)), "")
 
 
@@ -118,6 +121,12 @@ def op_line(op: str) -> str:
 def op_patterns() -> dict[str, re.Pattern[str]]:
     """Return the patterns of lines for several types, in the order of the table."""
     return {name: re.compile(re.escape(name).replace(r"\*", ".*"), re.DOTALL) for name in OP_LINES if "*" in name}
+
+
+@cache
+def _any_op_pattern() -> re.Pattern[str]:
+    """Return a pattern of what any of them matches."""
+    return re.compile("|".join(pattern.pattern for pattern in op_patterns().values()), re.DOTALL)
 
 
 # Descriptions of op types, Keras classes and attributes, one line each: `words.tsv`, columns separated by tabs.

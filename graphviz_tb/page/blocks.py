@@ -106,16 +106,16 @@ def pack_columns(count: int, blocks: NamedColumns, more: Mapping[str, Any] | Non
     >>> pack_columns(1, [("1.step", np.array([7]))])[4:]
     b'{"n":1,"blocks":[{"name":"1.step","type":"i4","count":1,"at":0}]}   \\x07\\x00\\x00\\x00\\x00\\x00\\x00\\x00'
     """
-    told, data, at = [], [], 0
+    entries, data, at = [], [], 0
     exact = {name: list(map(str, array.tolist())) for name, array in blocks if _exceeds_doubles(array)}
     for name, array in blocks:
         kind, held = _as_sent_type(array)
         raw = held.tobytes()
-        told.append({"name": name, "type": kind, "count": int(held.size), "at": at})
+        entries.append({"name": name, "type": kind, "count": int(held.size), "at": at})
         gap = -len(raw) % COLUMN_ALIGNMENT
         data += [raw, bytes(gap)]
         at += len(raw) + gap
-    head = strict_json({**(more or {}), **({"exact": exact} if exact else {}), "n": count, "blocks": told})
+    head = strict_json({**(more or {}), **({"exact": exact} if exact else {}), "n": count, "blocks": entries})
     head += b" " * (-(len(head) + 4) % COLUMN_ALIGNMENT)
     return b"".join([len(head).to_bytes(4, "little"), head, *data])
 

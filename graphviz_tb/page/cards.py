@@ -49,7 +49,7 @@ def _constant_blocks(graph: Graph, number: Callable[[int], int]) -> Iterator[Dat
     Nodes of equal `number` have equal contents."""
     types = np.array([op in CONSTANT_OPS for op in graph.op_types], bool)
     room = int(MAX_MEASURED_ELEMENTS)
-    told: dict[int, dict[int, list[Any]]] = {}
+    by_block: dict[int, dict[int, list[Any]]] = {}
     known: dict[int, list[Any] | None] = {}
     for node in np.flatnonzero(types[graph.op]).tolist() if len(graph) else ():
         definition = graph.node_def(node)
@@ -64,8 +64,8 @@ def _constant_blocks(graph: Graph, number: Callable[[int], int]) -> Iterator[Dat
         if alike not in known:
             known[alike] = _measure_constant(tensor, count)
         if (measured := known[alike]) is not None:
-            told.setdefault(node // CARDS_PER_BLOCK, {})[node % CARDS_PER_BLOCK] = measured
-    for block, lines in told.items():
+            by_block.setdefault(node // CARDS_PER_BLOCK, {})[node % CARDS_PER_BLOCK] = measured
+    for block, lines in by_block.items():
         yield json_block(f"contents/{block}", lines)
 
 
@@ -206,9 +206,9 @@ def _user_fact_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list
 
 def _layer_block(hierarchy: Hierarchy) -> DataBlock:
     """Return the Keras layers of a file by row: class, and the whole configuration in words."""
-    told = hierarchy.graph.layers
-    rows = [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in told] if told else []
-    named = [(row, told[hierarchy.name[row]]) for row in rows]
+    layers = hierarchy.graph.layers
+    rows = [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in layers] if layers else []
+    named = [(row, layers[hierarchy.name[row]]) for row in rows]
     return json_block("layers", {row: [layer.class_name, config_texts(layer.config)] for row, layer in named})
 
 

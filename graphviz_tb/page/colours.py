@@ -96,9 +96,9 @@ def logged_colouring_blocks(hierarchy: Hierarchy, each: Iterable[Facts], table: 
 
 def row_colouring_blocks(hierarchy: Hierarchy, painters: list[Colouring], table: TextTable) -> Iterator[DataBlock]:
     """Yield the blocks of a colouring whose fills do not depend on the rows shown."""
-    told, columns = row_looks(painters, table, range(len(hierarchy)))
+    looks, columns = row_looks(painters, table, range(len(hierarchy)))
     scheme = painters[0].scheme
-    yield json_block(f"colour/{scheme}", told)
+    yield json_block(f"colour/{scheme}", looks)
     yield ints_block(f"colour/{scheme}/rows", np.concatenate(columns))
 
 
@@ -141,13 +141,13 @@ def row_looks(
     columns = [np.array(column, np.int64)[by_row] for column in (fill, second, account)]
     columns += _concatenate_lists(entries, by_row)
     order = _legend_ranks([key[1] for key in legend], list(fills), light.hue_order())
-    told = {
+    shared = {
         "fills": [theme_fill_values(pair) for pair in fills],
         "legend": list(legend),
         "order": order,
         "heading": painters[0].heading,
     }
-    return told, tuple(columns)
+    return shared, tuple(columns)
 
 
 def _concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs]:

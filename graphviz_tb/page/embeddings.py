@@ -113,9 +113,9 @@ def embedding_list_block(
     projector: Projector, held: Mapping[int, Embedding], left: list[Notice], runs: Mapping[str, int]
 ) -> DataBlock:
     """Return the list of the embeddings in a page, and notices about omitted ones."""
-    told = {
+    values = {
         "tensors": [embedding_entry(one, number, runs.get(one.run)) for number, one in held.items()],
         "methods": [PCA_METHOD],
         "notices": notice_values((*projector.embeddings.notices, *left)),
     }
-    return json_block("log/projector", told)
+    return json_block("log/projector", values)

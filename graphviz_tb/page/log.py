@@ -372,7 +372,7 @@ class LogPacker:
 
     def pack_last_points(self, number: int, each: Mapping[int, Series]) -> bool:
         """Pack the last points of each series, with the bytes of their images and sounds, as far as they fit."""
-        told, fits = {}, False
+        entries, fits = {}, False
         for key, series in each.items():
             order = series.point_order()
             points: list[int] = []
@@ -387,14 +387,14 @@ class LogPacker:
                 points.insert(0, point)
                 made.insert(0, one)
             steps, walls = series.step[points].tolist(), series.wall[points].tolist()
-            told[str(key)] = {
+            entries[str(key)] = {
                 "n": len(order),
                 "step": steps,
                 "wall": [replace_non_finite(each) for each in walls],
                 "points": made,
             }
             fits |= bool(points)
-        return fits and self.add_if_fitting(json_block(f"log/{number}", told))
+        return fits and self.add_if_fitting(json_block(f"log/{number}", entries))
 
     def pack_point(self, series: Series, point: int) -> Any:
         """Return one point after packing its samples; None if they do not fit."""
@@ -479,7 +479,7 @@ def tag_entries(
     extent_of: Callable[[Series], list[Any]] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the tags in the order of their groups, one entry per tag and kind, with the series of each run."""
-    told = extent_of or series_extent
+    extent = extent_of or series_extent
     found: dict[TagKind, list[Series]] = {}
     for series in every:
         found.setdefault((series.tag, series.kind), []).append(series)
@@ -495,7 +495,7 @@ def tag_entries(
             "plugin": found[tag, kind][0].about.plugin,
             "title": found[tag, kind][0].about.display_name,
             "about": found[tag, kind][0].about.description,
-            "runs": [[run_id(one.run), series_id(one), *told(one)] for one in found[tag, kind]],
+            "runs": [[run_id(one.run), series_id(one), *extent(one)] for one in found[tag, kind]],
         }
         for tag, kind in ordered
     ]

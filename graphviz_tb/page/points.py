@@ -170,18 +170,18 @@ def _sample_entry(
 ) -> dict[str, Any]:
     """Describe one image or sound. The size of an image is read from its bytes if possible: a log may be wrong."""
     head = log.read(series.run, place._replace(length=min(place.length, MEDIA_HEAD_BYTES)))
-    told = {"blob": number, "type": media_type(head), "bytes": place.length}
+    entry = {"blob": number, "type": media_type(head), "bytes": place.length}
     if series.kind != "image":
-        return {**told, "rate": float(data.rate[point]), "frames": int(data.frames[point])}
+        return {**entry, "rate": float(data.rate[point]), "frames": int(data.frames[point])}
     logged = int(data.width[point]), int(data.height[point])
-    if told["type"] == UNKNOWN_MEDIA_TYPE:
+    if entry["type"] == UNKNOWN_MEDIA_TYPE:
         size = logged
-    elif told["type"] == "image/jpeg" and not all(_image_size(head)):  # profiles and thumbnails come before the size
+    elif entry["type"] == "image/jpeg" and not all(_image_size(head)):  # profiles and thumbnails come before the size
         size = _image_size(log.read(series.run, place._replace(length=min(place.length, MAX_JPEG_HEAD_BYTES))))
         size = size if all(size) else logged  # the height may come after the picture
     else:
         size = _image_size(head)
-    return {**told, "width": size[0], "height": size[1]}
+    return {**entry, "width": size[0], "height": size[1]}
 
 
 def _text_point(log: Log, series: Series, data: BlobPoints, point: int, most: int = MAX_TEXT_BYTES) -> dict[str, Any]:
@@ -220,16 +220,18 @@ def _curve_point(series: Series, data: CurvePoints, point: int) -> dict[str, Any
     }
     count = min(declared, part.stop - part.start)
     thresholds = np.linspace(0, 1, declared)[:count].tolist()
-    told = {name: [replace_non_finite(float(each)) for each in column[part].tolist()] for name, column in names.items()}
-    return {**_point_step(series, point), "thresholds": thresholds, **told}
+    columns = {
+        name: [replace_non_finite(float(each)) for each in column[part].tolist()] for name, column in names.items()
+    }
+    return {**_point_step(series, point), "thresholds": thresholds, **columns}
 
 
 def _tensor_point(log: Log, series: Series, data: TensorPoints, point: int) -> dict[str, Any]:
     """Return the first values of a tensor at one step."""
     form = data.forms[data.form[point]]
     values = log.tensor(series, point).reshape(-1)
-    told = [_json_tensor_value(each) for each in values[:MAX_TENSOR_VALUES].tolist()]
-    more = {"dtype": form.dtype, "shape": list(form.shape), "values": told, "cut": len(values) > MAX_TENSOR_VALUES}
+    elements = [_json_tensor_value(each) for each in values[:MAX_TENSOR_VALUES].tolist()]
+    more = {"dtype": form.dtype, "shape": list(form.shape), "values": elements, "cut": len(values) > MAX_TENSOR_VALUES}
     return {**_point_step(series, point), **more}
 
 

@@ -402,12 +402,12 @@ def _lines_by_child(level: Metagraph, rows: Sequence[int]) -> dict[int, list[Chi
     found: dict[int, list[ChildLine]] = {}
     for index, edge in enumerate(level.edges):
         source, target = children[edge.source], children[edge.target]
-        told = index in drawn, (0, 0), _edge_bytes(edge)
-        found.setdefault(source, []).append((rows[target], False, *told))
-        found.setdefault(target, []).append((rows[source], True, *told))
+        line = index in drawn, (0, 0), _edge_bytes(edge)
+        found.setdefault(source, []).append((rows[target], False, *line))
+        found.setdefault(target, []).append((rows[source], True, *line))
     for bridge in level.bridges:
-        told = bridge.drawable, bridge.members, _edge_bytes(bridge)
-        found.setdefault(children[bridge.child], []).append((rows[bridge.other], bridge.inbound, *told))
+        line = bridge.drawable, bridge.members, _edge_bytes(bridge)
+        found.setdefault(children[bridge.child], []).append((rows[bridge.other], bridge.inbound, *line))
     return found
 
 

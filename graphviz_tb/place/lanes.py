@@ -38,16 +38,12 @@ def wires_at_joints(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list
         for number, break_ in enumerate(skeleton.breaks[part]):
             if rank < break_ < rank + len(chain):  # one item a rank: the chain is on both sides of the break
                 step = break_ - rank - 1
-                if (chain[step], chain[step + 1]) in seen and _is_shared_step(chain, step):
+                # Lines through both ends of a step run as one, but for the steps that begin or end at a box.
+                if (chain[step], chain[step + 1]) in seen and 0 < step < len(chain) - 2:
                     continue
                 seen.add((chain[step], chain[step + 1]))
                 passing[part][number].append((wire, step))
     return passing
-
-
-def _is_shared_step(chain: Sequence[int], step: int) -> bool:
-    """Return whether lines through both ends of a step run as one: not from box to box."""
-    return step > 0 and step < len(chain) - 2
 
 
 def place_columns(

@@ -208,11 +208,11 @@ def missing_library(method: str) -> str:
 
 
 def project_points(
-    values: Points, method: str, axes: int = 2, near: int | None = None, told: RoundsReport = lambda done, whole: None
+    values: Points, method: str, axes: int = 2, near: int | None = None, report: RoundsReport = lambda done, whole: None
 ) -> Projection:
     """Project points to 2 or 3 axes by a method. `near` is the perplexity of t-SNE, or the neighbours of UMAP.
 
-    Points that were not chosen, and those with values that are not finite, become NaN. `told` receives t-SNE's
+    Points that were not chosen, and those with values that are not finite, become NaN. `report` receives t-SNE's
     progress. Raises UnknownChoice for an unknown method, ToolMissing without its library, RequestError for too
     few points.
     """
@@ -220,7 +220,7 @@ def project_points(
         return project_by_pca(values)
     rows = layout_points(values, method)
     return projection_of_positions(
-        len(values), rows, method, axes, near, compute_positions(values[rows], method, axes, near, told)
+        len(values), rows, method, axes, near, compute_positions(values[rows], method, axes, near, report)
     )
 
 
@@ -238,8 +238,8 @@ def layout_points(values: Points, method: str) -> NDArray[np.intp]:
     return rows[_even_choice(len(rows), MAX_LAID_OUT_POINTS)]
 
 
-def compute_positions(values: Points, method: str, axes: int, near: int | None, told: RoundsReport) -> Points:
-    return METHOD_RUNNERS[method](values, METHOD_SETTINGS[method](len(values), axes, near), told)
+def compute_positions(values: Points, method: str, axes: int, near: int | None, report: RoundsReport) -> Points:
+    return METHOD_RUNNERS[method](values, METHOD_SETTINGS[method](len(values), axes, near), report)
 
 
 def projection_of_positions(
@@ -277,23 +277,23 @@ def _reduce_dimensions(values: Points) -> Points:
     return values if values.shape[1] <= TSNE_MAX_DIMENSIONS else project_by_pca(values, TSNE_MAX_DIMENSIONS).axes
 
 
-def _run_tsne(values: Points, settings: Mapping[str, Any], told: RoundsReport) -> Points:
+def _run_tsne(values: Points, settings: Mapping[str, Any], report: RoundsReport) -> Points:
     """Compute positions by scikit-learn."""
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits  # which scikit-learn needs
 
     # Threads that wait for a busy core spin: on two cores that a training uses, two take four times as long as one.
-    with threadpool_limits(max(1, (os.cpu_count() or 1) // 2)), capture_progress(told):
+    with threadpool_limits(max(1, (os.cpu_count() or 1) // 2)), capture_progress(report):
         found: Points = TSNE(**settings, verbose=2).fit_transform(_reduce_dimensions(values)).astype(np.float32)
-    told(TSNE_ROUNDS, TSNE_ROUNDS)
+    report(TSNE_ROUNDS, TSNE_ROUNDS)
     return found
 
 
-def _run_umap(values: Points, settings: Mapping[str, Any], told: RoundsReport) -> Points:
+def _run_umap(values: Points, settings: Mapping[str, Any], report: RoundsReport) -> Points:
     """Compute positions by umap-learn, which reports no progress."""
     from umap import UMAP
 
-    told(0, None)
+    report(0, None)
     found: Points = UMAP(**settings).fit_transform(values).astype(np.float32)
     return found
 
@@ -301,14 +301,14 @@ def _run_umap(values: Points, settings: Mapping[str, Any], told: RoundsReport) -
 class ProgressOutput:
     """A stream that reads the number of rounds from the output of a library and reports it."""
 
-    def __init__(self, told: RoundsReport) -> None:
-        self._told = told
+    def __init__(self, report: RoundsReport) -> None:
+        self._report = report
 
     def write(self, text: str) -> int:
         """Report the round that a text states, if it does."""
         found = TSNE_ITERATION.search(text)
         if found:
-            self._told(min(int(found[1]), TSNE_ROUNDS), TSNE_ROUNDS)
+            self._report(min(int(found[1]), TSNE_ROUNDS), TSNE_ROUNDS)
         return len(text)
 
     def flush(self) -> None:
@@ -316,9 +316,9 @@ class ProgressOutput:
 
 
 @contextlib.contextmanager
-def capture_progress(told: RoundsReport) -> Iterator[None]:
+def capture_progress(report: RoundsReport) -> Iterator[None]:
     """Redirect what a library prints to a progress report."""
-    with contextlib.redirect_stdout(ProgressOutput(told)):
+    with contextlib.redirect_stdout(ProgressOutput(report)):
         yield
 
 

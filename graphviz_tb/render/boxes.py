@@ -53,7 +53,7 @@ def draw_closed_box(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
     if fill.hatch:
         shapes.append(Hatch(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, theme.stroke))
     if box.kind == "call":
-        shapes.append(_inner_ring(x, y, width, height, radius, fill))
+        shapes.append(Rectangle(x + 2.5, y + 2.5, width - 5, height - 5, radius - 2.5, pen=Pen(fill.stroke)))
     shapes += sign_outline(x, y, width, height, radius, fill)
     if box.openable:
         shapes += _draw_open_mark(*_open_mark_place(box), theme, opened=False)
@@ -73,11 +73,6 @@ def _inset_rect(
 ) -> Rectangle:
     """Return a rounded rectangle whose 1 px stroke is inside its bounds."""
     return Rectangle(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, fill, pen)
-
-
-def _inner_ring(x: int, y: int, width: int, height: int, radius: int, fill: RowFill) -> Rectangle:
-    """Draw the second outline of a call, which contains a body."""
-    return Rectangle(x + 2.5, y + 2.5, width - 5, height - 5, radius - 2.5, pen=Pen(fill.stroke))
 
 
 def _folded_sheet(x: int, y: int, width: int, height: int, ground: str, stroke: str) -> list[Primitive]:

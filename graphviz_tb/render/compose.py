@@ -12,6 +12,7 @@ from graphviz_tb.model.paint import Caption, LineTint, Paint, RowFill
 from graphviz_tb.model.scene import Box, Port, Scene, Separator, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
+from graphviz_tb.render.close_frame import close_frame
 from graphviz_tb.render.legend import LegendBlock, LegendShape, draw_legend, legend_blocks, legend_in_lines, text_labels
 from graphviz_tb.render.lines import draw_route, draw_web, edge_colour, straight_line
 
@@ -25,6 +26,7 @@ MAX_TITLE_GROWTH = 480  # px to which a title, or the facts below it, may widen 
 # px: the strip of a title in one line, the gap between name and facts, and the longest such line
 TITLE_LINE_PX, TITLE_GAP_PX, MAX_TITLE_LINE_PX = 32, 14, 560
 SCREEN_RATIO = 12, 7  # a laptop's window
+SCREEN_SCENE_PX = 1392, 744  # the drawing that is shown there in its own size, with title, legend and margins
 MAX_LEGEND_PERCENT = 115  # of the width of the scene: a longer legend is broken
 MIN_LEGEND_LINE_PX = 320  # px of the legend that are worth more than another line
 
@@ -46,6 +48,8 @@ def _lay_out_sheet(
     """Return the position of everything: the title above the scene, the legend below it in one line, or in more if it
     would be longer than `line`."""
     title = _title_size(caption)
+    if line:  # in print no title makes the figure wider
+        title = min(title[0], line), title[1]
     # A line may be a little longer than the scene if the screen that shows all of the scene is as wide; below a tower
     # it may be half as long as that is high.
     screen = SCREEN_RATIO[0] * scene.height // SCREEN_RATIO[1]
@@ -106,15 +110,18 @@ def compose(
 ) -> Drawing:
     """Compose the whole sheet, independent of the output format.
 
-    A frame around the whole model is not drawn: its name is in the title.
+    A frame around the whole model is not drawn: its name is in the title. Its room is closed in print, where `line`
+    says how long the legend may be, and where it makes the names on a screen larger.
     """
     chosen = {index for index, box in enumerate(scene.boxes) if box.address in caption.select}
-    whole = _whole_frame(scene, paint, chosen)
+    whole = whole_frame(scene, paint, chosen)
     if whole >= 0 and caption.title:
         texts = [text for text in scene.texts if text.inside and text.box == whole]
         # The facts count ops already, and say what changed.
         words = [text.full for text in texts if text.role == "title" or not text.full.endswith(COUNT_ENDINGS)]
         caption = Caption(caption.title, " · ".join([*words, caption.facts]), caption.select)
+    if whole >= 0 and (line or scene.height > SCREEN_SCENE_PX[1] or scene.width > SCREEN_SCENE_PX[0]):
+        scene = close_frame(scene, whole)
     page = _lay_out_sheet(scene, legend_blocks(scene, paint) if with_legend else (), caption, margin, line)
     parts = [
         Section("title", (0, 0), _title_row(caption, paint.theme, page.width)),
@@ -132,7 +139,7 @@ def compose(
     )
 
 
-def _whole_frame(scene: Scene, paint: Paint, chosen: set[int]) -> int:
+def whole_frame(scene: Scene, paint: Paint, chosen: set[int]) -> int:
     """Return the frame that holds everything but single inputs and outputs, and says nothing by its colours; -1 for
     none."""
     outer = [index for index, box in enumerate(scene.boxes) if box.parent < 0]

@@ -211,10 +211,10 @@ def _node_elements(hierarchy: Hierarchy, facts: Facts, given: list[str]) -> Iter
 
 def _edge_elements(hierarchy: Hierarchy, facts: Facts) -> Iterator[str]:
     for number, edge in enumerate(flat_edges(hierarchy, facts)):
-        told = _data_elements(
+        data = _data_elements(
             (("e0", edge.output), ("e1", edge.slot), ("e2", str(edge.control).lower()), ("e3", edge.tensor)),
         )
-        yield f'<edge id="w{number}" source="n{edge.source}" target="n{edge.target}">{told}</edge>\n'
+        yield f'<edge id="w{number}" source="n{edge.source}" target="n{edge.target}">{data}</edge>\n'
 
 
 def _data_elements(pairs: tuple[tuple[str, Any], ...]) -> str:
@@ -252,9 +252,9 @@ def model_explorer_json(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes
         listed[edge.target]["incomingEdges"].append(_incoming_edge(edge, output, listed[edge.source]["id"]))
         if edge.tensor:
             outputs.setdefault(edge.source, {})[output] = edge.tensor
-    for row, told in outputs.items():
+    for row, tensors in outputs.items():
         listed[row]["outputsMetadata"] = [
-            {"id": output, "attrs": [{"key": "tensor_shape", "value": tensor}]} for output, tensor in told.items()
+            {"id": output, "attrs": [{"key": "tensor_shape", "value": tensor}]} for output, tensor in tensors.items()
         ]
     graph: dict[str, Any] = {"id": GRAPH_ID, "nodes": list(listed.values())}
     if groups:

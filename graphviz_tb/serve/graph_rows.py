@@ -136,10 +136,10 @@ def logged_colour_columns(rows: GraphRows, shown: LoggedSelection, at: int | Non
         LoggedColouring(cast("Hierarchy", rows), theme, COLOR_BY_LOGGED, values.heading, values)
         for theme in THEMES.values()
     ]
-    told, (fill, second, account, start, entries) = row_looks(painters, table, order)
+    looks, (fill, second, account, start, entries) = row_looks(painters, table, order)
     usual = [theme_fill_values(tuple(plain_fill(theme, op) for theme in THEMES.values())) for op in (False, True)]
     head = {
-        **told,
+        **looks,
         "plain": usual,
         "texts": table.numbered_texts(),
         "at": json_integer(values.at),
@@ -201,5 +201,5 @@ class TagJoins:
         return self._known
 
     async def join_more_tags(self, tags: Sequence[str]) -> None:
-        joins: Sequence[TagJoin] = await self._join(tags).result(lambda *told: None)
+        joins: Sequence[TagJoin] = await self._join(tags).result(lambda *event: None)
         self._known = {**self._known, **{each.tag: each for each in joins}}

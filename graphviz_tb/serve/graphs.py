@@ -67,11 +67,11 @@ class ServedGraphs:
         self,
         source: str,
         memory: int,
-        told: SendEvent,
+        send: SendEvent,
         drawing: Settings,
         tags: Callable[[], Collection[str]] = tuple,
     ) -> None:
-        self.source, self._memory, self._told, self._drawing, self._tags = source, memory, told, drawing, tags
+        self.source, self._memory, self._send, self._drawing, self._tags = source, memory, send, drawing, tags
         self.listed: dict[str, ListedGraph] = {}
         self.entries: tuple[SourceEntry, ...] = ()  # all entries of the source, traced steps too
         self._next = 0
@@ -88,7 +88,7 @@ class ServedGraphs:
         try:
             entries: tuple[SourceEntry, ...] = ()
             if runs is None or runs:
-                entries = await Job(list_entries, self.source, runs).result(lambda *told: None)
+                entries = await Job(list_entries, self.source, runs).result(lambda *event: None)
             self.error = None
         except NotLoaded as error:
             entries, self.error = (), error
@@ -189,7 +189,7 @@ class ServedGraphs:
     async def load_page(self, one: ListedGraph) -> None:
         def report(stage: str, done: int, total: int | None) -> None:
             one.stage, one.done, one.total = stage, done, total
-            self._told("progress", {"graph": one.id, **one.progress_values()})
+            self._send("progress", {"graph": one.id, **one.progress_values()})
 
         async with self._room:
             version = one.version
@@ -221,7 +221,7 @@ class ServedGraphs:
 
     def set_state(self, one: ListedGraph, state: LoadState) -> None:
         one.state, one.stage = state, ""
-        self._told("progress", {"graph": one.id, **one.progress_values()})
+        self._send("progress", {"graph": one.id, **one.progress_values()})
 
     def forget_page(self, one: ListedGraph) -> None:
         self._pages.pop(one.id, None)

@@ -50,7 +50,7 @@ class RequestGuard:
 
     def __init__(self, app: App, settings: Settings) -> None:
         self._app, self._settings = app, settings
-        self._hosts = _normalised_hosts(settings)
+        self._hosts = frozenset(name.strip("[]").lower().rstrip(".") for name in _configured_hosts(settings))
         self._busy = 0
         self._headers = {
             "content-security-policy": CONTENT_SECURITY_POLICY + (" ".join(settings.allowed_frames) or "'none'"),
@@ -208,11 +208,6 @@ def _limit_body(receive: Receive) -> Receive:
         return message
 
     return receive_limited
-
-
-def _normalised_hosts(settings: Settings) -> frozenset[str]:
-    """Return the host names of this server, normalised."""
-    return frozenset(name.strip("[]").lower().rstrip(".") for name in _configured_hosts(settings))
 
 
 def _configured_hosts(settings: Settings) -> Iterable[str]:

@@ -177,8 +177,8 @@ def _read_server_address(running: subprocess.Popen[str]) -> str:
     address = running.stdout.readline().strip()
     if address.startswith("http://"):
         return address
-    _, told = running.communicate()
-    raise ToolFailed(f"the server did not start: {told.strip().removeprefix('error: ')}")
+    _, message = running.communicate()
+    raise ToolFailed(f"the server did not start: {message.strip().removeprefix('error: ')}")
 
 
 def serve_source(source: Any, height: int, options: dict[str, Any]) -> ServedFrame | StaticFrame:

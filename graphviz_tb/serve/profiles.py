@@ -99,7 +99,7 @@ class ServedProfiles:
         return self._kept.store(one.id, one.version, made)
 
     async def run_profile_job(self, one: ListedProfile) -> Profile:
-        made: Profile = await Job(load_profile, self.source, one.entry, one.graph).result(lambda *told: None)
+        made: Profile = await Job(load_profile, self.source, one.entry, one.graph).result(lambda *event: None)
         return made
 
     def close(self) -> None:

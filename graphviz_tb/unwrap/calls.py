@@ -120,11 +120,11 @@ class InlinedNode:
     node: NodeDef
     read: tuple[str, ...]
     inputs: tuple[str, ...]
-    told: Mapping[str, AttrValue] = field(default_factory=dict)
+    added_attrs: Mapping[str, AttrValue] = field(default_factory=dict)
 
     def with_inputs(self, inputs: tuple[str, ...]) -> InlinedNode:
         """Return a copy with different inputs."""
-        return self if inputs == self.inputs else InlinedNode(self.node, self.read, inputs, self.told)
+        return self if inputs == self.inputs else InlinedNode(self.node, self.read, inputs, self.added_attrs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ def append_block_nodes(block: InlinedBlock, nodes: Any) -> None:
         made.CopyFrom(placed.node)
         made.name = name
         made.input[:] = placed.inputs
-        for key, value in placed.told.items():
+        for key, value in placed.added_attrs.items():
             made.attr[key].CopyFrom(value)
 
 
@@ -239,7 +239,7 @@ class InliningFrame:
     waiting: int = 0
     sources: dict[str, str] = field(default_factory=dict)  # argument → node of its tensor
     controls: dict[str, str] = field(default_factory=dict)  # argument → control input, cached
-    told: dict[str, dict[str, AttrValue]] = field(default_factory=dict)
+    added_attrs: dict[str, dict[str, AttrValue]] = field(default_factory=dict)
 
     def final_node_name(self, text: str) -> str:
         """Return the final name of the node that an input string refers to."""
@@ -326,11 +326,11 @@ class CallInliner:
 
     def has_attribute(self, name: str, key: str) -> bool:
         frame, local = self.places[name]
-        return key in frame.body.nodes[local].attr or key in frame.told.get(local, {})
+        return key in frame.body.nodes[local].attr or key in frame.added_attrs.get(local, {})
 
     def set_attribute(self, name: str, key: str, value: AttrValue) -> None:
         frame, local = self.places[name]
-        frame.told.setdefault(local, {})[key] = value
+        frame.added_attrs.setdefault(local, {})[key] = value
 
     def inline_call(self, body: GraphBody) -> None:
         """Replace the call by a body. Nodes whose names are taken get a number."""
@@ -403,7 +403,7 @@ class CallInliner:
     def _inlined_node(self, frame: InliningFrame, name: str, translate: InputTranslation) -> InlinedNode:
         inputs = frame.body.inputs[name]
         made = translate.translate_inputs(inputs) if inputs and len(self.frames) > 1 else inputs
-        return InlinedNode(frame.body.nodes[name], inputs, made, frame.told.get(name, {}))
+        return InlinedNode(frame.body.nodes[name], inputs, made, frame.added_attrs.get(name, {}))
 
     def _all_effects(self) -> Iterator[str]:
         *around, last = self.frames

@@ -98,17 +98,21 @@ class ExportedSteps(TensorFlowSteps):
                 return list(value.list.i) if value.HasField("list") else [int(value.i)]
         return []
 
-    def _find_reshaped_sizes(self, op: str, node: int) -> list[int]:
+    def is_reshape(self, op: str) -> bool:
+        """Return whether ops of a type bring a tensor to another shape."""
+        return has_role(op, Role.REARRANGE)
+
+    def reshaped_sizes(self, node: int) -> list[int]:
         """Return the sizes to which an op brings a tensor of three axes, from its arguments, else from its output.
 
         Exporters merge heads and batch: the three axes are then steps, heads and size.
         """
-        if not has_role(op, Role.REARRANGE):
-            return []
         gives, takes = self._sizes(node), self._input_sizes(node, 0)
         if len(takes) not in (0, 3):
             return []
-        stated = self._numbers(node, RESHAPED) or (self._joined_sizes(node) if is_size_input(op, 1) else [])
+        stated = self._numbers(node, RESHAPED) or (
+            self._joined_sizes(node) if is_size_input(self.op_of(node), 1) else []
+        )
         if len(stated) == 3 and (not takes or takes[2] == prod(stated[1:])):
             return [-1, *stated]
         return stated or (gives if takes and takes[2] == prod(gives[2:]) else [])
@@ -199,13 +203,31 @@ class ExportedSteps(TensorFlowSteps):
         takes, gives = inputs or 0, outputs or 0
         depthwise = op in DEPTHWISE_OPS or (groups > 1 and inputs == 1 and not transposed)
         takes, gives = (takes, gives * groups) if transposed else (takes * groups, gives)
+        if self._is_of_row(node):
+            window = window[1:]
         sizes = "×".join(map(size_word, window))
         parts = [f"dw {sizes}"] if depthwise else [sizes, size_word(gives)]
-        parts += step_words(self._along_image(node, STRIDES), "↑" if transposed else "/")
-        parts += step_words(self._along_image(node, DILATIONS), "d")
+        parts += step_words(self._along_image(node, STRIDES)[-len(window) :], "↑" if transposed else "/")
+        dilations = self._along_image(node, DILATIONS)[-len(window) :]
+        parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
         parts += [f"g{groups}"] if groups > 1 and not depthwise else []
         kind = "depthwise" if depthwise else "convolution"
         return LayerStep(kind, ", ".join(parts), takes, gives, weight=weight)
+
+    def _is_of_row(self, node: int) -> bool:
+        """Return whether a convolution takes a row as an image of height one, as TensorFlow brings it."""
+        source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+        if source < 0 or not has_role(self.op_of(source), Role.UNIT_AXES, Role.REARRANGE):
+            return False
+        image = self._sizes(source)
+        return len(image) == 4 and image[1] == 1 and len(self._input_sizes(source, 0)) == 3
+
+    def image_source(self, node: int) -> int:
+        """Return the op whose result a convolution takes, before a row of it becomes an image; -1 for none."""
+        source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
+        if source >= 0 and self._is_of_row(node):
+            return next((before for slot, (before, _) in self.inputs_of(source) if slot == 0), -1)
+        return source
 
     def _embedding(self, node: int) -> LayerStep | None:
         weight, shape = next(self._kernels(node), (-1, ()))

@@ -11,6 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.graphs.tensors import attr_value, first_elements
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import group_thousands
@@ -128,7 +129,6 @@ class TensorFlowSteps:
         self.graph = hierarchy.graph
         self._found: dict[int, tuple[LayerStep, ...]] = {}
         self._inputs: dict[int, tuple[tuple[int, OutputOf], ...]] = {}
-        self._reshaped: dict[int, list[int]] = {}
 
     @cached_property
     def shapes(self) -> dict[int, Shape]:
@@ -143,6 +143,15 @@ class TensorFlowSteps:
     def _find_steps(self, node: int) -> tuple[LayerStep, ...]:
         step = self._step(self.op_of(node), node) if self._telling[self.graph.op[node]] else None
         return () if step is None else (step,)
+
+    @cached_property
+    def reshapes(self) -> Bools:
+        """Nodes that bring a tensor to another shape."""
+        return self.graph.nodes_of_types(self.is_reshape)
+
+    def is_reshape(self, op: str) -> bool:
+        """Return whether ops of a type bring a tensor to another shape."""
+        return op in RESHAPE_OPS
 
     @cached_property
     def _telling(self) -> list[bool]:
@@ -232,13 +241,8 @@ class TensorFlowSteps:
         return [int(value) for value in self._constant(source, most) if not isinstance(value, bytes)]
 
     def reshaped_sizes(self, node: int) -> list[int]:
-        """Return the sizes to which an op reshapes a tensor, -1 for unknown ones; [] for any other op."""
-        if node not in self._reshaped:
-            self._reshaped[node] = self._find_reshaped_sizes(self.op_of(node), node)
-        return self._reshaped[node]
-
-    def _find_reshaped_sizes(self, op: str, node: int) -> list[int]:
-        return self.constant_input(node, 1) if op in RESHAPE_OPS else []
+        """Return the sizes to which an op of `reshapes` brings a tensor, -1 for unknown ones."""
+        return self.constant_input(node, 1)
 
     def _constant(self, node: int, most: int) -> list[Any]:
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
@@ -389,7 +393,7 @@ class TensorFlowSteps:
             strides = _along_image(attr_value(definition, "strides").list.i, layout)[-len(sizes) :]
             parts += step_words(strides, "/")
             dilations = _along_image(attr_value(definition, "dilations").list.i, layout)[-len(sizes) :]
-            parts += step_words(dilations if max(dilations, default=1) > 1 else self._blocks_before(node), "d")
+            parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
             parts += self._group_words(node, takes, depthwise)
             valid = attr_value(definition, "padding").s == b"VALID" and _overlaps(sizes, strides)
             parts += ["valid"] if valid and not self._is_padded(node) else []
@@ -415,18 +419,18 @@ class TensorFlowSteps:
                 return 0
         return 0
 
-    def _image_source(self, node: int) -> int:
+    def image_source(self, node: int) -> int:
         """Return the op whose result a convolution takes, before a row of it becomes an image; -1 for none."""
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
         return self.weight_source(source) if source >= 0 else -1
 
-    def _blocks_before(self, node: int) -> list[int]:
+    def blocks_before(self, node: int) -> list[int]:
         """Return the dilation of a convolution whose image is cut into blocks; [] if it is not."""
-        source = self._image_source(node)
+        source = self.image_source(node)
         return self.constant_input(source, 1) if source >= 0 and self.op_of(source) in DILATION_BLOCK_OPS else []
 
     def _is_padded(self, node: int) -> bool:
-        source = self._image_source(node)
+        source = self.image_source(node)
         return source >= 0 and self.op_of(source) in ("Pad", "PadV2", "MirrorPad", *DILATION_BLOCK_OPS)
 
     def _transposed_step(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:

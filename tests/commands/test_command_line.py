@@ -21,7 +21,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.commands import COMMANDS, _run_command_line, cli
-from graphviz_tb.commands.help import UNGROUPED, grouped_options
+from graphviz_tb.commands.help import UNGROUPED, GroupedCommand
 from graphviz_tb.progress import STAGE_NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -156,7 +156,8 @@ def test_help_groups_options_and_fits_a_terminal(
     assert _run_command_line([name, "--help"]) == 0
     shown = capsys.readouterr().out
     assert [line for line in shown.splitlines() if len(line) > 80] == []
-    groups = grouped_options(command)
+    assert isinstance(command, GroupedCommand)
+    groups = command.options_by_heading()
     headings = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
     assert headings == [heading for heading in groups if heading != UNGROUPED or groups[heading]]
     listed = [option for options in groups.values() for option in options]

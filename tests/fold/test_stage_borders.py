@@ -10,6 +10,7 @@ import pytest
 
 from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import SERIES_ROW
+from graphviz_tb.model.paths import repeated_rows
 from tests.fold.networks import Writer, bottleneck, formed, inverted
 from tests.fold.stage_reader import score
 
@@ -75,6 +76,30 @@ def test_the_last_of_a_stage_takes_the_larger_steps() -> None:
     w.op("Mean", x, w.constant(2, dtype=3))
     found = heights(load(formed(w.graph, "nameless", random.Random(8))))
     assert [height for height in found if height > 2] == [3, 4, 3]
+
+
+def test_equal_blocks_in_a_chain_part_where_channels_change() -> None:
+    # As in MobileNet: nothing but channels and steps tells its stages apart. What grows with each block is one stack.
+    for widths, expected in (((16, 32, 32, *[64] * 5, 128, 128), [2, 5, 2]), ((16, 32, 64, 128), [4])):
+        w = Writer("nameless", random.Random(2))
+        w.style, w.bias, w.width = "const", False, 8
+        x = w.op("Placeholder", name="x")
+        for at, width in enumerate(widths):
+            x = w.act(w.norm(w.depthwise(x, 3, 2 if at and width > widths[at - 1] else 1)), "Relu6")
+            x = w.act(w.norm(w.conv(x, width, 1)))
+        w.op("Mean", x, w.constant(2, dtype=3))
+        assert heights(load(formed(w.graph, "nameless", random.Random(2)))) == expected
+
+
+def test_stages_of_one_block_leave_the_projection_behind_them_to_its_stage() -> None:
+    w = Writer("nameless", random.Random(2))
+    w.style, w.width = "const", 16
+    x = w.act(w.norm(w.conv(w.op("Placeholder", name="x"), 16, 3, 2)))
+    for width, count in ((32, 1), (64, 1), (128, 4), (256, 6)):
+        for block in range(count):
+            x = bottleneck(w, x, width, 1 if block else 2, not block)
+    w.op("Mean", x, w.constant(2, dtype=3))
+    assert [height for height in heights(load(formed(w.graph, "nameless", random.Random(2)))) if height > 2] == [4, 6]
 
 
 def test_a_stage_of_a_block_and_one_with_its_shortcut() -> None:
@@ -151,6 +176,34 @@ def test_the_last_layer_of_a_stack_may_lack_its_dropout(tmp_path: Path) -> None:
     assert keras_heights(path, *turns, recurrent(4), ("Flatten", {})) == [3]
 
 
+def test_the_first_block_that_a_long_shortcut_leaves_counts_too(tmp_path: Path) -> None:
+    def layer(kind: str, name: str, *inputs: str, **config: object) -> dict[str, object]:
+        nodes = [{"args": [[tensor(each) for each in inputs]], "kwargs": {}}] if len(inputs) > 1 else []
+        nodes = [{"args": [tensor(inputs[0])], "kwargs": {}}] if len(inputs) == 1 else nodes
+        return {"class_name": kind, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
+
+    def tensor(name: str) -> dict[str, object]:
+        config = {"shape": [None, 8, 8, 8], "dtype": "float32", "keras_history": [name, 0, 0]}
+        return {"class_name": "__keras_tensor__", "config": config}
+
+    conv = {"filters": 8, "kernel_size": [3, 3], "padding": "same"}
+    layers = [
+        layer("InputLayer", "x", batch_shape=[None, 8, 8, 8]),
+        layer("Conv2D", "stem", "x", filters=8, kernel_size=[5, 5]),
+    ]
+    last = "stem"
+    for at in range(5):
+        layers += [layer("Conv2D", f"conv2d_{2 * at}", last, **conv)]
+        layers.append(layer("Conv2D", f"conv2d_{2 * at + 1}", f"conv2d_{2 * at}", **conv))
+        layers.append(layer("Add", f"add_{at}", last, f"conv2d_{2 * at + 1}"))
+        last = f"add_{at}"
+    layers += [layer("Conv2D", "conv2d_10", last, **conv), layer("Add", "sum", "conv2d_10", "stem")]
+    config = {"name": "net", "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [["sum", 0, 0]]}
+    path = tmp_path / "net.json"
+    path.write_text(json.dumps({"class_name": "Functional", "config": config}))
+    assert heights(load(path)) == [5]
+
+
 def test_half_a_block_behind_its_stack_is_none(tmp_path: Path) -> None:
     conv: list[tuple[str, dict[str, object]]] = [("Conv2D", {"filters": 8, "kernel_size": [3, 3]})]
     half = [*conv, ("BatchNormalization", {}), ("ReLU", {})]
@@ -166,3 +219,22 @@ def test_layers_of_keras_with_other_kernels_or_channels_are_no_repetition(tmp_pa
     path = tmp_path / "net.json"
     assert keras_heights(path, *conv(8, 3), *conv(8, 3), *conv(8, 3), ("Flatten", {})) == [3]
     assert keras_heights(path, *conv(8, 7), *conv(8, 3), *conv(8, 3), ("Flatten", {})) == [2]
+
+
+def test_a_stack_of_weights_is_parted_into_ranges_and_one_of_blocks_is_not() -> None:
+    w = Writer("nameless", random.Random(1))
+    w.style, w.bias, w.width = "const", True, 16
+    for at in range(60):
+        handle = w.op("VarHandleOp", name=f"a{at}")
+        value = w.op("RandomUniform", w.constant(2, name=f"b{at}", dtype=3), name=f"c{at}")
+        scaled = w.op("Mul", value, w.constant(name=f"d{at}"), name=f"e{at}")
+        w.op("AssignVariableOp", handle, w.op("AddV2", scaled, w.constant(name=f"f{at}"), name=f"g{at}"), name=f"h{at}")
+    x = w.op("Placeholder", name="x")
+    for _ in range(60):
+        x = w.add(x, w.act(w.conv(x, 16)))
+    hierarchy = load(formed(w.graph, "nameless", random.Random(1))).hierarchy
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
+    assert {len(repeated_rows(hierarchy, row)) for row in stacks} >= {60}
+    held = sorted(len(hierarchy.children(row)) for row in stacks if len(repeated_rows(hierarchy, row)) == 60)
+    assert held[0] <= 40
+    assert held[-1] == 60

@@ -190,6 +190,52 @@ def test_modules_of_the_exporter_are_scopes() -> None:
     assert list(conv.attr["_source"].list.s) == [b"model.py:7 x = self.fc(x)"]
 
 
+@pytest.mark.parametrize(
+    ("call", "word", "count"),
+    [
+        ("batch_norm(%conv, None, None, %b_bn_running_mean)", "", 24),
+        ("batch_norm(%conv, %p_bn_weight, %p_bn_bias, %b_bn_running_mean)", "at least ", 24 + 8),
+    ],
+)
+def test_a_folded_norm_has_the_weights_that_its_call_has(call: str, word: str, count: int) -> None:
+    made = node("Conv", "x conv.weight conv.weight_bias", "y")
+    graph = GraphValue(
+        nodes=(_in_module(made, "bn", "BatchNorm2d", call),),
+        initializers=(floats("conv.weight", 8, 3, 1, 1), floats("conv.weight_bias", 8)),
+        inputs=(value("x", 1, 3, 5, 5),),
+        outputs=(value("y", 1, 8, 5, 5),),
+    )
+    cost = load(graph, producer="pytorch").cost.under(0)
+    assert (cost.bound_word("parameters"), cost.parameters) == (word, count)
+
+
+def test_without_calls_a_folded_norm_may_have_had_weights_or_none() -> None:
+    graph = GraphValue(
+        nodes=(node("Conv", "x onnx::Conv_24 onnx::Conv_25", "y", "/conv/Conv"),),
+        initializers=(floats("onnx::Conv_24", 8, 3, 1, 1), floats("onnx::Conv_25", 8)),
+        inputs=(value("x", 1, 3, 5, 5),),
+        outputs=(value("y", 1, 8, 5, 5),),
+    )
+    cost = load(graph, producer="pytorch").cost.under(0)
+    assert (cost.bound_word("parameters"), cost.parameters) == ("about ", 32)
+
+
+def test_parameters_that_no_output_needs_are_in_the_list_of_the_program() -> None:
+    listed = "# inputs\np_fc_weight: PARAMETER target='fc.weight'\n{}x: USER_INPUT\n"
+    words = []
+    for more in ("", "p_pool_weight: PARAMETER target='pool.weight'\n"):
+        graph = GraphValue(
+            nodes=(_in_module(node("MatMul", "x fc.weight", "y"), "fc", "Linear", "linear(%x, %p_fc_weight)"),),
+            initializers=(floats("fc.weight", 3, 4),),
+            inputs=(value("x", 1, 3),),
+            outputs=(value("y", 1, 4),),
+            metadata=(Entry("pkg.torch.export.ExportedProgram.graph_signature", listed.format(more)),),
+        )
+        cost = load(graph, producer="pytorch").cost.under(0)
+        words.append((cost.bound_word("parameters"), cost.parameters))
+    assert words == [("", 12), ("at least ", 12)]
+
+
 def test_a_table_that_the_model_worked_out_is_a_buffer() -> None:
     graph = GraphValue(
         nodes=(

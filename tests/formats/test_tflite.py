@@ -77,6 +77,19 @@ def test_layers_are_scopes_with_the_shapes_and_the_words_of_keras() -> None:
     assert asked
 
 
+def test_convolutions_over_a_row_say_one_size_and_how_far_apart_they_take() -> None:
+    hierarchy = model_of("wavenet").hierarchy
+    paper = PaperWords(hierarchy)
+    rows = {scope.rpartition("/")[2]: row for row, scope in enumerate(hierarchy.name) if hierarchy.can_open(row)}
+    words = {name: paper.of(rows[name]) for name in ("stem_1", "layer0_gate_1", "layer3_skip_1", "layer4_filter_1")}
+    assert words == {
+        "stem_1": "1, 24",
+        "layer0_gate_1": "2, 24 · sigmoid",
+        "layer3_skip_1": "1, 24",
+        "layer4_filter_1": "2, 24, d16 · tanh",
+    }
+
+
 def test_blocks_are_as_many_as_the_network_has() -> None:
     for name in part(sorted(TABLE), 3):
         hierarchy = model_of(name).hierarchy

@@ -2,7 +2,7 @@
 
 The browser places and draws as Python does, with equal numbers, parses the same queries, and writes numbers, ticks and
 addresses alike. So the same code runs twice: the modules below are read as syntax trees with the types that mypy finds,
-and written as JavaScript. By hand is what Python does with NumPy (smoothing, ranges) or regular expressions that
+and written as JavaScript. By hand is what Python does with NumPy (smoothing, percentiles) or regular expressions that
 JavaScript lacks (wildcards): tests run both on the same tables.
 """
 
@@ -88,6 +88,7 @@ WANTED = {
     ),
     "chart.axes": (
         "pad_axis",
+        "_axis_between",
         "axis_ticks",
         "axis_time_ticks",
         "format_duration",

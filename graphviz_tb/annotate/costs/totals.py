@@ -54,8 +54,8 @@ from graphviz_tb.ops.signatures import op_def
 
 
 def _stated_batch(inference: Inference) -> int | None:
-    """The batch for which ops of the main graph state the size of what they give, where what they take leaves it open;
-    None where nothing does, or where two differ."""
+    """Return the batch size that ops of the main graph state for their outputs where their inputs leave it open; None
+    if none does, or if two differ."""
     graph = inference.graph
     stating = {op for op in set(graph.op_types) if op in RESHAPE_OPS or has_role(op, Role.TRANSPOSED_CONVOLUTION)}
     found: set[int] = set()
@@ -71,7 +71,7 @@ def _stated_batch(inference: Inference) -> int | None:
 
 
 def _batch_between(inference: Inference, data: Out, out: Out) -> int | None:
-    """The batch at which what an op takes fits what it gives; None where the first leaves no batch open."""
+    """Return the batch size at which the input of an op fits its output; None if the input has no open batch."""
     taken, given = data.shape, out.shape
     if (
         not taken
@@ -103,8 +103,8 @@ def _cost_roles_of_nodes(graph: Graph) -> list[int]:
 
 
 def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
-    """Nodes of weights, and their costs; a weight whose size nobody knows costs one
-    `unsized`. A Keras layer that is a node brings what its class keeps."""
+    """Yield the nodes of weights and their costs. A weight of unknown size costs one `unsized`; a Keras layer that is
+    a node has the weights of its class."""
     graph = inference.graph
     for node in graph.meaning.doubtful:
         yield node, Cost(doubtful=1)

@@ -177,10 +177,6 @@ def _drop_axes(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
     return tuple(size for dim, size in enumerate(shape) if dim not in gone)
 
 
-def _parse_input_indices(text: str) -> list[int]:
-    return [int(number) for number in text.split(",")] if text else []
-
-
 def _from_one_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], OutputMaker]:
     """Make an output from one input, the first by default."""
 
@@ -197,7 +193,7 @@ def from_inputs(make: Callable[[Op, Sequence[Dims]], Dims]) -> Callable[[str], O
     def word(arguments: str) -> OutputMaker:
         if not arguments:
             return lambda op, bound, rest: [make(op, [each.shape for each in op.ins])]
-        indices = _parse_input_indices(arguments)
+        indices = [int(number) for number in arguments.split(",")] if arguments else []
         return lambda op, bound, rest: [make(op, [op.shape(index) for index in indices])]
 
     return word

@@ -98,10 +98,10 @@ class Rerouter:
         self.narrow = [max(len(upper), len(lower)) <= MAX_SEARCHED_RANK_ITEMS for upper, lower in pairwise(state.ranks)]
         self.table: list[WeightTable | None] = [None] * len(state.ranks)
         self.free: list[bool | None] = [None] * len(state.ranks)  # by gap, whether no lines cross
-        # A path is tried again when something around it has changed; this only saves time.
-        self.clock = 1  # only saves time
-        self.changed = [1] * len(state.ranks)  # when the order on one side of a gap last changed; only saves time
-        self.moved_at = [0] * len(paths)  # when an edge path was last moved; only saves time
+        # To save time, a path is tried again only if something around it has changed since: counted by `clock`.
+        self.clock = 1
+        self.changed = [1] * len(state.ranks)  # when the order on one side of a gap last changed
+        self.moved_at = [0] * len(paths)  # when an edge path was last moved
 
     def reroute_changed(self) -> bool:
         """Move each edge path around which something changed; return whether any moved."""
@@ -148,7 +148,7 @@ class Rerouter:
         return known
 
     def compute_clear(self, gap: int) -> bool:
-        """Compute `clear` for a gap whose result is not cached."""
+        """Compute `is_clear` for a gap whose result is not cached."""
         place, below = self.state.place, self.state.below
         last = -1
         for item in self.state.ranks[gap]:
@@ -170,7 +170,7 @@ class Rerouter:
         return self.place[ends[0]], self.place[ends[1]]
 
     def gap_table(self, gap: int) -> WeightTable:
-        """Return `block` for all slots of a narrow gap, kept up to date by `shift`."""
+        """Return the `crossing_table` of all slots of a narrow gap, kept up to date by `_shift_table`."""
         table = self.table[gap]
         if table is None:
             ranks = self.state.ranks
@@ -182,7 +182,7 @@ class Rerouter:
         return self.gap_table(gap) if self.narrow[gap] else self.count_table(gap, upper, lower)
 
     def count_table(self, gap: int, upper: Span, lower: Span) -> WeightTable:
-        """Compute `block`."""
+        """Count the crossings of `crossing_table`."""
         high, width = upper[1] - upper[0], lower[1] - lower[0]
         starts, ends = self.link_ends(gap)
         rows = np.minimum(np.maximum(starts + (1 - upper[0]), 0), high)

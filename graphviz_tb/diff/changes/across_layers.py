@@ -189,8 +189,8 @@ class KnownBatch:
     widths: AbstractSet[tuple[int, int]]
 
     def explains(self, change: Change) -> bool:
-        """Return whether a change is what follows from a known batch: constants for ops that work out sizes, and this
-        number where none was."""
+        """Return whether a change follows from a known batch: constants replace ops that compute sizes, and the number
+        a missing one."""
         if change.inside:
             return all(map(self._explains_in_function, change.inside))
         if change.key == "op" and change.edits.ops:
@@ -457,7 +457,7 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
 
 
 def _only_adds_weights(change: Change) -> bool:
-    """Return whether only reads of variables were added or removed: each layer has weights of its own.
+    """Return whether only reads of variables were added or removed: layers that shared weights no longer do.
 
     >>> from graphviz_tb.model.change_content import Unit
     >>> kinds = ({"ReadVariableOp": 2}, {"ReadVariableOp": 1, "VarHandleOp": 1})

@@ -162,7 +162,7 @@ def _kernel_inputs(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
     if known is None:
         side, found = layers.side, set()
         for source in dict.fromkeys(side.sources(node)):
-            shape = _weight_input_counts(side, source) or ()
+            shape = _weight_shape(side, source) or ()
             # The last two dimensions of a kernel are the input and output channels.
             if len(shape) >= 3 and shape[-2]:
                 found.add(shape[-2])
@@ -172,7 +172,7 @@ def _kernel_inputs(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
     return known
 
 
-def _weight_input_counts(side: GraphColumns, node: int) -> Shape:
+def _weight_shape(side: GraphColumns, node: int) -> Shape:
     """Return the shape of a weight, or of a constant."""
     known, definition = side.graph.meaning.weights.get(node), side.graph.node_def(node)
     if known is not None:
@@ -286,7 +286,7 @@ class LayerCalls:
         """Yield the arguments of a layer that its weights and its ops show."""
         side = self.layers.side
         graph = side.graph
-        shapes = [shape for node in self.weights(nodes) if (shape := known_sizes(_weight_input_counts(side, node)))]
+        shapes = [shape for node in self.weights(nodes) if (shape := known_sizes(_weight_shape(side, node)))]
         if units := infer_recurrent_units(shapes):
             yield str(units)
             return

@@ -223,7 +223,7 @@ def merge_changes(members: Sequence[Change]) -> Change:
         blocks = sum((order and order.blocks) or 1 for order in orders)
         content = replace(content, order=replace(content.order, blocks=blocks))
     elif isinstance(content, Setting) and content.key == "op":
-        # A layer of another class: its weights are others, at each place of its own sizes.
+        # A layer of another class has other weights, whose sizes may differ from place to place.
         weights = (pair for member in members if member.setting for pair in member.setting.weights)
         content = replace(content, weights=tuple(dict.fromkeys(weights)))
     behind = sort_by_severity(inner for member in members for inner in member.consequences)

@@ -427,9 +427,9 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
             widths[ends] = number
         if own:
             leaders.append((number, own, factor))
-    told = {id(change) for members in groups.values() for change in members[1:]}
+    merged = {id(change) for members in groups.values() for change in members[1:]}
     made = [_united_change(groups[number]) if number in groups else change for number, change in enumerate(causes)]
-    return [change for change, before in zip(made, causes, strict=True) if id(before) not in told]
+    return [change for change, before in zip(made, causes, strict=True) if id(before) not in merged]
 
 
 def _factor(change: Change, setting: Setting) -> float:

@@ -530,7 +530,7 @@ class GraphColumns:
 
     @cached_property
     def in_place(self) -> Hashes:
-        """For each node a hash of its name, its op type and the names it is fed by: all but its settings."""
+        """Return for each node a hash of its name, its op type and the names of its inputs: all but its settings."""
         come = combine_hashes(self.scopes.node_path[self.graph.source], self.edge_hash)
         return combine_hashes(
             self.scopes.node_path, self.labels.op, run_sums(come, self.in_start[:-1], self.in_start[1:])
@@ -538,7 +538,7 @@ class GraphColumns:
 
     @cached_property
     def scopes_in_place(self) -> Hashes:
-        """For each scope the same of all that is in it."""
+        """Return for each scope a hash of the names, op types and inputs of all nodes in it."""
         return self.scopes.up_sums(mix_hash_bits(self.in_place))
 
     @cached_property

@@ -245,7 +245,7 @@ def _free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dic
 def _indistinct_series(
     m: Matching, there_a: dict[str, int], there_b: dict[str, int]
 ) -> list[tuple[NameAffixes, list[Member], list[Member]]]:
-    """Return the series of scopes that differ in more than settings. If every name and wire is the same, each member
+    """Return the series of scopes that differ in more than settings. Where all names and wires are equal, each member
     changed in place, even if it now resembles another one."""
     same = (m.a.exact_scope_hashes, m.b.exact_scope_hashes), (m.a.scopes_in_place, m.b.scopes_in_place)
     return _shared_runs(there_a, there_b, *same)

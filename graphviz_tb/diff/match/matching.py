@@ -308,7 +308,7 @@ class Matching:
     distinguished from. `shifts` maps old to new numbers by the words of a series (`tops` has the last of the old ones),
     `caused` says whether members of such a series were added or removed, `decided` has the words of series in which
     it is certain which members these are; `recounted` is how many names differ only in a number that was counted again;
-    `wires` are what `rewires` has found, `values` what `differences_once` has,
+    `wires` are what `MatchedGraphs.rewires` has found, `values` what `differences_once` has,
     `cells` how many cells the tables of common subsequences had.
     """
 

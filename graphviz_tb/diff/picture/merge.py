@@ -340,9 +340,9 @@ def _mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int
         exchanged = bool(edits.added or edits.removed)
         for _, node in edits.inputs if exchanged else ():
             merged.beside.setdefault(_new_place(source, node), "reconnected")
-        told = [(node, words) for _, node in (*edits.ops, *(() if exchanged else edits.inputs))]
-        told += [(node, _attribute_words(change, key, words)) for _, node, key in edits.attributes]
-        for node, line in told:
+        node_lines = [(node, words) for _, node in (*edits.ops, *(() if exchanged else edits.inputs))]
+        node_lines += [(node, _attribute_words(change, key, words)) for _, node, key in edits.attributes]
+        for node, line in node_lines:
             where = _new_place(source, node)
             merged.signs[where] = "~"
             lines = merged.lines.setdefault(where, [])

@@ -156,9 +156,9 @@ def _lines(changes: Comparison, change: Change, colour: bool, indent: str, liste
         yield f"{indent}    {numbers}"
     for inner in change.inside:
         yield from _lines(changes, inner, colour, indent + "    ", listed)
-    if told := following_words(change):
+    if following := following_words(change):
         yield f"{indent}    {printable(behind_words(change))}"
-        for inner in told if listed else ():
+        for inner in following if listed else ():
             yield from _lines(changes, inner, colour, indent + "      ", listed)
 
 

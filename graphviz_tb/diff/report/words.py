@@ -93,7 +93,7 @@ def setting_words(setting: Setting | SettingPart) -> str:
 
 
 def _order_words(order: LayerOrder) -> str:
-    """Layers in another order: which of them moved, from where to where; all of them, where most did.
+    """Return the layers that moved in an order, from where to where; all layers if most of them did.
 
     >>> _order_words(LayerOrder(("norm", "q", "add", "mlp"), ("q", "add", "norm", "mlp"), 4))
     'norm  after add instead of before q, in 4 blocks'
@@ -314,8 +314,8 @@ def consequence_words(change: Change) -> bool:
     """Return whether a change has other places that its headline does not cover: the headline of a move counts the
     children, that of an order its blocks."""
     order = change.rewiring.order if change.rewiring else None
-    told = change.kind == "moved" or _names_apart(change) or (order is not None and order.blocks is not None)
-    return bool(change.also) and not told
+    names_itself = change.kind == "moved" or _names_apart(change) or (order is not None and order.blocks is not None)
+    return bool(change.also) and not names_itself
 
 
 def differing_words(
@@ -371,13 +371,13 @@ def following_words(change: Change) -> list[Change]:
 
 def behind_words(change: Change) -> str:
     """Return the number of consequences of a change, in a line; "" if there are none."""
-    told = following_words(change)
-    if not told:
+    following = following_words(change)
+    if not following:
         return ""
-    many = format_counted_noun(len(told), "consequence")
-    if len(told) == 1:
-        return f"{many}: {change_head(told[0], 1)}"
-    return f"{many} in {format_counted_noun(sum(inner.ops for inner in told), 'op')}"
+    many = format_counted_noun(len(following), "consequence")
+    if len(following) == 1:
+        return f"{many}: {change_head(following[0], 1)}"
+    return f"{many} in {format_counted_noun(sum(inner.ops for inner in following), 'op')}"
 
 
 def _wire(wire: InputWire) -> str:

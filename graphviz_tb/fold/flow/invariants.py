@@ -172,9 +172,10 @@ def _enforce_box_limits(box: FlowBox, setting: FoldContext) -> FlowBox:
         return box
     members = enforce_limits(box.members, setting)
     if box.is_repetition:
-        # A stack of groups opens to one member, however many there are: a range would be shown in its place.
+        # A stack of blocks opens to one member, however many there are: a range would be shown in its place.
         parts = [as_stack_member(member) for member in members]
-        box.members = parts if any(part.members or part.scope for part in parts) else _split_into_ranges(parts, setting)
+        blocks = any(part.members or part.scope for part in parts) and setting.types.holds_layers(parts[0])
+        box.members = parts if blocks else _split_into_ranges(parts, setting)
     elif total_child_count(members) > setting.most:
         box.members = enforce_limits(narrow_to_limit(members, setting, setting.soft), setting)
     else:

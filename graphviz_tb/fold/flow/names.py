@@ -276,7 +276,11 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
     for _ in range(MAX_NAME_DEPTH):
         later: list[NameFamily] = []
         taken = {box for named in good for box in named.members}
-        equal = {id(named): _family_pattern(dag, named) for named in todo if _has_one_symbol(dag, named)}
+        equal = {
+            id(named): _family_pattern(dag, named)
+            for named in todo
+            if len({dag.boxes[number].symbol for number in named.named}) == 1
+        }
         forms = Counter(filter(None, equal.values()))
         for named in todo:
             if id(named) in equal and not ((made := equal[id(named)]) and forms[made] >= MIN_SIBLING_FAMILIES):
@@ -296,11 +300,6 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
             break
         todo = later
     return good
-
-
-def _has_one_symbol(dag: Dag, named: NameFamily) -> bool:
-    """Return whether all boxes of a family have equal structure."""
-    return len({dag.boxes[number].symbol for number in named.named}) == 1
 
 
 def _family_pattern(dag: Dag, named: NameFamily) -> tuple[Collection[str], Collection[int]] | None:

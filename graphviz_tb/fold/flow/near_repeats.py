@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from graphviz_tb.fold.flow.box import FlowBox
+from graphviz_tb.fold.flow.box import FlowBox, walk_boxes
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.fold.flow.sequence import SequenceElement
-from graphviz_tb.fold.flow.widths import OpTypes
+from graphviz_tb.fold.flow.widths import OpTypes, is_layer_type
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.layers import WEIGHTED_LAYERS, is_counted_ending
-from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS
+from graphviz_tb.ops.layers import is_counted_ending
+from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
@@ -26,6 +26,7 @@ AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
 MIN_BLOCK_OPS = 10  # of each of two blocks in turn
+MAX_WEIGHTLESS = 6  # elements before the first of a block that has weights: norms, activations, paddings
 SMALLEST = 5  # ops of a repetition: that fewer are alike is no wonder
 
 
@@ -46,6 +47,13 @@ class Likeness:
     def is_reduced(self, ops: Counter[str]) -> bool:
         """Whether a stretch contains only content of a repetition, and at least half of it."""
         return 2 * ops.total() >= self.size and all(self.ops[kind] >= count for kind, count in ops.items())
+
+    def lacks_layers(self, ops: Counter[str]) -> bool:
+        """Return whether a stretch lacks half of the layers of a repetition: half a block is none."""
+        layers, missing = (
+            sum(count for kind, count in each.items() if is_layer_type(kind)) for each in (self.ops, self.ops - ops)
+        )
+        return 0 < layers <= 2 * missing
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
         """Return whether a stretch holds all of a repetition and little more."""
@@ -70,13 +78,14 @@ def nearly_before(
         return stop
     head = start = _head_before(sequence, turn, stop)
     if start == stop:
-        like, first = _likeness(turn, setting.types), sequence[stop - 1]
-        if like is None or not _alike_end(first, like.last):
+        layers = setting.widths.holds_layer(walk_boxes(_boxes_of(turn)))
+        like, first = _likeness(turn, setting.types, layers), sequence[stop - 1]
+        if like is None or not _ends_match(first.box.last_row(), like.last.box.last_row(), first.box, like.last.box):
             return stop
         if len(turn) == 1 and _is_named_scope(first.box) and _is_named_scope(turn[0].box):
             # Its name says as much: it may hold what leads to the stage.
             ops = setting.types.of(first.box)
-            plain = like.is_reduced(ops) and not any(map(_has_weights, like.ops - ops))
+            plain = like.is_reduced(ops) and not any(map(is_layer_type, like.ops - ops))
             shorter = plain and _are_numbered([first.box, turn[0].box])  # such as one without its shortcut
             start = stop - (like.is_extended(ops, 0) or like.count_unlike_ops(ops) >= 0 or shorter)
             return stop if start < stop and _in_turn(sequence, start, stop, turn, setting) else start
@@ -108,7 +117,7 @@ def _in_turn(
         return False  # it begins a stage
     mine, other = (sum(map(setting.types.of, part), Counter[str]()) for part in (stretch, whole))
     return bool(mine - other or other - mine) and all(
-        mine[kind] == other[kind] for kind in {*mine, *other} if _has_weights(kind)
+        mine[kind] == other[kind] for kind in {*mine, *other} if is_layer_type(kind)
     )
 
 
@@ -153,7 +162,7 @@ def nearly_behind(
     """Return the end of a stretch from `start` on that is nearly a repetition like `turn`, up to `limit`; `start` if
     there is none. The head of another repetition, or a stretch with other steps or channels, does not count, except
     where other channels follow: there larger steps end the stage."""
-    layers = setting.widths.holds_layer(_boxes_of(turn))
+    layers = setting.widths.holds_layer(walk_boxes(_boxes_of(turn)))
     like = _likeness(turn, setting.types, layers)
     if like is None or start >= limit or not _may_begin(sequence[start], like):
         return start
@@ -169,21 +178,24 @@ def nearly_behind(
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = place + 1, unlike
-        if like.is_reduced(ops) and not (layers and any(map(_has_weights, like.ops - ops))):
+        if like.is_reduced(ops) and not (layers and like.lacks_layers(ops)):
             less = place + 1
     stop = best if best > start else less
     if stop == start or (stop < len(sequence) and sequence[stop].word == turn[0].word):
         return start
     stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(turn), setting.widths
     given = widths.of(stretch)
-    # One that lacks something is one only where its channels or its number say so.
-    numbered = _are_numbered([*other, *stretch]) and not is_counted_ending(stretch[0].name)
-    same = given == widths.of(other) and bool(stop == best or given or numbered)
-    if not same or widths.halves(other):
+    if given != widths.of(other) or widths.halves(other):
         return start
-    later = widths.of(_boxes_of(sequence[stop : stop + len(turn)])) if widths.halves(stretch) else frozenset[int]()
-    ends = bool(given and later) and given.isdisjoint(later)
-    return stop if ends or not widths.halves(stretch) else start
+    # One that lacks something is one only where its channels or its number say so.
+    if not (stop == best or given or (_are_numbered([*other, *stretch]) and not is_counted_ending(stretch[0].name))):
+        return start
+    if not widths.halves(stretch):
+        return stop
+    later = next(
+        filter(None, (widths.of([each.box]) for each in sequence[stop : stop + MAX_WEIGHTLESS])), frozenset[int]()
+    )
+    return stop if given and later and given.isdisjoint(later) else start
 
 
 def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
@@ -205,7 +217,7 @@ def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
         if (
             size >= MIN_BLOCK_OPS
             and like.count_unlike_ops(behind) >= 0
-            and not any(map(_has_weights, unlike))
+            and not any(map(is_layer_type, unlike))
             and _mixes(before)
         ):
             first, second = _boxes_of(turn[:place]), _boxes_of(turn[place:])
@@ -220,18 +232,8 @@ def _mixes(ops: Collection[str]) -> bool:
     return any(kind in MIXING_OPS or "softmax" in kind.lower() for kind in ops)
 
 
-def _has_weights(kind: str) -> bool:
-    """Whether ops or layers of a type have weights, beside those of a norm."""
-    return kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS or kind in WEIGHTED_LAYERS
-
-
 def _boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
     return [element.box for element in elements]
-
-
-def _alike_end(element: SequenceElement, other: SequenceElement) -> bool:
-    """Return whether two stretches end with ops of one type, or with scopes of one name."""
-    return _ends_match(element.box.last_row(), other.box.last_row(), element.box, other.box)
 
 
 def _may_begin(element: SequenceElement, like: Likeness) -> bool:
@@ -266,7 +268,7 @@ def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldCont
     types = [setting.types.of(box) for box in boxes]
     unlike = {kind for ops in types for kind in (ops - types[0]) + (types[0] - ops)}
     widths = {setting.widths.of([box]) for box in boxes}
-    return len(widths) == 1 and not any(map(_has_weights, unlike))
+    return len(widths) == 1 and not any(map(is_layer_type, unlike))
 
 
 def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> bool:

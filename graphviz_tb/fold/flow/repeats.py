@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
@@ -44,6 +44,7 @@ MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query,
 MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
 MIN_STAGE_BLOCKS = 2
 MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
+MIN_REPETITIONS = 2
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
 
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
@@ -266,10 +267,14 @@ def _apply_repeats(
     for number, repeat in enumerate(repeats):
         if repeat.start < done:  # overlaps the one before
             continue
+        short = _ends_before_stage(sequence, repeats, number, setting)
+        if short and repeat.count == MIN_REPETITIONS:
+            continue
+        repeat = replace(repeat, count=repeat.count - short)
         before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
         if repeat.period == 1:
             before, turns = _extend_to_first(before, turns, setting)
-        else:
+        elif not short:
             before, turns, stop = extend_with_ends(sequence, done, repeat)
         start, end = done + len(before), stop
         half = halves_of(turns[: repeat.period], setting)
@@ -279,7 +284,7 @@ def _apply_repeats(
             sequence,
             turns[-repeat.period :][: half or None],
             stop,
-            _limit_of(sequence, repeats, number, setting),
+            stop if short else _limit_of(sequence, repeats, number, setting),
             setting,
         )
         if start < done + len(before):
@@ -295,6 +300,23 @@ def _apply_repeats(
         hit = hit or made is not None
         done = stop
     return pairs(_fold_single_units(folded + sequence[done:], units, setting), setting), hit
+
+
+def _ends_before_stage(
+    sequence: Sequence[SequenceElement], repeats: Sequence[Repetition], number: int, setting: FoldContext
+) -> bool:
+    """Return whether the last of some repetitions, which has other channels than the one before, is the first block of
+    the stage behind: it has a projection, as the stages of one block before it (RegNet)."""
+    repeat, later = repeats[number], repeats[number + 1] if number + 1 < len(repeats) else None
+    if later is None or later.start != repeat.stop:
+        return False
+    last = repeat.stop - repeat.period
+    stretches = ((last - repeat.period, last), (last, repeat.stop), (later.start, later.start + later.period))
+    given = [setting.widths.of([each.box for each in sequence[start:stop]]) for start, stop in stretches]
+    if not given[0] or not given[0].isdisjoint(given[1]) or given[1] != given[2]:
+        return False
+    once = sequence[later.start : later.start + later.period]
+    return nearly_before(sequence, last, once, repeat.stop, setting) < repeat.stop
 
 
 def _limit_of(
@@ -434,6 +456,8 @@ def _fold_repetitions(
         if half and period > 1:
             boxes = [_as_one(part, setting) for turn in turns for part in (turn[:half], turn[half:])]
         ends = [[_as_one(end, setting)] if end else [] for end in (first, last)]
+        if not half and (borders := setting.widths.stage_borders([*ends[0], *boxes, *ends[1]])):
+            return _part_at_borders(first, turns, last, borders, unit, setting)
         made = make_stack(symbols, [*ends[0], *boxes, *ends[1]], unit)
         whole = [*first, *elements, *last]
         return [
@@ -448,6 +472,26 @@ def _fold_repetitions(
         SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True) for box, turn in zip(boxes, turns, strict=True)
     ]
     return [*first, *stages, *last]
+
+
+def _part_at_borders(
+    first: Sequence[SequenceElement],
+    turns: Sequence[Sequence[SequenceElement]],
+    last: Sequence[SequenceElement],
+    borders: Sequence[int],
+    unit: int,
+    setting: FoldContext,
+) -> list[SequenceElement]:
+    """Return a stack for each stage of some equal blocks; `borders` are the blocks at which a stage begins."""
+    blocks = [turn for turn in (first, *turns, last) if turn]
+    stages = []
+    for start, stop in pairwise([0, *borders, len(blocks)]):
+        held = [element for turn in blocks[start:stop] for element in turn]
+        boxes = [_as_one(turn, setting) for turn in blocks[start:stop]]
+        box = boxes[0] if len(boxes) == 1 else make_stack(setting.symbols, boxes, unit)
+        place = covering_stretch(held)
+        stages.append(SequenceElement(box, box.symbol, ("stack", unit), held[-1].cut, held[0].fork, place=place))
+    return stages
 
 
 def _as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:

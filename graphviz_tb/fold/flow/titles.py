@@ -411,7 +411,7 @@ def group_addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[i
         left = [box for box, is_alone in zip(left, alone, strict=True) if not is_alone]
     following: dict[str, int] = {}  # next number by name: thousands may share one
     for box in left:
-        word = _name_for_address(box)
+        word = box.name.replace("/", "|")
         number = following.get(word, FIRST_ADDRESS_NUMBER)
         while (name := f"{word} ({number})") in taken:
             number += 1
@@ -419,8 +419,3 @@ def group_addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[i
         taken.add(name)
         address_of[id(box)] = name
     return address_of
-
-
-def _name_for_address(box: FlowBox) -> str:
-    """Return the name of a group as part of an address."""
-    return box.name.replace("/", "|")

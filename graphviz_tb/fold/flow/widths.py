@@ -22,6 +22,7 @@ from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer, LayerConfig
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.ops.layers import WEIGHTED_LAYERS
 from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS, Role, has_role
 from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_turning_attribute
 from graphviz_tb.ops.table import has_framework
@@ -32,6 +33,11 @@ MAX_FIRST_SIZE = 1.5  # times the ops of a block: the first of a stage projects 
 MIN_SHRINKING_STAGES = 2
 MIN_BLOCK_SHARE = 0.3  # of the ops of the largest block of a stage
 MIN_BLOCKS_SHARE = 0.6  # of the ops of a stage are in its blocks
+
+
+def is_layer_type(kind: str) -> bool:
+    """Return whether ops or layers of a type map channels to others with weights; norms only scale."""
+    return kind in CONVOLUTION_OPS or kind in MATRIX_PRODUCT_OPS or kind in WEIGHTED_LAYERS
 
 
 class OpTypes:
@@ -48,6 +54,11 @@ class OpTypes:
         if known is None:
             known = self._known[box.symbol] = self._count(box)
         return known
+
+    def holds_layers(self, box: FlowBox) -> bool:
+        """Return whether a box holds layers: not in a stack of weights, of what sets or updates them; unknown without a
+        hierarchy."""
+        return self.hierarchy is None or any(map(is_layer_type, self.of(box)))
 
     def _count(self, box: FlowBox) -> Counter[str]:
         if box.members:
@@ -70,6 +81,7 @@ class ChannelWidths:
     def __init__(self, hierarchy: Hierarchy | None = None) -> None:
         self._hierarchy = hierarchy
         self._types = OpTypes(hierarchy)
+        self._halving: dict[int, bool] = {}
 
     @property
     def hierarchy(self) -> Hierarchy:
@@ -206,15 +218,17 @@ class ChannelWidths:
     def _halving_nodes(self, boxes: Iterable[FlowBox]) -> Iterator[int]:
         """Yield the nodes in boxes that take steps of more than one."""
         for nodes in self._nodes(boxes):
-            graph = self.hierarchy.graph
             for node in nodes[self._steps[nodes]].tolist():
-                definition, layer = graph.node_def(node), self._layer_of_node.get(node)
-                if layer is not None:
-                    steps: Iterable[int] = _layer_steps(layer)
-                else:
-                    steps = attr_value(definition, "strides").list.i if definition is not None else ()
-                if any(step > 1 for step in steps) or self._shrinks(node):
+                if node not in self._halving:
+                    self._halving[node] = self._takes_large_steps(node) or self._shrinks(node)
+                if self._halving[node]:
                     yield node
+
+    def _takes_large_steps(self, node: int) -> bool:
+        definition, layer = self.hierarchy.graph.node_def(node), self._layer_of_node.get(node)
+        if layer is not None:
+            return any(step > 1 for step in _layer_steps(layer))
+        return definition is not None and any(step > 1 for step in attr_value(definition, "strides").list.i)
 
     def _shrinks(self, node: int) -> bool:
         """Return whether a traced node halves a size, by the recorded shapes of its input and its result."""
@@ -249,6 +263,15 @@ class ChannelWidths:
             return True
         given = [frozenset.intersection(*(self.of([each]) for each in held)) for held in blocks]
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
+
+    def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
+        """Return the numbers of the blocks at which the channels of equal blocks change; none where most stages were
+        a single block."""
+        given = [self.of([block]) for block in blocks] if self._hierarchy is not None else []
+        borders = [at for at, (one, other) in enumerate(pairwise(given), 1) if one and other and one.isdisjoint(other)]
+        sizes = [stop - start for start, stop in pairwise([0, *borders, len(blocks)])]
+        several = sum(size > 1 for size in sizes)
+        return borders if several >= MIN_SHRINKING_STAGES and 2 * several > len(sizes) else []
 
     def _blocks_of(self, stage: FlowBox) -> Sequence[FlowBox]:
         """Return the equal parts that hold most of a box."""

@@ -1,5 +1,5 @@
 // Series as they are drawn: smoothed, and the axes beside them. Ticks and numbers in words are translated from Python; by hand
-// is what Python does with NumPy for a million points at once (`chart/series.py`, `fit_axis`): a test compares the two.
+// is what Python does with NumPy for a million points at once (smoothing, percentiles): a test compares the two.
 
 export const POINTS_A_PIXEL = 4;
 const GREATEST_WEIGHT = 0.999;
@@ -76,10 +76,7 @@ export function outliersOf(values, superseded) {
  */
 export function rangeOf(values, log, outliers = true) {
   const [low, high] = outliers ? extremes(values, log) : middleOf(values, log);
-  if (low > high) return log ? { low: 0.1, high: 1, log } : { low: 0, high: 1, log };
-  if (low < high) return { low, high, log };
-  if (log) return { low: low / 2, high: high * 2, log };
-  return { low: low - (Math.abs(low) / 2 || 0.5), high: high + (Math.abs(high) / 2 || 0.5), log };
+  return layout.axis_between(low, high, log);
 }
 
 /** The least and the greatest of the finite values. @param {ArrayLike<number>} values @param {boolean} log */

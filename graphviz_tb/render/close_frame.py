@@ -1,0 +1,287 @@
+"""Close the room that a frame leaves which is not drawn: inputs and outputs stand next to what they are joined to.
+
+The frame around a whole model has a title bar and a border in the layout. Where its name is in the title of the sheet
+instead, what is outside moves in by that room; then an output with one straight line stands at the end of its own
+column, and not above the highest one. Positions along the flow are counted upstream to downstream whatever its
+direction, so that outputs have the largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.scene import Box, Point, Route, Scene, Stub, Text
+
+PORT_GAP_PX = 4  # between the content and where a line would cross the frame
+BOX_GAP_PX, TEXT_GAP_PX = 28, 6  # along the flow, before a box with an arrow head and before a label
+ASIDE_PX = 6  # across the flow, between what is moved and what it passes
+LABEL_REACH_PX = 16  # from a line to its label
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A rectangle: from `left` to `right` across the flow, from `start` to `end` along it."""
+
+    left: int
+    right: int
+    start: int
+    end: int
+
+
+def close_frame(scene: Scene, frame: int) -> Scene:
+    """Return the scene without the room of the frame, which holds all but inputs and outputs and is not drawn."""
+    if scene.webs or scene.rules or not {box.area for box in scene.boxes} <= {"main"}:
+        return scene
+    closing = _FrameClosing(scene, frame)
+    return closing.closed_scene() if closing.is_simple() else scene
+
+
+def _free_room(moving: list[Extent], others: list[Extent], most: int) -> int:
+    """Return how far back along the flow extents can move, at most `most`, to touch none of the others there."""
+    room = most
+    near = [
+        (extent, other)
+        for extent in moving
+        for other in others
+        if other.left - ASIDE_PX < extent.right and other.right + ASIDE_PX > extent.left
+    ]
+    changed = True
+    while changed:  # each step sets an extent behind another one, so there are at most as many as pairs
+        changed = False
+        for extent, other in near:
+            gap = BOX_GAP_PX if extent is moving[0] else TEXT_GAP_PX
+            if extent.start - room < other.end + gap and extent.end - room > other.start - TEXT_GAP_PX:
+                room, changed = extent.start - other.end - gap, True
+    return room
+
+
+class _FrameClosing:
+    """The parts of a scene inside and outside of a frame, and how far those outside move."""
+
+    def __init__(self, scene: Scene, frame: int) -> None:
+        self.scene, self.frame = scene, frame
+        self.axis = 1 if scene.direction in ("BT", "TB") else 0  # of a point, along the flow
+        self.sign = -1 if scene.direction in ("BT", "RL") else 1
+        box = scene.boxes[frame]
+        self.whole = self.extent((box.x, box.y), (box.x + box.width, box.y + box.height))
+        self.outer = {number for number, other in enumerate(scene.boxes) if other.parent < 0 and number != frame}
+        self.moves: dict[int, int] = {}  # by outer box, along the flow
+        self.cuts: dict[int, int] = {}  # by port, its new place along the flow
+
+    def along(self, point: Point) -> int:
+        """Return the place of a point along the flow."""
+        return self.sign * point[self.axis]
+
+    def extent(self, *points: Point) -> Extent:
+        """Return the extent of points."""
+        across, along = [point[1 - self.axis] for point in points], [self.along(point) for point in points]
+        return Extent(min(across), max(across), min(along), max(along))
+
+    def box_extent(self, box: Box | Stub) -> Extent:
+        """Return the extent of a box or a stub."""
+        return self.extent((box.x, box.y), (box.x + box.width, box.y + box.height))
+
+    def text_extent(self, text: Text) -> Extent:
+        """Return the extent of a text."""
+        left = text.x - {"start": 0, "middle": text.width // 2, "end": text.width}[text.anchor]
+        return self.extent((left, text.y - text.size), (left + text.width, text.y + 2))
+
+    def is_outer_route(self, route: Route) -> bool:
+        """Return whether a line is on the level around the frame."""
+        return route.frame < 0 and {route.source, route.target} <= {*self.outer, self.frame}
+
+    def outer_extents(self) -> Iterator[Extent]:
+        """Yield the extents of all that is outside of the frame."""
+        yield from (self.box_extent(self.scene.boxes[number]) for number in self.outer)
+        yield from (self.extent(*route.points) for route in self.scene.routes if self.is_outer_route(route))
+        yield from (self.text_extent(text) for text in self.scene.texts if text.box < 0)
+
+    def is_simple(self) -> bool:
+        """Return whether all that is outside is before or behind the frame, and joined to nothing but it."""
+        joined = all(
+            self.frame in (route.source, route.target) for route in self.scene.routes if self.is_outer_route(route)
+        )
+        return joined and all(
+            extent.end <= self.whole.start or extent.start >= self.whole.end for extent in self.outer_extents()
+        )
+
+    def inner_extents(self) -> Iterator[Extent]:
+        """Yield the extents of the content; lines end where they leave for the frame."""
+        scene, skipped = self.scene, {*self.outer, self.frame}
+        yield from (self.box_extent(box) for number, box in enumerate(scene.boxes) if number not in skipped)
+        yield from (self.box_extent(stub) for stub in scene.stubs if stub.box not in skipped)
+        for text in scene.texts:
+            if text.box >= 0 and text.box not in self.outer and not (text.inside and text.box == self.frame):
+                yield self.text_extent(text)
+        for route in scene.routes:
+            if not self.is_outer_route(route):
+                first, last = self.port_ends(route)
+                inside = route.points[first : len(route.points) - last]
+                yield from (self.extent(*pair) for pair in zip(inside, inside[1:] or inside, strict=False))
+
+    def port_ends(self, route: Route) -> tuple[bool, bool]:
+        """Return whether a line of the content begins, and ends, at the frame."""
+        return (
+            route.frame == self.frame and route.source < 0,
+            route.frame == self.frame and route.target < 0,
+        )
+
+    def closed_scene(self) -> Scene:
+        """Return the scene with all that is outside moved in, and cut to what is drawn."""
+        inner = list(self.inner_extents())
+        if not inner:
+            return self.scene
+        start, end = min(extent.start for extent in inner), max(extent.end for extent in inner)
+        after = max(0, start - PORT_GAP_PX - self.whole.start)
+        before = max(0, self.whole.end - end - PORT_GAP_PX)
+        for number in self.outer:
+            behind = self.box_extent(self.scene.boxes[number]).start >= self.whole.end
+            self.moves[number] = -before if behind else after
+        for number, port in enumerate(self.scene.ports):
+            if port.box == self.frame:
+                place = self.along((port.x, port.y))
+                self.cuts[number] = place + (after if 2 * place < self.whole.start + self.whole.end else -before)
+        for number in sorted(self.outer):
+            if self.moves[number] <= 0:
+                self.move_output(number, inner)
+        return self.cropped_scene(self.moved_scene())
+
+    def move_output(self, number: int, inner: list[Extent]) -> None:
+        """Move an output with one straight line further in, to the end of its column."""
+        scene = self.scene
+        lines = [route for route in scene.routes if number in (route.source, route.target)]
+        if len(lines) != 1 or lines[0].target != number or lines[0].source_port < 0:
+            return
+        line, port = lines[0], lines[0].source_port
+        at_port = [route for route in scene.routes if port in (route.source_port, route.target_port)]
+        leading = [route for route in at_port if self.port_ends(route)[1]]
+        if len(at_port) != 2 or len(leading) != 1:
+            return
+        path = [*leading[0].points[-2:], *line.points]
+        if len(line.points) != 2 or len({point[1 - self.axis] for point in path}) > 1:
+            return
+        aside = path[0][1 - self.axis]
+        box = self.box_extent(scene.boxes[number])
+        moving = [box, *(self.box_extent(stub) for stub in scene.stubs if stub.box == number)]
+        moving += [
+            extent
+            for text in scene.texts
+            if text.box < 0 and text.role == "edge"
+            for extent in [self.text_extent(text)]
+            if extent.left - LABEL_REACH_PX <= aside <= extent.right + LABEL_REACH_PX and extent.end <= box.start
+        ]
+        others = [self.box_extent(scene.boxes[other]) for other in self.outer - {number}]
+        room = _free_room(moving, [*inner, *others], box.start - self.along(path[0]) - BOX_GAP_PX)
+        if room > -self.moves[number]:
+            self.moves[number] = -room
+            self.cuts[port] = max(self.along(path[0]) + PORT_GAP_PX, self.along(line.points[0]) - room)
+
+    def shifted(self, point: Point, move: int) -> Point:
+        """Return a point moved along the flow."""
+        return (point[0], point[1] + self.sign * move) if self.axis else (point[0] + self.sign * move, point[1])
+
+    def placed(self, point: Point, place: int) -> Point:
+        """Return a point moved to a place along the flow."""
+        return self.shifted(point, place - self.along(point))
+
+    def moved_scene(self) -> Scene:
+        """Return the scene with its outer parts moved."""
+        scene = self.scene
+        texts = []
+        for text in scene.texts:
+            move = self.moves.get(text.box, 0) if text.box >= 0 else self.label_move(text)
+            x, y = self.shifted((text.x, text.y), move)
+            texts.append(replace(text, x=x, y=y))
+        boxes = []
+        for number, box in enumerate(scene.boxes):
+            x, y = self.shifted((box.x, box.y), self.moves.get(number, 0))
+            boxes.append(replace(box, x=x, y=y))
+        stubs = []
+        for stub in scene.stubs:
+            move = self.moves.get(stub.box, 0)
+            x, y = self.shifted((stub.x, stub.y), move)
+            stubs.append(replace(stub, x=x, y=y, points=tuple(self.shifted(point, move) for point in stub.points)))
+        ports = []
+        for number, port in enumerate(scene.ports):
+            x, y = self.placed((port.x, port.y), self.cuts[number]) if number in self.cuts else (port.x, port.y)
+            ports.append(replace(port, x=x, y=y))
+        return replace(
+            scene,
+            boxes=tuple(boxes),
+            routes=tuple(map(self.moved_route, scene.routes)),
+            ports=tuple(ports),
+            stubs=tuple(stubs),
+            texts=tuple(texts),
+        )
+
+    def label_move(self, text: Text) -> int:
+        """Return how far a label outside of the frame moves: as the nearest box on its side of the frame."""
+        extent = self.text_extent(text)
+        middle = (extent.left + extent.right) // 2
+        behind = extent.start >= self.whole.end
+        near = [
+            (max(0, box.left - middle, middle - box.right), number)
+            for number in sorted(self.outer)
+            for box in [self.box_extent(self.scene.boxes[number])]
+            if (box.start >= self.whole.end) == behind
+        ]
+        return self.moves[min(near)[1]] if near else 0
+
+    def moved_route(self, route: Route) -> Route:
+        """Return a line with its ends moved."""
+        points = list(route.points)
+        if self.is_outer_route(route):
+            move = self.moves[route.target if route.source == self.frame else route.source]
+            points = [self.shifted(point, move) for point in points]
+            at, port = (0, route.source_port) if route.source == self.frame else (-1, route.target_port)
+            if port in self.cuts:
+                points[at] = self.placed(points[at], self.cuts[port])
+            parting = route.parting and self.shifted(route.parting, move)
+            return replace(route, points=tuple(points), parting=parting)
+        first, last = self.port_ends(route)
+        for at, port, ends in ((0, route.source_port, first), (-1, route.target_port, last)):
+            if ends and port in self.cuts:
+                points[at] = self.placed(points[at], self.cuts[port])
+        return replace(route, points=tuple(points))
+
+    def cropped_scene(self, scene: Scene) -> Scene:
+        """Return the scene cut to what is drawn."""
+        corners: list[Point] = []
+        for number, box in enumerate(scene.boxes):
+            if number != self.frame:
+                corners += [(box.x, box.y), (box.x + box.width, box.y + box.height)]
+        for stub in scene.stubs:
+            corners += [(stub.x, stub.y), (stub.x + stub.width, stub.y + stub.height), *stub.points]
+        for route in scene.routes:
+            half = 1 + route.thickness // 20
+            corners += [point for x, y in route.points for point in ((x - half, y - half), (x + half, y + half))]
+        for text in scene.texts:
+            if not (text.inside and text.box == self.frame):
+                left = text.x - {"start": 0, "middle": text.width // 2, "end": text.width}[text.anchor]
+                corners += [(left, text.y - text.size), (left + text.width, text.y + 2)]
+        x, y = min(corner[0] for corner in corners), min(corner[1] for corner in corners)
+        wide, tall = max(corner[0] for corner in corners) - x, max(corner[1] for corner in corners) - y
+        return replace(
+            scene,
+            width=wide,
+            height=tall,
+            boxes=tuple(replace(box, x=box.x - x, y=box.y - y) for box in scene.boxes),
+            routes=tuple(
+                replace(
+                    route,
+                    points=tuple((left - x, top - y) for left, top in route.points),
+                    parting=route.parting and (route.parting[0] - x, route.parting[1] - y),
+                )
+                for route in scene.routes
+            ),
+            ports=tuple(replace(port, x=port.x - x, y=port.y - y) for port in scene.ports),
+            stubs=tuple(
+                replace(
+                    stub, x=stub.x - x, y=stub.y - y, points=tuple((left - x, top - y) for left, top in stub.points)
+                )
+                for stub in scene.stubs
+            ),
+            texts=tuple(replace(text, x=text.x - x, y=text.y - y) for text in scene.texts),
+        )

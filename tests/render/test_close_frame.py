@@ -1,0 +1,77 @@
+"""The room of a frame that is not drawn is closed: nothing touches, and lines still end where they did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import graphviz_tb
+from graphviz_tb.api.picture import Picture
+from graphviz_tb.model.scene import Scene
+from graphviz_tb.render.close_frame import close_frame
+from graphviz_tb.render.compose import whole_frame
+from tests.place import geometry
+
+EXPORTED = Path(__file__).parents[2] / "fixtures" / "exported"
+NAMES = ["mamba.pt2", "resnet.pt2", "diffusion.dynamo.onnx.gz", "unet.pt2", "dlrm.pt2", "wavenet.pt2", "gnn.pt2"]
+
+
+def closed(name: str, **more: str) -> tuple[Picture, Scene, int]:
+    picture = graphviz_tb.load(EXPORTED / name).picture(**more)  # type: ignore[arg-type]
+    whole = whole_frame(picture.scene, picture.paint, set())
+    assert whole >= 0
+    return picture, close_frame(picture.scene, whole), whole
+
+
+def without(scene: Scene, whole: int) -> list[tuple[int, int, int, int]]:
+    return [
+        (box.x, box.y, box.x + box.width, box.y + box.height)
+        for number, box in enumerate(scene.boxes)
+        if number != whole and not box.open
+    ]
+
+
+@pytest.mark.parametrize("direction", ["BT", "TB", "LR", "RL"])
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_overlaps_and_lines_end_at_boxes(name: str, direction: str) -> None:
+    picture, scene, whole = closed(name, direction=direction)
+    assert scene.height <= picture.scene.height
+    boxes = without(scene, whole)
+    for number, one in enumerate(boxes):
+        assert min(one[:2]) >= 0
+        assert one[2] <= scene.width
+        assert one[3] <= scene.height
+        for other in boxes[:number]:
+            assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1], (one, other)
+    undrawn = replace(scene.boxes[whole], x=0, y=0, width=0, height=0)
+    texts = tuple(text for text in scene.texts if not (text.inside and text.box == whole))
+    drawn = replace(scene, boxes=(*scene.boxes[:whole], undrawn, *scene.boxes[whole + 1 :]), texts=texts)
+    assert list(geometry.lines_through_boxes(drawn)) == []
+    assert list(geometry.lines_through_texts(drawn)) == list(geometry.lines_through_texts(picture.scene))
+    assert list(geometry.texts_apart(drawn)) == []
+    for before, line in zip(picture.scene.routes, scene.routes, strict=True):
+        assert all(a[0] == b[0] or a[1] == b[1] for a, b in zip(line.points, line.points[1:], strict=False))
+        for end, number in ((0, line.source), (-1, line.target)):
+            if number >= 0 and number != whole:
+                was, box = picture.scene.boxes[number], scene.boxes[number]
+                assert line.points[end][0] - box.x == before.points[end][0] - was.x
+                assert line.points[end][1] - box.y == before.points[end][1] - was.y
+    for route in scene.routes:  # a line goes on in the frame where it ended outside
+        for port in {route.source_port, route.target_port} - {-1}:
+            if scene.ports[port].box == whole:
+                assert (scene.ports[port].x, scene.ports[port].y) in (route.points[0], route.points[-1])
+
+
+def test_an_output_stands_at_the_end_of_its_column() -> None:
+    picture, scene, _ = closed("resnet.pt2")
+    [line] = [route for route in scene.routes if route.target >= 0 and scene.boxes[route.target].address == "output"]
+    output = line.target
+    [last] = [route.source for route in scene.routes if route.source >= 0 and route.target_port == line.source_port]
+
+    def gap(boxes: Scene) -> int:
+        return boxes.boxes[last].y - boxes.boxes[output].y - boxes.boxes[output].height
+
+    assert gap(picture.scene) > 200
+    assert 26 <= gap(scene) <= 60
