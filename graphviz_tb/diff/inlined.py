@@ -19,7 +19,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.sources import GraphSource
-from graphviz_tb.ops.roles import CALL_OPS, CONSTANT_OPS, IDENTITY_OPS
+from graphviz_tb.ops.roles import CALL_OPS, CONSTANT_OPS, CONVOLUTION_OPS, IDENTITY_OPS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.unwrap.calls import InliningBudget, UnusedNames, input_node, reachable_functions, tensor_inputs
 
@@ -65,9 +65,12 @@ def _is_inline(call: NodeDef, function: FunctionDef, names: Mapping[str, str], s
     # Its control inputs would be those of all its ops.
     if not plain or len(arguments) != len(call.input) or len(arguments) != len(tensor_inputs(call)):
         return False
+    wanted = Counter(node.op for node in function.node_def if node.op not in PASSING_OPS)
+    # TensorFlow calls a function for a convolution in groups: the call says so.
+    if wanted.keys() <= CONVOLUTION_OPS:
+        return False
     if names.get(call.name, call.op) not in CALL_OPS:
         return True
-    wanted = Counter(node.op for node in function.node_def if node.op not in PASSING_OPS)
     return 0 < LEAST_SHARE * wanted.total() <= (wanted & spare).total()
 
 
