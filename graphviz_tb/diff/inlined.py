@@ -22,7 +22,6 @@ from graphviz_tb.model.sources import GraphSource
 from graphviz_tb.ops.roles import (
     CALL_OPS,
     CONSTANT_OPS,
-    CONVOLUTION_OPS,
     GROUP_OPS,
     IDENTITY_OPS,
     SIZE_OPS,
@@ -77,7 +76,7 @@ def _is_inline(call: NodeDef, function: FunctionDef, names: Mapping[str, str], s
         return False
     wanted = Counter(node.op for node in function.node_def if node.op not in PASSING_OPS)
     # TensorFlow calls a function for a convolution in groups, and one for its gradients: the call says so.
-    if all(op in CONVOLUTION_OPS or has_role(op, Role.GRADIENT) for op in wanted):
+    if all(has_role(op, Role.CONVOLUTION, Role.TRANSPOSED_CONVOLUTION, Role.GRADIENT) for op in wanted):
         return False
     if names.get(call.name, call.op) not in CALL_OPS:
         return True
