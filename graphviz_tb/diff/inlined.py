@@ -19,12 +19,21 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.sources import GraphSource
-from graphviz_tb.ops.roles import CALL_OPS, CONSTANT_OPS, CONVOLUTION_OPS, IDENTITY_OPS
+from graphviz_tb.ops.roles import (
+    CALL_OPS,
+    CONSTANT_OPS,
+    GROUP_OPS,
+    IDENTITY_OPS,
+    SIZE_OPS,
+    VARIABLE_READ_OPS,
+    Role,
+    has_role,
+)
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.unwrap.calls import InliningBudget, UnusedNames, input_node, reachable_functions, tensor_inputs
 
 LEAST_SHARE = 0.5  # of the ops of a body that the other graph has beyond those of this one
-PASSING_OPS = CONSTANT_OPS | IDENTITY_OPS
+PASSING_OPS = CONSTANT_OPS | IDENTITY_OPS | GROUP_OPS | VARIABLE_READ_OPS | SIZE_OPS
 
 
 def inline_called(graph: Graph, other: Graph) -> tuple[Graph, tuple[Notice, ...]]:
@@ -66,8 +75,8 @@ def _is_inline(call: NodeDef, function: FunctionDef, names: Mapping[str, str], s
     if not plain or len(arguments) != len(call.input) or len(arguments) != len(tensor_inputs(call)):
         return False
     wanted = Counter(node.op for node in function.node_def if node.op not in PASSING_OPS)
-    # Keras calls a convolution in groups like this: another convolution, and not the same one inline.
-    if wanted.total() == 1 and wanted.keys() <= CONVOLUTION_OPS:
+    # TensorFlow calls a function for a convolution in groups, and one for its gradients: the call says so.
+    if all(has_role(op, Role.CONVOLUTION, Role.TRANSPOSED_CONVOLUTION, Role.GRADIENT) for op in wanted):
         return False
     if names.get(call.name, call.op) not in CALL_OPS:
         return True
