@@ -263,8 +263,8 @@ def _sum_quantity(rows: ModelRows, assertion: Assertion) -> ValueRange:
 
 
 def _possible_excess(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Cost:
-    """Count what may be too much in a quantity: calls of which one of several unequal branches runs, numbers that may
-    be stored twice."""
+    """Count the reasons why a quantity may be too large: calls that run one of several unequal branches, numbers that
+    may be stored twice."""
     if quantity not in EXCESS_OF_QUANTITY or rows.model.facts.cost is None:
         return NO_COST
     costs = rows.model.facts.cost()

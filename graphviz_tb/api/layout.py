@@ -8,7 +8,7 @@ legible on a laptop screen. The number that stays open is found by bisection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -71,16 +71,7 @@ def lay_out_picture(model: BaseModel, options: PictureOptions, second: SecondLin
     with model.report.stage("open"):
         opened, notices = open_groups(model.hierarchy, _metagraph_function(model, options), options, model.names)
     layout = _lay_out_legibly(model, options, second, opened)
-    return replace(layout, notices=(*notices, *layout.notices, *_width_notices(layout.scene, options)))
-
-
-def _width_notices(scene: Scene, options: PictureOptions) -> Iterator[Notice]:
-    """Yield a notice if a figure to print is wider than asked."""
-    if options.paper and scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
-        from graphviz_tb.render.paper import width_of_units
-
-        wide = width_of_units(scene.width + PAPER_ROOM[0])
-        yield Notice("wide-figure", f"the figure is {wide} mm wide: text of 7 pt needs that", strict=False)
+    return replace(layout, notices=(*notices, *layout.notices))
 
 
 def groups_opened_by_picture(
@@ -101,14 +92,16 @@ def _metagraph_function(model: BaseModel, options: PictureOptions) -> Callable[[
 
 def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet) -> Layout:
     """Lay out with these groups open, or fewer if the user did not say which to open."""
-    if not _is_opening_automatic(options):
-        return _lay_out_open_groups(model, options, second, opened)
-    layout = _close_until_legible(model, options, second, opened)
+    chosen = not _is_opening_automatic(options)
+    lay_out = _lay_out_open_groups if chosen else _close_until_legible
+    layout = lay_out(model, options, second, opened)
     if options.paper:
         # Names beside boxes make a figure wide, and are the least of it; then long names in boxes.
         for narrow in (False, True):
-            if not _fits(layout.scene, options):
-                layout = _close_until_legible(model, replace(options, max_annotations=0), second, opened, narrow)
+            if layout.scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
+                layout = lay_out(model, replace(options, max_annotations=0), second, opened, narrow=narrow)
+    if chosen:
+        return layout
     model.columns[_first_picture_options(options)] = layout.columns
     return layout
 
@@ -275,11 +268,6 @@ def is_legible(scene: Scene, least: int, target: SheetTarget) -> bool:
     fits at all."""
     scale = target.scale(scene.width, scene.height)
     return scale >= target.largest if target.is_page else OP_FONT_PX * scale >= 1000 * least
-
-
-def _fits(scene: Scene, options: PictureOptions) -> bool:
-    """Return whether a figure to print fits its page with text of the usual size."""
-    return is_legible(scene, LEGIBLE_NAME_PX, _sheet_target(options))
 
 
 def _count_drawn_stacks(scene: Scene) -> tuple[int, int]:

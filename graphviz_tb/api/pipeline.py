@@ -159,7 +159,12 @@ def _draw_picture(model: Model, options: PictureOptions) -> Picture:
             paint = resolve_paint(painter, layout.view, layout.scene)
     caption = picture_caption(model, colouring, layout.scene, layout.opened, options)
     notices = (*layout.notices, *model.facts.odd())
-    return Picture(model, layout.opened, layout.view, layout.scene, paint, caption, options, notices)
+    picture = Picture(model, layout.opened, layout.view, layout.scene, paint, caption, options, notices)
+    if not options.paper:
+        return picture
+    from graphviz_tb.render.paper import width_notices
+
+    return replace(picture, notices=(*notices, *width_notices(picture.drawing, options)))
 
 
 PICKLED_INPUT_TYPES = (str, os.PathLike, os.stat_result)  # kinds of sources that are pickled with a model

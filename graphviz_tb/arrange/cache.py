@@ -77,7 +77,7 @@ def skeleton_key(
     order = tuple((number[row], inbound) for row, inbound in outside.order if row in number)
     masks = metagraph.mask, metagraph.automatic
     loads, training = _drawn_loads(metagraph), metagraph.training
-    return (options, metagraph.units, edges, bridges, loads, against, order, masks, training), rows
+    return (options, metagraph.units, edges, bridges, loads, against, order, masks, training, outside.falling), rows
 
 
 def _drawn_loads(metagraph: Metagraph) -> CacheKey:

@@ -30,7 +30,7 @@ class RankExtent:
 
 def longest_part(skeleton: Skeleton) -> int:
     """Return the part of a level that may be broken into columns; -1 for none."""
-    if skeleton.plain or not skeleton.parts:
+    if skeleton.plain or not skeleton.parts or skeleton.falling:
         return -1
     return max(range(len(skeleton.parts)), key=lambda part: (len(skeleton.parts[part]), -part))
 

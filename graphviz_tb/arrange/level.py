@@ -18,6 +18,7 @@ from graphviz_tb.arrange.cache import SkeletonCache, skeleton_key
 from graphviz_tb.arrange.component import ArrangeOptions, Component, Engine, Ranks
 from graphviz_tb.arrange.layered import layered_ranks
 from graphviz_tb.arrange.layered.order import choose_mirrored_rows
+from graphviz_tb.arrange.legs import find_legs, legged_ranks, mirror_component, mirror_skeleton, set_ties_last
 from graphviz_tb.arrange.lines import (
     ArrangeLine,
     PortConstraints,
@@ -143,7 +144,12 @@ def check_engine(options: ArrangeOptions) -> None:
 def arrange_uncached(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
     """Arrange a metagraph that is not in the cache; use plain rows if its lines would have too many bends."""
     try:
-        return _arrange_with_engine(metagraph, options, outside)
+        if not outside.falling:
+            return _arrange_with_engine(metagraph, options, outside)
+        # The ports of the other side: the whole is mirrored.
+        ends = {(bridge.other, bridge.inbound) for bridge in metagraph.bridges}
+        upright = PortConstraints(frozenset(ends - outside.turned), outside.order)
+        return mirror_skeleton(_arrange_with_engine(metagraph, options, upright))
     except TooManyBends:
         return arrange_plain_rows(metagraph, outside)
 
@@ -162,7 +168,8 @@ def _arrange_with_engine(metagraph: Metagraph, options: ArrangeOptions, outside:
     from graphviz_tb.arrange.hand_moves import follow_mask  # few pictures have nodes moved by hand
 
     moved = follow_mask(metagraph, skeleton, outside.turned)
-    return replace(moved, notices=skeleton.notices, breaks=carry_breaks(skeleton, moved))
+    breaks = carry_breaks(skeleton, moved)
+    return set_ties_last(replace(moved, notices=skeleton.notices, breaks=breaks, falling=skeleton.falling))
 
 
 def _arrange_core(
@@ -179,11 +186,25 @@ def _arrange_core(
     apart = _loose_training(metagraph, drawn)
     core = [child for child in range(base) if child not in away and child not in apart]
     parts = _add_main_paths(_connected_pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
-    made = ENGINES[options.engine]([piece.part for piece in parts], options)
+    bent = {
+        number: found
+        for number, piece in enumerate(parts)
+        if (found := _bend_piece(piece, drawn, backward, options)) is not None
+    }
+    for number, found in bent.items():
+        parts[number] = found.piece
+        backward |= found.mirrored
+    results = iter(
+        ENGINES[options.engine]([piece.part for number, piece in enumerate(parts) if number not in bent], options)
+    )
+    made = [bent[number].laid if number in bent else next(results) for number in range(len(parts))]
     made = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(made, parts, strict=True)]
     widths = [[_nominal_width(item, metagraph.units) for item in piece.items] for piece in parts]
     # Wrapping adds waypoints, which may then join a bus.
-    layers = [wrap_ranks(laid, len(wide), wide, options.width) for laid, wide in zip(made, widths, strict=True)]
+    layers = [
+        laid if number in bent else wrap_ranks(laid, len(wide), wide, options.width)
+        for number, (laid, wide) in enumerate(zip(made, widths, strict=True))
+    ]
     layers = [
         join_buses(laid, len(piece.items), _bus_kinds(piece, drawn, backward))
         for laid, piece in zip(layers, parts, strict=True)
@@ -191,10 +212,42 @@ def _arrange_core(
     broken: list[tuple[int, ...]] = [()] * len(layers)
     if options.wrap:
         broken = column_breaks(list(zip(layers, widths, strict=True)))
+        broken = [() if number in bent else breaks for number, breaks in enumerate(broken)]
     notices = dict.fromkeys(notice for laid in layers for notice in laid.notices)
     skeleton = _assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, broken, options.width)
     skeleton = _set_loose_training(skeleton, apart, [line.training for line in drawn])
-    return replace(skeleton, notices=tuple(notices))
+    falling = tuple(sorted(item for found in bent.values() for item in found.falling))
+    return set_ties_last(replace(skeleton, notices=tuple(notices), falling=falling))
+
+
+@dataclass(frozen=True, slots=True)
+class BentPiece:
+    """A piece that is a U, with the edges of its first leg turned: its ranks, the children of that leg, and the lines
+    of the level that are turned."""
+
+    piece: LevelComponent
+    laid: Ranks
+    falling: tuple[int, ...]
+    mirrored: frozenset[int]
+
+
+def _bend_piece(
+    piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int], options: ArrangeOptions
+) -> BentPiece | None:
+    """Return a piece as a U, if it is one; None in one column, and if another engine orders it."""
+    if not options.wrap or options.engine != "layered" or not piece.part.spine or backward.intersection(piece.lines):
+        return None
+    if any(drawn[line].training for line in piece.lines):
+        return None
+    legs = find_legs(piece.part, [drawn[line].tier == 0 for line in piece.lines])
+    if legs is None:
+        return None
+    part = mirror_component(piece.part, legs)
+    laid = legged_ranks(part, legs, options.quick)
+    if laid is None:
+        return None
+    falling = tuple(piece.items[node] for node in legs.falling)
+    return BentPiece(replace(piece, part=part), laid, falling, frozenset(piece.lines[edge] for edge in legs.mirrored))
 
 
 def _loose_training(metagraph: Metagraph, drawn: list[ArrangeLine]) -> list[int]:

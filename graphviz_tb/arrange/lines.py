@@ -22,11 +22,12 @@ class PortConstraints:
     """Direction and order of a group's bridges in the level around it.
 
     `turned` are the neighbours whose line runs against the flow. `order` lists those of the first flow side, then those
-    of the last, each from left to right, for sides with more than one.
+    of the last, each from left to right, for sides with more than one. `falling`: its flow runs against the ranks.
     """
 
     turned: frozenset[Neighbour] = frozenset()
     order: tuple[Neighbour, ...] = ()
+    falling: bool = False
 
 
 def child_port_constraints(
@@ -44,23 +45,28 @@ def child_port_constraints(
     place = {item: at for part in skeleton.parts for row in part for at, item in enumerate(row)}
     turned: dict[int, set[Neighbour]] = {}
     sides: dict[ChildSide, list[tuple[list[int], Neighbour]]] = {}
+    falling = set(skeleton.falling)
     for wire in skeleton.wires:
         for child, other in _child_ends(metagraph, wire):
             if child not in children:
                 continue
-            if wire.turned:
+            against = wire.turned or child in falling
+            if against:
                 turned.setdefault(child, set()).add(other)
             # From the child outwards, rank by rank: paths are compared where they diverge.
             chain = wire.chain[::-1] if other[1] else wire.chain
             way = [place[item] for item in chain[1:]]
-            sides.setdefault((child, other[1] is not wire.turned), []).append((way, other))
+            sides.setdefault((child, other[1] is not against), []).append((way, other))
     order: dict[int, list[Neighbour]] = {child: [] for child, _ in sides}
     for first in (True, False):
         for child in order:
             found = sorted(sides.get((child, first), ()))
             if len(found) > 1:
                 order[child] += [other for _, other in found]
-    return {child: PortConstraints(frozenset(turned.get(child, ())), tuple(found)) for child, found in order.items()}
+    return {
+        child: PortConstraints(frozenset(turned.get(child, ())), tuple(order.get(child, ())), child in falling)
+        for child in dict.fromkeys([*order, *(child for child in skeleton.falling if child in children)])
+    }
 
 
 def _child_ends(metagraph: Metagraph, wire: Wire) -> list[tuple[int, Neighbour]]:

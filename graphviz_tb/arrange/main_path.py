@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphviz_tb.graphs.traversal import topological_order
-from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.skeleton import Skeleton, backward_wires
 
 
 def main_path(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
@@ -56,13 +56,14 @@ def main_paths(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
     # Parts as drawn: boxes inserted by hand may have joined two.
     part_of = {item: number for number, part in enumerate(skeleton.parts) for row in part for item in row}
     wires: list[list[int]] = [[] for _ in skeleton.parts]
+    backward = backward_wires(skeleton)
     for number, wire in enumerate(skeleton.wires):
         wires[part_of[wire.chain[0]]].append(number)
     main_edges: list[int] = []
     for inside in wires:
         ends = [(skeleton.wires[number].chain[0], skeleton.wires[number].chain[-1]) for number in inside]
         local = {item: index for index, item in enumerate(sorted({item for pair in ends for item in pair}))}
-        weights = [0 if skeleton.wires[number].turned else thick[number] for number in inside]
+        weights = [0 if number in backward else thick[number] for number in inside]
         edges = [(local[source], local[target]) for source, target in ends]
         boxes = sum(item < skeleton.children for item in local)
         main_edges += [inside[edge] for edge in main_path(len(local), edges, weights, boxes)]

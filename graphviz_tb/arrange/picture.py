@@ -66,7 +66,7 @@ class LevelArranger:
         if usual_order and rank_counts(skeleton) not in self._broken:  # only saves time: a key reads each tensor
             return skeleton
         ranks, breaks = self._columns.get(level_key(level), ((), ()))
-        if not ranks:
+        if not ranks or skeleton.falling:
             return skeleton
         if usual_order:
             return replace(skeleton, breaks=breaks) if rank_counts(skeleton) == ranks else skeleton

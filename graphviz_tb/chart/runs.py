@@ -72,7 +72,7 @@ def _groups_by_difference(names: Sequence[str]) -> dict[str, str]:
 
 
 def _without_part(parts: Sequence[str], repeated: tuple[int, int] | None) -> str:
-    """Return the text of parts with `*` for what is repeated, or nothing where all is the same."""
+    """Join parts to a text with `*` in place of repeated ones; "" if all parts are equal."""
     if repeated is None:
         return ""
     _, place = repeated

@@ -134,7 +134,7 @@ def node_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str
 
 
 def _segments_after(names: Iterable[str], typed: str) -> list[str]:
-    """Return names up to the first "/" behind what is typed; where that is one scope alone, the next level too.
+    """Return names up to the first "/" behind the typed text; if they are a single scope, the next level too.
 
     >>> _segments_after(["conv1/w", "conv1/x/y", "conv2"], "con"), _segments_after(["conv1/w", "conv1/x/y"], "con")
     (['conv1', 'conv2'], ['conv1', 'conv1/w', 'conv1/x'])

@@ -127,7 +127,7 @@ def choose_command(words: Sequence[str], commands: Mapping[str, object]) -> list
 
 
 def is_noted(word: str) -> bool:
-    """Return whether a word is another name of a command that is not as good as ours, so that ours is pointed out."""
+    """Return whether a word is a poorer name of a command, so that the usual one is pointed out."""
     return word in COMMAND_SYNONYMS and word not in SILENT_SYNONYMS
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from graphviz_tb.fold.flow.plan import fold_by_flow
 from graphviz_tb.fold.labels import find_code_names
+from graphviz_tb.fold.mirrored import mirrored_series
 from graphviz_tb.fold.module_calls import enclose_tuples, merged_modules, separate_calls
 from graphviz_tb.fold.scopes import build_scope_tree, find_numbered_nodes
 from graphviz_tb.fold.series import SeriesRun, find_series, requested_series
@@ -37,6 +38,13 @@ def fold_graph(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarch
     """
     folded, odd = _find_new_groups(graph, options)
     whole = folded.without_series(())
+    legs = [] if options.tensorboard or whole is folded.raw else mirrored_series(whole)
+    if legs:
+        members = {whole.name[row] for leg in legs for row in whole.children(leg).tolist()}
+        folded = folded.drop_series([whole.name[leg] for leg in legs])
+        whole = folded.without_series(())
+        legged = frozenset(row for row, name in enumerate(whole.name) if name in members and whole.node[row] < 0)
+        whole = replace(whole, legs=legged)
     whole = replace(whole, notices=whole.notices + odd) if odd else whole
     # TensorBoard gives series no template; if nothing was inserted (`whole is folded.raw`), no group lacks one.
     whole = whole if options.tensorboard or whole is folded.raw else _add_missing_templates(whole)

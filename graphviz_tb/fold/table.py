@@ -251,6 +251,12 @@ class Regrouping:
             return replace(built, joins_scopes=False)
         return replace(built, short=ShortLabels(built))
 
+    def drop_series(self, names: Sequence[str]) -> Regrouping:
+        """Return the grouping without the series of these names."""
+        unwanted = set(names)
+        stop = {i for i, group in enumerate(self.groups) if group.kind == RowKind.SERIES and group.name in unwanted}
+        return replace(self, groups=_drop_groups(self.groups, stop))
+
     def series_names(self) -> set[str]:
         """Return the names that identify exactly one series."""
         counts = Counter(group.name for group in self.groups if group.kind == RowKind.SERIES)
@@ -271,6 +277,11 @@ def _remove_ungrouped_series(hierarchy: Hierarchy, groups: Sequence[NewGroup], n
     for name in names:
         named = next((series[each] for each in possible_node_names(name) if each in series), None)
         stop.add(_find_series_of_member(hierarchy, groups, name) if named is None else named)
+    return _drop_groups(groups, stop)
+
+
+def _drop_groups(groups: Sequence[NewGroup], stop: set[int]) -> list[NewGroup]:
+    """Return groups without those in `stop`: their members are members of the group around."""
     renumbered: dict[int, int] = {}
     kept: list[NewGroup] = []
     for index, group in enumerate(groups):

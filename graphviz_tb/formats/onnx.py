@@ -324,7 +324,7 @@ class BlockReader:
         return place
 
     def _shared_modules(self, node: NodeValue) -> tuple[ModuleCall, ...]:
-        """Return the modules that the ops share that give what a node takes, and that take what it gives."""
+        """Return the modules that the ops before and behind a node have in common."""
         around = [self.makers[value] for value in node.inputs if value in self.makers]
         around += chain.from_iterable(self.takers.get(value, ()) for value in node.outputs)
         lists = [place_of_node(each).modules or self.modules_of_made.get(id(each), ()) for each in around]

@@ -99,8 +99,8 @@ class StoredNumbers:
         return self._tables
 
     def _are_equal(self, table: TensorValue, other: TensorValue) -> bool | None:
-        """Return whether two matrices have the same numbers, one of them maybe turned; None where the file does not
-        have them, or where they are all alike."""
+        """Return whether two matrices have the same numbers, perhaps transposed; None if the file lacks the numbers, or
+        all of them are equal."""
         one, two = self._elements(table), self._elements(other)
         if one is None or two is None or not (one != one[0]).any():
             return None

@@ -57,10 +57,12 @@ def _parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
 def _scope_around_weights(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
     """Return the innermost scope around an op and its variables; around the op if the variables are elsewhere; the op
     itself outside all scopes."""
-    scopes = [above for above in hierarchy.ancestors(row)[1:] if hierarchy.kind[above] == SCOPE_ROW]
-    names = [variable.name for variable in variables]
-    common = [above for above in scopes if all(name.startswith(f"{hierarchy.name[above]}/") for name in names)]
-    return (common or scopes or [row])[-1]
+    scopes = [above for above in reversed(hierarchy.ancestors(row)[1:]) if hierarchy.kind[above] == SCOPE_ROW]
+    for above in scopes:
+        prefix = f"{hierarchy.name[above]}/"
+        if all(variable.name.startswith(prefix) for variable in variables):
+            return above
+    return scopes[0] if scopes else row
 
 
 # Match scopes of an op graph to the layers of a Keras model by their names.

@@ -264,7 +264,8 @@ def nodes_serving_only(graph: Graph, users: Bools, asked: Bools | None = None) -
 
 
 def _ops_computed_from_slots(graph: Graph, updates: Bools, others: Bools) -> Bools:
-    """Return what is computed from variables that `updates` write and `others` do not read, on the way to a variable.
+    """Return the ops between variables that `updates` write and `others` do not read, and a variable that takes their
+    result.
 
     Keras 3 writes the mean of gradients to a slot, reads it again, and computes the step from it.
     """

@@ -440,7 +440,8 @@ class VariableClassifier:
             elif self.is_average(each, parameters) or self.is_replica_copy(each, parameters):
                 yield each.with_use(VariableUse.COPY)
             else:
-                yield replace(each, trainable=self.is_trainable(each))
+                trainable = self.is_trainable(each)
+                yield each if trainable is each.trainable else replace(each, trainable=trainable)
 
     def is_trainable(self, variable: Variable) -> bool | None:
         """Return whether training changes a parameter: by the file's mark, else by its updates; None in a graph that

@@ -101,8 +101,8 @@ class Cost:
         return tuple(name for name in COST_QUANTITIES if self.is_upper_bound(name))
 
     def is_upper_bound(self, quantity: str) -> bool:
-        """Return whether a quantity may be smaller: what runs, of several branches, or parameters, of which some may be
-        stored twice; of `trainable`, those that may not be trained."""
+        """Return whether a quantity may be smaller: one of several branches runs, parameters may be stored twice, or
+        some of `trainable` may not be trained."""
         if quantity == TRAINABLE:
             return self.is_lower_bound("non_trainable") or self.is_upper_bound("parameters")
         return any(getattr(self, count) for count in EXCESS_OF_QUANTITY[quantity])

@@ -59,7 +59,9 @@ class Skeleton:
     (a bus, or one trunk past a wrapped rank), it is the first of them.
     `spine` are the wires of each part's main path, `notices` the limitations of the engine. `breaks` are, by part, the
     ranks at which a new column begins, to the right of the previous one; () if no part has any. `plain`: the level is
-    too large for a layout; its rows are not ranks, and its wires are straight lines from end to end.
+    too large for a layout; its rows are not ranks, and its wires are straight lines from end to end. `falling` are the
+    children whose flow runs against the ranks: the first leg of a U, or everything in a frame on it. The last wires may
+    be ties: they join two neighbours of one rank.
     """
 
     children: int
@@ -73,11 +75,55 @@ class Skeleton:
     notices: tuple[Notice, ...] = ()
     breaks: tuple[tuple[int, ...], ...] = ()
     plain: bool = False
+    falling: tuple[int, ...] = ()
 
     @property
     def first_waypoint(self) -> int:
         """The number of the first waypoint item."""
         return self.children + len(self.ports)
+
+
+def first_tie(skeleton: Skeleton) -> int:
+    """Return the number of the first wire that joins two children of one rank: so are all after it.
+
+    >>> first_tie(Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0, 1),),), ((0,),), falling=(0,)))
+    0
+    """
+    count = len(skeleton.wires)
+    if skeleton.falling:
+        rank = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+        while count and rank[skeleton.wires[count - 1].chain[0]] == rank[skeleton.wires[count - 1].chain[-1]]:
+            count -= 1
+    return count
+
+
+def capped_wires(skeleton: Skeleton) -> set[int]:
+    """Return the wires that pass the box at their end and turn back to it: the last two items of their chain are on one
+    rank."""
+    if not skeleton.falling:
+        return set()
+    rank = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+    return {
+        number
+        for number, wire in enumerate(skeleton.wires)
+        if len(wire.chain) > 2 and rank[wire.chain[-1]] == rank[wire.chain[-2]]
+    }
+
+
+def backward_wires(skeleton: Skeleton) -> set[int]:
+    """Return the wires that run against the flow at their source."""
+    falling = set(skeleton.falling)
+    capped = capped_wires(skeleton)
+    return {
+        number
+        for number, wire in enumerate(skeleton.wires[: first_tie(skeleton)])
+        if number not in capped and wire.turned is not (_flow_child(wire, skeleton) in falling)
+    }
+
+
+def _flow_child(wire: Wire, skeleton: Skeleton) -> int:
+    """Return the child that decides which way a wire should run: its source, or its target if that is a port."""
+    return wire.chain[0] if wire.chain[0] < skeleton.children else wire.chain[-1]
 
 
 SOURCE_TRAINS, TARGET_TRAINS, BOTH_ENDS_TRAIN = 1, 2, 3  # `Metaedge.training` of lines of gradients and updates

@@ -196,8 +196,8 @@ class FirstPicture:
         )
         for position, row in enumerate(level.children):
             child = child_path(self.hierarchy, content, row)
-            if self.hierarchy.sole_op(row) >= 0:
-                continue  # drawn as the op
+            if self.hierarchy.sole_op(row) >= 0 or row in self.hierarchy.legs:
+                continue  # drawn as the op, or one of many that are shown side by side
             if position not in away and opens_without_recursion(self.hierarchy, child, path[-1]):
                 if joined and position not in joined:
                     self.loose.add(child)

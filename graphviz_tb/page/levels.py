@@ -204,7 +204,7 @@ def _append_skeleton(out: IntArray, order: Skeleton) -> None:
     out.extend((order.main, *_length_prefixed(order.spine), len(order.breaks)))
     for broken in order.breaks:
         out.extend(_length_prefixed(broken))
-    out.append(int(order.plain))
+    out.extend((int(order.plain), *_length_prefixed(order.falling)))
 
 
 LEVEL_BLOCK_LENGTH = 1 << 14  # whole numbers in a block of levels, about

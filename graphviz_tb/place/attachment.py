@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from math import isqrt
 
 from graphviz_tb.model.scene import Direction, Point
-from graphviz_tb.model.skeleton import LevelGaps, Skeleton, Wire
+from graphviz_tb.model.skeleton import LevelGaps, Skeleton, Wire, capped_wires
 from graphviz_tb.model.view import View
 from graphviz_tb.place.boxes import Piece
 from graphviz_tb.place.orientation import flow_size, is_vertical
@@ -40,12 +40,14 @@ def attach_lines(
     place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
     main = set(skeleton.spine)
     sides: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
+    capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):
         for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
             if item < skeleton.children and 2 * wire + end not in absent:
                 # Lines to one waypoint leave as one; each line straight to a box or a port leaves alone.
                 trunk = -1 if other >= skeleton.first_waypoint else wire
-                sides.setdefault((item, end), {}).setdefault((place[other], trunk), []).append(wire)
+                side = 0 if wire in capped else end
+                sides.setdefault((item, side), {}).setdefault((place[other], trunk), []).append(wire)
     offsets = [[0, 0] for _ in chains]
     for (item, end), wires in sides.items():
         keys = sorted(wires)
@@ -57,7 +59,7 @@ def attach_lines(
         places = _side_places(sizes[item][0], slots[-1] + 1, gaps.spread, middle)
         for key, slot in zip(keys, slots, strict=True):
             for wire in wires[key]:
-                offsets[wire][end] = places[slot]
+                offsets[wire][1 if chains[wire][-1] == item else 0] = places[slot]
     return [(upper, lower) for upper, lower in offsets]
 
 
@@ -137,7 +139,7 @@ def line_anchors(
                 fixed[index, end] = touch[end] + (piece.x if upright else piece.y)
                 if child in gates:
                     # True: the upper side.
-                    sides.setdefault((child, bool(end) is not wire.turned), []).append((index, end))
+                    sides.setdefault((child, is_at_first_side(skeleton, wire, end)), []).append((index, end))
     for (child, _), ends in sides.items():
         # Lines to ports are fixed; the others of that side keep their order between them.
         met = [port_at_end(view, index, end, gates) for index, end in ends]
@@ -196,6 +198,12 @@ def _clear_of_corners(x: int, width: int) -> int:
     return max(min(x, width - FRAME_CORNER_INSET), min(FRAME_CORNER_INSET, width // 2))
 
 
+def is_at_first_side(skeleton: Skeleton, wire: Wire, end: int) -> bool:
+    """Return whether a wire touches the child at one end on the side where ranks begin."""
+    falls = len(skeleton.falling) > 0 and wire.chain[-1 if end else 0] in skeleton.falling
+    return bool(end) is not (wire.turned or falls)
+
+
 def port_at_end(view: View, index: int, end: int, gates: Gates) -> int | None:
     """Return the port at which wire `index` continues inside the open child at one end; None if the child is closed or
     has no port for it."""
@@ -208,7 +216,7 @@ def port_at_end(view: View, index: int, end: int, gates: Gates) -> int | None:
     else:
         edge = view.metagraph.edges[wire.edge]
         other = view.metagraph.children[edge.source if end else edge.target]
-    return inner.get((other, bool(end), bool(end) is not wire.turned))  # row, inbound, on the first side
+    return inner.get((other, bool(end), is_at_first_side(view.skeleton, wire, end)))  # row, inbound, side
 
 
 def port_gates(view: View) -> dict[Gate, int]:

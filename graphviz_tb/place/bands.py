@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphviz_tb.model.scene import Size
-from graphviz_tb.model.skeleton import LevelGaps, Skeleton, WireStroke
+from graphviz_tb.model.skeleton import LevelGaps, Skeleton, WireStroke, capped_wires
 from graphviz_tb.place.tracks import RankHop, assign_tracks, track_pitch
 
 MIN_HEAD_LENGTH, MAX_HEAD_LENGTH = (
@@ -166,9 +166,13 @@ def _line_end_rooms(
     """Return for each rank of each part the room above and below it for straight line ends with arrow heads."""
     # By part and rank: what is kept above it and below it.
     heads = [[[gaps.box, gaps.box] for _ in part] for part in skeleton.parts]
+    capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):
         stroke = strokes[wire]
-        if stroke.tip >= 0:
+        if stroke.tip == 1 and wire in capped:
+            part, rank = place[chain[-1]]
+            heads[part][rank][1] = max(heads[part][rank][1], _arrow_head_length(stroke.thick) + gaps.straight)
+        elif stroke.tip >= 0:
             part, rank = place[chain[0]]
             upper = stroke.tip == skeleton.wires[wire].turned
             room = heads[part][rank if upper else rank + len(chain) - 1]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.skeleton import Skeleton, first_tie
 from graphviz_tb.model.view import View
 
 MIN_BRANCHES = 3  # fewer meet in a box as it is
@@ -84,8 +84,9 @@ def places_before_end(chain: Sequence[int], place: Mapping[int, int]) -> list[in
 def _box_lines(view: View) -> BoxLines:
     into: dict[int, list[int]] = {}
     out: dict[int, list[int]] = {}
+    ties = first_tie(view.skeleton)
     for wire, line in view.drawn_lines().items():
-        if not view.skeleton.wires[wire].turned and not line.training:
+        if wire < ties and not view.skeleton.wires[wire].turned and not line.training:
             chain = view.skeleton.wires[wire].chain
             out.setdefault(chain[0], []).append(wire)
             into.setdefault(chain[-1], []).append(wire)

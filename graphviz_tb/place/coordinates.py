@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from graphviz_tb.graphs.drawing_math import straighten_polyline
 from graphviz_tb.model.scene import Point, Size
-from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke, training_items
+from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke, capped_wires, training_items
 from graphviz_tb.place.attachment import attach_lines, downward_chains
 from graphviz_tb.place.bands import Band, item_ranks, rank_bands
 from graphviz_tb.place.columns import Alignment, align_columns
@@ -47,6 +47,7 @@ def place_level(
     entries: Mapping[int, int] | None = None,
     training: Sequence[int] = (),
     apart: Sequence[int] = (),
+    room: Mapping[int, int] | None = None,
 ) -> LevelLayout:
     """Place one level, its flow running down.
 
@@ -55,7 +56,8 @@ def place_level(
     `strokes` say how wires are drawn: a gap with a label is wider; `sides` are where on each child a wire that is not
     straight may touch it instead, from where to where ((0, 0): nowhere else); `entries` end next to their lower
     item, on its left (-1) or right (1) side; `training` says, by wire, which ends train the model, as in `Metaedge`;
-    `apart` are the children that train it or keep its books.
+    `apart` are the children that train it or keep its books; `room` is, by child, the least distance to the next one in
+    its rank.
     After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
@@ -72,7 +74,8 @@ def place_level(
     widths, heights = _item_sizes(skeleton, sizes)
     trained = training_items([wire.chain for wire in skeleton.wires], training).union(apart) if training else set()
     thick = _item_thicknesses(skeleton, drawn)
-    steps = [[_rank_distances(row, skeleton, widths, thick, gaps) for row in part] for part in skeleton.parts]
+    wide = room or {}
+    steps = [[_rank_distances(row, skeleton, widths, thick, gaps, wide) for row in part] for part in skeleton.parts]
     lefts = _place_across(skeleton, chains, ends, widths, steps, trained)
     if sides is not None:
         ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries or {})
@@ -221,7 +224,12 @@ def _item_sizes(skeleton: Skeleton, sizes: Sequence[Size]) -> tuple[list[int], l
 
 
 def _rank_distances(
-    row: Sequence[int], skeleton: Skeleton, widths: Sequence[int], thick: Sequence[int], gaps: LevelGaps
+    row: Sequence[int],
+    skeleton: Skeleton,
+    widths: Sequence[int],
+    thick: Sequence[int],
+    gaps: LevelGaps,
+    room: Mapping[int, int],
 ) -> list[int]:
     """Return the least distances between the left edges of neighbours in one rank."""
     first = skeleton.first_waypoint
@@ -229,7 +237,8 @@ def _rank_distances(
     for left, right in pairwise(row):
         lines = (left >= first) + (right >= first)
         result.append(
-            widths[left] + (_line_clearance(lines, thick[left] + thick[right], gaps) if lines else gaps.siblings)
+            widths[left]
+            + (_line_clearance(lines, thick[left] + thick[right], gaps) if lines else room.get(left, gaps.siblings))
         )
     return result
 
@@ -247,14 +256,14 @@ def _item_alignments(
     first = skeleton.first_waypoint
     heads = column_heads(skeleton)
     trunks: set[tuple[int, int]] = set()
-    main = set(skeleton.spine)
+    main, capped = set(skeleton.spine), capped_wires(skeleton)
     order = [*skeleton.spine, *(wire for wire in range(len(chains)) if wire not in main)]  # main paths own trunks
     for wire in order:
         chain, (start, end) = chains[wire], ends[wire]
         final = len(chain) - 2
         for number in range(final + 1):
             upper, lower = chain[number], chain[number + 1]
-            if lower in heads or (upper in trained) != (lower in trained):
+            if lower in heads or (upper in trained) != (lower in trained) or (number == final and wire in capped):
                 continue
             if upper >= first or lower >= first:
                 if (upper, lower) in trunks:  # lines that share waypoints pull once
@@ -340,13 +349,14 @@ def _wire_routes(
     ranks leaves its source's top and ends at its target's bottom.
     """
     result = []
+    capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):
         upper, lower = chain[0], chain[-1]
         points: list[Point] = [(hops[wire][0].start, tops[upper] + heights[upper])]
         for number in range(len(chain) - 1):
             turns = around.get((wire, number))
             points += _hop_bends(hops[wire][number], band[chain[number]]) if turns is None else turns
-        points.append((hops[wire][-1].end, tops[lower]))
+        points.append((hops[wire][-1].end, tops[lower] + (heights[lower] if wire in capped else 0)))
         # Straight on to the border, through its title bar.
         if upper >= skeleton.children:
             points.insert(0, (points[0][0], points[0][1] - gaps.beyond - gaps.bar[0]))

@@ -30,9 +30,7 @@ from graphviz_tb.place.boxes import (
 from graphviz_tb.place.labels import LineLabel
 from graphviz_tb.place.level import (
     CoreDrawing,
-    InnerPorts,
     OutsideLabels,
-    Slot,
     child_pieces,
     draw_core,
     line_label_sizes,
@@ -40,6 +38,7 @@ from graphviz_tb.place.level import (
 )
 from graphviz_tb.place.orientation import is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import find_partings
+from graphviz_tb.place.ties import InnerPorts, Slot
 
 # List the open groups of a picture, parents before children, each with the labels it has on the level outside.
 

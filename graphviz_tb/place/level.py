@@ -39,6 +39,7 @@ from graphviz_tb.place.coordinates import place_level
 from graphviz_tb.place.labels import LineLabel, label_overhang, place_labels, unshared_parts
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical, upper_flow_side
 from graphviz_tb.place.side_entries import SideEntries, find_side_entries, shift_to_boxes, side_point
+from graphviz_tb.place.ties import InnerPorts, Slot, Tie, find_ties, tie_points, tied_sides
 
 # Boxes without lines: if they are few, they go into a free corner of their level.
 
@@ -214,16 +215,7 @@ GAP_LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
 TRAINING_HEADING, HEADING_DISTANCE = "Training", 10  # next to a rule, and px from it
 FRAME_OVERLAP = 9  # px by which a label may reach into the border of a frame
 
-Slot = tuple[Piece, Point]
 OutsideLabels = Mapping[tuple[int, bool], str]  # labels of edges to a neighbour outside, by row and inbound
-
-
-@dataclass(frozen=True, slots=True)
-class InnerPorts:
-    """The ports of the open children: by position the port of each neighbour, and the place of each port."""
-
-    gates: Gates
-    ports: Mapping[int, Sequence[Point]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +268,16 @@ def draw_core(
 
     Labels of the main path that stick out at the sides count in its size.
     """
-    entering = _bar_entries(view, pieces) if is_vertical(direction) else {}
-    turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction), set(entering))
+    ties = find_ties(view, pieces, said, inner, direction)
+    ranked = (
+        view if not ties else replace(view, skeleton=replace(view.skeleton, wires=view.skeleton.wires[: min(ties)]))
+    )
+    upright = is_vertical(direction)
+    entering = _bar_entries(ranked, pieces) if upright else {}
+    turns = find_side_entries(ranked, pieces, inner.gates, upright, set(entering), tied_sides(ties))
     said = {wire: label for wire, label in said.items() if wire not in turns.partings}  # the main path says the same
-    level = _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering)
-    return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns)
+    level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties)
+    return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties)
 
 
 def _draw_level(
@@ -291,6 +288,7 @@ def _draw_level(
     direction: Direction,
     level: LevelLayout,
     turns: SideEntries,
+    ties: Mapping[int, Tie],
 ) -> CoreDrawing:
     """Turn a laid-out level to the screen, extend its lines to the boxes, and label them."""
     aside = set(loose_boxes(view.skeleton))
@@ -302,6 +300,8 @@ def _draw_level(
     }
     routes = {
         wire: _extend_to_boxes(view, wire, [turn.to_screen(point) for point in level.routes[wire]], slots, turn, turns)
+        if wire not in ties
+        else tie_points(ties[wire], slots, level, turn)
         for wire in lines
     }
     axis = 0 if turn.runs_vertically else 1
@@ -410,8 +410,10 @@ def _lay_out_level(
     direction: Direction,
     turns: SideEntries,
     entering: Mapping[int, int],
+    ties: Mapping[int, Tie],
 ) -> LevelLayout:
-    """Return the level with coordinates, its flow running down; `entering` are the places at which wires enter bars."""
+    """Return the level with coordinates, its flow running down; `entering` are the places at which wires enter bars,
+    `ties` the lines that run beside the ranks."""
     main = set(view.metagraph.core_children())
     count = len(view.metagraph.children)
     # (across, along) the flow.
@@ -425,13 +427,16 @@ def _lay_out_level(
     sizes = [(turns.widen(box, across), along) for box, (across, along) in enumerate(sizes)]
     strokes = {}
     for wire, line in lines.items():
+        if wire in ties:
+            continue
         size = said[wire].size if wire in said else (0, 0)
         head = _arrow_end(view, wire, line, inner.gates)
         is_main = wire in said and said[wire].main
         strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), is_main)
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     labelled, upward = max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM), direction in ("BT", "RL")
-    gaps = replace(LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward)
+    ranks = LEVEL_GAPS.ranks + max([tie.depth for tie in ties.values()], default=0)
+    gaps = replace(LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward, ranks=ranks)
     ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
     sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction, turns.shift(i)) for i in range(count)]
     return place_level(
@@ -444,6 +449,7 @@ def _lay_out_level(
         entries=turns.entries,
         training=_training_ends(view),
         apart=view.metagraph.training,
+        room={tie.left: tie.room for tie in ties.values()},
     )
 
 

@@ -16,7 +16,7 @@ from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import THINNEST_TENTHS, EdgeKind, line_thickness
 from graphviz_tb.model.paths import RowPath
 from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Scene, Separator, Stub, Text, Web
-from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN
+from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, backward_wires
 from graphviz_tb.model.view import LineWords, NodeLabel, View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place.attachment import Gate, port_at_end
@@ -31,8 +31,9 @@ from graphviz_tb.place.frames import (
     loop_index_by_child,
     wire_identity,
 )
-from graphviz_tb.place.level import Slot, level_webs
+from graphviz_tb.place.level import level_webs
 from graphviz_tb.place.picture_path import lead_main_path
+from graphviz_tb.place.ties import Slot
 
 # Draw the scene group by group from their frames: boxes with their texts and stubs, lines, ports.
 
@@ -68,9 +69,10 @@ class SceneSketch:
         if self.groups[number].view.skeleton.plain:
             self._draw_webs(number, numbers, box)
         gates = {position: self.frames[child].gates for position, child in self.groups[number].below.items()}
-        main = set(self.groups[number].view.skeleton.spine)
+        skeleton = self.groups[number].view.skeleton
+        main, backward = set(skeleton.spine), backward_wires(skeleton)
         for index in made.lines:
-            self._draw_line(number, index, numbers, box, origin, gates, index in main)
+            self._draw_line(number, index, numbers, box, origin, gates, index in main, index in backward)
         for port, wires in sorted(self.touched_ports(number).items()):
             self._draw_port(number, port, wires, box, origin)
         return numbers
@@ -141,8 +143,10 @@ class SceneSketch:
         origin: Point,
         gates: Mapping[int, Mapping[Gate, int]],
         main: bool,
+        back: bool,
     ) -> None:
-        """Draw one line of a group, of its main path or not, with its label; `gates` are those of its open children."""
+        """Draw one line of a group with its label: of its main path or not, against the flow or not; `gates` are those
+        of its open children."""
         made, view = self.frames[number], self.groups[number].view
         wire, line = view.skeleton.wires[index], made.lines[index]
         ends, count = (wire.chain[0], wire.chain[-1]), view.skeleton.children
@@ -158,7 +162,7 @@ class SceneSketch:
             source,
             target,
             line_thickness(line),
-            back=wire.turned is not (line.training == BOTH_ENDS_TRAIN),
+            back=back is not (line.training == BOTH_ENDS_TRAIN),
             arrow=not goes_on[0 if line.kind == "reference" else 1],
             frame=box if source < 0 or target < 0 else -1,
             title=view.words.lines[index].title,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from graphviz_tb.graphs.traversal import topological_order
 from graphviz_tb.model.metagraph import main_path_weight
-from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.skeleton import Skeleton, backward_wires
 from graphviz_tb.place.attachment import Gate, port_at_end, port_gates
 from graphviz_tb.place.frames import OpenGroup
 
@@ -82,8 +82,9 @@ def _data_paths(groups: Sequence[OpenGroup]) -> DataPaths:
     gates = [port_gates(group.view) for group in groups]
     for number, group in enumerate(groups):
         inner = {position: gates[child] for position, child in group.below.items()}
+        backward = backward_wires(group.view.skeleton)
         for index, line in group.view.drawn_lines().items():
-            if line.kind == "data" and not line.training and not group.view.skeleton.wires[index].turned:
+            if line.kind == "data" and not line.training and index not in backward:
                 source, target = (_end_node(paths, groups, number, index, end, inner) for end in (0, 1))
                 paths.steps[source].append(((number, index), target, main_path_weight(line)))
                 paths.below[source].append(target)

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point
-from graphviz_tb.model.skeleton import LevelLayout, Skeleton
+from graphviz_tb.model.skeleton import LevelLayout, Skeleton, capped_wires
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, downward_chains
 from graphviz_tb.place.boxes import Piece
@@ -63,13 +63,14 @@ class SideEntries:
 
 
 def find_side_entries(
-    view: View, pieces: Sequence[Piece], gates: Gates, upright: bool, upright_wires: set[int]
+    view: View, pieces: Sequence[Piece], gates: Gates, upright: bool, upright_wires: set[int], taken: set[int]
 ) -> SideEntries:
     """Return the lines of a level that end on the side of a box, or part from the main path.
 
     A line ends on a side if it passes a rank before, or comes from a port, and is the outermost one on that side of a
     closed box that the main path enters; it parts from the main path where no line leaves between them. So neither
-    crosses a line that it would not cross otherwise. The lines `upright_wires` enter their box at its flow side.
+    crosses a line that it would not cross otherwise. The lines `upright_wires` enter their box at its flow side; the
+    sides `taken` (twice the box, and 1 for its right one) have a line already.
     """
     skeleton = view.skeleton
     chains = downward_chains(skeleton)
@@ -92,12 +93,16 @@ def find_side_entries(
             ):
                 continue
             if end:
-                if _is_side_free(pieces[item], side, upright):
+                if _is_side_free(pieces[item], side, upright) and 2 * item + (side > 0) not in taken:
                     left, right = rooms.get(item, (0, 0))
                     rooms[item] = (SIDE_ROOM_PX, right) if side < 0 else (left, SIDE_ROOM_PX)
                     for wire in wires:
                         entries[wire] = side
-            elif abs(outermost - middle) == 1 and all(_says_the_same(view, wire, spine) for wire in wires):
+            elif (
+                not skeleton.wires[spine].turned
+                and abs(outermost - middle) == 1
+                and all(_says_the_same(view, wire, spine) for wire in wires)
+            ):
                 for wire in wires:
                     partings[wire] = spine
     return SideEntries(entries, partings, rooms)
@@ -109,7 +114,10 @@ def _lines_by_end(
     """Return the end (0: lines leave, 1: lines arrive) of each closed box with two lines or more, and these lines from
     left to right, those that run as one together."""
     ends: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
+    capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):
+        if wire in capped:
+            continue
         for end, item, other in ((0, chain[0], chain[1]), (1, chain[-1], chain[-2])):
             if item < skeleton.children and item not in gates:
                 trunk = -1 if other >= skeleton.first_waypoint else wire

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-from graphviz_tb.model.skeleton import LevelGaps, Skeleton
+from graphviz_tb.model.skeleton import LevelGaps, Skeleton, capped_wires
 from graphviz_tb.place.columns import UNBOUNDED_X, RankNeighbours
 
 CORNER_MARGIN = 8  # px from a line to the corner of a box
@@ -35,8 +35,9 @@ def straighten_ends(
     touch = [[upper, lower] for upper, lower in ends]
     # By item and side (0: lines leave below it, 1: lines come from above), by place: the wires that touch there.
     groups: dict[tuple[int, int], dict[int, list[int]]] = {}
+    capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):
-        for end, item in ((1, chain[-1]), (0, chain[0])):
+        for end, item in ((1, chain[-1]), (0, chain[0])) if wire not in capped else ((0, chain[0]),):
             if item < skeleton.children and sides[item][0] < sides[item][1] and not (end and wire in entries):
                 groups.setdefault((item, end), {}).setdefault(ends[wire][end], []).append(wire)
     for (item, end), found in groups.items():

@@ -48,6 +48,8 @@ def _lay_out_sheet(
     """Return the position of everything: the title above the scene, the legend below it in one line, or in more if it
     would be longer than `line`."""
     title = _title_size(caption)
+    if line:  # in print no title makes the figure wider
+        title = min(title[0], line), title[1]
     # A line may be a little longer than the scene if the screen that shows all of the scene is as wide; below a tower
     # it may be half as long as that is high.
     screen = SCREEN_RATIO[0] * scene.height // SCREEN_RATIO[1]

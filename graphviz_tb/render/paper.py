@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphviz_tb.model.drawing import Drawing
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Paint
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import LIGHT_THEME
@@ -57,10 +58,9 @@ def paper_units(options: PictureOptions) -> tuple[int, int]:
     return int((options.width_mm or TEXT_WIDTH_MM) * units), int(TEXT_HEIGHT_MM * units)
 
 
-def width_of_units(units: int) -> int:
-    """Return how many millimetres a figure of so many units needs.
-
-    >>> width_of_units(340)
-    84
-    """
-    return round(units * MIN_UNIT_POINTS / POINTS_PER_MM)
+def width_notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
+    """Return a notice if a figure is wider than asked."""
+    wide, asked = drawing.width * drawing.points / POINTS_PER_MM, options.width_mm or TEXT_WIDTH_MM
+    if wide < asked + 0.1:
+        return ()
+    return (Notice("wide-figure", f"the figure is {wide:.0f} mm wide: text of 7 pt needs that", strict=False),)

@@ -139,6 +139,7 @@ function skeletonWithout(skeleton, metagraph, stays, removed) {
     shelves: shelves.filter((/** @type {number[]} */ shelf) => shelf.length),
     main: numbers.get(skeleton.main) ?? -1,
     plain: skeleton.plain,
+    falling: skeleton.falling,
     breaks: [],
     spine: [],
   });

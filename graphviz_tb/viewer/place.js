@@ -608,7 +608,7 @@ class Wire {
   }
 }
 class Skeleton {
-  constructor(children, ports, wires, waypoint, parts, shelves, main = -1, spine = [], notices = [], breaks = [], plain = false) {
+  constructor(children, ports, wires, waypoint, parts, shelves, main = -1, spine = [], notices = [], breaks = [], plain = false, falling = []) {
     this.children = children;
     this.ports = ports;
     this.wires = wires;
@@ -620,10 +620,39 @@ class Skeleton {
     this.notices = notices;
     this.breaks = breaks;
     this.plain = plain;
+    this.falling = falling;
   }
   get first_waypoint() {
     return (this.children + this.ports.length);
   }
+}
+function first_tie(skeleton) {
+  let count, rank;
+  count = skeleton.wires.length;
+  if (skeleton.falling.length) {
+    rank = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
+    while ((count && py_equal(rank.get(skeleton.wires.at((count - 1)).chain[0]), rank.get(skeleton.wires.at((count - 1)).chain.at(-1))))) {
+      count -= 1;
+    }
+  }
+  return count;
+}
+function capped_wires(skeleton) {
+  let rank;
+  if (!skeleton.falling.length) {
+    return new Set();
+  }
+  rank = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
+  return (() => { const out = new Set(); for (const [number, wire] of py_enumerate(skeleton.wires)) if (((wire.chain.length > 2) && py_equal(rank.get(wire.chain.at(-1)), rank.get(wire.chain.at(-2))))) { out.add(number); } return out; })();
+}
+function backward_wires(skeleton) {
+  let falling, capped;
+  falling = new Set(skeleton.falling);
+  capped = capped_wires(skeleton);
+  return (() => { const out = new Set(); for (const [number, wire] of py_enumerate(skeleton.wires.slice(0, first_tie(skeleton)))) if ((!capped.has(number) && (wire.turned !== falling.has(_flow_child(wire, skeleton))))) { out.add(number); } return out; })();
+}
+function _flow_child(wire, skeleton) {
+  return ((wire.chain[0] < skeleton.children) ? wire.chain[0] : wire.chain.at(-1));
 }
 const SOURCE_TRAINS = 1;
 const TARGET_TRAINS = 2;
@@ -1346,15 +1375,17 @@ function downward_chains(skeleton) {
   return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
 }
 function attach_lines(skeleton, chains, sizes, gaps, buses = [], absent = NO_ENDS) {
-  let place_, main, sides, wire, chain, end, item, other, trunk, offsets, wires, keys, middle, kinds, slots, places, key, slot;
+  let place_, main, sides, capped, wire, chain, end, item, other, trunk, side, offsets, wires, keys, middle, kinds, slots, places, key, slot;
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
   main = new Set(skeleton.spine);
   sides = new TupleMap();
+  capped = capped_wires(skeleton);
   for ([wire, chain] of py_enumerate(chains)) {
     for ([end, item, other] of [[0, chain[0], chain[1]], [1, chain.at(-1), chain.at(-2)]]) {
       if (((item < skeleton.children) && !absent.has(((2 * wire) + end)))) {
         trunk = ((other >= skeleton.first_waypoint) ? -1 : wire);
-        py_setdefault(py_setdefault(sides, [item, end], new TupleMap()), [place_.get(other), trunk], []).push(wire);
+        side = (capped.has(wire) ? 0 : end);
+        py_setdefault(py_setdefault(sides, [item, side], new TupleMap()), [place_.get(other), trunk], []).push(wire);
       }
     }
   }
@@ -1368,7 +1399,7 @@ function attach_lines(skeleton, chains, sizes, gaps, buses = [], absent = NO_END
     places = _side_places(sizes.at(item)[0], (slots.at(-1) + 1), gaps.spread, middle);
     for ([key, slot] of py_zip(keys, slots)) {
       for (wire of wires.get(key)) {
-        offsets.at(wire)[end] = places.at(slot);
+        offsets.at(wire)[((chains.at(wire).at(-1) === item) ? 1 : 0)] = places.at(slot);
       }
     }
   }
@@ -1413,7 +1444,7 @@ function line_anchors(view, pieces, gates, ports, direction, gaps, absent = NO_E
         piece = pieces.at(child);
         fixed.set([index, end], (touch.at(end) + (upright ? piece.x : piece.y)));
         if (gates.has(child)) {
-          py_setdefault(sides, [child, (!!end !== wire.turned)], []).push([index, end]);
+          py_setdefault(sides, [child, is_at_first_side(skeleton, wire, end)], []).push([index, end]);
         }
       }
     }
@@ -1475,6 +1506,11 @@ function _fill_places(ports, width, step) {
 function _clear_of_corners(x, width) {
   return Math.max(Math.min(x, (width - FRAME_CORNER_INSET)), Math.min(FRAME_CORNER_INSET, Math.floor(width / 2)));
 }
+function is_at_first_side(skeleton, wire, end) {
+  let falls;
+  falls = ((skeleton.falling.length > 0) && skeleton.falling.includes(wire.chain.at((end ? -1 : 0))));
+  return (!!end !== (wire.turned || falls));
+}
 function port_at_end(view, index, end, gates) {
   let wire, inner, other, edge;
   wire = view.skeleton.wires.at(index);
@@ -1489,7 +1525,7 @@ function port_at_end(view, index, end, gates) {
     edge = view.metagraph.edges.at(wire.edge);
     other = view.metagraph.children.at((end ? edge.source : edge.target));
   }
-  return py_get(inner, [other, !!end, (!!end !== wire.turned)]);
+  return py_get(inner, [other, !!end, is_at_first_side(view.skeleton, wire, end)]);
 }
 function port_gates(view) {
   return (() => { const out = new TupleMap(); for (const [port, slot] of py_enumerate(view.skeleton.ports)) for (const other of slot.others) { out.set([...other, slot.first], port); } return out; })();
@@ -1872,15 +1908,22 @@ function _labelled_short_wires(skeleton, chains, place_, strokes) {
   return labelled;
 }
 function _line_end_rooms(skeleton, chains, place_, strokes, gaps) {
-  let heads, wire, chain, stroke, part, rank, upper, room;
+  let heads, capped, wire, chain, stroke, part, rank, upper, room;
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
+  capped = capped_wires(skeleton);
   for ([wire, chain] of py_enumerate(chains)) {
     stroke = strokes.at(wire);
-    if ((stroke.tip >= 0)) {
-      [part, rank] = place_.get(chain[0]);
-      upper = (Number(stroke.tip) === Number(skeleton.wires.at(wire).turned));
-      room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
-      room[Number(upper)] = Math.max(room.at(Number(upper)), (_arrow_head_length(stroke.thick) + gaps.straight));
+    if (((stroke.tip === 1) && capped.has(wire))) {
+      [part, rank] = place_.get(chain.at(-1));
+      heads.at(part).at(rank)[1] = Math.max(heads.at(part).at(rank)[1], (_arrow_head_length(stroke.thick) + gaps.straight));
+    }
+    else {
+      if ((stroke.tip >= 0)) {
+        [part, rank] = place_.get(chain[0]);
+        upper = (Number(stroke.tip) === Number(skeleton.wires.at(wire).turned));
+        room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
+        room[Number(upper)] = Math.max(room.at(Number(upper)), (_arrow_head_length(stroke.thick) + gaps.straight));
+      }
     }
   }
   return (() => { const out = []; for (const part of heads) { out.push((() => { const out = []; for (const head of part) { out.push([head[0], head[1]]); } return out; })()); } return out; })();
@@ -1946,11 +1989,12 @@ function places_before_end(chain, place_) {
   return (() => { const out = []; for (const item of py_reversed(chain.slice(0, -1))) { out.push(place_.get(item)); } return out; })();
 }
 function _box_lines(view) {
-  let into, out, wire, line, chain;
+  let into, out, ties, wire, line, chain;
   into = new Map();
   out = new Map();
+  ties = first_tie(view.skeleton);
   for ([wire, line] of view.drawn_lines().entries()) {
-    if ((!view.skeleton.wires.at(wire).turned && !line.training)) {
+    if (((wire < ties) && !view.skeleton.wires.at(wire).turned && !line.training)) {
       chain = view.skeleton.wires.at(wire).chain;
       py_setdefault(out, chain[0], []).push(wire);
       py_setdefault(into, chain.at(-1), []).push(wire);
@@ -2193,12 +2237,13 @@ const CORNER_MARGIN_of_upright = 8;
 const MAX_JOG_MOVE = 14;
 const MIN_LINE_GAP = 8;
 function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
-  let main, touch, groups, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
+  let main, touch, groups, capped, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
   main = new Set(skeleton.spine);
   touch = (() => { const out = []; for (const [upper, lower] of ends) { out.push([upper, lower]); } return out; })();
   groups = new TupleMap();
+  capped = capped_wires(skeleton);
   for ([wire, chain] of py_enumerate(chains)) {
-    for ([end, item] of [[1, chain.at(-1)], [0, chain[0]]]) {
+    for ([end, item] of (!capped.has(wire) ? [[1, chain.at(-1)], [0, chain[0]]] : [[0, chain[0]]])) {
       if (((item < skeleton.children) && (sides.at(item)[0] < sides.at(item)[1]) && !(end && entries.has(wire)))) {
         py_setdefault(py_setdefault(groups, [item, end], new Map()), ends.at(wire).at(end), []).push(wire);
       }
@@ -2536,8 +2581,8 @@ function _training_columns(skeleton, trained) {
 // place.coordinates
 const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
-function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null, entries = null, training = [], apart = []) {
-  let drawn, chains, ends, widths, heights, trained, thick, steps, lefts;
+function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = null, sides = null, entries = null, training = [], apart = [], room = null) {
+  let drawn, chains, ends, widths, heights, trained, thick, wide, steps, lefts;
   gaps = (gaps || new LevelGaps());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
   chains = downward_chains(skeleton);
@@ -2545,7 +2590,8 @@ function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = nul
   [widths, heights] = _item_sizes(skeleton, sizes);
   trained = (training.length ? py_union(training_items((() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })(), training), apart) : new Set());
   thick = _item_thicknesses(skeleton, drawn);
-  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
+  wide = py_or(room, () => new Map());
+  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps, wide)); } return out; })()); } return out; })();
   lefts = _place_across(skeleton, chains, ends, widths, steps, trained);
   if ((sides != null)) {
     ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, py_or(entries, () => new Map()));
@@ -2658,31 +2704,31 @@ function _item_sizes(skeleton, sizes) {
   none = py_repeat([0], (skeleton.ports.length + skeleton.waypoint.length));
   return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height] of sizes) { out.push(height); } return out; })(), ...none]];
 }
-function _rank_distances(row, skeleton, widths, thick, gaps) {
+function _rank_distances(row, skeleton, widths, thick, gaps, room) {
   let first, result, left, right, lines;
   first = skeleton.first_waypoint;
   result = [];
   for ([left, right] of py_pairwise(row)) {
     lines = ((left >= first) + (right >= first));
-    result.push((widths.at(left) + (lines ? _line_clearance(lines, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings)));
+    result.push((widths.at(left) + (lines ? _line_clearance(lines, (thick.at(left) + thick.at(right)), gaps) : py_get(room, left, gaps.siblings))));
   }
   return result;
 }
 function _item_alignments(skeleton, chains, ends, count, trained) {
-  let above, below, first, heads, trunks, main, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
+  let above, below, first, heads, trunks, main, capped, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   first = skeleton.first_waypoint;
   heads = column_heads(skeleton);
   trunks = new TupleSet();
-  main = new Set(skeleton.spine);
+  [main, capped] = [new Set(skeleton.spine), capped_wires(skeleton)];
   order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
   for (wire of order) {
     [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
     final = (chain.length - 2);
     for (number of py_range((final + 1))) {
       [upper, lower] = [chain.at(number), chain.at((number + 1))];
-      if ((heads.has(lower) || (trained.has(upper) !== trained.has(lower)))) {
+      if ((heads.has(lower) || (trained.has(upper) !== trained.has(lower)) || ((number === final) && capped.has(wire)))) {
         continue;
       }
       if (((upper >= first) || (lower >= first))) {
@@ -2737,8 +2783,9 @@ function _line_clearance(lines, thick, gaps) {
   return (((lines === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
 }
 function _wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around) {
-  let result, wire, chain, upper, lower, points, number, turns, line;
+  let result, capped, wire, chain, upper, lower, points, number, turns, line;
   result = [];
+  capped = capped_wires(skeleton);
   for ([wire, chain] of py_enumerate(chains)) {
     [upper, lower] = [chain[0], chain.at(-1)];
     points = [[hops.at(wire)[0].start, (tops.at(upper) + heights.at(upper))]];
@@ -2746,7 +2793,7 @@ function _wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around)
       turns = py_get(around, [wire, number]);
       py_extend(points, ((turns == null) ? _hop_bends(hops.at(wire).at(number), band.get(chain.at(number))) : turns));
     }
-    points.push([hops.at(wire).at(-1).end, tops.at(lower)]);
+    points.push([hops.at(wire).at(-1).end, (tops.at(lower) + (capped.has(wire) ? heights.at(lower) : 0))]);
     if ((upper >= skeleton.children)) {
       py_insert(points, 0, [points[0][0], ((points[0][1] - gaps.beyond) - gaps.bar[0])]);
     }
@@ -2769,178 +2816,6 @@ function _hop_bends(hop, above) {
   }
   lower = above.track(hop.last);
   return [[hop.start, upper], [hop.middle, upper], [hop.middle, lower], [hop.end, lower]];
-}
-
-// place.side_entries
-const SIDE_ROOM_PX = 24;
-class SideEntries {
-  constructor(entries, partings, rooms) {
-    this.entries = entries;
-    this.partings = partings;
-    this.rooms = rooms;
-  }
-  absent_ends() {
-    return py_union((() => { const out = new Set(); for (const wire of this.entries.keys()) { out.add(((2 * wire) + 1)); } return out; })(), (() => { const out = new Set(); for (const wire of this.partings.keys()) { out.add((2 * wire)); } return out; })());
-  }
-  move_anchors(skeleton, anchors, widths) {
-    let wire, line, end, box, side, other;
-    for ([wire, line] of py_enumerate(skeleton.wires)) {
-      for ([end, box] of py_enumerate([line.chain[0], line.chain.at(-1)])) {
-        if ((box < skeleton.children)) {
-          anchors.set([wire, end], anchors.get([wire, end]) + this.shift(box));
-        }
-      }
-    }
-    for ([wire, side] of this.entries.entries()) {
-      box = skeleton.wires.at(wire).chain.at(-1);
-      anchors.set([wire, 1], ((side < 0) ? 0 : this.widen(box, widths.at(box))));
-    }
-    for ([wire, other] of this.partings.entries()) {
-      anchors.set([wire, 0], anchors.get([other, 0]));
-    }
-  }
-  widen(box, width) {
-    let left, right;
-    [left, right] = py_get(this.rooms, box, [0, 0]);
-    return ((left + width) + right);
-  }
-  shift(box) {
-    return (this.rooms.has(box) ? this.rooms.get(box)[0] : 0);
-  }
-}
-function find_side_entries(view, pieces, gates, upright, upright_wires) {
-  let skeleton, chains, main, place_, entries, partings, rooms, end, item, keys, middle, spine, side, outermost, wires, left, right, wire;
-  skeleton = view.skeleton;
-  chains = downward_chains(skeleton);
-  main = new Set(skeleton.spine);
-  place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
-  entries = new Map();
-  partings = new Map();
-  rooms = new Map();
-  for ([end, item, keys] of _lines_by_end(skeleton, chains, place_, gates)) {
-    middle = py_next(py_iter((() => { const out = []; for (const [number, wires] of py_enumerate(keys)) if (py_intersection(main, wires).size) { out.push(number); } return out; })()), -1);
-    if ((middle < 0)) {
-      continue;
-    }
-    spine = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
-    for ([side, outermost] of [[-1, 0], [1, (keys.length - 1)]]) {
-      wires = keys.at(outermost);
-      if (((outermost === middle) || (end && py_intersection(upright_wires, wires).size) || !(() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })())) {
-        continue;
-      }
-      if (end) {
-        if (_is_side_free(pieces.at(item), side, upright)) {
-          [left, right] = py_get(rooms, item, [0, 0]);
-          rooms.set(item, ((side < 0) ? [SIDE_ROOM_PX, right] : [left, SIDE_ROOM_PX]));
-          for (wire of wires) {
-            entries.set(wire, side);
-          }
-        }
-      }
-      else {
-        if (((Math.abs((outermost - middle)) === 1) && (() => { for (const wire of wires) { if (!_says_the_same(view, wire, spine)) return false; } return true; })())) {
-          for (wire of wires) {
-            partings.set(wire, spine);
-          }
-        }
-      }
-    }
-  }
-  return new SideEntries(entries, partings, rooms);
-}
-function _lines_by_end(skeleton, chains, place_, gates) {
-  let ends, wire, chain, end, item, other, trunk;
-  ends = new TupleMap();
-  for ([wire, chain] of py_enumerate(chains)) {
-    for ([end, item, other] of [[0, chain[0], chain[1]], [1, chain.at(-1), chain.at(-2)]]) {
-      if (((item < skeleton.children) && !gates.has(item))) {
-        trunk = ((other >= skeleton.first_waypoint) ? -1 : wire);
-        py_setdefault(py_setdefault(ends, [end, item], new TupleMap()), [place_.get(other), trunk], []).push(wire);
-      }
-    }
-  }
-  return (() => { const out = []; for (const [[end, item], found] of ends.entries()) if ((found.size > 1)) { out.push([end, item, (() => { const out = []; for (const key of py_sorted(found.keys())) { out.push(found.get(key)); } return out; })()]); } return out; })();
-}
-function _may_turn(view, wire, chain, end) {
-  let skeleton;
-  skeleton = view.skeleton;
-  if ((skeleton.wires.at(wire).turned || (view.line_of_wire(wire).kind === "reference"))) {
-    return false;
-  }
-  return (end ? (chain.at(-2) >= skeleton.children) : (chain.length > 2));
-}
-function _is_side_free(piece, side, upright) {
-  let start, wide, whole;
-  [start, wide, whole] = (upright ? [piece.x, piece.box[0], piece.width] : [piece.y, piece.box[1], piece.height]);
-  return ((side < 0) ? (start === 0) : ((start + wide) === whole));
-}
-function _says_the_same(view, wire, other) {
-  let lines;
-  lines = view.words.lines;
-  return ((view.line_of_wire(wire).kind === view.line_of_wire(other).kind) && (lines.get(wire).label === lines.get(other).label));
-}
-function shift_to_boxes(level, turns) {
-  return new LevelLayout([...(() => { const out = []; for (const [box, [x, y]] of py_enumerate(level.positions)) { out.push([(x + turns.shift(box)), y]); } return out; })()], level.ports, level.routes, level.width, level.height, level.rules);
-}
-function side_point(piece, corner, point, upright) {
-  let left, top, right, bottom, middle;
-  [left, top] = [(corner[0] + piece.x), ((corner[1] + piece.y) + piece.behind[1])];
-  [right, bottom] = [((left + piece.box[0]) - piece.behind[0]), ((corner[1] + piece.y) + piece.box[1])];
-  if (upright) {
-    middle = Math.floor((top + bottom) / 2);
-    return [[point[0], middle], [((point[0] < left) ? left : right), middle]];
-  }
-  middle = Math.floor((left + right) / 2);
-  return [[middle, point[1]], [middle, ((point[1] < top) ? top : bottom)]];
-}
-function find_partings(skeleton, routes) {
-  let main, starts, wire, points, partings, wires, leader, point;
-  main = new Set(skeleton.spine);
-  starts = new TupleMap();
-  for ([wire, points] of routes.entries()) {
-    if ((!skeleton.wires.at(wire).turned && (points.length > 1))) {
-      py_setdefault(starts, [skeleton.wires.at(wire).chain[0], points[0]], []).push(wire);
-    }
-  }
-  partings = new Map();
-  for (wires of starts.values()) {
-    leader = py_next(py_iter((() => { const out = []; for (const wire of wires) if (main.has(wire)) { out.push(wire); } return out; })()), wires[0]);
-    for (wire of wires) {
-      point = ((wire !== leader) ? _parting_point(routes.get(wire), routes.get(leader)) : null);
-      if ((point != null)) {
-        partings.set(wire, point);
-      }
-    }
-  }
-  return partings;
-}
-function _parting_point(line, main) {
-  let start, end, other, goal, first, second;
-  if (!py_equal(line[0], main[0])) {
-    return null;
-  }
-  for ([[start, end], [other, goal]] of py_zip(py_pairwise(line), py_pairwise(main))) {
-    if (!py_equal(start, other)) {
-      return null;
-    }
-    if (py_equal(end, goal)) {
-      continue;
-    }
-    if (!py_equal(_direction(start, end), _direction(start, goal))) {
-      return (py_equal(start, line[0]) ? null : start);
-    }
-    [first, second] = [_length(start, end), _length(start, goal)];
-    return ((first < second) ? end : goal);
-  }
-  return null;
-}
-function _direction(start, end) {
-  let across, along;
-  [across, along] = [(end[0] - start[0]), (end[1] - start[1])];
-  return [((across > 0) - (across < 0)), ((along > 0) - (along < 0))];
-}
-function _length(start, end) {
-  return (Math.abs((end[0] - start[0])) + Math.abs((end[1] - start[1])));
 }
 
 // place.labels
@@ -3228,6 +3103,261 @@ function _distance_along(track, point) {
   return ((track[0] * point[0]) + (track[1] * point[1]));
 }
 
+// place.ties
+const MIN_TIE_PX = 72;
+const TIE_LABEL_MARGIN_PX = 24;
+const UNDERPASS_PX = 20;
+class InnerPorts {
+  constructor(gates, ports) {
+    this.gates = gates;
+    this.ports = ports;
+  }
+}
+class Tie {
+  constructor(left, right, room, depth, start, end) {
+    this.left = left;
+    this.right = right;
+    this.room = room;
+    this.depth = depth;
+    this.start = start;
+    this.end = end;
+  }
+}
+function find_ties(view, pieces, said, inner, direction) {
+  let skeleton, upright, ties, wire, left, right, room, start, end, straight;
+  [skeleton, upright] = [view.skeleton, is_vertical(direction)];
+  ties = new Map();
+  for (wire of py_range(first_tie(skeleton), skeleton.wires.length)) {
+    [left, right] = skeleton.wires.at(wire).chain;
+    room = MIN_TIE_PX;
+    if (said.has(wire)) {
+      room = Math.max(room, (flow_size(direction, said.get(wire).size)[0] + (2 * TIE_LABEL_MARGIN_PX)));
+    }
+    [start, end] = [_touch(view, wire, 0, pieces.at(left), inner, upright), _touch(view, wire, 1, pieces.at(right), inner, upright)];
+    straight = ((start < 0) && (end < 0));
+    if ((start < 0)) {
+      start = (_flow_start(pieces.at(left), upright) + Math.floor((3 * flow_size(direction, pieces.at(left).box)[0]) / 4));
+    }
+    if ((end < 0)) {
+      end = (_flow_start(pieces.at(right), upright) + Math.floor(flow_size(direction, pieces.at(right).box)[0] / 4));
+    }
+    ties.set(wire, new Tie(left, right, room, (straight ? 0 : UNDERPASS_PX), start, end));
+  }
+  return ties;
+}
+function _touch(view, wire, end, piece, inner, upright) {
+  let box, port, start, wide, whole, free;
+  box = view.skeleton.wires.at(wire).chain.at(end);
+  if (inner.gates.has(box)) {
+    port = port_at_end(view, wire, end, inner.gates);
+    return ((port == null) ? Math.floor((upright ? piece.width : piece.height) / 2) : inner.ports.get(box).at(port).at((upright ? 0 : 1)));
+  }
+  [start, wide, whole] = (upright ? [piece.x, piece.box[0], piece.width] : [piece.y, piece.box[1], piece.height]);
+  free = (end ? (start === 0) : ((start + wide) === whole));
+  return (free ? -1 : (start + (end ? Math.floor(wide / 4) : Math.floor((3 * wide) / 4))));
+}
+function _flow_start(piece, upright) {
+  return (upright ? piece.x : piece.y);
+}
+function tied_sides(ties) {
+  return py_union((() => { const out = new Set(); for (const tie of ties.values()) { out.add(((2 * tie.left) + 1)); } return out; })(), (() => { const out = new Set(); for (const tie of ties.values()) { out.add((2 * tie.right)); } return out; })());
+}
+function tie_points(tie, slots, level, turn) {
+  let start_x, start_y, end_x, end_y, piece, corner, other, goal, upright, middle, right, foot, across, ends, bends;
+  [[start_x, start_y], [end_x, end_y]] = [level.positions.at(tie.left), level.positions.at(tie.right)];
+  [[piece, corner], [other, goal]] = [slots.get(tie.left), slots.get(tie.right)];
+  upright = turn.runs_vertically;
+  if (!tie.depth) {
+    middle = turn.to_screen([0, (start_y + Math.floor((upright ? piece.height : piece.width) / 2))]);
+    if (upright) {
+      right = (((corner[0] + piece.x) + piece.box[0]) - piece.behind[0]);
+      return [[right, middle[1]], [(goal[0] + other.x), middle[1]]];
+    }
+    foot = ((corner[1] + piece.y) + piece.box[1]);
+    return [[middle[0], foot], [middle[0], ((goal[1] + other.y) + other.behind[1])]];
+  }
+  across = (Math.min(start_y, end_y) - tie.depth);
+  ends = [[(start_x + tie.start), start_y], [(end_x + tie.end), end_y]];
+  bends = (() => { const out = []; for (const [x, _] of ends) { out.push(turn.to_screen([x, across])); } return out; })();
+  return [border_point(piece, corner, turn.to_screen(ends[0]), upright), ...bends, border_point(other, goal, turn.to_screen(ends[1]), upright)];
+}
+
+// place.side_entries
+const SIDE_ROOM_PX = 24;
+class SideEntries {
+  constructor(entries, partings, rooms) {
+    this.entries = entries;
+    this.partings = partings;
+    this.rooms = rooms;
+  }
+  absent_ends() {
+    return py_union((() => { const out = new Set(); for (const wire of this.entries.keys()) { out.add(((2 * wire) + 1)); } return out; })(), (() => { const out = new Set(); for (const wire of this.partings.keys()) { out.add((2 * wire)); } return out; })());
+  }
+  move_anchors(skeleton, anchors, widths) {
+    let wire, line, end, box, side, other;
+    for ([wire, line] of py_enumerate(skeleton.wires)) {
+      for ([end, box] of py_enumerate([line.chain[0], line.chain.at(-1)])) {
+        if ((box < skeleton.children)) {
+          anchors.set([wire, end], anchors.get([wire, end]) + this.shift(box));
+        }
+      }
+    }
+    for ([wire, side] of this.entries.entries()) {
+      box = skeleton.wires.at(wire).chain.at(-1);
+      anchors.set([wire, 1], ((side < 0) ? 0 : this.widen(box, widths.at(box))));
+    }
+    for ([wire, other] of this.partings.entries()) {
+      anchors.set([wire, 0], anchors.get([other, 0]));
+    }
+  }
+  widen(box, width) {
+    let left, right;
+    [left, right] = py_get(this.rooms, box, [0, 0]);
+    return ((left + width) + right);
+  }
+  shift(box) {
+    return (this.rooms.has(box) ? this.rooms.get(box)[0] : 0);
+  }
+}
+function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
+  let skeleton, chains, main, place_, entries, partings, rooms, end, item, keys, middle, spine, side, outermost, wires, left, right, wire;
+  skeleton = view.skeleton;
+  chains = downward_chains(skeleton);
+  main = new Set(skeleton.spine);
+  place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
+  entries = new Map();
+  partings = new Map();
+  rooms = new Map();
+  for ([end, item, keys] of _lines_by_end(skeleton, chains, place_, gates)) {
+    middle = py_next(py_iter((() => { const out = []; for (const [number, wires] of py_enumerate(keys)) if (py_intersection(main, wires).size) { out.push(number); } return out; })()), -1);
+    if ((middle < 0)) {
+      continue;
+    }
+    spine = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
+    for ([side, outermost] of [[-1, 0], [1, (keys.length - 1)]]) {
+      wires = keys.at(outermost);
+      if (((outermost === middle) || (end && py_intersection(upright_wires, wires).size) || !(() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })())) {
+        continue;
+      }
+      if (end) {
+        if ((_is_side_free(pieces.at(item), side, upright) && !taken.has(((2 * item) + (side > 0))))) {
+          [left, right] = py_get(rooms, item, [0, 0]);
+          rooms.set(item, ((side < 0) ? [SIDE_ROOM_PX, right] : [left, SIDE_ROOM_PX]));
+          for (wire of wires) {
+            entries.set(wire, side);
+          }
+        }
+      }
+      else {
+        if ((!skeleton.wires.at(spine).turned && (Math.abs((outermost - middle)) === 1) && (() => { for (const wire of wires) { if (!_says_the_same(view, wire, spine)) return false; } return true; })())) {
+          for (wire of wires) {
+            partings.set(wire, spine);
+          }
+        }
+      }
+    }
+  }
+  return new SideEntries(entries, partings, rooms);
+}
+function _lines_by_end(skeleton, chains, place_, gates) {
+  let ends, capped, wire, chain, end, item, other, trunk;
+  ends = new TupleMap();
+  capped = capped_wires(skeleton);
+  for ([wire, chain] of py_enumerate(chains)) {
+    if (capped.has(wire)) {
+      continue;
+    }
+    for ([end, item, other] of [[0, chain[0], chain[1]], [1, chain.at(-1), chain.at(-2)]]) {
+      if (((item < skeleton.children) && !gates.has(item))) {
+        trunk = ((other >= skeleton.first_waypoint) ? -1 : wire);
+        py_setdefault(py_setdefault(ends, [end, item], new TupleMap()), [place_.get(other), trunk], []).push(wire);
+      }
+    }
+  }
+  return (() => { const out = []; for (const [[end, item], found] of ends.entries()) if ((found.size > 1)) { out.push([end, item, (() => { const out = []; for (const key of py_sorted(found.keys())) { out.push(found.get(key)); } return out; })()]); } return out; })();
+}
+function _may_turn(view, wire, chain, end) {
+  let skeleton;
+  skeleton = view.skeleton;
+  if ((skeleton.wires.at(wire).turned || (view.line_of_wire(wire).kind === "reference"))) {
+    return false;
+  }
+  return (end ? (chain.at(-2) >= skeleton.children) : (chain.length > 2));
+}
+function _is_side_free(piece, side, upright) {
+  let start, wide, whole;
+  [start, wide, whole] = (upright ? [piece.x, piece.box[0], piece.width] : [piece.y, piece.box[1], piece.height]);
+  return ((side < 0) ? (start === 0) : ((start + wide) === whole));
+}
+function _says_the_same(view, wire, other) {
+  let lines;
+  lines = view.words.lines;
+  return ((view.line_of_wire(wire).kind === view.line_of_wire(other).kind) && (lines.get(wire).label === lines.get(other).label));
+}
+function shift_to_boxes(level, turns) {
+  return new LevelLayout([...(() => { const out = []; for (const [box, [x, y]] of py_enumerate(level.positions)) { out.push([(x + turns.shift(box)), y]); } return out; })()], level.ports, level.routes, level.width, level.height, level.rules);
+}
+function side_point(piece, corner, point, upright) {
+  let left, top, right, bottom, middle;
+  [left, top] = [(corner[0] + piece.x), ((corner[1] + piece.y) + piece.behind[1])];
+  [right, bottom] = [((left + piece.box[0]) - piece.behind[0]), ((corner[1] + piece.y) + piece.box[1])];
+  if (upright) {
+    middle = Math.floor((top + bottom) / 2);
+    return [[point[0], middle], [((point[0] < left) ? left : right), middle]];
+  }
+  middle = Math.floor((left + right) / 2);
+  return [[middle, point[1]], [middle, ((point[1] < top) ? top : bottom)]];
+}
+function find_partings(skeleton, routes) {
+  let main, starts, wire, points, partings, wires, leader, point;
+  main = new Set(skeleton.spine);
+  starts = new TupleMap();
+  for ([wire, points] of routes.entries()) {
+    if ((!skeleton.wires.at(wire).turned && (points.length > 1))) {
+      py_setdefault(starts, [skeleton.wires.at(wire).chain[0], points[0]], []).push(wire);
+    }
+  }
+  partings = new Map();
+  for (wires of starts.values()) {
+    leader = py_next(py_iter((() => { const out = []; for (const wire of wires) if (main.has(wire)) { out.push(wire); } return out; })()), wires[0]);
+    for (wire of wires) {
+      point = ((wire !== leader) ? _parting_point(routes.get(wire), routes.get(leader)) : null);
+      if ((point != null)) {
+        partings.set(wire, point);
+      }
+    }
+  }
+  return partings;
+}
+function _parting_point(line, main) {
+  let start, end, other, goal, first, second;
+  if (!py_equal(line[0], main[0])) {
+    return null;
+  }
+  for ([[start, end], [other, goal]] of py_zip(py_pairwise(line), py_pairwise(main))) {
+    if (!py_equal(start, other)) {
+      return null;
+    }
+    if (py_equal(end, goal)) {
+      continue;
+    }
+    if (!py_equal(_direction(start, end), _direction(start, goal))) {
+      return (py_equal(start, line[0]) ? null : start);
+    }
+    [first, second] = [_length(start, end), _length(start, goal)];
+    return ((first < second) ? end : goal);
+  }
+  return null;
+}
+function _direction(start, end) {
+  let across, along;
+  [across, along] = [(end[0] - start[0]), (end[1] - start[1])];
+  return [((across > 0) - (across < 0)), ((along > 0) - (along < 0))];
+}
+function _length(start, end) {
+  return (Math.abs((end[0] - start[0])) + Math.abs((end[1] - start[1])));
+}
+
 // place.level
 const MAX_LOOSE_BOXES = 6;
 function loose_boxes(skeleton) {
@@ -3360,12 +3490,6 @@ const GAP_LABEL_ROOM = 8;
 const TRAINING_HEADING = "Training";
 const HEADING_DISTANCE = 10;
 const FRAME_OVERLAP = 9;
-class InnerPorts {
-  constructor(gates, ports) {
-    this.gates = gates;
-    this.ports = ports;
-  }
-}
 class CoreDrawing {
   constructor(width, height, slots, ports, routes, labels, rules = [], headings = []) {
     this.width = width;
@@ -3405,19 +3529,22 @@ class CoreDrawing {
   }
 }
 function draw_core(view, pieces, lines, said, inner, direction) {
-  let entering, turns, level;
-  entering = (is_vertical(direction) ? _bar_entries(view, pieces) : new Map());
-  turns = find_side_entries(view, pieces, inner.gates, is_vertical(direction), new Set(entering.keys()));
+  let ties, ranked, upright, entering, turns, level;
+  ties = find_ties(view, pieces, said, inner, direction);
+  ranked = (!ties.size ? view : py_replace(view, {skeleton: py_replace(view.skeleton, {wires: view.skeleton.wires.slice(0, py_min(ties.keys()))})}));
+  upright = is_vertical(direction);
+  entering = (upright ? _bar_entries(ranked, pieces) : new Map());
+  turns = find_side_entries(ranked, pieces, inner.gates, upright, new Set(entering.keys()), tied_sides(ties));
   said = (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (!turns.partings.has(wire)) { out.set(wire, label); } return out; })();
-  level = _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering);
-  return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns);
+  level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties);
+  return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties);
 }
-function _draw_level(view, pieces, lines, said, direction, level, turns) {
+function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
   let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels, rules, headings;
   aside = new Set(loose_boxes(view.skeleton));
   turn = new FlowTurn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
-  routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, _extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn, turns)); } return out; })();
+  routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, (!ties.has(wire) ? _extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn, turns) : tie_points(ties.get(wire), slots, level, turn))); } return out; })();
   axis = (turn.runs_vertically ? 0 : 1);
   [before, after] = label_overhang(routes, said, turn.screen_size.at(axis), axis);
   [left, top] = (axis ? [0, before] : [before, 0]);
@@ -3506,8 +3633,8 @@ function _joining_training_wires(view, lines) {
   }
   return (() => { const out = new Set(); for (const wires of joined.values()) if ((wires.length > 1)) for (const wire of wires) { out.add(wire); } return out; })();
 }
-function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering) {
-  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, longest, labelled, upward, gaps, ways, sides;
+function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties) {
+  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, longest, labelled, upward, ranks, gaps, ways, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -3522,6 +3649,9 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
   sizes = (() => { const out = []; for (const [box, [across, along]] of py_enumerate(sizes)) { out.push([turns.widen(box, across), along]); } return out; })();
   strokes = new Map();
   for ([wire, line] of lines.entries()) {
+    if (ties.has(wire)) {
+      continue;
+    }
     size = (said.has(wire) ? said.get(wire).size : [0, 0]);
     head = _arrow_end(view, wire, line, inner.gates);
     is_main = (said.has(wire) && said.get(wire).main);
@@ -3529,10 +3659,11 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
   }
   longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   [labelled, upward] = [Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), ["BT", "RL"].includes(direction)];
-  gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward});
+  ranks = (LEVEL_GAPS.ranks + py_max((() => { const out = []; for (const tie of ties.values()) { out.push(tie.depth); } return out; })(), {default: 0}));
+  gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward, ranks: ranks});
   ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering);
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
-  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view), view.metagraph.training);
+  return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view), view.metagraph.training, (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
 }
 function _training_ends(view) {
   let edges, ends;
@@ -3976,13 +4107,14 @@ function _extended_main_path(skeleton, wires) {
   return [...path, ...(() => { const out = []; for (const wire of skeleton.spine) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })()];
 }
 function _data_paths(groups) {
-  let paths, gates, number, group, inner, index, line, source, target;
+  let paths, gates, number, group, inner, backward, index, line, source, target;
   paths = new DataPaths();
   gates = (() => { const out = []; for (const group of groups) { out.push(port_gates(group.view)); } return out; })();
   for ([number, group] of py_enumerate(groups)) {
     inner = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, gates.at(child)); } return out; })();
+    backward = backward_wires(group.view.skeleton);
     for ([index, line] of group.view.drawn_lines().entries()) {
-      if (((line.kind === "data") && !line.training && !group.view.skeleton.wires.at(index).turned)) {
+      if (((line.kind === "data") && !line.training && !backward.has(index))) {
         [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(_end_node(paths, groups, number, index, end, inner)); } return out; })();
         paths.steps.at(source).push([[number, index], target, hand_main_path_weight(line)]);
         paths.below.at(source).push(target);
@@ -4084,7 +4216,7 @@ class SceneSketch {
     this.port_number = (() => { const out = new TupleMap(); for (const [index, key] of py_enumerate(touched)) { out.set(key, index); } return out; })();
   }
   draw_group(number, box, depth, origin) {
-    let made, numbers, gates, main, index, port, wires;
+    let made, numbers, gates, skeleton, main, backward, index, port, wires;
     made = this.frames.get(number);
     py_extend(this.texts, (() => { const out = []; for (const text of made.texts) { out.push(move_text(text, ...origin, box)); } return out; })());
     py_extend(this.rules, (() => { const out = []; for (const r of made.rules) { out.push(new Separator(..._point_sum([r.x1, r.y1], origin), ..._point_sum([r.x2, r.y2], origin))); } return out; })());
@@ -4093,9 +4225,10 @@ class SceneSketch {
       this._draw_webs(number, numbers, box);
     }
     gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
-    main = new Set(this.groups.at(number).view.skeleton.spine);
+    skeleton = this.groups.at(number).view.skeleton;
+    [main, backward] = [new Set(skeleton.spine), backward_wires(skeleton)];
     for (index of made.lines.keys()) {
-      this._draw_line(number, index, numbers, box, origin, gates, main.has(index));
+      this._draw_line(number, index, numbers, box, origin, gates, main.has(index), backward.has(index));
     }
     for ([port, wires] of py_sorted(this.touched_ports(number).entries())) {
       this._draw_port(number, port, wires, box, origin);
@@ -4153,14 +4286,14 @@ class SceneSketch {
     ports = (() => { const out = new Map(); for (const port of py_range(view.skeleton.ports.length)) { out.set(port, this.port_number.get([number, port])); } return out; })();
     py_extend(this.webs, level_webs(view, box, numbers, ports));
   }
-  _draw_line(number, index, numbers, box, origin, gates, main) {
+  _draw_line(number, index, numbers, box, origin, gates, main, back) {
     let made, view, wire, line, ends, count, source, target, goes_on, route;
     [made, view] = [this.frames.get(number), this.groups.at(number).view];
     [wire, line] = [view.skeleton.wires.at(index), made.lines.get(index)];
     [ends, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
     [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
     goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends)) { out.push(((end >= count) || (port_at_end(view, index, end_number, gates) != null))); } return out; })();
-    route = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_point_sum(point, origin)); } return out; })()], line.kind, source, target, hand_line_thickness(line), (wire.turned !== (line.training === BOTH_ENDS_TRAIN)), !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, wire_identity(view, index), this.port_of_end(number, index, 0), this.port_of_end(number, index, 1), main, (made.partings.has(index) ? _point_sum(made.partings.get(index), origin) : null));
+    route = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_point_sum(point, origin)); } return out; })()], line.kind, source, target, hand_line_thickness(line), (back !== (line.training === BOTH_ENDS_TRAIN)), !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, wire_identity(view, index), this.port_of_end(number, index, 0), this.port_of_end(number, index, 1), main, (made.partings.has(index) ? _point_sum(made.partings.get(index), origin) : null));
     this.routes.push(route);
     if (made.labels.has(index)) {
       this.texts.push(_edge_label(view.words.lines.get(index), _point_sum(made.labels.get(index), origin), box));
@@ -4354,6 +4487,9 @@ function level_words(view, limit, printed = false) {
   node_labels = [...view.node_labels, ...view.functions];
   notes = _shared_notes(view);
   beside = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
+  if ((printed && !limit)) {
+    beside = (() => { const out = []; for (const _ of beside) { out.push([]); } return out; })();
+  }
   links = _links_of_open(view);
   return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_tooltip(node, links.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(hand_drawn_label(line, printed), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
@@ -5129,6 +5265,7 @@ function _title_row(caption, theme, page_width) {
   return [new Group([...first, ...second])];
 }
 const PORT_RADIUS = 2.5;
+const COUNT_ENDINGS = ["ops", "new", "gone", "changed", "reconnected"];
 const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
   let chosen, whole, texts, words, page, parts;
@@ -5136,7 +5273,7 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   whole = _whole_frame(scene, paint, chosen);
   if (((whole >= 0) && caption.title)) {
     texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === whole))) { out.push(text); } return out; })();
-    words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !text.full.endsWith("ops"))) { out.push(text.full); } return out; })();
+    words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !text.full.endsWith(COUNT_ENDINGS))) { out.push(text.full); } return out; })();
     caption = new Caption(caption.title, py_join(" · ", [...words, caption.facts]), caption.select);
   }
   page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, paint) : []), caption, margin, line);
@@ -5325,9 +5462,10 @@ function main_path(count, edges, weights, boxes) {
   return [...path];
 }
 function main_paths(skeleton, thick) {
-  let part_of, wires, number, wire, main_edges, inside, ends, local, weights, edges, boxes;
+  let part_of, wires, backward, number, wire, main_edges, inside, ends, local, weights, edges, boxes;
   part_of = (() => { const out = new Map(); for (const [number, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, number); } return out; })();
   wires = (() => { const out = []; for (const _ of skeleton.parts) { out.push([]); } return out; })();
+  backward = backward_wires(skeleton);
   for ([number, wire] of py_enumerate(skeleton.wires)) {
     wires.at(part_of.get(wire.chain[0])).push(number);
   }
@@ -5335,7 +5473,7 @@ function main_paths(skeleton, thick) {
   for (inside of wires) {
     ends = (() => { const out = []; for (const number of inside) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
     local = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
-    weights = (() => { const out = []; for (const number of inside) { out.push((skeleton.wires.at(number).turned ? 0 : thick.at(number))); } return out; })();
+    weights = (() => { const out = []; for (const number of inside) { out.push((backward.has(number) ? 0 : thick.at(number))); } return out; })();
     edges = (() => { const out = []; for (const [source, target] of ends) { out.push([local.get(source), local.get(target)]); } return out; })();
     boxes = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < skeleton.children)); } return out; })());
     py_extend(main_edges, (() => { const out = []; for (const edge of main_path(local.size, edges, weights, boxes)) { out.push(inside.at(edge)); } return out; })());

@@ -102,5 +102,6 @@ function readSkeleton(from, children, name) {
   const spine = from.list();
   const breaks = lists();
   const plain = !!from.next();
-  return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, spine, breaks, plain });
+  const falling = from.list();
+  return Object.assign(Object.create(layout.Skeleton.prototype), { children, ports, wires, waypoint, parts, shelves, main, spine, breaks, plain, falling });
 }

@@ -98,17 +98,21 @@ class ExportedSteps(TensorFlowSteps):
                 return list(value.list.i) if value.HasField("list") else [int(value.i)]
         return []
 
-    def _find_reshaped_sizes(self, op: str, node: int) -> list[int]:
+    def is_reshape(self, op: str) -> bool:
+        """Return whether ops of a type bring a tensor to another shape."""
+        return has_role(op, Role.REARRANGE)
+
+    def reshaped_sizes(self, node: int) -> list[int]:
         """Return the sizes to which an op brings a tensor of three axes, from its arguments, else from its output.
 
         Exporters merge heads and batch: the three axes are then steps, heads and size.
         """
-        if not has_role(op, Role.REARRANGE):
-            return []
         gives, takes = self._sizes(node), self._input_sizes(node, 0)
         if len(takes) not in (0, 3):
             return []
-        stated = self._numbers(node, RESHAPED) or (self._joined_sizes(node) if is_size_input(op, 1) else [])
+        stated = self._numbers(node, RESHAPED) or (
+            self._joined_sizes(node) if is_size_input(self.op_of(node), 1) else []
+        )
         if len(stated) == 3 and (not takes or takes[2] == prod(stated[1:])):
             return [-1, *stated]
         return stated or (gives if takes and takes[2] == prod(gives[2:]) else [])

@@ -11,6 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.graphs.tensors import attr_value, first_elements
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import group_thousands
@@ -128,7 +129,6 @@ class TensorFlowSteps:
         self.graph = hierarchy.graph
         self._found: dict[int, tuple[LayerStep, ...]] = {}
         self._inputs: dict[int, tuple[tuple[int, OutputOf], ...]] = {}
-        self._reshaped: dict[int, list[int]] = {}
 
     @cached_property
     def shapes(self) -> dict[int, Shape]:
@@ -143,6 +143,15 @@ class TensorFlowSteps:
     def _find_steps(self, node: int) -> tuple[LayerStep, ...]:
         step = self._step(self.op_of(node), node) if self._telling[self.graph.op[node]] else None
         return () if step is None else (step,)
+
+    @cached_property
+    def reshapes(self) -> Bools:
+        """Nodes that bring a tensor to another shape."""
+        return self.graph.nodes_of_types(self.is_reshape)
+
+    def is_reshape(self, op: str) -> bool:
+        """Return whether ops of a type bring a tensor to another shape."""
+        return op in RESHAPE_OPS
 
     @cached_property
     def _telling(self) -> list[bool]:
@@ -232,13 +241,8 @@ class TensorFlowSteps:
         return [int(value) for value in self._constant(source, most) if not isinstance(value, bytes)]
 
     def reshaped_sizes(self, node: int) -> list[int]:
-        """Return the sizes to which an op reshapes a tensor, -1 for unknown ones; [] for any other op."""
-        if node not in self._reshaped:
-            self._reshaped[node] = self._find_reshaped_sizes(self.op_of(node), node)
-        return self._reshaped[node]
-
-    def _find_reshaped_sizes(self, op: str, node: int) -> list[int]:
-        return self.constant_input(node, 1) if op in RESHAPE_OPS else []
+        """Return the sizes to which an op of `reshapes` brings a tensor, -1 for unknown ones."""
+        return self.constant_input(node, 1)
 
     def _constant(self, node: int, most: int) -> list[Any]:
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None

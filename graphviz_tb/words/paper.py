@@ -370,17 +370,18 @@ class PaperWords:
                 after[place[source]].append(number)
         order = topological_order_with_cycles(after)
         depth = longest_path_lengths(after, order)
-        return self._linked_block(listed, place, sources, made, sorted(order, key=depth.__getitem__))
+        return self._linked_block(nodes, place, sources, made, sorted(order, key=depth.__getitem__))
 
     def _linked_block(
         self,
-        nodes: Sequence[int],
+        nodes: Ints,
         place: dict[int, int],
         sources: Sequence[Sequence[int]],
         made: dict[int, tuple[LayerStep, ...]],
         order: Sequence[int],
     ) -> Block:
         """Number the steps along an order, and find the nearest steps before each."""
+        listed = [*place]
         steps: list[LayerStep] = []
         before: dict[int, frozenset[int]] = {}
         near: dict[int, frozenset[int]] = {}  # the nearest steps before the result of each op
@@ -390,7 +391,7 @@ class PaperWords:
         averages = False
         # Equal depths by the words, so that the order of the file says nothing.
         for number in order:
-            node = nodes[number]
+            node = listed[number]
             ways = [near.get(place[source], frozenset()) for source in sources[number]]
             reached = frozenset().union(*ways)
             op = self.steps.op_of(node)
@@ -416,11 +417,11 @@ class PaperWords:
                 multiplies.append(frozenset(fed))
         return Block(tuple(steps), before, joins, self._split_heads(nodes), tuple(multiplies), averages)
 
-    def _split_heads(self, nodes: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    def _split_heads(self, nodes: Ints) -> tuple[tuple[int, int], ...]:
         """Return the last two axes of each reshape to four axes, each pair once."""
         found = {
             (shape[2], shape[3])
-            for node in nodes
+            for node in nodes[self.steps.reshapes[nodes]].tolist()
             if len(shape := self.steps.reshaped_sizes(node)) == 4 and min(shape[2:]) > 0
         }
         return tuple(sorted(found))

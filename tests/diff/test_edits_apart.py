@@ -174,3 +174,26 @@ def test_a_schedule_is_no_consequence_of_a_new_layer_whose_update_takes_it(turne
     changes = diff(*(pair[::-1] if turned else pair))
     assert len(changes) == 2
     assert any("cosine" in str(change.detail) or "cosine" in change.name for change in changes)
+
+
+def trained(pooled: bool, square: bool) -> Any:
+    """x ─▶ a layer ─▶ its mean or its first row ─▶ a layer ─▶ one of two losses; and the gradients of both layers."""
+    pool = "m/Mean Mean m/a/MatMul" if pooled else "m/slice StridedSlice m/a/MatMul"
+    loss = ["mse/sub Sub m/b/MatMul y", "mse/Square Square mse/sub", "mse/Mean Mean mse/Square"]
+    other = ["cce/Log LogSoftmax m/b/MatMul", "cce/mul Mul cce/Log y", "cce/Sum Sum cce/mul"]
+    end = "mse/Mean" if square else "cce/Sum"
+    lines = ["x Placeholder", "y Placeholder", *(f"{name} VarHandleOp" for name in "wv")]
+    lines += [f"{name}/Read ReadVariableOp {name}" for name in "wv"]
+    lines += ["m/a/MatMul MatMul x w/Read", pool, f"m/b/MatMul MatMul {pool.split()[0]} v/Read"]
+    lines += loss if square else other
+    lines += [f"gradients/v MatMul {pool.split()[0]} {end}", "gradients/w MatMul x gradients/v", "rate Const"]
+    lines += [f"update/{name} ResourceApplyGradientDescent {name} rate gradients/{name}" for name in "wv"]
+    return graph(*lines)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_mean_of_a_loss_is_no_pooling(turned: bool) -> None:
+    pair = trained(True, False), trained(False, True)
+    changes = diff(*(pair[::-1] if turned else pair))
+    said = sorted(sorted(map(str, (change.detail.get("old"), change.detail.get("new")))) for change in changes)
+    assert ["Mean", "StridedSlice"] in said

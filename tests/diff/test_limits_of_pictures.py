@@ -203,7 +203,7 @@ def test_a_line_has_the_sign_of_its_edges(states: set[int], sign: str, whole: bo
     assert tint is None or (tint.sign, tint.whole, bool(tint.dashes)) == (sign, whole, sign == "−")
 
 
-def test_a_stack_says_how_much_changed_and_its_members_of_how_many() -> None:
+def test_a_stack_says_what_changed_as_each_of_its_members_does() -> None:
     old = stack(*[SAME] * 6)
     new = copied(old)
     for node in new.node:
@@ -215,7 +215,7 @@ def test_a_stack_says_how_much_changed_and_its_members_of_how_many() -> None:
     painted = _make_overlay(hierarchy, row_places(hierarchy), merged, changes, THEMES["light"])
     words = {hierarchy.name[row]: said for row, said in painted.words.items() if painted.sign[row]}
     assert [words[name] for name in ("encoder/layer_[0-5]", "encoder/layer_3", "encoder")] == [
-        "6 changed",
+        "alpha nothing → 0.5",
         "alpha nothing → 0.5",  # each of the equal blocks says what changed
         "6 changed of 18 ops",
     ]

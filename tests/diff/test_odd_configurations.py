@@ -48,3 +48,12 @@ def test_a_setting_counts_however_deep_it_lies(depth: int) -> None:
 
     assert diff(nested(1), nested(1)).same
     assert not diff(nested(1), nested(2)).same
+
+
+def test_another_class_of_a_layer_is_one_difference() -> None:
+    old = model()
+    changes = diff(old, old.replace(b'"BatchNormalization"', b'"LayerNormalization"'))
+    assert [change.detail["key"] for change in changes] == ["op"]
+    entries = [entry["key"] for place in changes.to_json()["ledger"] for entry in place["entries"]]
+    assert entries.count("op") == 1
+    assert "keras_class" not in entries

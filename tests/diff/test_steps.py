@@ -14,6 +14,7 @@ from graphviz_tb.diff.match import steps
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, graph_def, renamed, shuffled
+from tests.diff.test_soundness import precise
 from tests.each import each
 
 INT = 3
@@ -50,6 +51,7 @@ STEPS = {  # what each step of the loop is for: the test that fails without it
     "match_same_places": "test_same_places",
     "match_by_variable": "test_by_variable",
     "_match_alike_ops": "test_of_alike",
+    "match_weight_reads": "test_weight_reads",
     "match_constants": "test_constants",
     "_doubt_matches": "test_doubt",
 }
@@ -65,6 +67,11 @@ def test_no_step_is_idle(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_step_of_the_loop_is_listed() -> None:
     loop = "".join(inspect.getsource(part) for part in (steps._matching_steps, steps._match_blocks))
     assert set(re.findall(r"yield from (\w+)\(", loop)) - {"_match_blocks"} == STEPS.keys()
+
+
+def test_weight_reads() -> None:
+    (change,) = diff(precise(False), precise(True))
+    assert change.detail["key"] == "dtype"
 
 
 def told(changes: Changes) -> list[tuple[str, str | None, str | None]]:

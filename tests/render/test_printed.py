@@ -87,3 +87,11 @@ def test_a_slim_figure_has_white_on_both_sides() -> None:
     right = picture.drawing.width - left - picture.scene.width
     assert left > 100
     assert abs(left - right) <= 1
+
+
+def test_neither_a_title_nor_open_groups_make_a_narrow_figure_wider_if_names_can_be_shorter() -> None:
+    title = "A title that nobody would print in one line of a column"
+    found = figure("mnist_cnn.pbtxt", width_mm=84, title=title)
+    assert found.drawing.width * found.drawing.points == pytest.approx(84 / 25.4 * 72)
+    chosen = figure("frozen_mlp.pb", width_mm=84, depth=1)
+    assert chosen.drawing.width * chosen.drawing.points == pytest.approx(84 / 25.4 * 72)

@@ -189,8 +189,8 @@ class KnownBatch:
     widths: AbstractSet[tuple[int, int]]
 
     def explains(self, change: Change) -> bool:
-        """Return whether a change is what follows from a known batch: constants for ops that work out sizes, and this
-        number where none was."""
+        """Return whether a change follows from a known batch: constants replace ops that compute sizes, and the number
+        a missing one."""
         if change.inside:
             return all(map(self._explains_in_function, change.inside))
         if change.key == "op" and change.edits.ops:
@@ -323,11 +323,12 @@ def merge_order_changes(m: Matching, layers: tuple[Layers, Layers], changes: lis
 
 
 def located_wires(changes: Iterable[Change]) -> tuple[InputWire, ...]:
-    """Return the rewired inputs of some changes, each with the node that takes it."""
+    """Return the rewired inputs of some changes, each with the node that takes it; several nodes may take one."""
     return tuple(
-        wire if wire.node else replace(wire, node=Sides(change.old, change.new))
+        wire if wire.node else replace(wire, node=Sides(*place))
         for change in changes
         for wire in (change.rewiring.inputs if change.rewiring else change.links)
+        for place in (((change.old, change.new), *change.also) if wire.node is None else ((None, None),))
     )
 
 

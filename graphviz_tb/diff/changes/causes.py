@@ -86,12 +86,7 @@ def explain_changes(
     items = [make_item(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
-    types, items = _split_dtype_changes(m, items)
-    for split in (freezing_changes, partial(batch_changes, widths=witnesses.sizes)):
-        made, parts = split(m, [item.change for item in items])
-        taken = set(map(id, parts))
-        items = [item for item in items if id(item.change) not in taken]
-        types += made
+    whole, items = _split_whole_changes(m, items, witnesses)
     exchanged = _layers_of_other_class(m, layers, items)
     groups, following = _edits_outside_model(m, items, witnesses, exchanged)
     groups, attached = _split_from_model(m, layers, groups, items, following, witnesses)
@@ -106,7 +101,7 @@ def explain_changes(
     outputs = [change for change in others if isinstance(change.content, Ports)]
     others = without_objects(others, outputs)
     causes, outputs = _attach_outputs(m, causes, outputs)
-    causes += [*types, *outputs, *trained, *apart]
+    causes += [*whole, *outputs, *trained, *apart]
     causes, behind, derived = _with_a_cause(m, layers, causes, behind, derived, witnesses)
     in_place = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
     names = [change for change in others if is_inner_name(m, layers, change, near, in_place, bool(trained))]
@@ -142,6 +137,18 @@ def _with_a_cause(
         main_change = _name_training_part(compose_change(m, layers, main), witnesses)
         causes, derived = [main_change], without_objects(derived, main)
     return causes, behind, derived
+
+
+def _split_whole_changes(m: Matching, items: Sequence[Item], witnesses: Witnesses) -> tuple[list[Change], list[Item]]:
+    """Split off the changes of the whole graph: another dtype, frozen weights, another batch. Return these and the
+    remaining items."""
+    whole, items = _split_dtype_changes(m, items)
+    for split in (freezing_changes, partial(batch_changes, widths=witnesses.sizes)):
+        made, parts = split(m, [item.change for item in items])
+        taken = set(map(id, parts))
+        items = [item for item in items if id(item.change) not in taken]
+        whole += made
+    return whole, items
 
 
 def _split_dtype_changes(m: Matching, items: Sequence[Item]) -> tuple[list[Change], list[Item]]:
@@ -341,14 +348,17 @@ def _edits_of_model(
     """Return the differences in the model, grouped to edits: causes, and the changes that follow from another edit.
     Weights that two layers share now, or no longer, are an edit."""
     own: list[list[Item]] = []
+    shared: list[Item] = []
     following: list[Change] = []
     for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
         members = [item.change for item in group]
-        if all_follow(group) and not split_weights_change(m, layers, members):
-            following += members
-        else:
+        if not all_follow(group):
             own += _split_settings(m, group)
-    return own, following
+        elif split_weights_change(m, layers, members):
+            shared += group
+        else:
+            following += members
+    return [*own, *([shared] if shared else [])], following
 
 
 def _layers_of_other_class(m: Matching, layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:

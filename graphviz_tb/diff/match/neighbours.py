@@ -26,7 +26,8 @@ from graphviz_tb.diff.match.matching import (
     split_number,
 )
 from graphviz_tb.limits import MAX_MATCH_SPREAD
-from graphviz_tb.model.columns import Ints, Longs, exists
+from graphviz_tb.model.columns import Bools, Ints, Longs, exists
+from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import without_digits
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_READ_OPS
 
@@ -168,7 +169,18 @@ def _match_around(m: Matching) -> Findings:
 def _match_one_step(beside: FreePlacePairs) -> list[tuple[int, int]]:
     """Return the matching nodes one edge away."""
     old, new = beside.lone_pairs()
-    return _unambiguous(old.tolist(), new.tolist())
+    keep = _in_one_part(beside.m, old, new)
+    return _unambiguous(old[keep].tolist(), new[keep].tolist())
+
+
+def _in_one_part(m: Matching, old: Longs, new: Longs) -> Bools:
+    """Return whether nodes are of one part of the program or in one scope: the mean of a loss is no pooling, and the
+    read of an optimizer none of a layer. What is neither loss nor update is one part."""
+    parts = m.a.graph.meaning.part()[old], m.b.graph.meaning.part()[new]
+    fits = np.ones(len(old), bool)
+    for part in (Part.LOSS, Part.UPDATE):
+        fits &= (parts[0] == part) == (parts[1] == part)
+    return fits | m.parents_match(old.astype(np.int32), new.astype(np.int32))
 
 
 def _unambiguous(old: Iterable[int], new: Iterable[int]) -> list[tuple[int, int]]:

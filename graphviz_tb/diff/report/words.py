@@ -93,7 +93,7 @@ def setting_words(setting: Setting | SettingPart) -> str:
 
 
 def _order_words(order: LayerOrder) -> str:
-    """Layers in another order: which of them moved, from where to where; all of them, where most did.
+    """Return the layers that moved in an order, from where to where; all layers if most of them did.
 
     >>> _order_words(LayerOrder(("norm", "q", "add", "mlp"), ("q", "add", "norm", "mlp"), 4))
     'norm  after add instead of before q, in 4 blocks'

@@ -81,7 +81,7 @@ class FlowSorting:
         return [user for user in self.after[box] if user not in self.away] if self.away else self.after[box]
 
     def set_storage_aside(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
-        """Set aside what only feeds storage, and what only feeds that; `feeding` boxes feed it, `stores` hold it."""
+        """Set aside boxes that feed only storage, also through others; `feeding` boxes feed it, `stores` hold it."""
         # Remaining users of each box in the flow; at 0 it feeds storage only.
         left = (
             [len(self.flow_users(box)) for box in range(len(self.boxes))] if self.away else list(map(len, self.after))

@@ -48,6 +48,13 @@ class Likeness:
         """Whether a stretch contains only content of a repetition, and at least half of it."""
         return 2 * ops.total() >= self.size and all(self.ops[kind] >= count for kind, count in ops.items())
 
+    def lacks_layers(self, ops: Counter[str]) -> bool:
+        """Return whether a stretch lacks half of the layers of a repetition: half a block is none."""
+        layers, missing = (
+            sum(count for kind, count in each.items() if is_layer_type(kind)) for each in (self.ops, self.ops - ops)
+        )
+        return 0 < layers <= 2 * missing
+
     def is_extended(self, ops: Counter[str], size: int) -> bool:
         """Return whether a stretch holds all of a repetition and little more."""
         return size <= MORE * self.size and all(ops[kind] >= count for kind, count in self.ops.items())
@@ -171,7 +178,7 @@ def nearly_behind(
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = place + 1, unlike
-        if like.is_reduced(ops) and not (layers and any(map(is_layer_type, like.ops - ops))):
+        if like.is_reduced(ops) and not (layers and like.lacks_layers(ops)):
             less = place + 1
     stop = best if best > start else less
     if stop == start or (stop < len(sequence) and sequence[stop].word == turn[0].word):

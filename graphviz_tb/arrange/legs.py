@@ -1,0 +1,236 @@
+"""A piece that is a U: its main path runs down in one column and up in another, joined by level lines.
+
+    a1 ───────▶ b1        rank 3
+     │           ▲
+    a2 ───────▶ b2        rank 2
+     │           ▲
+    a3 ───────▶ b3        rank 1
+     ╰──▶ c ─────╯        rank 0
+
+Found in the graph, not by name: a member of the main path feeds another one, a later member an earlier one, like
+brackets. The lines of the first leg run against the ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphviz_tb.arrange.component import Component, Ranks
+from graphviz_tb.arrange.layered.order import choose_mirrored_rows, order_ranks
+from graphviz_tb.arrange.layered.rank import rank_nodes, split_long_edges
+from graphviz_tb.graphs.traversal import topological_order
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
+
+MIN_TIES = 3  # two lines around one another are also two residuals
+MAX_SKIPS = 200  # lines of a main path that are compared in pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """The two legs of a piece: `falling` are the nodes of the first, whose lines run against the ranks; `ties` are the
+    edges from the first to the second that are level; `mirrored` the edges to turn."""
+
+    falling: frozenset[int]
+    ties: tuple[int, ...]
+    mirrored: frozenset[int]
+
+
+def find_legs(part: Component, data: Sequence[bool]) -> Legs | None:
+    """Return the legs of a piece that is a U, or None; `data` says which edges carry data.
+
+    >>> path = tuple((node, node + 1) for node in range(6))
+    >>> legs = find_legs(Component(7, (*path, (0, 6), (1, 5), (2, 4)), spine=tuple(range(6))), [True] * 9)
+    >>> sorted(legs.falling), legs.ties, sorted(legs.mirrored)
+    ([0, 1, 2], (6, 7, 8), [0, 1, 2])
+    """
+    if len(part.spine) < 2 * MIN_TIES:
+        return None
+    path = [part.edges[part.spine[0]][0], *(part.edges[edge][1] for edge in part.spine)]
+    step = {node: number for number, node in enumerate(path)}
+    skips = sorted(
+        (step[source], -step[target], edge)
+        for edge, (source, target) in enumerate(part.edges)
+        if data[edge] and source in step and target in step and step[target] > step[source] + 1
+    )
+    if len(skips) > MAX_SKIPS:
+        return None
+    nest = _longest_nest(skips)
+    if len(nest) < MIN_TIES or 2 * len(nest) < len(skips):
+        return None
+    inner = (nest[-1][0] + 1 - nest[-1][1]) // 2  # the middle of what is between the innermost ends
+    ports = part.first | part.last
+    falling = _falling_nodes(part, path[:inner], set(path)) - ports
+    ties = tuple(edge for _, _, edge in nest)
+    mirrored = set()
+    for edge, (source, target) in enumerate(part.edges):
+        if source in falling:
+            if target in falling or (source, target) == (path[inner - 1], path[inner]):
+                mirrored.add(edge)
+            elif edge not in ties:
+                return None  # it would leave its box where lines arrive
+    return Legs(falling, ties, frozenset(mirrored))
+
+
+def _longest_nest(skips: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Return the most skips (start, minus the end, edge) of which each is around the next, the first of equals.
+
+    >>> _longest_nest([(0, -9, 0), (1, -3, 1), (1, -8, 2), (2, -7, 3)])
+    [(0, -9, 0), (1, -8, 2), (2, -7, 3)]
+    """
+    most: list[int] = []
+    before: list[int] = []
+    for number, (start, end, _) in enumerate(skips):
+        outer = [other for other in range(number) if skips[other][0] < start and skips[other][1] < end]
+        best = max(outer, key=lambda other: (most[other], -other), default=-1)
+        before.append(best)
+        most.append(1 + (most[best] if best >= 0 else 0))
+    nest: list[tuple[int, int, int]] = []
+    current = max(range(len(most)), key=lambda number: (most[number], -number), default=-1)
+    while current >= 0:
+        nest.append(skips[current])
+        current = before[current]
+    return nest[::-1]
+
+
+def _falling_nodes(part: Component, leg: Sequence[int], path: set[int]) -> frozenset[int]:
+    """Return the nodes of the first leg: its part of the main path, what leads to it alone, and what ends there."""
+    below: list[list[int]] = [[] for _ in range(part.count)]
+    above: list[list[int]] = [[] for _ in range(part.count)]
+    for source, target in part.edges:
+        below[source].append(target)
+        above[target].append(source)
+    falling = set(leg)
+    order = topological_order(below)
+    for node in reversed(order):
+        if node not in path and below[node] and falling.issuperset(below[node]):
+            falling.add(node)
+    for node in order:
+        if node not in path and not below[node] and above[node] and falling.issuperset(above[node]):
+            falling.add(node)
+    return frozenset(falling)
+
+
+def mirror_component(part: Component, legs: Legs) -> Component:
+    """Return the piece with the edges of its first leg turned."""
+    edges = [edge[::-1] if number in legs.mirrored else edge for number, edge in enumerate(part.edges)]
+    return replace(part, edges=tuple(edges))
+
+
+def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
+    """Return the ranks of a mirrored piece, both ends of each tie on one rank and next to one another; None if a line
+    runs against that.
+
+    The chain of a tie is its two ends. A line that enters the first leg from outside passes its box on the left and
+    turns back to it: the last two items of its chain are on one rank.
+    """
+    same = {part.edges[edge][1]: part.edges[edge][0] for edge in legs.ties}
+    edges = [edge for edge in range(len(part.edges)) if edge not in legs.ties]
+    rank = _equal_ranks(part, [part.edges[edge] for edge in edges], same)
+    if rank is None:
+        return None
+    entering = {
+        edge
+        for edge, (source, target) in enumerate(part.edges)
+        if edge not in legs.mirrored and target in legs.falling and source not in legs.falling
+    }
+    # A line from outside ends in a waypoint of its own next to its box, one for all lines of one start.
+    turning: dict[tuple[int, int], int] = {}
+    free: dict[tuple[int, int], int] = {}
+    place: dict[int, int] = {}
+    for edge in edges:
+        source, target = part.edges[edge]
+        if edge in entering:
+            highest = max(rank[part.edges[other][1]] for other in entering if part.edges[other][0] == source)
+            target = turning.setdefault((source, highest), part.count + len(turning))
+        place[edge] = free.setdefault((source, target), len(free))
+    count = part.count + len(turning)
+    rank += [highest for _, highest in turning]
+    spine = tuple(place[edge] for edge in part.spine)
+    whole = Component(count, tuple(free), part.first, part.last, spine, part.held)
+    laid = order_ranks(whole, split_long_edges(whole, rank), quick)
+    chains: list[list[int]] = [[*ends] for ends in part.edges]
+    left = set(legs.falling)
+    outside: set[int] = set()
+    for edge in edges:
+        source, target = part.edges[edge]
+        chain = laid.chains[place[edge]]
+        if edge in entering:
+            chain = [*chain[: rank[target] - rank[source] + 1], target]
+            outside.update(chain[1:-1])
+        elif edge in legs.mirrored:
+            left.update(chain[1:-1])
+        chains[edge] = chain
+    left |= outside
+    rows = [([item for item in row if item in left], [item for item in row if item not in left]) for row in laid.ranks]
+    facing = {part.edges[edge][0] for edge in legs.ties}
+
+    def side_by_side(item: int) -> int:
+        """Return 0 for lines from outside, then the first leg, the ends of ties next to one another, the second."""
+        if item in left:
+            return 0 if item in outside else 2 if item in facing else 1
+        return 3 if item in same else 4
+
+    ordered = choose_mirrored_rows(rows, laid.chains, {0, len(rows) - 1} if part.held else ())
+    return Ranks([sorted(row, key=side_by_side) for row in ordered], chains)
+
+
+def _equal_ranks(part: Component, edges: Sequence[tuple[int, int]], same: dict[int, int]) -> list[int] | None:
+    """Return the rank of each node, equal for a node and the one that is the `same`; None if there are none."""
+    joined = [(same.get(source, source), same.get(target, target)) for source, target in edges]
+    below: list[list[int]] = [[] for _ in range(part.count)]
+    for source, target in joined:
+        below[source].append(target)
+    if len(topological_order(below)) < part.count:
+        return None
+    name = {node: number for number, node in enumerate(node for node in range(part.count) if node not in same)}
+    ranks = rank_nodes(
+        Component(
+            len(name),
+            tuple((name[source], name[target]) for source, target in joined),
+            frozenset(name[port] for port in part.first),
+            frozenset(name[port] for port in part.last),
+        )
+    )
+    return [ranks[name[same.get(node, node)]] for node in range(part.count)]
+
+
+def set_ties_last(skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton with the wires between children of one rank after all others."""
+    if not skeleton.falling:
+        return skeleton
+    rank = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+    order = sorted(
+        range(len(skeleton.wires)),
+        key=lambda wire: rank[skeleton.wires[wire].chain[0]] == rank[skeleton.wires[wire].chain[-1]],
+    )
+    number = {wire: place for place, wire in enumerate(order)}
+    return replace(
+        skeleton,
+        wires=tuple(skeleton.wires[wire] for wire in order),
+        waypoint=tuple(number[wire] for wire in skeleton.waypoint),
+        spine=tuple(number[wire] for wire in skeleton.spine),
+    )
+
+
+def mirror_skeleton(skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton with its ranks in reverse order: every wire runs the other way, every port is on the other
+    side."""
+    count = skeleton.children
+    order = sorted(range(len(skeleton.ports)), key=lambda port: skeleton.ports[port].first)  # new first ports first
+    name = {count + port: count + place for place, port in enumerate(order)}
+    falling = set(skeleton.falling)
+    return replace(
+        skeleton,
+        ports=tuple(PortSlot(not skeleton.ports[port].first, skeleton.ports[port].others) for port in order),
+        wires=tuple(
+            Wire(wire.edge, wire.bridge, tuple(name.get(item, item) for item in wire.chain), not wire.turned)
+            for wire in skeleton.wires
+        ),
+        parts=tuple(
+            tuple(tuple(name.get(item, item) for item in row) for row in reversed(part)) for part in skeleton.parts
+        ),
+        breaks=(),
+        falling=tuple(child for child in range(count) if child not in falling),
+    )

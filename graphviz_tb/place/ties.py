@@ -1,0 +1,119 @@
+"""Ties: lines from a box to its neighbour in the same rank, from side to side.
+
+                                            ┌────┐       ┌────┐
+┌────┐       ┌────┐                         │open│       │    │
+│    ├──────▶│    │    or, at open boxes,   └─┬──┘       └─▲──┘
+└────┘       └────┘                           ╰────────────╯
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.scene import Direction, Point
+from graphviz_tb.model.skeleton import LevelLayout, first_tie
+from graphviz_tb.model.view import View
+from graphviz_tb.place.attachment import Gates, border_point, port_at_end
+from graphviz_tb.place.boxes import Piece
+from graphviz_tb.place.labels import LineLabel
+from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical
+
+MIN_TIE_PX = 72  # between the boxes of a tie: the legs of a U stand apart
+TIE_LABEL_MARGIN_PX = 24  # at either end of its label
+UNDERPASS_PX = 20  # from the boxes to a tie that runs beside their rank
+
+Slot = tuple[Piece, Point]
+
+
+@dataclass(frozen=True, slots=True)
+class InnerPorts:
+    """The ports of the open children: by position the port of each neighbour, and the place of each port."""
+
+    gates: Gates
+    ports: Mapping[int, Sequence[Point]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A line between two neighbours of a rank: the boxes, the `room` between them, and how many px before their rank
+    it runs (0: from side to side); then it touches them at `start` and `end`, from the edge of the slot."""
+
+    left: int
+    right: int
+    room: int
+    depth: int
+    start: int
+    end: int
+
+
+def find_ties(
+    view: View, pieces: Sequence[Piece], said: Mapping[int, LineLabel], inner: InnerPorts, direction: Direction
+) -> dict[int, Tie]:
+    """Return the ties of a level by wire."""
+    skeleton, upright = view.skeleton, is_vertical(direction)
+    ties: dict[int, Tie] = {}
+    for wire in range(first_tie(skeleton), len(skeleton.wires)):
+        left, right = skeleton.wires[wire].chain
+        room = MIN_TIE_PX
+        if wire in said:
+            room = max(room, flow_size(direction, said[wire].size)[0] + 2 * TIE_LABEL_MARGIN_PX)
+        start, end = (
+            _touch(view, wire, 0, pieces[left], inner, upright),
+            _touch(view, wire, 1, pieces[right], inner, upright),
+        )
+        straight = start < 0 and end < 0
+        if start < 0:
+            start = _flow_start(pieces[left], upright) + 3 * flow_size(direction, pieces[left].box)[0] // 4
+        if end < 0:
+            end = _flow_start(pieces[right], upright) + flow_size(direction, pieces[right].box)[0] // 4
+        ties[wire] = Tie(left, right, room, 0 if straight else UNDERPASS_PX, start, end)
+    return ties
+
+
+def _touch(view: View, wire: int, end: int, piece: Piece, inner: InnerPorts, upright: bool) -> int:
+    """Return where a tie must touch a box at the side of the first ranks; -1 if it may end at the side that faces the
+    other one."""
+    box = view.skeleton.wires[wire].chain[end]
+    if box in inner.gates:
+        port = port_at_end(view, wire, end, inner.gates)
+        return (
+            (piece.width if upright else piece.height) // 2
+            if port is None
+            else inner.ports[box][port][0 if upright else 1]
+        )
+    start, wide, whole = (piece.x, piece.box[0], piece.width) if upright else (piece.y, piece.box[1], piece.height)
+    free = start == 0 if end else start + wide == whole
+    return -1 if free else start + (wide // 4 if end else 3 * wide // 4)
+
+
+def _flow_start(piece: Piece, upright: bool) -> int:
+    """Return where the flow side of a box begins, from the edge of its slot."""
+    return piece.x if upright else piece.y
+
+
+def tied_sides(ties: Mapping[int, Tie]) -> set[int]:
+    """Return the sides of boxes that ties take: twice the box, and 1 for its right side."""
+    return {2 * tie.left + 1 for tie in ties.values()} | {2 * tie.right for tie in ties.values()}
+
+
+def tie_points(tie: Tie, slots: Mapping[int, Slot], level: LevelLayout, turn: FlowTurn) -> tuple[Point, ...]:
+    """Return the line of a tie on the screen."""
+    (start_x, start_y), (end_x, end_y) = level.positions[tie.left], level.positions[tie.right]
+    (piece, corner), (other, goal) = slots[tie.left], slots[tie.right]
+    upright = turn.runs_vertically
+    if not tie.depth:
+        middle = turn.to_screen((0, start_y + (piece.height if upright else piece.width) // 2))
+        if upright:
+            right = corner[0] + piece.x + piece.box[0] - piece.behind[0]
+            return (right, middle[1]), (goal[0] + other.x, middle[1])
+        foot = corner[1] + piece.y + piece.box[1]
+        return (middle[0], foot), (middle[0], goal[1] + other.y + other.behind[1])
+    across = min(start_y, end_y) - tie.depth
+    ends = (start_x + tie.start, start_y), (end_x + tie.end, end_y)
+    bends = [turn.to_screen((x, across)) for x, _ in ends]
+    return (
+        border_point(piece, corner, turn.to_screen(ends[0]), upright),
+        *bends,
+        border_point(other, goal, turn.to_screen(ends[1]), upright),
+    )
