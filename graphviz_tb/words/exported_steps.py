@@ -219,8 +219,12 @@ class ExportedSteps(TensorFlowSteps):
         source = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), -1)
         if source < 0 or not has_role(self.op_of(source), Role.UNIT_AXES, Role.REARRANGE):
             return False
-        image = self._sizes(source)
-        return len(image) == 4 and image[1] == 1 and len(self._input_sizes(source, 0)) == 3
+        image, (_, kernel) = self._sizes(source), next(self._kernels(node), (-1, ()))
+        if len(image) != 4 or len(kernel) != 4 or len(self._input_sizes(source, 0)) != 3:
+            return False
+        _, channels, window = kernel_sizes(self.op_of(node), kernel)
+        # Where channels are not last, the axis of size one is that of the channels of an image.
+        return window[0] == 1 == image[1] and channels == image[3]
 
     def image_source(self, node: int) -> int:
         """Return the op whose result a convolution takes, before a row of it becomes an image; -1 for none."""

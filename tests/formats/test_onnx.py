@@ -28,6 +28,7 @@ from graphviz_tb.formats.onnx_messages import (
 )
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.sources.streams import open_bytes
+from graphviz_tb.words.paper import PaperWords
 from tests.each import each
 from tests.effort import part
 from tests.formats.onnx_bytes import encode_message
@@ -234,6 +235,24 @@ def test_parameters_that_no_output_needs_are_in_the_list_of_the_program() -> Non
         cost = load(graph, producer="pytorch").cost.under(0)
         words.append((cost.bound_word("parameters"), cost.parameters))
     assert words == [("", 12), ("at least ", 12)]
+
+
+def test_a_convolution_of_an_image_that_was_given_its_channel_says_both_sizes() -> None:
+    graph = GraphValue(
+        nodes=(
+            _in_module(node("Unsqueeze", "x axes", "image"), "", ""),
+            _in_module(node("Conv", "image sub.weight", "y"), "sub", "Conv2d"),
+        ),
+        initializers=(
+            TensorValue("axes", (1,), 7, struct.pack("<q", 1)),
+            floats("sub.weight", 8, 1, 3, 3),
+        ),
+        inputs=(value("x", 1, 24, 32),),
+        outputs=(value("y", 1, 8, 22, 30),),
+        values=(value("image", 1, 1, 24, 32),),
+    )
+    hierarchy = load(graph, producer="pytorch").hierarchy
+    assert PaperWords(hierarchy).of(hierarchy.name.index("Net/Conv2d[sub]")) == "3×3, 8"
 
 
 def test_a_table_that_the_model_worked_out_is_a_buffer() -> None:
