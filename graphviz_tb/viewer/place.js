@@ -3104,7 +3104,7 @@ function _distance_along(track, point) {
 }
 
 // place.ties
-const MIN_TIE_PX = 72;
+const MIN_TIE_PX = 276;
 const TIE_LABEL_MARGIN_PX = 24;
 const UNDERPASS_PX = 20;
 class InnerPorts {
