@@ -269,15 +269,20 @@ def draw_core(
     Labels of the main path that stick out at the sides count in its size.
     """
     ties = find_ties(view, pieces, said, inner, direction)
-    ranked = (
-        view if not ties else replace(view, skeleton=replace(view.skeleton, wires=view.skeleton.wires[: min(ties)]))
-    )
+    ranked = _without_ties(view, min(ties)) if ties else view
     upright = is_vertical(direction)
     entering = _bar_entries(ranked, pieces) if upright else {}
     turns = find_side_entries(ranked, pieces, inner.gates, upright, set(entering), tied_sides(ties))
     said = {wire: label for wire, label in said.items() if wire not in turns.partings}  # the main path says the same
     level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties)
     return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties)
+
+
+def _without_ties(view: View, first: int) -> View:
+    """Return a view without the wires from `first` on: ties are drawn beside the ranks."""
+    skeleton = view.skeleton
+    spine = tuple(wire for wire in skeleton.spine if wire < first)
+    return replace(view, skeleton=replace(skeleton, wires=skeleton.wires[:first], spine=spine))
 
 
 def _draw_level(

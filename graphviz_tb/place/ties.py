@@ -19,7 +19,7 @@ from graphviz_tb.place.boxes import Piece
 from graphviz_tb.place.labels import LineLabel
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical
 
-MIN_TIE_PX = 72  # between the boxes of a tie: the legs of a U stand apart
+MIN_TIE_PX = 276  # between the boxes of a tie: what joins the legs of a U at its foot stands between them
 TIE_LABEL_MARGIN_PX = 24  # at either end of its label
 UNDERPASS_PX = 20  # from the boxes to a tie that runs beside their rank
 

@@ -3104,7 +3104,7 @@ function _distance_along(track, point) {
 }
 
 // place.ties
-const MIN_TIE_PX = 72;
+const MIN_TIE_PX = 276;
 const TIE_LABEL_MARGIN_PX = 24;
 const UNDERPASS_PX = 20;
 class InnerPorts {
@@ -3531,13 +3531,19 @@ class CoreDrawing {
 function draw_core(view, pieces, lines, said, inner, direction) {
   let ties, ranked, upright, entering, turns, level;
   ties = find_ties(view, pieces, said, inner, direction);
-  ranked = (!ties.size ? view : py_replace(view, {skeleton: py_replace(view.skeleton, {wires: view.skeleton.wires.slice(0, py_min(ties.keys()))})}));
+  ranked = (ties.size ? _without_ties(view, py_min(ties.keys())) : view);
   upright = is_vertical(direction);
   entering = (upright ? _bar_entries(ranked, pieces) : new Map());
   turns = find_side_entries(ranked, pieces, inner.gates, upright, new Set(entering.keys()), tied_sides(ties));
   said = (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (!turns.partings.has(wire)) { out.set(wire, label); } return out; })();
   level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties);
   return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties);
+}
+function _without_ties(view, first) {
+  let skeleton, spine;
+  skeleton = view.skeleton;
+  spine = [...(() => { const out = []; for (const wire of skeleton.spine) if ((wire < first)) { out.push(wire); } return out; })()];
+  return py_replace(view, {skeleton: py_replace(skeleton, {wires: skeleton.wires.slice(0, first), spine: spine})});
 }
 function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
   let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels, rules, headings;
