@@ -96,10 +96,11 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
     lay_out = _lay_out_open_groups if chosen else _close_until_legible
     layout = lay_out(model, options, second, opened)
     if options.paper:
-        # Names beside boxes make a figure wide, and are the least of it; then long names in boxes.
-        for narrow in (False, True):
+        # One column is narrower; names beside boxes are the least of a figure, and then long names in boxes.
+        unnamed = replace(options, max_annotations=0)
+        for tried, narrow in ((replace(options, wrap=False), False), (unnamed, False), (unnamed, True)):
             if layout.scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
-                layout = lay_out(model, replace(options, max_annotations=0), second, opened, narrow=narrow)
+                layout = lay_out(model, tried, second, opened, narrow=narrow)
     if chosen:
         return layout
     model.columns[_first_picture_options(options)] = layout.columns
