@@ -32,7 +32,7 @@ class Extent:
 
 def close_frame(scene: Scene, frame: int) -> Scene:
     """Return the scene without the room of the frame, which holds all but inputs and outputs and is not drawn."""
-    if scene.webs or scene.rules or not {box.area for box in scene.boxes} <= {"main"}:
+    if scene.webs or scene.rules or any(box.area != "main" for box in scene.boxes):
         return scene
     closing = _FrameClosing(scene, frame)
     return closing.closed_scene() if closing.is_simple() else scene
@@ -90,7 +90,7 @@ class _FrameClosing:
 
     def is_outer_route(self, route: Route) -> bool:
         """Return whether a line is on the level around the frame."""
-        return route.frame < 0 and {route.source, route.target} <= {*self.outer, self.frame}
+        return route.frame < 0 and all(end == self.frame or end in self.outer for end in (route.source, route.target))
 
     def outer_extents(self) -> Iterator[Extent]:
         """Yield the extents of all that is outside of the frame."""
@@ -172,7 +172,7 @@ class _FrameClosing:
             for extent in [self.text_extent(text)]
             if extent.left - LABEL_REACH_PX <= aside <= extent.right + LABEL_REACH_PX and extent.end <= box.start
         ]
-        others = [self.box_extent(scene.boxes[other]) for other in self.outer - {number}]
+        others = [self.box_extent(scene.boxes[other]) for other in self.outer if other != number]
         room = _free_room(moving, [*inner, *others], box.start - self.along(path[0]) - BOX_GAP_PX)
         if room > -self.moves[number]:
             self.moves[number] = -room

@@ -2370,7 +2370,7 @@ function wires_at_joints(skeleton, chains) {
     for ([number, break_] of py_enumerate(skeleton.breaks.at(part))) {
       if (((rank < break_) && (break_ < (rank + chain.length)))) {
         step = ((break_ - rank) - 1);
-        if ((seen.has([chain.at(step), chain.at((step + 1))]) && _is_shared_step(chain, step))) {
+        if ((seen.has([chain.at(step), chain.at((step + 1))]) && ((0 < step) && (step < (chain.length - 2))))) {
           continue;
         }
         seen.add([chain.at(step), chain.at((step + 1))]);
@@ -2379,9 +2379,6 @@ function wires_at_joints(skeleton, chains) {
     }
   }
   return passing;
-}
-function _is_shared_step(chain, step) {
-  return ((step > 0) && (step < (chain.length - 2)));
 }
 function place_columns(skeleton, layers, lefts, widths, between) {
   let p, passing, ends, left, head, number, first, last, rows, low, high, top, row, item, r, lines;
@@ -4566,6 +4563,249 @@ function _line_end_names(view, line) {
   return (line.inbound ? [outside, inside] : [inside, outside]);
 }
 
+// render.close_frame
+const PORT_GAP_PX = 4;
+const BOX_GAP_PX = 28;
+const TEXT_GAP_PX = 6;
+const ASIDE_PX = 6;
+const LABEL_REACH_PX = 16;
+class Extent {
+  constructor(left, right, start, end) {
+    this.left = left;
+    this.right = right;
+    this.start = start;
+    this.end = end;
+  }
+}
+function close_frame(scene, frame) {
+  let closing;
+  if ((scene.webs.length || scene.rules.length || (() => { for (const box of scene.boxes) { if ((box.area !== "main")) return true; } return false; })())) {
+    return scene;
+  }
+  closing = new _FrameClosing(scene, frame);
+  return (closing.is_simple() ? closing.closed_scene() : scene);
+}
+function _free_room(moving, others, most) {
+  let room, near, changed, extent, other, gap;
+  room = most;
+  near = (() => { const out = []; for (const extent of moving) for (const other of others) if ((((other.left - ASIDE_PX) < extent.right) && ((other.right + ASIDE_PX) > extent.left))) { out.push([extent, other]); } return out; })();
+  changed = true;
+  while (changed) {
+    changed = false;
+    for ([extent, other] of near) {
+      gap = ((extent === moving[0]) ? BOX_GAP_PX : TEXT_GAP_PX);
+      if ((((extent.start - room) < (other.end + gap)) && ((extent.end - room) > (other.start - TEXT_GAP_PX)))) {
+        [room, changed] = [((extent.start - other.end) - gap), true];
+      }
+    }
+  }
+  return room;
+}
+class _FrameClosing {
+  constructor(scene, frame) {
+    let box;
+    [this.scene, this.frame] = [scene, frame];
+    this.axis = (["BT", "TB"].includes(scene.direction) ? 1 : 0);
+    this.sign = (["BT", "RL"].includes(scene.direction) ? -1 : 1);
+    box = scene.boxes.at(frame);
+    this.whole = this.extent([box.x, box.y], [(box.x + box.width), (box.y + box.height)]);
+    this.outer = (() => { const out = new Set(); for (const [number, other] of py_enumerate(scene.boxes)) if (((other.parent < 0) && (number !== frame))) { out.add(number); } return out; })();
+    this.moves = new Map();
+    this.cuts = new Map();
+  }
+  along(point) {
+    return (this.sign * point.at(this.axis));
+  }
+  extent(...points) {
+    let across, along;
+    [across, along] = [(() => { const out = []; for (const point of points) { out.push(point.at((1 - this.axis))); } return out; })(), (() => { const out = []; for (const point of points) { out.push(this.along(point)); } return out; })()];
+    return new Extent(py_min(across), py_max(across), py_min(along), py_max(along));
+  }
+  box_extent(box) {
+    return this.extent([box.x, box.y], [(box.x + box.width), (box.y + box.height)]);
+  }
+  text_extent(text) {
+    let left;
+    left = (text.x - new Map([["start", 0], ["middle", Math.floor(text.width / 2)], ["end", text.width]]).get(text.anchor));
+    return this.extent([left, (text.y - text.size)], [(left + text.width), (text.y + 2)]);
+  }
+  is_outer_route(route) {
+    return ((route.frame < 0) && (() => { for (const end of [route.source, route.target]) { if (!((end === this.frame) || this.outer.has(end))) return false; } return true; })());
+  }
+  outer_extents() {
+    yield* (() => { const out = []; for (const number of this.outer) { out.push(this.box_extent(this.scene.boxes.at(number))); } return out; })();
+    yield* (() => { const out = []; for (const route of this.scene.routes) if (this.is_outer_route(route)) { out.push(this.extent(...route.points)); } return out; })();
+    yield* (() => { const out = []; for (const text of this.scene.texts) if ((text.box < 0)) { out.push(this.text_extent(text)); } return out; })();
+  }
+  is_simple() {
+    let joined;
+    joined = (() => { for (const route of this.scene.routes) if (this.is_outer_route(route)) { if (![route.source, route.target].includes(this.frame)) return false; } return true; })();
+    return (joined && (() => { for (const extent of this.outer_extents()) { if (!((extent.end <= this.whole.start) || (extent.start >= this.whole.end))) return false; } return true; })());
+  }
+  inner_extents() {
+    let scene, skipped, text, route, first, last, inside;
+    [scene, skipped] = [this.scene, new Set([...this.outer, this.frame])];
+    yield* (() => { const out = []; for (const [number, box] of py_enumerate(scene.boxes)) if (!skipped.has(number)) { out.push(this.box_extent(box)); } return out; })();
+    yield* (() => { const out = []; for (const stub of scene.stubs) if (!skipped.has(stub.box)) { out.push(this.box_extent(stub)); } return out; })();
+    for (text of scene.texts) {
+      if (((text.box >= 0) && !this.outer.has(text.box) && !(text.inside && (text.box === this.frame)))) {
+        yield this.text_extent(text);
+      }
+    }
+    for (route of scene.routes) {
+      if (!this.is_outer_route(route)) {
+        [first, last] = this.port_ends(route);
+        inside = route.points.slice(first, (route.points.length - last));
+        yield* (() => { const out = []; for (const pair of py_zip(inside, py_or(inside.slice(1), () => inside))) { out.push(this.extent(...pair)); } return out; })();
+      }
+    }
+  }
+  port_ends(route) {
+    return [((route.frame === this.frame) && (route.source < 0)), ((route.frame === this.frame) && (route.target < 0))];
+  }
+  closed_scene() {
+    let inner, start, end, after, before, number, behind, port, place_;
+    inner = [...this.inner_extents()];
+    if (!inner.length) {
+      return this.scene;
+    }
+    [start, end] = [py_min((() => { const out = []; for (const extent of inner) { out.push(extent.start); } return out; })()), py_max((() => { const out = []; for (const extent of inner) { out.push(extent.end); } return out; })())];
+    after = Math.max(0, ((start - PORT_GAP_PX) - this.whole.start));
+    before = Math.max(0, ((this.whole.end - end) - PORT_GAP_PX));
+    for (number of this.outer) {
+      behind = (this.box_extent(this.scene.boxes.at(number)).start >= this.whole.end);
+      this.moves.set(number, (behind ? -before : after));
+    }
+    for ([number, port] of py_enumerate(this.scene.ports)) {
+      if ((port.box === this.frame)) {
+        place_ = this.along([port.x, port.y]);
+        this.cuts.set(number, (place_ + (((2 * place_) < (this.whole.start + this.whole.end)) ? after : -before)));
+      }
+    }
+    for (number of py_sorted(this.outer)) {
+      if ((this.moves.get(number) <= 0)) {
+        this.move_output(number, inner);
+      }
+    }
+    return this.cropped_scene(this.moved_scene());
+  }
+  move_output(number, inner) {
+    let scene, lines, line, port, at_port, leading, path, aside, box, moving, others, room;
+    scene = this.scene;
+    lines = (() => { const out = []; for (const route of scene.routes) if ([route.source, route.target].includes(number)) { out.push(route); } return out; })();
+    if (((lines.length !== 1) || (lines[0].target !== number) || (lines[0].source_port < 0))) {
+      return;
+    }
+    [line, port] = [lines[0], lines[0].source_port];
+    at_port = (() => { const out = []; for (const route of scene.routes) if ([route.source_port, route.target_port].includes(port)) { out.push(route); } return out; })();
+    leading = (() => { const out = []; for (const route of at_port) if (this.port_ends(route)[1]) { out.push(route); } return out; })();
+    if (((at_port.length !== 2) || (leading.length !== 1))) {
+      return;
+    }
+    path = [...leading[0].points.slice(-2), ...line.points];
+    if (((line.points.length !== 2) || ((() => { const out = new Set(); for (const point of path) { out.add(point.at((1 - this.axis))); } return out; })().size > 1))) {
+      return;
+    }
+    aside = path[0].at((1 - this.axis));
+    box = this.box_extent(scene.boxes.at(number));
+    moving = [box, ...(() => { const out = []; for (const stub of scene.stubs) if ((stub.box === number)) { out.push(this.box_extent(stub)); } return out; })()];
+    py_extend(moving, (() => { const out = []; for (const text of scene.texts) if (((text.box < 0) && (text.role === "edge"))) for (const extent of [this.text_extent(text)]) if (((((extent.left - LABEL_REACH_PX) <= aside) && (aside <= (extent.right + LABEL_REACH_PX))) && (extent.end <= box.start))) { out.push(extent); } return out; })());
+    others = (() => { const out = []; for (const other of this.outer) if ((other !== number)) { out.push(this.box_extent(scene.boxes.at(other))); } return out; })();
+    room = _free_room(moving, [...inner, ...others], ((box.start - this.along(path[0])) - BOX_GAP_PX));
+    if ((room > -this.moves.get(number))) {
+      this.moves.set(number, -room);
+      this.cuts.set(port, Math.max((this.along(path[0]) + PORT_GAP_PX), (this.along(line.points[0]) - room)));
+    }
+  }
+  shifted(point, move) {
+    return (this.axis ? [point[0], (point[1] + (this.sign * move))] : [(point[0] + (this.sign * move)), point[1]]);
+  }
+  placed(point, place_) {
+    return this.shifted(point, (place_ - this.along(point)));
+  }
+  moved_scene() {
+    let scene, texts, text, move, x, y, boxes, number, box, stubs, stub, ports, port;
+    scene = this.scene;
+    texts = [];
+    for (text of scene.texts) {
+      move = ((text.box >= 0) ? py_get(this.moves, text.box, 0) : this.label_move(text));
+      [x, y] = this.shifted([text.x, text.y], move);
+      texts.push(py_replace(text, {x: x, y: y}));
+    }
+    boxes = [];
+    for ([number, box] of py_enumerate(scene.boxes)) {
+      [x, y] = this.shifted([box.x, box.y], py_get(this.moves, number, 0));
+      boxes.push(py_replace(box, {x: x, y: y}));
+    }
+    stubs = [];
+    for (stub of scene.stubs) {
+      move = py_get(this.moves, stub.box, 0);
+      [x, y] = this.shifted([stub.x, stub.y], move);
+      stubs.push(py_replace(stub, {x: x, y: y, points: [...(() => { const out = []; for (const point of stub.points) { out.push(this.shifted(point, move)); } return out; })()]}));
+    }
+    ports = [];
+    for ([number, port] of py_enumerate(scene.ports)) {
+      [x, y] = (this.cuts.has(number) ? this.placed([port.x, port.y], this.cuts.get(number)) : [port.x, port.y]);
+      ports.push(py_replace(port, {x: x, y: y}));
+    }
+    return py_replace(scene, {boxes: [...boxes], routes: [...py_map(this.moved_route, scene.routes)], ports: [...ports], stubs: [...stubs], texts: [...texts]});
+  }
+  label_move(text) {
+    let extent, middle, behind, near;
+    extent = this.text_extent(text);
+    middle = Math.floor((extent.left + extent.right) / 2);
+    behind = (extent.start >= this.whole.end);
+    near = (() => { const out = []; for (const number of py_sorted(this.outer)) for (const box of [this.box_extent(this.scene.boxes.at(number))]) if (((box.start >= this.whole.end) === behind)) { out.push([Math.max(0, (box.left - middle), (middle - box.right)), number]); } return out; })();
+    return (near.length ? this.moves.get(py_min(near)[1]) : 0);
+  }
+  moved_route(route) {
+    let points, move, at, port, parting, first, last, ends;
+    points = [...route.points];
+    if (this.is_outer_route(route)) {
+      move = this.moves.get(((route.source === this.frame) ? route.target : route.source));
+      points = (() => { const out = []; for (const point of points) { out.push(this.shifted(point, move)); } return out; })();
+      [at, port] = ((route.source === this.frame) ? [0, route.source_port] : [-1, route.target_port]);
+      if (this.cuts.has(port)) {
+        points[at] = this.placed(points.at(at), this.cuts.get(port));
+      }
+      parting = py_and(route.parting, () => this.shifted(route.parting, move));
+      return py_replace(route, {points: [...points], parting: parting});
+    }
+    [first, last] = this.port_ends(route);
+    for ([at, port, ends] of [[0, route.source_port, first], [-1, route.target_port, last]]) {
+      if ((ends && this.cuts.has(port))) {
+        points[at] = this.placed(points.at(at), this.cuts.get(port));
+      }
+    }
+    return py_replace(route, {points: [...points]});
+  }
+  cropped_scene(scene) {
+    let corners, number, box, stub, route, half, text, left, x, y, wide, tall;
+    corners = [];
+    for ([number, box] of py_enumerate(scene.boxes)) {
+      if ((number !== this.frame)) {
+        py_extend(corners, [[box.x, box.y], [(box.x + box.width), (box.y + box.height)]]);
+      }
+    }
+    for (stub of scene.stubs) {
+      py_extend(corners, [[stub.x, stub.y], [(stub.x + stub.width), (stub.y + stub.height)], ...stub.points]);
+    }
+    for (route of scene.routes) {
+      half = (1 + Math.floor(route.thickness / 20));
+      py_extend(corners, (() => { const out = []; for (const [x, y] of route.points) for (const point of [[(x - half), (y - half)], [(x + half), (y + half)]]) { out.push(point); } return out; })());
+    }
+    for (text of scene.texts) {
+      if (!(text.inside && (text.box === this.frame))) {
+        left = (text.x - new Map([["start", 0], ["middle", Math.floor(text.width / 2)], ["end", text.width]]).get(text.anchor));
+        py_extend(corners, [[left, (text.y - text.size)], [(left + text.width), (text.y + 2)]]);
+      }
+    }
+    [x, y] = [py_min((() => { const out = []; for (const corner of corners) { out.push(corner[0]); } return out; })()), py_min((() => { const out = []; for (const corner of corners) { out.push(corner[1]); } return out; })())];
+    [wide, tall] = [(py_max((() => { const out = []; for (const corner of corners) { out.push(corner[0]); } return out; })()) - x), (py_max((() => { const out = []; for (const corner of corners) { out.push(corner[1]); } return out; })()) - y)];
+    return py_replace(scene, {width: wide, height: tall, boxes: [...(() => { const out = []; for (const box of scene.boxes) { out.push(py_replace(box, {x: (box.x - x), y: (box.y - y)})); } return out; })()], routes: [...(() => { const out = []; for (const route of scene.routes) { out.push(py_replace(route, {points: [...(() => { const out = []; for (const [left, top] of route.points) { out.push([(left - x), (top - y)]); } return out; })()], parting: py_and(route.parting, () => [(route.parting[0] - x), (route.parting[1] - y)])})); } return out; })()], ports: [...(() => { const out = []; for (const port of scene.ports) { out.push(py_replace(port, {x: (port.x - x), y: (port.y - y)})); } return out; })()], stubs: [...(() => { const out = []; for (const stub of scene.stubs) { out.push(py_replace(stub, {x: (stub.x - x), y: (stub.y - y), points: [...(() => { const out = []; for (const [left, top] of stub.points) { out.push([(left - x), (top - y)]); } return out; })()]})); } return out; })()], texts: [...(() => { const out = []; for (const text of scene.texts) { out.push(py_replace(text, {x: (text.x - x), y: (text.y - y)})); } return out; })()]});
+  }
+}
+
 // render.lines
 const SIGN_DASHES = new Map([["−", [6, 3]], ["→", [1, 3]]]);
 const SIGN_WIDTHS = new Map([["+", 2.5], ["−", 2], ["~", 1], ["→", 2]]);
@@ -4798,7 +5038,7 @@ function draw_closed_box(box, fill, theme) {
     shapes.push(new Hatch((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius - 0.5), theme.stroke));
   }
   if ((box.kind === "call")) {
-    shapes.push(_inner_ring(x, y, width, height, radius, fill));
+    shapes.push(new Rectangle((x + 2.5), (y + 2.5), (width - 5), (height - 5), (radius - 2.5), undefined, new Pen(fill.stroke)));
   }
   py_extend(shapes, sign_outline(x, y, width, height, radius, fill));
   if (box.openable) {
@@ -4815,9 +5055,6 @@ function _draw_back_sheets(box, radius, ground, pen) {
 }
 function _inset_rect(x, y, width, height, radius, fill, pen) {
   return new Rectangle((x + 0.5), (y + 0.5), (width - 1), (height - 1), (radius - 0.5), fill, pen);
-}
-function _inner_ring(x, y, width, height, radius, fill) {
-  return new Rectangle((x + 2.5), (y + 2.5), (width - 5), (height - 5), (radius - 2.5), undefined, new Pen(fill.stroke));
 }
 function _folded_sheet(x, y, width, height, ground, stroke) {
   let left, top, right, bottom, pen, corners, lines, ear;
@@ -5210,6 +5447,7 @@ const TITLE_LINE_PX = 32;
 const TITLE_GAP_PX = 14;
 const MAX_TITLE_LINE_PX = 560;
 const SCREEN_RATIO = [12, 7];
+const SCREEN_SCENE_PX = [1392, 744];
 const MAX_LEGEND_PERCENT = 115;
 const MIN_LEGEND_LINE_PX = 320;
 class SheetLayout {
@@ -5224,6 +5462,9 @@ class SheetLayout {
 function _lay_out_sheet(scene, blocks, caption, margin = PAGE_MARGIN, line = 0) {
   let title, screen, longest, limit, legend, top, deep, wide, corner, at;
   title = _title_size(caption);
+  if (line) {
+    title = [Math.min(title[0], line), title[1]];
+  }
   screen = Math.floor((SCREEN_RATIO[0] * scene.height) / SCREEN_RATIO[1]);
   longest = Math.max(Math.floor(scene.height / 2), Math.min(Math.floor((MAX_LEGEND_PERCENT * scene.width) / 100), screen));
   limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest));
@@ -5276,11 +5517,14 @@ const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
   let chosen, whole, texts, words, page, parts;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (caption.select.includes(box.address)) { out.add(index); } return out; })();
-  whole = _whole_frame(scene, paint, chosen);
+  whole = whole_frame(scene, paint, chosen);
   if (((whole >= 0) && caption.title)) {
     texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === whole))) { out.push(text); } return out; })();
     words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !text.full.endsWith(COUNT_ENDINGS))) { out.push(text.full); } return out; })();
     caption = new Caption(caption.title, py_join(" · ", [...words, caption.facts]), caption.select);
+  }
+  if (((whole >= 0) && (line || (scene.height > SCREEN_SCENE_PX[1]) || (scene.width > SCREEN_SCENE_PX[0])))) {
+    scene = close_frame(scene, whole);
   }
   page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, paint) : []), caption, margin, line);
   parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, chosen, whole))];
@@ -5289,7 +5533,7 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   }
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
-function _whole_frame(scene, paint, chosen) {
+function whole_frame(scene, paint, chosen) {
   let outer, frames, box, fill, sources, targets, index, between;
   outer = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.push(index); } return out; })();
   frames = (() => { const out = []; for (const index of outer) if (scene.boxes.at(index).open) { out.push(index); } return out; })();

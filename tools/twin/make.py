@@ -22,7 +22,7 @@ from twin.statements import Statements  # noqa: E402
 TARGET = ROOT / "graphviz_tb" / "viewer" / "place.js"
 PYTHON = [TARGET.with_name(name) for name in ("keyed.js", "python.js")]
 WORDS = ("line_labels", "level")
-RENDER = ("compose", "boxes", "lines", "legend")
+RENDER = ("close_frame", "compose", "boxes", "lines", "legend")
 ARRANGE = ("wrap", "main_path")  # changed when a reader moves a box
 OTHERS = ("chart.axes", "color.cost", "color.measured", "limits", "search.language")
 NOT_READ = ("__init__", "advances")
