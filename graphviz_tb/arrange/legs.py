@@ -48,7 +48,8 @@ def find_legs(part: Component, data: Sequence[bool]) -> Legs | None:
     if len(part.spine) < 2 * MIN_TIES:
         return None
     path = [part.edges[part.spine[0]][0], *(part.edges[edge][1] for edge in part.spine)]
-    step = {node: number for number, node in enumerate(path)}
+    ports = part.first | part.last  # on ranks of their own
+    step = {node: number for number, node in enumerate(path) if node not in ports}
     skips = sorted(
         (step[source], -step[target], edge)
         for edge, (source, target) in enumerate(part.edges)
@@ -60,7 +61,6 @@ def find_legs(part: Component, data: Sequence[bool]) -> Legs | None:
     if len(nest) < MIN_TIES or 2 * len(nest) < len(skips):
         return None
     inner = (nest[-1][0] + 1 - nest[-1][1]) // 2  # the middle of what is between the innermost ends
-    ports = part.first | part.last
     falling = _falling_nodes(part, path[:inner], set(path)) - ports
     ties = tuple(edge for _, _, edge in nest)
     mirrored = set()

@@ -84,3 +84,10 @@ def test_a_frame_on_the_first_leg_is_mirrored() -> None:
     assert turned.ports[0].others == ((99, False),)
     assert not backward_wires(turned)
     assert replace(mirror_skeleton(turned), falling=()) == usual
+
+
+def test_a_skip_from_a_port_is_no_tie() -> None:
+    bridges = (Bridge(0, 99, True, 1, 0, 0, True), Bridge(8, 99, True, 1, 0, 0, True))
+    skeleton = arrange(_level(9, [(1, 7), (2, 6), (3, 5)], bridges))
+    ties = {skeleton.wires[wire].chain for wire in range(first_tie(skeleton), len(skeleton.wires))}
+    assert ties == {(1, 7), (2, 6), (3, 5)}
