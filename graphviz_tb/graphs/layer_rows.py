@@ -39,19 +39,37 @@ def layer_rows(hierarchy: Hierarchy) -> list[int]:
     return sorted(found)
 
 
+def scopes_of_shared_weights(hierarchy: Hierarchy) -> set[int]:
+    """Return the innermost scopes around the ops that share a parameter: one layer, called several times."""
+    rows = {
+        int(hierarchy.row_of_node[user])
+        for _, users in _users_of_parameters(hierarchy)
+        if len(users) > 1
+        for user in users
+    }
+    return {_scope_around_weights(hierarchy, row, []) for row in rows}
+
+
 def _parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
     """Return the parameters of each op of the main graph, by row; each parameter at its first user, preferably one that
     feeds gradients."""
-    graph, meaning, rows = hierarchy.graph, hierarchy.graph.meaning, hierarchy.row_of_node
-    forward = meaning.flow().forward
-    ours = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.function < 0) & (graph.mark == 0) & (rows >= 0)
+    forward = hierarchy.graph.meaning.flow().forward
     found: dict[int, list[Variable]] = {}
-    for variable in meaning.variables():
-        users = [user for user in variable.users if variable.use == VariableUse.PARAMETER and ours[user]]
-        if users:
-            first = next((user for user in users if forward[user]), users[0])
-            found.setdefault(int(rows[first]), []).append(variable)
+    for variable, users in _users_of_parameters(hierarchy):
+        first = next((user for user in users if forward[user]), users[0])
+        found.setdefault(int(hierarchy.row_of_node[first]), []).append(variable)
     return found
+
+
+def _users_of_parameters(hierarchy: Hierarchy) -> Iterator[tuple[Variable, list[int]]]:
+    """Yield each parameter of the main graph with the ops that use it, at least one."""
+    graph, meaning = hierarchy.graph, hierarchy.graph.meaning
+    computing = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.function < 0) & (graph.mark == 0)
+    computing &= hierarchy.row_of_node >= 0
+    for variable in meaning.variables():
+        users = [user for user in variable.users if variable.use == VariableUse.PARAMETER and computing[user]]
+        if users:
+            yield variable, users
 
 
 def _scope_around_weights(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:

@@ -69,3 +69,33 @@ def test_a_layer_is_no_feeder_of_the_block_that_alone_uses_it() -> None:
     hierarchy = load(graph).hierarchy
     row = {name: number for number, name in enumerate(hierarchy.name)}
     assert hierarchy.name[hierarchy.parent[row["model/embed"]]] == "model"
+
+
+def test_a_second_call_of_a_layer_is_a_box_as_the_first_is() -> None:
+    """The table of an encoder's embedding is read again for its decoder: each call is a layer of the network."""
+    graph = GraphDef()
+    table = graph.node.add(name="model/embed/table", op="VarHandleOp")
+    table.attr["dtype"].type = 1
+    for size in (100, 8):
+        table.attr["shape"].shape.dim.add(size=size)
+    top: dict[str, str] = {}
+    for side, call in (("encoder", "embed"), ("decoder", "embed_1")):
+        graph.node.add(name=f"{side}_ids", op="Placeholder")
+        lookup = graph.node.add(
+            name=f"model/{call}/lookup", op="ResourceGather", input=["model/embed/table", f"{side}_ids"]
+        )
+        lookup.attr["dtype"].type = 1
+        top[side] = lookup.name
+    for side in ("encoder", "decoder"):
+        for layer in range(12):
+            name = f"model/{side}_{layer}"
+            for step, op in enumerate(("Elu", "Tanh", "Softplus", "Erf")):
+                graph.node.add(name=f"{name}/{step}", op=op, input=[top[side]])
+                top[side] = f"{name}/{step}"
+            if side == "decoder":
+                graph.node.add(name=f"{name}/cross", op="Mul", input=[top[side], top["encoder"]])
+                top[side] = f"{name}/cross"
+    hierarchy = load(graph).hierarchy
+    row = {name: number for number, name in enumerate(hierarchy.name)}
+    for call in ("embed", "embed_1"):
+        assert hierarchy.name[hierarchy.parent[row[f"model/{call}"]]] == "model"

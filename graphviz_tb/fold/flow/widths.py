@@ -14,7 +14,7 @@ import numpy as np
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes
 from graphviz_tb.fold.flow.names import name_form
-from graphviz_tb.graphs.layer_rows import layer_rows
+from graphviz_tb.graphs.layer_rows import layer_rows, scopes_of_shared_weights
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph
@@ -202,7 +202,9 @@ class ChannelWidths:
 
     @cached_property
     def named_layers(self) -> frozenset[int]:
-        return frozenset(row for row in self._layers if self.hierarchy.kind[row] != OP_ROW)
+        """Layers that are scopes, and further calls of them with the same weights."""
+        layers = self._layers | scopes_of_shared_weights(self.hierarchy)
+        return frozenset(row for row in layers if self.hierarchy.kind[row] != OP_ROW)
 
     def holds_layer(self, boxes: Iterable[FlowBox]) -> bool:
         """Return whether one of some boxes is a layer; False in a graph of ops, where a layer may be several boxes."""
