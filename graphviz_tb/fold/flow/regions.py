@@ -78,7 +78,7 @@ def _reading_cost(boxes: Sequence[FlowBox]) -> int:
 
 
 def _dissolve_groups(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBox]:
-    """Open unnamed groups that hold much of a level, are nearly alone, or are on a level without stacks, up to `limit`
+    """Open unnamed groups of two, that hold much of a level, are nearly alone, or on a level without stacks, to `limit`
     boxes."""
     unnamed = (GroupOrigin.REGION, GroupOrigin.BRANCH, GroupOrigin.SEGMENT)
     plain = not any(box.is_repetition for box in boxes)
@@ -93,6 +93,7 @@ def _dissolve_groups(boxes: list[FlowBox], limit: int, total: int) -> list[FlowB
                 plain
                 or box.ops > LARGE_GROUP_SHARE * total
                 or (len(boxes) < NEARLY_ALONE_BOXES and box.how != GroupOrigin.SEGMENT)
+                or len(box.members) == 2  # which hides one box at most
             )
         ]
         if not candidates:
