@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from graphviz_tb import load
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.proto import GraphDef
+
+EXPORTED = Path(__file__).parents[2] / "fixtures" / "exported"
 
 
 def decoder(layers: int) -> Hierarchy:
@@ -103,21 +107,7 @@ def test_a_second_call_of_a_layer_is_a_box_as_the_first_is() -> None:
 
 def test_a_sum_of_two_embeddings_is_in_sight() -> None:
     """A group of two boxes hides one at most: the sum of tokens and positions is no part of either table."""
-    graph = GraphDef(node=[{"name": "ids", "op": "Placeholder"}, {"name": "model/positions", "op": "Range"}])
-    for call, source in (("tokens", "ids"), ("places", "model/positions")):
-        table = graph.node.add(name=f"model/{call}/table", op="VarHandleOp")
-        table.attr["dtype"].type = 1
-        for size in (100, 8):
-            table.attr["shape"].shape.dim.add(size=size)
-        lookup = graph.node.add(name=f"model/{call}/lookup", op="ResourceGather", input=[table.name, source])
-        lookup.attr["dtype"].type = 1
-    graph.node.add(name="model/add", op="AddV2", input=["model/tokens/lookup", "model/places/lookup"])
-    top = "model/add"
-    for layer in range(6):
-        for step, op in enumerate(("Elu", "Tanh", "Softplus", "Erf")):
-            graph.node.add(name=f"model/layer_{layer}/{step}", op=op, input=[top])
-            top = f"model/layer_{layer}/{step}"
-    hierarchy = load(graph).hierarchy
+    hierarchy = load(EXPORTED / "gpt.pt2").hierarchy
     row = {name: number for number, name in enumerate(hierarchy.name)}
-    for name in ("model/tokens", "model/places", "model/add"):
-        assert hierarchy.name[hierarchy.parent[row[name]]] == "model"
+    for name in ("GPT/Embedding[wte]", "GPT/Embedding[wpe]", "GPT/add"):
+        assert hierarchy.name[hierarchy.parent[row[name]]] == "GPT"
