@@ -140,7 +140,9 @@ class PyTorchSteps(TensorFlowSteps):
 
     def _recurrent_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
         # The list of weights, then: has biases, layers, dropout, training, both ways.
-        weights = next(slot for slot, source in slots.items() if slot and self._is_list_of_weights(source))
+        weights = next((slot for slot, source in slots.items() if slot and self._is_list_of_weights(source)), -1)
+        if weights < 0:
+            return UNKNOWN_STEP
         layers = self._numbers(slots[weights + 2])[0]
         both = self._label(slots[weights + 5]) in TRUE_WORDS
         ways = 2 if both else 1

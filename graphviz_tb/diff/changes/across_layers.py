@@ -484,9 +484,15 @@ def _former_lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, 
     # What the rewired ops took on the side where the weights were shared.
     taken = [wire.source(not which) for wire in change.links]
     for node in [_variable_read_by(other.side, index[name]) for name in taken if name in index]:
-        if exists((m.to_b if which else m.to_a)[node]) and graph.op_types[graph.op[node]] in WEIGHT_OPS:
+        if exists((m.to_b if which else m.to_a)[node]) and _gives_weights(other, node):
             names.append(other.name(other.layer_of_node(node)))
     return names
+
+
+def _gives_weights(layers: Layers, node: int) -> bool:
+    """Return whether a node is one of weights, and not a plain number."""
+    op = layers.side.op_type(node)
+    return op in WEIGHT_OPS and (op not in CONSTANT_OPS or node in layers.weights)
 
 
 def _variable_read_by(side: GraphColumns, node: int) -> int:

@@ -73,6 +73,11 @@ class Layers:
         return self.side.graph.meaning.model()
 
     @cached_property
+    def weights(self) -> frozenset[int]:
+        """Return the nodes that give weights: variables, and constants that freezing made of them, no plain numbers."""
+        return frozenset(variable.node for variable in self.side.graph.meaning.variables())
+
+    @cached_property
     def stores_results(self) -> Bools:
         """Return the nodes that write results of the model to variables, and the nodes on the way there."""
         graph = self.side.graph
