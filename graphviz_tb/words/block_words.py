@@ -27,7 +27,7 @@ class Block:
     `before` are for each step the nearest steps before it in the group, activations and norms left out; `joins` the
     ways into the last op that joins tensors along an axis, each as the nearest steps before it; `multiplies` are the
     nearest steps before both inputs of each product of two tensors; `averages` is true where a mean is taken. `split`
-    are heads that reshapes make, with the size of each.
+    are the heads that reshapes make in attention, with the size of each.
     """
 
     steps: tuple[LayerStep, ...]

@@ -221,7 +221,12 @@ class TensorFlowSteps:
         return node
 
     def op_of(self, node: int) -> str:
-        return str(self.graph.op_types[self.graph.op[node]])
+        return self.graph.op_types[self._type_column[node]]
+
+    @cached_property
+    def _type_column(self) -> memoryview:
+        """The number of the type of each node, as a view too."""
+        return memoryview(self.graph.op)  # type: ignore[arg-type,unused-ignore]
 
     def formula_step(self, formula: str, node: int) -> LayerStep | None:
         """Return the step of an op of another framework that is called `formula` here: a part of an activation or of a

@@ -30,7 +30,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.words.block_words import Block, block_words, fits, short_word
+from graphviz_tb.words.block_words import Block, attends, block_words, fits, short_word
 from graphviz_tb.words.layer_steps import WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
 
 MOST_NODES = 150  # of a group: a larger one is no layer, and says its parameters
@@ -415,7 +415,8 @@ class PaperWords:
             elif op in MULTIPLY_OPS and len(inner := self.steps.tensors_into(node)) == 2:
                 fed = (near.get(place.get(source, -1), frozenset()) for source, _ in inner)
                 multiplies.append(frozenset(fed))
-        return Block(tuple(steps), before, joins, self._split_heads(nodes), tuple(multiplies), averages)
+        split = self._split_heads(nodes) if attends(steps) else ()  # norms reshape, too
+        return Block(tuple(steps), before, joins, split, tuple(multiplies), averages)
 
     def _split_heads(self, nodes: Ints) -> tuple[tuple[int, int], ...]:
         """Return the last two axes of each reshape to four axes, each pair once."""

@@ -16,7 +16,7 @@ from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.graphs.layer_rows import layer_rows, scopes_of_shared_weights
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes
-from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer, LayerConfig
@@ -177,9 +177,8 @@ class ChannelWidths:
             if box.op:
                 if box.row in value:
                     found.add(value[box.row])
-            elif box.row >= 0:
-                start, stop = bisect_left(rows, box.row), bisect_left(rows, int(self.hierarchy.end[box.row]))
-                found.update(map(value.__getitem__, rows[start:stop]))
+            else:
+                found.update(value[rows[place]] for place in self._places_in_box(box, rows))
         return frozenset(found)
 
     @cached_property
@@ -214,17 +213,25 @@ class ChannelWidths:
 
     def only_halves(self, boxes: Sequence[FlowBox]) -> bool:
         """Return whether boxes have two convolutions at least and each of them takes steps of more than one."""
-        given = sum(int((self._columns[0][nodes] > 0).sum()) for nodes in self._nodes(boxes))
+        rows, _ = self._rows_with_values[0] if self._hierarchy is not None else ([], {})
+        given = sum(len(self._places_in_box(box, rows)) for box in walk_boxes(list(boxes))) if rows else 0
         return given > 1 and given == sum(1 for _ in self._halving_nodes(boxes))
 
     def _halving_nodes(self, boxes: Iterable[FlowBox]) -> Iterator[int]:
         """Yield the nodes in boxes that take steps of more than one."""
-        for nodes in self._nodes(boxes):
-            for node in nodes[self._steps[nodes]].tolist():
+        rows, nodes = self._rows_with_steps if self._hierarchy is not None else ([], [])
+        for box in walk_boxes(list(boxes)) if rows else ():
+            for node in map(nodes.__getitem__, self._places_in_box(box, rows)):
                 if node not in self._halving:
                     self._halving[node] = self._takes_large_steps(node) or self._shrinks(node)
                 if self._halving[node]:
                     yield node
+
+    def _places_in_box(self, box: FlowBox, rows: list[int]) -> range:
+        """Return the places in ascending `rows` of those that are in the row of a box."""
+        if box.row < 0:
+            return range(0)
+        return range(bisect_left(rows, box.row), bisect_left(rows, int(self.hierarchy.end[box.row])))
 
     def _takes_large_steps(self, node: int) -> bool:
         definition, layer = self.hierarchy.graph.node_def(node), self._layer_of_node.get(node)
@@ -325,12 +332,16 @@ class ChannelWidths:
         ]
 
     @cached_property
-    def _steps(self) -> Bools:
+    def _rows_with_steps(self) -> tuple[list[int], list[int]]:
+        """Rows of nodes that may take steps of more than one, ascending, and these nodes."""
         stepping = self.hierarchy.graph.nodes_of_types(
             lambda op: op in CONVOLUTION_OPS or op.endswith("Pool") or STRIDE_INPUT in input_names(op).values()
         )
         stepping[list(self._layer_of_node)] = True
-        return stepping
+        nodes = np.flatnonzero(stepping & (self.hierarchy.row_of_node >= 0))
+        rows = self.hierarchy.row_of_node[nodes]
+        along = np.argsort(rows, kind="stable")
+        return rows[along].tolist(), nodes[along].tolist()
 
     def _nodes(self, boxes: Iterable[FlowBox]) -> Iterable[Ints]:
         for box in walk_boxes(list(boxes)) if self._hierarchy is not None else ():
