@@ -202,3 +202,30 @@ def test_the_mean_of_a_loss_is_no_pooling(turned: bool) -> None:
     assert not any("m/b/MatMul" in str(change.detail.get("wires", "")) for change in changes)
     words = [f"{change.detail.get('old')} {change.detail.get('new')}" for change in changes]
     assert any("Mean" in word and "StridedSlice" in word for word in words)
+
+
+def decayed(names: str, decays: bool) -> Any:
+    """Layers in a row with captured weights and their updates; a decay may read each weight and make it less."""
+    lines, before = ["x Placeholder", "rate Const"], "x"
+    for at, name in enumerate(names):  # handles have the numbers of their places
+        read = f"m/{name}/Read"
+        lines += [f"handle_{at} Placeholder", f"{read} ReadVariableOp handle_{at}",
+                  f"m/{name}/MatMul MatMul {before} {read}", f"gradients/{name} MatMul m/{name}/MatMul",
+                  f"opt/Apply_{name} ResourceApplyGradientDescent handle_{at} rate gradients/{name}"]  # fmt: skip
+        if decays:
+            lines += [f"opt/Read_{name} ReadVariableOp handle_{at}", f"opt/mul_{name} Mul opt/Read_{name} rate",
+                      f"opt/Sub_{name} AssignSubVariableOp handle_{at} opt/mul_{name}"]  # fmt: skip
+        before = f"m/{name}/MatMul"
+    made = graph(*lines, f"m/out/Softmax Softmax {before}")
+    for node in made.node:
+        if node.name.startswith("handle"):
+            node.attr["dtype"].type = 20
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_layer_is_no_decay_of_weights(turned: bool) -> None:
+    pair = decayed("abcd", True), decayed("abecd", False)
+    changes = diff(*(pair[::-1] if turned else pair))
+    assert len(changes) == 2
+    assert {change.name: change.kind for change in changes}["m/e"] == ("removed" if turned else "added")

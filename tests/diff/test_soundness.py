@@ -107,7 +107,8 @@ def sized(batch: int | None, *, width: int = 6, op: str = "Relu") -> Any:
     lines = ["x Placeholder", "m/first=0 Const", f"m/width={width} Const"]
     if batch is None:
         lines += ["m/axis=0 Const", "m/one=1 Const", "m/Shape Shape x",
-                  "m/Slice StridedSlice m/Shape m/axis m/one m/one", "m/Pack Pack m/Slice m/width", "m/zeros Fill m/Pack m/first"]  # fmt: skip
+                  "m/Slice StridedSlice m/Shape m/axis m/one m/one", "m/Pack Pack m/Slice m/width",
+                  "m/zeros Fill m/Pack m/first"]  # fmt: skip
     else:
         lines += ["m/Pack Const", "m/zeros Const"]
     made = graph(*lines, "m/Reshape Reshape x m/Pack", f"m/act {op} m/Reshape", "m/sum AddV2 m/act m/zeros")

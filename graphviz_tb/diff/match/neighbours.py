@@ -29,7 +29,7 @@ from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Bools, Ints, Longs, exists
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import without_digits
-from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
 
 class FreePlaces:
@@ -175,11 +175,14 @@ def _match_one_step(beside: FreePlacePairs) -> list[tuple[int, int]]:
 
 def _in_one_part(m: Matching, old: Longs, new: Longs) -> Bools:
     """Return whether nodes are of one part of the program or in one scope: the mean of a loss is no pooling, and the
-    read of an optimizer none of a layer. What is neither loss nor update is one part."""
+    read of an optimizer, or of a decay of weights, none of a layer. Model, copy, gradients and input are one part."""
     parts = m.a.graph.meaning.part()[old], m.b.graph.meaning.part()[new]
     fits = np.ones(len(old), bool)
     for part in (Part.LOSS, Part.UPDATE):
         fits &= (parts[0] == part) == (parts[1] == part)
+    # Of variables their uses decide, when all else is matched.
+    variables = m.a.graph.nodes_of_types(VARIABLE_OPS.__contains__)[old]
+    fits &= variables | ((parts[0] == Part.BOOKKEEPING) == (parts[1] == Part.BOOKKEEPING))
     return fits | m.parents_match(old.astype(np.int32), new.astype(np.int32))
 
 
