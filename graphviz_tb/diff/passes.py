@@ -30,6 +30,13 @@ RULES = (
         ("test_averages", "test_a_removed_layer_is_whole_beside_new_averages", (False,)),
     ),
     Rule(
+        "one part",
+        ("match.neighbours", "_in_one_part"),
+        "matches neighbours of one part of a program only",
+        "both are in the loss, in the update, or in neither; or in one scope",
+        ("test_edits_apart", "test_the_mean_of_a_loss_is_no_pooling", (False,)),
+    ),
+    Rule(
         "layer",
         ("changes.edits", "pairs_by_layer"),
         "merges what changed in one layer",

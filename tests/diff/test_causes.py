@@ -271,6 +271,9 @@ def test_a_fixed_batch() -> None:
         for node in made.node[:2]:
             for dim in (size, 28):
                 node.attr["shape"].shape.dim.add(size=dim)
+    tensor = new.node[3].attr["value"].tensor
+    tensor.tensor_shape.dim.add(size=2)
+    tensor.int_val.append(28)
     (change,) = diff(old, new)
     assert (change.severity, change.place_count) == ("signature", 2)
     assert [change.detail[word] for word in ("key", "old", "new")] == ["batch size", "?", "16"]

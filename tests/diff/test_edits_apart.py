@@ -177,7 +177,8 @@ def test_a_schedule_is_no_consequence_of_a_new_layer_whose_update_takes_it(turne
 
 
 def trained(pooled: bool, square: bool) -> Any:
-    """x ─▶ a layer ─▶ its mean or its first row ─▶ a layer ─▶ one of two losses; and the gradients of both layers."""
+    """x ─▶ a layer ─▶ its mean or its first row ─▶ a layer ─▶ one of two losses; and the gradients of both layers. The
+    only mean of the graph, of the layer or of the loss, is printed."""
     pool = "m/Mean Mean m/a/MatMul" if pooled else "m/slice StridedSlice m/a/MatMul"
     loss = ["mse/sub Sub m/b/MatMul y", "mse/Square Square mse/sub", "mse/Mean Mean mse/Square"]
     other = ["cce/Log LogSoftmax m/b/MatMul", "cce/mul Mul cce/Log y", "cce/Sum Sum cce/mul"]
@@ -187,6 +188,7 @@ def trained(pooled: bool, square: bool) -> Any:
     lines += ["m/a/MatMul MatMul x w/Read", pool, f"m/b/MatMul MatMul {pool.split()[0]} v/Read"]
     lines += loss if square else other
     lines += [f"gradients/v MatMul {pool.split()[0]} {end}", "gradients/w MatMul x gradients/v", "rate Const"]
+    lines.append(f"watch/Print Print {'m/Mean' if pooled else end} x")
     lines += [f"update/{name} ResourceApplyGradientDescent {name} rate gradients/{name}" for name in "wv"]
     return graph(*lines)
 
@@ -195,5 +197,35 @@ def trained(pooled: bool, square: bool) -> Any:
 def test_the_mean_of_a_loss_is_no_pooling(turned: bool) -> None:
     pair = trained(True, False), trained(False, True)
     changes = diff(*(pair[::-1] if turned else pair))
-    said = sorted(sorted(map(str, (change.detail.get("old"), change.detail.get("new")))) for change in changes)
-    assert ["Mean", "StridedSlice"] in said
+    # Beside the same op, with the same label: only the part of the program tells both means apart.
+    assert "moved" not in changes.kinds
+    assert not any("m/b/MatMul" in str(change.detail.get("wires", "")) for change in changes)
+    words = [f"{change.detail.get('old')} {change.detail.get('new')}" for change in changes]
+    assert any("Mean" in word and "StridedSlice" in word for word in words)
+
+
+def decayed(names: str, decays: bool) -> Any:
+    """Layers in a row with captured weights and their updates; a decay may read each weight and make it less."""
+    lines, before = ["x Placeholder", "rate Const"], "x"
+    for at, name in enumerate(names):  # handles have the numbers of their places
+        read = f"m/{name}/Read"
+        lines += [f"handle_{at} Placeholder", f"{read} ReadVariableOp handle_{at}",
+                  f"m/{name}/MatMul MatMul {before} {read}", f"gradients/{name} MatMul m/{name}/MatMul",
+                  f"opt/Apply_{name} ResourceApplyGradientDescent handle_{at} rate gradients/{name}"]  # fmt: skip
+        if decays:
+            lines += [f"opt/Read_{name} ReadVariableOp handle_{at}", f"opt/mul_{name} Mul opt/Read_{name} rate",
+                      f"opt/Sub_{name} AssignSubVariableOp handle_{at} opt/mul_{name}"]  # fmt: skip
+        before = f"m/{name}/MatMul"
+    made = graph(*lines, f"m/out/Softmax Softmax {before}")
+    for node in made.node:
+        if node.name.startswith("handle"):
+            node.attr["dtype"].type = 20
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_layer_is_no_decay_of_weights(turned: bool) -> None:
+    pair = decayed("abcd", True), decayed("abecd", False)
+    changes = diff(*(pair[::-1] if turned else pair))
+    assert len(changes) == 2
+    assert {change.name: change.kind for change in changes}["m/e"] == ("removed" if turned else "added")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -105,16 +106,21 @@ def sized(batch: int | None, *, width: int = 6, op: str = "Relu") -> Any:
     """x ─▶ its shape, a list of sizes with the batch, a fill ─▶ a layer; of a known batch these are constants."""
     lines = ["x Placeholder", "m/first=0 Const", f"m/width={width} Const"]
     if batch is None:
-        lines += ["m/Shape Shape x", "m/Slice StridedSlice m/Shape m/first m/first m/first",
-                  "m/Pack Pack m/Slice m/width", "m/zeros Fill m/Pack m/first"]  # fmt: skip
+        lines += ["m/axis=0 Const", "m/one=1 Const", "m/Shape Shape x",
+                  "m/Slice StridedSlice m/Shape m/axis m/one m/one", "m/Pack Pack m/Slice m/width",
+                  "m/zeros Fill m/Pack m/first"]  # fmt: skip
     else:
         lines += ["m/Pack Const", "m/zeros Const"]
     made = graph(*lines, "m/Reshape Reshape x m/Pack", f"m/act {op} m/Reshape", "m/sum AddV2 m/act m/zeros")
     for size in (-1 if batch is None else batch, 12):
         made.node[0].attr["shape"].shape.dim.add(size=size)
     for node in made.node:
-        if node.op in ("StridedSlice", "Pack"):
+        if node.op in ("StridedSlice", "Pack", "Mul"):
             node.attr["T"].type = 3
+        if node.op == "StridedSlice":
+            node.attr["shrink_axis_mask"].i = 1
+        if node.name in ("m/axis", "m/one"):
+            node.attr["value"].tensor.tensor_shape.dim.add(size=1)
         if node.op == "Const" and batch and node.name in ("m/Pack", "m/zeros"):
             node.attr["value"].Clear()
             tensor = node.attr["value"].tensor
@@ -138,6 +144,76 @@ def test_what_a_known_batch_makes_constant_follows_from_it(turned: bool) -> None
     assert told(sized(None), sized(8, op="Elu")) == ["batch size 8", "op Elu"]
     # The list of sizes has another number too, and that is no consequence.
     assert told(sized(None), sized(8, width=3)) == ["batch size 8", "op Const", "width 3"]
+
+
+def counted(known: bool, factor: int = 12, fill: float = 0.0) -> Any:
+    """x ─▶ the number of its rows times 12 ─▶ a fill ─▶ added to it; of a known batch, 8, both are constants."""
+    lines = ["x Placeholder", "m/axis=0 Const", "m/one=1 Const", "m/factor=12 Const", "m/value=0 Const"]
+    lines += ["m/count Const", "m/fill Const"] if known else [
+        "m/Shape Shape x", "m/Slice StridedSlice m/Shape m/axis m/one m/one", "m/count Mul m/Slice m/factor",
+        "m/dims Pack m/Slice m/factor", "m/fill Fill m/dims m/value"]  # fmt: skip
+    made = graph(*lines, "m/range Range m/axis m/count m/one", "m/act Relu x", "m/sum AddV2 m/act m/fill")
+    for size in (8 if known else -1, 12):
+        made.node[0].attr["shape"].shape.dim.add(size=size)
+    for node in made.node:
+        tensor = node.attr["value"].tensor if node.op == "Const" else None
+        if node.op in ("StridedSlice", "Pack", "Mul", "Range"):
+            node.attr["T"].type = 3
+        if node.op == "StridedSlice":
+            node.attr["shrink_axis_mask"].i = 1
+        if node.name in ("m/axis", "m/one") and tensor is not None:
+            tensor.tensor_shape.dim.add(size=1)
+        if node.name in ("m/value", "m/fill") and tensor is not None:
+            tensor.Clear()
+            tensor.dtype = 1
+            tensor.float_val.append(fill if known else 0.0)
+            for size in (8, 12) if node.name == "m/fill" else ():
+                tensor.tensor_shape.dim.add(size=size)
+        if node.name == "m/count" and tensor is not None:
+            tensor.int_val[:] = [8 * factor]
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_multiple_of_the_batch_is_proven(turned: bool) -> None:
+    def told(old: Any, new: Any) -> list[str]:
+        result = diff(new, old).inverse() if turned else diff(old, new)
+        return sorted(f"{change.detail.get('key')} {change.detail.get('new')}" for change in result)
+
+    assert told(counted(False), counted(True)) == ["batch size 8"]
+    # 8·6 is a multiple of the batch too, and ones have the shape of zeros.
+    assert told(counted(False), counted(True, factor=6)) == ["batch size 8", "op Const"]
+    assert "op Const" in told(counted(False), counted(True, fill=1.0))
+
+
+def calling(known: bool, kinds: Sequence[int]) -> Any:
+    """x ─▶ a call of a function that takes it and arguments of some types."""
+    made = graph("x Placeholder", *(f"a_{number} Placeholder" for number in range(len(kinds))), "m/sum AddV2 m/call x")
+    made.node.add(name="m/call", op="PartitionedCall", input=["x", *(f"a_{number}" for number in range(len(kinds)))])
+    made.node[-1].attr["f"].func.name = "f"
+    body = made.library.function.add()
+    body.signature.name = "f"
+    for number, kind in enumerate((1, *kinds)):
+        body.signature.input_arg.add(name=f"p_{number}", type=kind)
+    body.signature.output_arg.add(name="y", type=1)
+    body.node_def.add(name="act", op="Relu", input=["p_0"])
+    body.ret["y"] = "act:activations:0"
+    for size in (8 if known else -1, 12):
+        made.node[0].attr["shape"].shape.dim.add(size=size)
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_known_batch_takes_only_sizes_from_a_function(turned: bool) -> None:
+    def follows(old: Any, new: Any) -> bool:
+        result = diff(new, old).inverse() if turned else diff(old, new)
+        (batch,) = [change for change in result if change.detail.get("key") == "batch size"]
+        return any(change.kind == "function-changed" for change in batch.consequences)
+
+    assert follows(calling(False, (3, 3)), calling(True, (3,)))
+    # A number is no size, and of a known batch a function takes no more than of an unknown one.
+    assert not follows(calling(False, (3, 1)), calling(True, (3,)))
+    assert not follows(calling(False, (3,)), calling(True, (3, 3)))
 
 
 def precise(half: bool, op: str = "Relu") -> Any:

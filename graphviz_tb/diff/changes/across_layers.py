@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, WHOLE_TYPES, Difference, computes_only_sizes
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, without_objects
@@ -18,7 +19,7 @@ from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.match.matching import Matching, common_subsequence
 from graphviz_tb.diff.traced import OWN_PARAMETER, SHARED_PARAMETER, traced_module
 from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
-from graphviz_tb.model.change_content import InputWire, LayerOrder, Rewiring, Setting, Sides
+from graphviz_tb.model.change_content import FunctionSignature, InputWire, LayerOrder, Rewiring, Setting, Sides
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import INPUT_ARG_OP
 from graphviz_tb.model.layers import is_module
@@ -159,6 +160,8 @@ def _is_state_beside(side: GraphColumns, change: Change, known: AbstractSet[int]
 
 WORKING_OUT_SIZES = SIZE_OPS | SIZE_ARITHMETIC_OPS | INDEX_OPS | FILL_OPS
 ARGUMENTS = FUNCTION_ARGUMENT_OPS | {INPUT_ARG_OP}
+FILLED_NUMBERS = {"ZerosLike": 0, "OnesLike": 1}
+SIZE_TYPES = frozenset({"int32", "int64", "variant"})  # of arguments: a size, or a list that a loop keeps them in
 KEEPING_OPS = ARGUMENTS | {"TensorListPushBack"}  # how a loop keeps values for its gradients
 BATCH_SIZE = "batch size"  # what another first number of a shape is called, where one of both is not known
 
@@ -210,29 +213,49 @@ class KnownBatch:
         least = (change.kind == "removed") == self.is_new or types <= ARGUMENTS
         return (
             (bool(types) and types <= KEEPING_OPS and least)
-            or change.kind == "signature-changed"
+            or (isinstance(change.content, FunctionSignature) and self._explains_signature(change.content))
             or self.explains(change)
         )
 
+    def _explains_signature(self, content: FunctionSignature) -> bool:
+        """Return whether the function of the known batch only has fewer arguments and results: sizes, or lists where a
+        loop keeps these."""
+        for sides in filter(None, (content.arguments, content.results)):
+            least, more = (sides.new, sides.old) if self.is_new else (sides.old, sides.new)
+            left = iter(more)
+            # In one order: what is between the arguments that both have is left out.
+            if not all(kind in left for kind in least) or not set(Counter(more) - Counter(least)) <= SIZE_TYPES:
+                return False
+        return content.returned is None
+
     def _is_worked_out(self, pair: tuple[int, int]) -> bool:
-        """Return whether one of two ops is a constant with the size in it, the other works out sizes or fills them."""
+        """Return whether one of two ops is a constant that the other one works out, or fills, for the batch."""
         sides = ((self.m.a, pair[0]), (self.m.b, pair[1]))
         (known, constant), (other, node) = sides[::-1] if self.is_new else sides
         definition = known.graph.node_def(constant)
         if definition is None or definition.op not in CONSTANT_OPS or other.op_type(node) not in WORKING_OUT_SIZES:
             return False
         tensor = definition.attr["value"].tensor
-        numbers = tensor_numbers(tensor) if tensor.dtype in WHOLE_TYPES else []
+        numbers = tensor_numbers(tensor)
         listed = numbers if isinstance(numbers, list) else [numbers]
-        listed = listed or [dim.size for dim in tensor.tensor_shape.dim]
-        stated = _stated_sizes(other, node)
-        if len(stated) == len(listed) and not all(map(self._is_same_size, stated, listed)):
+        out = other.tensors.inference.first_output(node)
+        if tensor.dtype in WHOLE_TYPES and out.value is not None:
+            return self._are_of_batch(other, out.value, listed)
+        # What fills a shape has one value everywhere.
+        filled = _filled_number(other, node)
+        if out.shape is None or filled is None or any(number != filled for number in listed):
             return False
-        return any(isinstance(number, int) and number and number % self.size == 0 for number in listed)
+        return self._are_of_batch(other, out.shape, [dim.size for dim in tensor.tensor_shape.dim])
 
-    def _is_same_size(self, worked_out: int | None, known: Any) -> bool:
-        if worked_out is None or worked_out == known or not isinstance(known, int):
-            return worked_out is None or worked_out == known
+    def _are_of_batch(self, other: GraphColumns, sizes: Sequence[int], listed: Sequence[Any]) -> bool:
+        """Return whether sizes, as inference follows them, are the listed numbers for the known batch."""
+        symbols = other.tensors.inference.symbols
+        known = [size if size > SYMBOL_LIMIT else symbols.evaluate(size, self.size) for size in sizes]
+        return len(known) == len(listed) and all(map(self._is_same_size, known, listed))
+
+    def _is_same_size(self, worked_out: int, known: Any) -> bool:
+        if worked_out == known or not isinstance(known, int):
+            return bool(worked_out == known)
         old, new = (worked_out, known) if self.is_new else (known, worked_out)
         # Or a multiple of a width, as several layers together have.
         return any(old * after == new * before and not old % before for before, after in self.widths)
@@ -250,24 +273,15 @@ class KnownBatch:
         return unknown in ("?", "-1") and known.isdecimal() and int(known) % self.size == 0 and int(known) > 0
 
 
-def _stated_sizes(side: GraphColumns, node: int) -> list[int | None]:
-    """Return the sizes that an op works out, None for those that are not known before it runs: of a shape its
-    dimensions, of a list of sizes the constants among them; [] for any other op."""
-    graph, edges = side.graph, side.in_edges(node)
-    sources = [(edge, int(graph.source[edge])) for edge in edges.tolist() if not graph.control[edge]]
-    if side.op_type(node) == "Shape" and len(sources) == 1:
-        ((edge, source),) = sources
-        return list(side.tensors.tensors_of_node(source)(graph.keys[graph.key[edge]]).shape or ())
-    if side.op_type(node) == "Pack":
-        return [_constant_size(side, source) for _, source in sources]
-    return []
-
-
-def _constant_size(side: GraphColumns, node: int) -> int | None:
-    definition = side.graph.node_def(node)
-    known = definition is not None and definition.op in CONSTANT_OPS
-    number = tensor_numbers(definition.attr["value"].tensor) if definition is not None and known else None
-    return number if isinstance(number, int) else None
+def _filled_number(side: GraphColumns, node: int) -> Any:
+    """Return the number that an op fills a shape with; None for any other op, and a number that is not known."""
+    op = side.op_type(node)
+    if op in FILLED_NUMBERS:
+        return FILLED_NUMBERS[op]
+    values = [int(side.graph.source[edge]) for edge in side.in_edges(node).tolist() if side.graph.slot[edge] == 1]
+    definition = side.graph.node_def(values[0]) if op == "Fill" and values else None
+    is_known = definition is not None and definition.op in CONSTANT_OPS
+    return tensor_numbers(definition.attr["value"].tensor) if definition is not None and is_known else None
 
 
 def shared_scope(names: Sequence[str]) -> str:

@@ -87,6 +87,8 @@ def explain_changes(
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
     whole, items = _split_whole_changes(m, items, witnesses)
+    scaling = [item.change for item in items if witnesses.only_scales_loss(item.change)]
+    items = [item for item in items if item.change not in scaling]
     exchanged = _layers_of_other_class(m, layers, items)
     groups, following = _edits_outside_model(m, items, witnesses, exchanged)
     groups, attached = _split_from_model(m, layers, groups, items, following, witnesses)
@@ -94,6 +96,7 @@ def explain_changes(
     derived = [item.change for item in following if id(item) not in attached]
     apart = [compose_change(m, layers, [item.change for item in group]) for group in groups]
     apart = [_name_training_part(change, witnesses) for change in apart]
+    derived += scaling
     trained = witnesses.trained() if derived or groups else ()
     trained = (*trained, *clipping_changes(trained, witnesses.parts)) if trained else ()
     own, behind = _edits_of_model(m, layers, items, exchanged)

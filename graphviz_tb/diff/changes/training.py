@@ -31,6 +31,9 @@ from graphviz_tb.ops.signatures import setting_input_name
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 APPLY_PREFIX = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
+FINITE_OPS = frozenset({"IsFinite"})
+LOSS_SCALING = "loss scaling"  # in half precision small gradients would be zero
+OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING})  # changes that replace the ops of an optimizer
 IN_BRANCH = "in a branch"  # where an optimizer works that skips some steps
 STEP_COUNTER = re.compile(r"_\d+$")
 
@@ -38,11 +41,12 @@ STEP_COUNTER = re.compile(r"_\d+$")
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
     """The training of a graph: the optimizer's name ("" for none), the variables of the model that it updates, and the
-    updating ops."""
+    updating ops, and the ops that scale the loss for these."""
 
     optimizer: str
     trained: frozenset[int]
     updates: tuple[int, ...] = ()
+    scaling: frozenset[int] = frozenset()
 
 
 def training_of(layers: Layers) -> TrainedVariables:
@@ -90,8 +94,27 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
         if takes_gradients[node] and graph.meaning.part()[node] == Part.UPDATE:
             inside = np.isin(graph.function, [function for _, function in calls]) & graph.meaning.writes
             if word := _scope_word([graph.name[written] for written in np.flatnonzero(inside).tolist()]):
-                return TrainedVariables(f"{word} {IN_BRANCH}", frozenset(), (node,))
+                scaling = _loss_scaling(side, node)
+                return TrainedVariables(word if scaling else f"{word} {IN_BRANCH}", frozenset(), (node,), scaling)
     return TrainedVariables("", frozenset())
+
+
+def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
+    """Return the ops that multiply a loss by a number that a call keeps, if the call updates only where gradients are
+    finite; none otherwise."""
+    graph, taken = side.graph, side.data_sources(call)
+    data = ~graph.control
+    finite = graph.nodes_of_types(FINITE_OPS.__contains__)
+    finite[graph.target[data & ~graph.meaning.flow().gradient[graph.source]]] = False
+    if not taken or not reachable_mask(finite, graph.source[data], graph.target[data])[taken[0]]:
+        return frozenset()
+    found: set[int] = set()
+    for read in (user for handle in taken for user in side.data_users(handle)):
+        users = side.data_users(read)
+        is_scalar = side.op_type(read) in VARIABLE_READ_OPS and side.tensors.tensors_of_node(read)("0").shape == ()
+        if is_scalar and users and all(side.op_type(user) in MULTIPLY_OPS for user in users):
+            found |= {read, *users, *side.data_sources(read)}
+    return frozenset(found)
 
 
 def _scope_word(names: Sequence[str]) -> str:
@@ -117,6 +140,9 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
         content = Setting("optimizer", old.optimizer, new.optimizer)
         names = [side.optimizer.removesuffix(f" {IN_BRANCH}") for side in (old, new)]
         changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
+    if old.optimizer and new.optimizer and bool(old.scaling) != bool(new.scaling):
+        scaled = Setting(LOSS_SCALING, bool(old.scaling), bool(new.scaling))
+        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, scaled))
     if not (old.trained and new.trained):
         return changes
     # Variables whose result is no longer used, and that therefore have no gradient, were not frozen.

@@ -23,7 +23,14 @@ import numpy as np
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import SizePairs, parse_traced_list
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.training import Bodies, TrainingParts, equal_bodies, training_of
+from graphviz_tb.diff.changes.training import (
+    LOSS_SCALING,
+    OPTIMIZER_KEYS,
+    Bodies,
+    TrainingParts,
+    equal_bodies,
+    training_of,
+)
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
@@ -112,7 +119,7 @@ class Witnesses:
         if self.is_other_model or "trainable" in keys:
             proven |= free & bodies.gradient
         outside = free & bodies.outside
-        if "optimizer" in keys:
+        if not keys.isdisjoint(OPTIMIZER_KEYS):
             proven |= outside & self.optimizing[new]
         proven |= self._of_variables(new, outside)
         return proven | self._nodes_without_effect(layers, outside) if self.is_other_model else proven
@@ -121,10 +128,18 @@ class Witnesses:
     def optimizing(self) -> tuple[Bools, Bools]:
         """Return the nodes on either side that belong to a replaced optimizer: everything from gradients to updates,
         and its variables. All False if the optimizer is the same."""
-        if not any(change.key == "optimizer" for change in self.trained()):
+        if not any(change.key in OPTIMIZER_KEYS for change in self.trained()):
             return np.zeros(len(self.m.a), bool), np.zeros(len(self.m.b), bool)
         old, new = (part.optimizing() for part in self.parts)
         return old, new
+
+    def only_scales_loss(self, change: Change) -> bool:
+        """Return whether a change only adds or removes the scaling of a loss, which is reported with its optimizer."""
+        if not any(each.key == LOSS_SCALING for each in self.trained()):
+            return False
+        parts = [training_of(layers).scaling for layers in self.layers]
+        nodes = [change.edits.removed, change.edits.added]
+        return any(nodes) and all(part.issuperset(own) for part, own in zip(parts, nodes, strict=True))
 
     def _nodes_without_effect(self, layers: Layers, among: Bools) -> Bools:
         """Return which nodes have no effect: nothing uses them, and they have no side effect."""

@@ -6,6 +6,7 @@ changed.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -29,7 +30,7 @@ from graphviz_tb.limits import MAX_MATCH_SPREAD
 from graphviz_tb.model.columns import Bools, Ints, Longs, exists
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import without_digits
-from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, VARIABLE_OPS, VARIABLE_READ_OPS
 
 
 class FreePlaces:
@@ -175,11 +176,14 @@ def _match_one_step(beside: FreePlacePairs) -> list[tuple[int, int]]:
 
 def _in_one_part(m: Matching, old: Longs, new: Longs) -> Bools:
     """Return whether nodes are of one part of the program or in one scope: the mean of a loss is no pooling, and the
-    read of an optimizer none of a layer. What is neither loss nor update is one part."""
+    read of an optimizer, or of a decay of weights, none of a layer. Model, copy, gradients and input are one part."""
     parts = m.a.graph.meaning.part()[old], m.b.graph.meaning.part()[new]
     fits = np.ones(len(old), bool)
     for part in (Part.LOSS, Part.UPDATE):
         fits &= (parts[0] == part) == (parts[1] == part)
+    # Of variables their uses decide, when all else is matched.
+    variables = m.a.graph.nodes_of_types(VARIABLE_OPS.__contains__)[old]
+    fits &= variables | ((parts[0] == Part.BOOKKEEPING) == (parts[1] == Part.BOOKKEEPING))
     return fits | m.parents_match(old.astype(np.int32), new.astype(np.int32))
 
 
@@ -218,6 +222,29 @@ def match_constants(m: Matching) -> Findings:
     # Unmatch both ends first: a constant may have the partner that its user assigns to another one.
     yield Apart(np.array([*(node for node, _ in pairs), *before[exists(before)].tolist()], np.int32))
     yield node_pairs(pairs, Reason.SPREAD)
+    yield Apart(np.array([node for node in _counted_constants(m) if not _keeps_user(m, node)], np.int32))
+
+
+def _counted_constants(m: Matching) -> list[int]:
+    """Return the matched constants whose name, `Const_3`, only counts constants, and whose value differs."""
+    old, new = m.matched_pairs()
+    keep = m.a.constants()[old] & m.b.constants()[new] & (m.a.node_label[old] != m.b.node_label[new])
+    return [node for node in old[keep].tolist() if COUNTED_CONSTANT.match(m.a.scopes.node_leaf[node])]
+
+
+def _keeps_user(m: Matching, node: int) -> bool:
+    """Return whether an op takes a constant that takes its partner too, or one that replaced it, or nothing takes it on
+    a side."""
+    users, others = m.a.data_users(node), m.b.data_users(int(m.to_b[node]))
+    if not users or not others:
+        return True
+    # Two ops without a partner of one scope may be one op and what took its place.
+    scopes = {int(m.b.scopes.of_node[user]) for user in others if not exists(m.to_a[user])} - {*m.b.scopes.roots}
+    return any(
+        int(m.to_b[user]) in others
+        or (not exists(m.to_b[user]) and int(m.scope_to_b[m.a.scopes.of_node[user]]) in scopes)
+        for user in users
+    )
 
 
 def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
@@ -230,6 +257,7 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
     return dict(zip(keys, graph.source[edges].tolist(), strict=True))
 
 
+COUNTED_CONSTANT = re.compile(r"Const(?:_[0-9]+)?$")
 UNNAMED_WEIGHT_OPS = INPUT_OPS | CONSTANT_OPS  # captured by a trace, or frozen: named by what reads them
 
 

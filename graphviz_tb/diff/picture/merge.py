@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.diff.changes.training import OPTIMIZER_KEYS
 from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.report.words import place_words, value_text
 from graphviz_tb.flatten.edges import split_input
@@ -201,7 +202,7 @@ def _shortest_name(before: str, name: str) -> str:
     return first_fitting(f"{before}{name}", short, f"{before}…/{_leaf(name)}")
 
 
-KEYS_SEEN_AT_OPS = ("op", "dtype", "optimizer")  # keys of changes that are seen at ops
+KEYS_SEEN_AT_OPS = OPTIMIZER_KEYS | {"op", "dtype"}  # keys of changes that are seen at ops
 Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph
 
 

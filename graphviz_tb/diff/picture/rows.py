@@ -10,7 +10,9 @@ from itertools import chain
 
 import numpy as np
 
+from graphviz_tb.diff.changes.training import OPTIMIZER_KEYS
 from graphviz_tb.diff.picture.merge import Merged, Where
+from graphviz_tb.diff.report.words import value_text
 from graphviz_tb.graphs.calls import OpCounter
 from graphviz_tb.limits import (
     MAX_BADGE_KINDS,
@@ -178,7 +180,7 @@ def _counts_below(hierarchy: Hierarchy, column: np.ndarray) -> np.ndarray:
 def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
     """Sign a change of optimizer, which is not an op, at the top-level group with most of the added and removed ops."""
     for change in changes:
-        if change.setting is None or change.key != "optimizer" or change.ops:
+        if change.setting is None or change.key not in OPTIMIZER_KEYS or change.ops:
             continue
         groups = np.flatnonzero((hierarchy.parent == 0) & ~exists(hierarchy.node))
         inside, _ = _rows_of_signs(hierarchy, signs, exists(hierarchy.node))
@@ -186,7 +188,7 @@ def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[s
         most = max(groups.tolist(), key=lambda row: int(moved[row]), default=0)
         if moved[most] and most:
             signs[most] = "~"
-            words[most] = f"optimizer {change.setting.old} → {change.setting.new}"
+            words[most] = f"{change.key} {value_text(change.setting.old)} → {value_text(change.setting.new)}"
 
 
 def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -> None:
