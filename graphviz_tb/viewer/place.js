@@ -5466,7 +5466,7 @@ function _lay_out_sheet(scene, blocks, caption, margin = PAGE_MARGIN, line = 0) 
     title = [Math.min(title[0], line), title[1]];
   }
   screen = Math.floor((SCREEN_RATIO[0] * scene.height) / SCREEN_RATIO[1]);
-  longest = Math.max(Math.floor(scene.height / 2), Math.min(Math.floor((MAX_LEGEND_PERCENT * scene.width) / 100), screen));
+  longest = Math.max(scene.height, Math.min(Math.floor((MAX_LEGEND_PERCENT * scene.width) / 100), screen));
   limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest));
   legend = (blocks.length ? legend_in_lines(blocks, limit) : null);
   top = (margin + title[1]);
