@@ -29,6 +29,7 @@ MAX_SCALE_THOUSANDTHS = 1400  # a picture that can be shown larger gains nothing
 MAX_HEIGHT_RATIO = 2  # a picture that is more times as high as wide is a tower
 MIN_SHEET_PX = 240  # the width of a sheet with a title: a few boxes in a row are no tower
 MAX_COLUMNS = 4  # of a level; also the most levels with columns
+LAST_RESORT = 2  # columns that are tried only where no others are
 MAX_LEVELS_TRIED = 3  # before it is found that none gains
 # of the scale before: what columns must promise, and what they must give
 MIN_PROMISED_PERCENT, MIN_GAIN_PERCENT = 106, 104
@@ -42,24 +43,43 @@ LayOutAgain = Callable[[ColumnBreaks], "tuple[View, Scene]"]
 def choose_columns(
     lay: LayOutAgain, view: View, scene: Scene, frames: FrameCache, target: SheetTarget
 ) -> tuple[View, Scene, ColumnBreaks]:
-    """Return a picture with levels in columns where that shows it larger: level after level, the best gain first.
+    """Return a picture with levels in columns where that shows it larger.
 
-    `lay` lays the picture out again with given columns.
+    `lay` lays the picture out again with given columns. A picture with levels that are a U, and too large to be shown
+    in its own size, is tried without them too: columns may show it larger.
     """
+    chosen = _choose_breaks(lay, view, scene, {}, frames, target)
+    bent = [group.view for group in list_open_groups(chosen[0]) if group.view.skeleton.falling]
+    was = _own_scale(chosen[1], target)
+    if not bent or was >= 1000:
+        return chosen
+    straight: ColumnBreaks = {level_key(level.metagraph): (rank_counts(level.skeleton), ()) for level in bent}
+    other = _choose_breaks(lay, *lay(straight), straight, frames, target)
+    return other if 100 * _own_scale(other[1], target) >= MIN_GAIN_PERCENT * was else chosen
+
+
+def _own_scale(scene: Scene, target: SheetTarget) -> int:
+    """Return the scale of a picture in thousandths, at most its own size."""
+    return min(1000, _shown_scale(*_flow_extent(scene), scene.direction, target))
+
+
+def _choose_breaks(
+    lay: LayOutAgain, view: View, scene: Scene, columns: ColumnBreaks, frames: FrameCache, target: SheetTarget
+) -> tuple[View, Scene, ColumnBreaks]:
+    """Return a picture, laid out with `columns`, with more of them: level after level, the best gain first."""
     direction = scene.direction
-    columns: ColumnBreaks = {}
-    refused: set[tuple[CacheKey, bool]] = set()
+    refused: set[tuple[CacheKey, int]] = set()
     for _ in range(MAX_COLUMNS):
         groups = list_open_groups(view)
         made = [frames.known[group.view.path].frame for group in groups]
         tried = None
         ranked = sorted(
             _column_offers(groups, made, _flow_extent(scene), direction, target),
-            key=lambda offer: (offer[3], -offer[0]),  # a column of one box only if nothing else helps
+            key=lambda offer: (offer[3], -offer[0]),
         )
         for _, group, breaks, lone in ranked[:MAX_LEVELS_TRIED]:
             key = level_key(group.view.metagraph)
-            if (key, lone) in refused:
+            if (key, lone) in refused or (lone == LAST_RESORT and columns):
                 continue
             refused.add((key, lone))  # tried once, whatever the result
             tried = {**columns, key: (rank_counts(group.view.skeleton), breaks)}
@@ -125,9 +145,13 @@ def _column_offers(
     size: tuple[int, int],
     direction: Direction,
     target: SheetTarget,
-) -> Iterator[tuple[int, OpenGroup, PartBreaks, bool]]:
-    """Yield (estimated scale, group, breaks, whether a column is one box) of columns that would show a picture of
-    `size` larger, better and better ones of each group."""
+) -> Iterator[tuple[int, OpenGroup, PartBreaks, int]]:
+    """Yield (estimated scale, group, breaks, last resort) of columns that would show a picture of `size` larger, better
+    and better ones of each group.
+
+    The last resort, if nothing else helps, is 1 for a column of one box, and `LAST_RESORT` beside the frame that is
+    shown as the whole sheet: inputs and outputs stand with what they are joined to.
+    """
     around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
     # A column of one box is better than a tower on a screen; on paper it is not.
     lone = _is_tower(*size, direction, target) and not target.is_page
@@ -154,7 +178,23 @@ def _column_offers(
             if 100 * scale >= MIN_PROMISED_PERCENT * best:
                 best = scale
                 breaks = tuple(cuts if p == part else () for p in range(len(skeleton.parts)))
-                yield scale, group, breaks if cuts else (), alone
+                yield (
+                    scale,
+                    group,
+                    breaks if cuts else (),
+                    (LAST_RESORT if _holds_one_frame(group) else 1) if alone else 0,
+                )
+
+
+def _holds_one_frame(group: OpenGroup) -> bool:
+    """Return whether a level is the whole graph, with one open group, no stack, among closed ops."""
+    labels = enumerate(group.view.node_labels)
+    around = len(group.view.path) == 1 and len(group.below) == 1
+    return (
+        around
+        and all((place in group.below) is not (label.kind == "op") for place, label in labels)
+        and all(group.view.node_labels[place].kind != "series" for place in group.below)
+    )
 
 
 def _stacked_children(group: OpenGroup) -> set[int]:

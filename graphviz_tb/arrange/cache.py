@@ -60,7 +60,8 @@ def rename_ports(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
     )
     # Not `replace`, which takes three times as long: a page renames the ports of each of its levels.
     same = skeleton.wires, skeleton.waypoint, skeleton.parts, skeleton.shelves, skeleton.main, skeleton.spine
-    return Skeleton(skeleton.children, ports, *same, skeleton.notices, skeleton.breaks, skeleton.plain)
+    last = skeleton.notices, skeleton.breaks, skeleton.plain, skeleton.falling
+    return Skeleton(skeleton.children, ports, *same, *last)
 
 
 def skeleton_key(

@@ -16,7 +16,7 @@ class ArrangeOptions:
 
     `engine`: a name in `ENGINES`. `limit`: seconds that an external program may take for one level. `wrap`: continue
     long chains in further columns. `width`: pixels of a rank, wider ones are wrapped. `quick`: try one order within
-    ranks rather than several, in a tenth of the time and with more crossings.
+    ranks rather than several, in a tenth of the time and with more crossings. `bend`: a piece may be a U.
     """
 
     engine: str = "layered"
@@ -24,6 +24,7 @@ class ArrangeOptions:
     wrap: bool = True
     width: int = MAX_LEVEL_WIDTH
     quick: bool = False
+    bend: bool = True
 
 
 # The input of an engine, one connected piece, and its result.

@@ -235,7 +235,9 @@ def _bend_piece(
     piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int], options: ArrangeOptions
 ) -> BentPiece | None:
     """Return a piece as a U, if it is one; None in one column, and if another engine orders it."""
-    if not options.wrap or options.engine != "layered" or not piece.part.spine or backward.intersection(piece.lines):
+    if not (options.wrap and options.bend) or options.engine != "layered":
+        return None
+    if not piece.part.spine or backward.intersection(piece.lines):
         return None
     if any(drawn[line].training for line in piece.lines):
         return None

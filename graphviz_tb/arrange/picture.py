@@ -33,7 +33,8 @@ class LevelArranger:
 
     After `MAX_TRIED_BENDS` bends, as much work of an external program, or one level that hit its time limit, levels are
     arranged quickly and without that program; after `MAX_PASSED_RANKS`, in plain rows. Equal levels have one order.
-    `known`, the cache shared with other pictures, saves time and changes nothing. `columns` break levels by their key.
+    `known`, the cache shared with other pictures, saves time and changes nothing. `columns` break levels by their key;
+    a level that is in them is no U.
     """
 
     def __init__(self, options: ArrangeOptions, known: SkeletonCache, columns: ColumnBreaks | None = None) -> None:
@@ -63,31 +64,35 @@ class LevelArranger:
     def _in_columns(self, level: Metagraph, outside: PortConstraints, skeleton: Skeleton) -> Skeleton:
         """Return the skeleton of a level, broken into the columns chosen for it."""
         usual_order = level.mask == level.automatic
-        if usual_order and rank_counts(skeleton) not in self._broken:  # only saves time: a key reads each tensor
+        bent = bool(skeleton.falling)
+        if usual_order and not bent and rank_counts(skeleton) not in self._broken:  # saves time: a key reads tensors
             return skeleton
         ranks, breaks = self._columns.get(level_key(level), ((), ()))
-        if not ranks or skeleton.falling:
+        if not ranks or outside.falling:
             return skeleton
+        if bent:
+            skeleton = self._arrange_in_budget(level, outside, bend=False)
         if usual_order:
             return replace(skeleton, breaks=breaks) if rank_counts(skeleton) == ranks else skeleton
         # Breaks are known for the automatic order: they are carried over to the one moved by hand.
-        usual = self._arrange_in_budget(replace(level, mask=level.automatic), outside)
+        usual = self._arrange_in_budget(replace(level, mask=level.automatic), outside, bend=not bent)
         return replace(skeleton, breaks=carry_breaks(replace(usual, breaks=breaks), skeleton))
 
-    def _arrange_in_budget(self, level: Metagraph, outside: PortConstraints) -> Skeleton:
-        key, rows = skeleton_key(level, self._options, outside)
+    def _arrange_in_budget(self, level: Metagraph, outside: PortConstraints, bend: bool = True) -> Skeleton:
+        options = self._options if bend else replace(self._options, bend=False)
+        key, rows = skeleton_key(level, options, outside)
         skeleton = self._here.recall_skeleton(key, rows)
         if skeleton is None:
             if self._here.bends + self._started > MAX_TRIED_BENDS or self._late:
                 self._quick += 1
                 # Cached for this picture alone: another may have time for a better order.
-                skeleton = arrange_uncached(level, replace(self._options, quick=True), outside)
+                skeleton = arrange_uncached(level, replace(options, quick=True), outside)
             else:
                 # Counted whether cached or not: equal pictures get equal orders.
                 self._started += PROGRAM_START_COST + len(level.edges) if self._options.engine != "layered" else 0
                 skeleton = self._known.recall_skeleton(key, rows)
             if skeleton is None:
-                skeleton = arrange_uncached(level, self._options, outside)
+                skeleton = arrange_uncached(level, options, outside)
                 self._known.store_skeleton(key, rows, skeleton)
             self._late |= any(notice.code == "engine-limit" for notice in skeleton.notices)
             self._here.store_skeleton(key, rows, skeleton)

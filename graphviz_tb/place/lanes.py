@@ -199,6 +199,7 @@ def column_heads(skeleton: Skeleton) -> set[int]:
 # Nodes that train the model are on the right of a rule, in their own column.
 
 RULE_MARGIN = 20  # px from the rule to the nearest box or line on either side
+HEADING_REACH = 64  # px from the rule to where its heading ends
 RAIL_MARGIN = 12  # px from the boxes of a column to a line to what trains them in another column
 
 Rows = Sequence[Sequence[int]]
@@ -263,9 +264,27 @@ def training_rules(
             bands = layers[part][first : first + len(rows)]
             left = min(lefts[item] for item in inside) - RULE_MARGIN
             room = [False, *(band.bottom - bands[0].top >= HEADING_ROOM for band in bands[:-1])]
-            headed = all(free or not trained.intersection(row) for free, row in zip(room, rows, strict=True))
+            headed = all(
+                free or _passes_heading(skeleton, lefts, left, row, rows[number - 1] if number else (), trained)
+                for number, (free, row) in enumerate(zip(room, rows, strict=True))
+            )
             rules.append(TrainingRule(left, bands[0].top, bands[-1].bottom, headed))
     return tuple(rules)
+
+
+def _passes_heading(
+    skeleton: Skeleton, lefts: Sequence[int], rule: int, row: Sequence[int], before: Sequence[int], trained: set[int]
+) -> bool:
+    """Return whether all of training in a rank beside the heading are lines that run straight past it; `before` is the
+    rank that the flow passes first, empty where lines come from another column."""
+    straight = {lefts[item] for item in before if item in trained}
+    return all(
+        item >= skeleton.first_waypoint
+        and lefts[item] >= rule + HEADING_REACH
+        and (not before or lefts[item] in straight)
+        for item in row
+        if item in trained
+    )
 
 
 def _training_columns(skeleton: Skeleton, trained: set[int]) -> list[tuple[Rows, list[int]]]:

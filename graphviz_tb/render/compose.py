@@ -50,10 +50,10 @@ def _lay_out_sheet(
     title = _title_size(caption)
     if line:  # in print no title makes the figure wider
         title = min(title[0], line), title[1]
-    # A line may be a little longer than the scene if the screen that shows all of the scene is as wide; below a tower
-    # it may be half as long as that is high.
+    # A line may be a little longer than the scene if the screen that shows all of the scene is as wide; below a slim
+    # one it may be as long as that is high.
     screen = SCREEN_RATIO[0] * scene.height // SCREEN_RATIO[1]
-    longest = max(scene.height // 2, min(MAX_LEGEND_PERCENT * scene.width // 100, screen))
+    longest = max(scene.height, min(MAX_LEGEND_PERCENT * scene.width // 100, screen))
     limit = line or max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest)
     legend = legend_in_lines(blocks, limit) if blocks else None
     top = margin + title[1]

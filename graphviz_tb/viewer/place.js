@@ -2502,6 +2502,7 @@ function column_heads(skeleton) {
   return (() => { const out = new Set(); for (const [part, breaks] of py_zip(skeleton.parts, skeleton.breaks)) for (const r of breaks) for (const item of part.at(r)) { out.add(item); } return out; })();
 }
 const RULE_MARGIN = 20;
+const HEADING_REACH = 64;
 const RAIL_MARGIN = 12;
 function split_off_training(parts, steps, trained) {
   let rows_apart, steps_apart, part, distances, cuts;
@@ -2551,11 +2552,16 @@ function training_rules(skeleton, lefts, layers, trained) {
       bands = layers.at(part).slice(first, (first + rows.length));
       left = (py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()) - RULE_MARGIN);
       room = [false, ...(() => { const out = []; for (const band of bands.slice(0, -1)) { out.push(((band.bottom - bands[0].top) >= HEADING_ROOM)); } return out; })()];
-      headed = (() => { for (const [free, row] of py_zip(room, rows)) { if (!(free || !py_intersection(trained, row).size)) return false; } return true; })();
+      headed = (() => { for (const [number, [free, row]] of py_enumerate(py_zip(room, rows))) { if (!(free || _passes_heading(skeleton, lefts, left, row, (number ? rows.at((number - 1)) : []), trained))) return false; } return true; })();
       rules.push(new TrainingRule(left, bands[0].top, bands.at(-1).bottom, headed));
     }
   }
   return [...rules];
+}
+function _passes_heading(skeleton, lefts, rule, row, before, trained) {
+  let straight;
+  straight = (() => { const out = new Set(); for (const item of before) if (trained.has(item)) { out.add(lefts.at(item)); } return out; })();
+  return (() => { for (const item of row) if (trained.has(item)) { if (!((item >= skeleton.first_waypoint) && (lefts.at(item) >= (rule + HEADING_REACH)) && (!before.length || straight.has(lefts.at(item))))) return false; } return true; })();
 }
 function _training_columns(skeleton, trained) {
   let columns, p, part, ends, first, last, inside;
@@ -5466,7 +5472,7 @@ function _lay_out_sheet(scene, blocks, caption, margin = PAGE_MARGIN, line = 0) 
     title = [Math.min(title[0], line), title[1]];
   }
   screen = Math.floor((SCREEN_RATIO[0] * scene.height) / SCREEN_RATIO[1]);
-  longest = Math.max(Math.floor(scene.height / 2), Math.min(Math.floor((MAX_LEGEND_PERCENT * scene.width) / 100), screen));
+  longest = Math.max(scene.height, Math.min(Math.floor((MAX_LEGEND_PERCENT * scene.width) / 100), screen));
   limit = (line || Math.max(scene.width, title[0], MIN_LEGEND_LINE_PX, longest));
   legend = (blocks.length ? legend_in_lines(blocks, limit) : null);
   top = (margin + title[1]);

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from graphviz_tb.arrange.cache import SkeletonCache, level_key, rank_counts
 from graphviz_tb.arrange.component import ArrangeOptions
 from graphviz_tb.arrange.legs import mirror_skeleton
 from graphviz_tb.arrange.level import PortConstraints, arrange
+from graphviz_tb.arrange.picture import LevelArranger
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton, backward_wires, capped_wires, first_tie
 
@@ -60,6 +62,27 @@ def test_one_column_when_asked_for() -> None:
     level = _level(7, [(0, 6), (1, 5), (2, 4)])
     assert arrange(level).falling
     assert not arrange(level, ArrangeOptions(wrap=False)).falling
+
+
+def test_a_level_in_columns_is_no_u() -> None:
+    level = _level(12, [(0, 6), (1, 5), (2, 4)])
+    bent = arrange(level)
+    assert bent.falling
+    straight = LevelArranger(ArrangeOptions(), SkeletonCache(), {level_key(level): (rank_counts(bent), ())})(level)
+    assert not straight.falling
+    breaks = ((8,),)
+    columns = {level_key(level): (rank_counts(straight), breaks)}
+    broken = LevelArranger(ArrangeOptions(), SkeletonCache(), columns)(level)
+    assert broken == replace(straight, breaks=breaks)
+
+
+def test_equal_levels_have_equal_legs() -> None:
+    skips = [(0, 6), (1, 5), (2, 4)]
+    one, two = (_level(7, skips, (Bridge(0, other, True, 1, 0, 0, True),)) for other in (98, 99))
+    known = SkeletonCache()
+    first, second = (arrange(level, None, None, known) for level in (one, two))
+    assert known.made == 1
+    assert second.falling == first.falling != ()
 
 
 def test_an_input_port_turns_to_the_head_of_the_first_leg() -> None:

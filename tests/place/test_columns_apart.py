@@ -12,6 +12,7 @@ from graphviz_tb.arrange.level import arrange
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import LevelGaps, LevelLayout, Skeleton, WireStroke
 from graphviz_tb.place.coordinates import place_level
+from graphviz_tb.proto import GraphDef
 from tests.place.geometry import faults
 
 
@@ -98,3 +99,21 @@ def test_a_line_beside_a_column_turns_to_the_next_where_it_leaves_its_box() -> N
     lane = max(at for at, (x, _) in enumerate(route) if x < level.positions[4][0])
     assert max(y for _, y in route[: lane + 1]) < level.positions[2][1]
     assert len(route) == 8
+
+
+# x ─▶ a0 ─▶ a1 ─▶ a2 ─▶ m ─▶ b0 ─▶ b1 ─▶ b2 ─▶ c0 ─▶ …, with a2 ─▶ b0, a1 ─▶ b1 and a0 ─▶ b2
+@pytest.mark.parametrize(("tail", "bent"), [(4, True), (16, False)])
+def test_a_u_larger_than_the_screen_is_given_up_for_columns(tail: int, bent: bool) -> None:
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    names = ["x", "a0", "a1", "a2", "m", "b0", "b1", "b2", *(f"c{number}" for number in range(tail))]
+    ops = ["Relu", "Exp", "Neg", "Abs", "AddV2", "Mul", "Sub", "Tanh", "Sin", "Cos", "Log", "Sqrt", "Sign", "Floor"]
+    ops += ["Ceil", "Rint", "Erf", "Sinh", "Cosh", "Tan", "Atan", "Elu", "Selu", "Square"]
+    for (last, name), op in zip(pairwise(names), ops, strict=False):
+        skip = [f"a{2 - int(name[1:])}"] if name[0] == "b" else []
+        graph.node.add(name=name, op=op, input=[last, *skip])
+    scene = load(graph, folds=False).picture().scene
+    high = {box.address: box.y for box in scene.boxes}
+    assert (high["a0"] < high["a2"]) is bent  # the flow runs up, in the first leg down
+    assert scene.height < 744  # of the screen, without title and legend
+    assert not list(faults(scene))

@@ -68,7 +68,7 @@ def test_turned_lines_that_share_a_way_with_others_part_at_the_open_box(
     # Box 0 has two lines to box 1, and box 1 a turned one to box 0; each goes on to another row inside.
     wires = [Wire(-1, 0, (0, 5, 1), False), Wire(-1, 1, (0, 5, 1), False), Wire(-1, 2, (1, 5, 0), True)]
     view: Any = SimpleNamespace(
-        skeleton=SimpleNamespace(wires=wires),
+        skeleton=SimpleNamespace(wires=wires, falling=()),
         metagraph=SimpleNamespace(bridges=[SimpleNamespace(other=row) for row in (90, 91, 92)]),
     )
     # (row, comes in, on the first side): the number of its port

@@ -8,6 +8,9 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Box, Scene
+from graphviz_tb.model.skeleton import Skeleton, Wire
+from graphviz_tb.place.bands import Band
+from graphviz_tb.place.lanes import training_rules
 from tests.each import each
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -75,3 +78,14 @@ def test_bookkeeping_has_no_line_and_stands_with_what_trains_the_model(name: str
 
 def _box(scene: Scene, start: str) -> Box:
     return next(box for box in scene.boxes if box.address.startswith(start))
+
+
+# a ─▶ b, and in the next column a line from a that runs up past b to the gradients c
+@pytest.mark.parametrize(("line", "headed"), [(400, True), (310, False)])
+def test_the_heading_stands_between_the_rule_and_a_line_that_runs_past_it(line: int, headed: bool) -> None:
+    wires = (Wire(0, -1, (0, 1), False), Wire(1, -1, (0, 3, 2), False))
+    skeleton = Skeleton(3, (), wires, (1,), (((0,), (1, 3), (2,)),), ((0,),), breaks=((1,),))
+    bands = [Band(0, 24), Band(0, 24), Band(60, 84)]
+    (rule,) = training_rules(skeleton, [0, 200, 300, line], [bands], {2, 3})
+    assert rule.x == 280
+    assert rule.headed is headed

@@ -12,10 +12,10 @@ from graphviz_tb.render.compose import LEGEND_GAP, PAGE_MARGIN, SheetLayout, _la
 from graphviz_tb.render.legend import LEGEND_ROW_PX, LegendBlock, LegendEntry, legend_in_lines
 
 
-def page(width: int, height: int) -> SheetLayout:
+def page(width: int, height: int, count: int = 6) -> SheetLayout:
     """The sheet of a drawing that fills its rectangle."""
     scene = Scene(width, height, "BT", (), (), (), (), (), (Separator(0, 0, width, height),))
-    rows = tuple(LegendEntry((), f"row {number}") for number in range(6))
+    rows = tuple(LegendEntry((), f"row {number}") for number in range(count))
     return _lay_out_sheet(scene, (LegendBlock("Signs", rows),), Caption("", ""))
 
 
@@ -27,6 +27,18 @@ def test_the_legend_is_one_line_at_the_foot() -> None:
         assert found.at[1] == found.scene[1] + size[1] + LEGEND_GAP
         assert found.at[0] == PAGE_MARGIN
         assert found.width >= found.legend.width + 2 * PAGE_MARGIN
+
+
+def test_the_legend_below_a_slim_drawing_is_as_long_as_that_is_high() -> None:
+    found = page(300, 900, 16)
+    assert found.legend is not None
+    assert found.legend.height == LEGEND_ROW_PX
+    assert 600 < found.legend.width <= 900
+    assert abs(2 * found.scene[0] + 300 - found.width) <= 1  # the drawing is above its middle
+    broken = page(300, 900, 30).legend
+    assert broken is not None
+    assert broken.height > LEGEND_ROW_PX
+    assert broken.width <= 900
 
 
 def test_a_legend_is_no_longer_than_the_screen_is_wide() -> None:
