@@ -59,8 +59,8 @@ def choose_columns(
         )
         for _, group, breaks, lone in ranked[:MAX_LEVELS_TRIED]:
             key = level_key(group.view.metagraph)
-            if (key, lone) in refused:
-                continue
+            if (key, lone) in refused or (key in columns and columns[key][0] != rank_counts(group.view.skeleton)):
+                continue  # inputs were moved to columns: `breaks` are of other ranks
             refused.add((key, lone))  # tried once, whatever the result
             tried = {**columns, key: (rank_counts(group.view.skeleton), breaks)}
             fresh = lay(tried)

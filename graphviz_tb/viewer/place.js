@@ -2792,7 +2792,7 @@ function _wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around)
     }
     points.push([hops.at(wire).at(-1).end, (tops.at(lower) + (capped.has(wire) ? heights.at(lower) : 0))]);
     if ((upper >= skeleton.children)) {
-      py_insert(points, 0, [points[0][0], ((points[0][1] - gaps.beyond) - gaps.bar[0])]);
+      py_insert(points, 0, [points[0][0], (-gaps.beyond - gaps.bar[0])]);
     }
     if ((lower >= skeleton.children)) {
       points.push([points.at(-1)[0], ((points.at(-1)[1] + gaps.beyond) + gaps.bar[1])]);
