@@ -17,7 +17,7 @@ from graphviz_tb.model.skeleton import Skeleton
 
 MAX_MOVED_RANKS = 4  # an input, what embeds it, and what is added to that: longer chains are a column of their own
 
-Chain = tuple[int, ...]
+ItemChain = tuple[int, ...]
 
 
 def move_inputs_to_columns(skeleton: Skeleton) -> Skeleton:
@@ -80,14 +80,14 @@ class _ColumnInputs:
             tier = [self.chains[other][0] for item in tier for other in self.into.get(item, ())]
         return depth
 
-    def moved_rows(self, moved: Sequence[int], count: int) -> tuple[list[list[int]], dict[int, Chain]]:
+    def moved_rows(self, moved: Sequence[int], count: int) -> tuple[list[list[int]], dict[int, ItemChain]]:
         """Return the moved items of each new rank, and the new chains of their lines.
 
         A port is on the first of the ranks, everything else as near to its user as can be.
         """
         rows: list[list[int]] = []
-        chains: dict[int, Chain] = {}
-        tier: list[tuple[int, Chain]] = [(wire, (self.chains[wire][-1],)) for wire in moved]
+        chains: dict[int, ItemChain] = {}
+        tier: list[tuple[int, ItemChain]] = [(wire, (self.chains[wire][-1],)) for wire in moved]
         for left in range(count, 0, -1):
             rows.append([])
             tier, last = [], tier
@@ -105,13 +105,13 @@ class _ColumnInputs:
         return rows[::-1], chains
 
     def rebuilt_skeleton(
-        self, kept: Sequence[int], rows: list[list[int]], moved: dict[int, Chain], count: int
+        self, kept: Sequence[int], rows: list[list[int]], moved: dict[int, ItemChain], count: int
     ) -> Skeleton:
         """Return the skeleton with `rows` before the break, after waypoints for the `kept` lines; as it is if ports
         would change their order."""
         skeleton, start = self.skeleton, self.start
         chains = [moved.get(wire, chain) for wire, chain in enumerate(self.chains)]
-        trunks: dict[tuple[int, int], Chain] = {}  # the new waypoints of lines, some of which run as one
+        trunks: dict[tuple[int, int], ItemChain] = {}  # the new waypoints of lines, some of which run as one
         for wire in kept:
             last = chains[wire][-2]
             key = (last, -1) if last >= skeleton.first_waypoint else (last, wire)
@@ -133,7 +133,7 @@ class _ColumnInputs:
         return _number_waypoints(replace(skeleton, parts=tuple(parts), breaks=tuple(breaks)), chains)
 
 
-def _number_waypoints(skeleton: Skeleton, chains: Sequence[Chain]) -> Skeleton:
+def _number_waypoints(skeleton: Skeleton, chains: Sequence[ItemChain]) -> Skeleton:
     """Return a skeleton with these downward chains, its waypoints numbered in their order."""
     first = skeleton.first_waypoint
     waypoint: list[int] = []
