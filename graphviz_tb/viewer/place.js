@@ -4644,7 +4644,7 @@ class _FrameClosing {
   is_outer_route(route) {
     return ((route.frame < 0) && (() => { for (const end of [route.source, route.target]) { if (!((end === this.frame) || this.outer.has(end))) return false; } return true; })());
   }
-  outer_extents() {
+  *outer_extents() {
     yield* (() => { const out = []; for (const number of this.outer) { out.push(this.box_extent(this.scene.boxes.at(number))); } return out; })();
     yield* (() => { const out = []; for (const route of this.scene.routes) if (this.is_outer_route(route)) { out.push(this.extent(...route.points)); } return out; })();
     yield* (() => { const out = []; for (const text of this.scene.texts) if ((text.box < 0)) { out.push(this.text_extent(text)); } return out; })();
@@ -4654,7 +4654,7 @@ class _FrameClosing {
     joined = (() => { for (const route of this.scene.routes) if (this.is_outer_route(route)) { if (![route.source, route.target].includes(this.frame)) return false; } return true; })();
     return (joined && (() => { for (const extent of this.outer_extents()) { if (!((extent.end <= this.whole.start) || (extent.start >= this.whole.end))) return false; } return true; })());
   }
-  inner_extents() {
+  *inner_extents() {
     let scene, skipped, text, route, first, last, inside;
     [scene, skipped] = [this.scene, new Set([...this.outer, this.frame])];
     yield* (() => { const out = []; for (const [number, box] of py_enumerate(scene.boxes)) if (!skipped.has(number)) { out.push(this.box_extent(box)); } return out; })();
