@@ -98,3 +98,13 @@ def test_a_line_beside_a_column_turns_to_the_next_where_it_leaves_its_box() -> N
     lane = max(at for at, (x, _) in enumerate(route) if x < level.positions[4][0])
     assert max(y for _, y in route[: lane + 1]) < level.positions[2][1]
     assert len(route) == 8
+
+
+def test_only_the_result_of_the_encoder_runs_from_column_to_column() -> None:
+    scene = load("fixtures/exported/t5.pt2").picture().scene
+    assert not [*faults(scene)]
+    box = {one.address: one for one in scene.boxes}
+    decoder = box["T5/T5Block[decoder.[0-2]]"]
+    middle = [box[name].x + box[name].width // 2 for name in ("targets", "T5/Embedding[shared@2]")]
+    assert middle[0] == middle[1] > decoder.x > box["ids"].x
+    assert decoder.y < box["T5/Embedding[shared@2]"].y < box["targets"].y == box["ids"].y
