@@ -81,6 +81,8 @@ def _choose_breaks(
             key = level_key(group.view.metagraph)
             if (key, lone) in refused or (lone == LAST_RESORT and columns):
                 continue
+            if key in columns and columns[key][0] != rank_counts(group.view.skeleton):
+                continue  # inputs were moved to columns: `breaks` are of other ranks
             refused.add((key, lone))  # tried once, whatever the result
             tried = {**columns, key: (rank_counts(group.view.skeleton), breaks)}
             fresh = lay(tried)

@@ -359,7 +359,8 @@ def _wire_routes(
         points.append((hops[wire][-1].end, tops[lower] + (heights[lower] if wire in capped else 0)))
         # Straight on to the border, through its title bar.
         if upper >= skeleton.children:
-            points.insert(0, (points[0][0], points[0][1] - gaps.beyond - gaps.bar[0]))
+            # Ports of a later column are on its first rank, below the border.
+            points.insert(0, (points[0][0], -gaps.beyond - gaps.bar[0]))
         if lower >= skeleton.children:
             points.append((points[-1][0], points[-1][1] + gaps.beyond + gaps.bar[1]))
         line = straighten_polyline(points)

@@ -74,8 +74,15 @@ def place_columns(
             if number < len(passing):
                 lines = len(passing[number])
                 left += high - low + 2 * COLUMN_LINE_MARGIN + (lines - 1) * COLUMN_LINE_STEP
-                head = COLUMN_TURN + lines * COLUMN_LINE_STEP  # room for the turns above the next column
+                # Room for the turns above the next column, or beside the lines from its ports.
+                entry = last + _port_rank_count(skeleton, p, last)
+                head = max(0, COLUMN_TURN + lines * COLUMN_LINE_STEP + layers[p][last].top - layers[p][entry].top)
     return [_part_height(bands, p, skeleton, between) for p, bands in enumerate(layers)]
+
+
+def _port_rank_count(skeleton: Skeleton, part: int, rank: int) -> int:
+    """Return 1 if a column begins at a rank of ports: lines from other columns join at the rank after it."""
+    return int(any(skeleton.children <= item < skeleton.first_waypoint for item in skeleton.parts[part][rank]))
 
 
 def _part_height(
@@ -112,15 +119,19 @@ def column_detours(
             #        x      lane       goal
             leave = [(_joint_x(joint, 0, chains, ends, lefts), joint) for joint in lines]
             leave.sort()
+            skipped = _port_rank_count(skeleton, p, break_)
             # From the right: the first turns nearest to the foot and to the column.
             for turn, (x, joint) in enumerate(leave[::-1]):
                 foot = layers[p][break_ - 1].bottom + COLUMN_TURN + turn * COLUMN_LINE_STEP
-                head = layers[p][break_].top - COLUMN_TURN - (len(lines) - 1 - turn) * COLUMN_LINE_STEP
+                top = layers[p][break_ + skipped].top
+                head = top - COLUMN_TURN - (len(lines) - 1 - turn) * COLUMN_LINE_STEP
                 lane, goal = (
                     right + COLUMN_LINE_MARGIN + turn * COLUMN_LINE_STEP,
-                    _joint_x(joint, 1, chains, ends, lefts),
+                    _joint_x(joint, 1 + skipped, chains, ends, lefts),
                 )
                 around[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
+                if skipped:
+                    around[joint[0], joint[1] + 1] = ()
     bends = {(chains[wire][step], chains[wire][step + 1]): turns for (wire, step), turns in around.items()}
     for wire, chain in enumerate(chains):
         for step in range(1, len(chain) - 2):
@@ -155,6 +166,8 @@ def shorten_detours(
             rank = place[chain[step]]
             farthest[rank] = max(farthest.get(rank, 0), hop.start, hop.end)
     for (wire, step), turns in [*around.items()]:
+        if not turns:
+            continue
         chain = chains[wire]
         last = step
         # The ranks that the line passes as the rightmost one, alone.
@@ -177,13 +190,14 @@ def shorten_detours(
 def _joint_x(
     joint: ColumnJoint, end: int, chains: Sequence[Sequence[int]], ends: Sequence[Point], lefts: Sequence[int]
 ) -> int:
-    """Return the x at which a line leaves a column (`end` 0), or enters the next (1)."""
+    """Return the x at which a line leaves a column (`end` 0), or enters the next, at its first rank (1) or the second
+    (2)."""
     wire, step = joint
     chain = chains[wire]
     item = chain[step + end]
     if not step and not end:
         return lefts[item] + ends[wire][0]
-    if step == len(chain) - 2 and end:
+    if end and step + end == len(chain) - 1:
         return lefts[item] + ends[wire][1]
     return lefts[item]
 

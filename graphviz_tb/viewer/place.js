@@ -2381,7 +2381,7 @@ function wires_at_joints(skeleton, chains) {
   return passing;
 }
 function place_columns(skeleton, layers, lefts, widths, between) {
-  let p, passing, ends, left, head, number, first, last, rows, low, high, top, row, item, r, lines;
+  let p, passing, ends, left, head, number, first, last, rows, low, high, top, row, item, r, lines, entry;
   for ([p, passing] of py_enumerate(between)) {
     ends = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
     left = 0;
@@ -2402,11 +2402,15 @@ function place_columns(skeleton, layers, lefts, widths, between) {
       if ((number < passing.length)) {
         lines = passing.at(number).length;
         left += (((high - low) + (2 * COLUMN_LINE_MARGIN)) + ((lines - 1) * COLUMN_LINE_STEP));
-        head = (COLUMN_TURN + (lines * COLUMN_LINE_STEP));
+        entry = (last + _port_rank_count(skeleton, p, last));
+        head = Math.max(0, (((COLUMN_TURN + (lines * COLUMN_LINE_STEP)) + layers.at(p).at(last).top) - layers.at(p).at(entry).top));
       }
     }
   }
   return (() => { const out = []; for (const [p, bands] of py_enumerate(layers)) { out.push(_part_height(bands, p, skeleton, between)); } return out; })();
+}
+function _port_rank_count(skeleton, part, rank) {
+  return Number((() => { for (const item of skeleton.parts.at(part).at(rank)) { if (((skeleton.children <= item) && (item < skeleton.first_waypoint))) return true; } return false; })());
 }
 function _part_height(bands, part, skeleton, between) {
   let tall, number, break_;
@@ -2419,7 +2423,7 @@ function _part_height(bands, part, skeleton, between) {
   return tall;
 }
 function column_detours(skeleton, chains, ends, layers, lefts, widths, between) {
-  let around, p, passing, starts, number, lines, break_, rows, right, leave, turn, x, joint, foot, head, lane, goal, bends, wire, chain, step, turns;
+  let around, p, passing, starts, number, lines, break_, rows, right, leave, skipped, turn, x, joint, foot, top, head, lane, goal, bends, wire, chain, step, turns;
   around = new TupleMap();
   for ([p, passing] of py_enumerate(between)) {
     starts = [0, ...skeleton.breaks.at(p)];
@@ -2429,11 +2433,16 @@ function column_detours(skeleton, chains, ends, layers, lefts, widths, between) 
       right = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
       leave = (() => { const out = []; for (const joint of lines) { out.push([_joint_x(joint, 0, chains, ends, lefts), joint]); } return out; })();
       py_sort(leave);
+      skipped = _port_rank_count(skeleton, p, break_);
       for ([turn, [x, joint]] of py_enumerate(py_reversed(leave))) {
         foot = ((layers.at(p).at((break_ - 1)).bottom + COLUMN_TURN) + (turn * COLUMN_LINE_STEP));
-        head = ((layers.at(p).at(break_).top - COLUMN_TURN) - (((lines.length - 1) - turn) * COLUMN_LINE_STEP));
-        [lane, goal] = [((right + COLUMN_LINE_MARGIN) + (turn * COLUMN_LINE_STEP)), _joint_x(joint, 1, chains, ends, lefts)];
+        top = layers.at(p).at((break_ + skipped)).top;
+        head = ((top - COLUMN_TURN) - (((lines.length - 1) - turn) * COLUMN_LINE_STEP));
+        [lane, goal] = [((right + COLUMN_LINE_MARGIN) + (turn * COLUMN_LINE_STEP)), _joint_x(joint, (1 + skipped), chains, ends, lefts)];
         around.set(joint, [[x, foot], [lane, foot], [lane, head], [goal, head]]);
+        if (skipped) {
+          around.set([joint[0], (joint[1] + 1)], []);
+        }
       }
     }
   }
@@ -2462,6 +2471,9 @@ function shorten_detours(skeleton, chains, wires, lefts, band, around) {
     }
   }
   for ([[wire, step], turns] of [...around.entries()]) {
+    if (!turns.length) {
+      continue;
+    }
     chain = chains.at(wire);
     last = step;
     while (((last >= 1) && (row_of.get(chain.at(last)).at(-1) === chain.at(last)) && (users.at(chain.at(last)) === 1))) {
@@ -2493,7 +2505,7 @@ function _joint_x(joint, end, chains, ends, lefts) {
   if ((!step && !end)) {
     return (lefts.at(item) + ends.at(wire)[0]);
   }
-  if (((step === (chain.length - 2)) && end)) {
+  if ((end && ((step + end) === (chain.length - 1)))) {
     return (lefts.at(item) + ends.at(wire)[1]);
   }
   return lefts.at(item);
@@ -2798,7 +2810,7 @@ function _wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around)
     }
     points.push([hops.at(wire).at(-1).end, (tops.at(lower) + (capped.has(wire) ? heights.at(lower) : 0))]);
     if ((upper >= skeleton.children)) {
-      py_insert(points, 0, [points[0][0], ((points[0][1] - gaps.beyond) - gaps.bar[0])]);
+      py_insert(points, 0, [points[0][0], (-gaps.beyond - gaps.bar[0])]);
     }
     if ((lower >= skeleton.children)) {
       points.push([points.at(-1)[0], ((points.at(-1)[1] + gaps.beyond) + gaps.bar[1])]);
@@ -4638,7 +4650,7 @@ class _FrameClosing {
   is_outer_route(route) {
     return ((route.frame < 0) && (() => { for (const end of [route.source, route.target]) { if (!((end === this.frame) || this.outer.has(end))) return false; } return true; })());
   }
-  outer_extents() {
+  *outer_extents() {
     yield* (() => { const out = []; for (const number of this.outer) { out.push(this.box_extent(this.scene.boxes.at(number))); } return out; })();
     yield* (() => { const out = []; for (const route of this.scene.routes) if (this.is_outer_route(route)) { out.push(this.extent(...route.points)); } return out; })();
     yield* (() => { const out = []; for (const text of this.scene.texts) if ((text.box < 0)) { out.push(this.text_extent(text)); } return out; })();
@@ -4648,7 +4660,7 @@ class _FrameClosing {
     joined = (() => { for (const route of this.scene.routes) if (this.is_outer_route(route)) { if (![route.source, route.target].includes(this.frame)) return false; } return true; })();
     return (joined && (() => { for (const extent of this.outer_extents()) { if (!((extent.end <= this.whole.start) || (extent.start >= this.whole.end))) return false; } return true; })());
   }
-  inner_extents() {
+  *inner_extents() {
     let scene, skipped, text, route, first, last, inside;
     [scene, skipped] = [this.scene, new Set([...this.outer, this.frame])];
     yield* (() => { const out = []; for (const [number, box] of py_enumerate(scene.boxes)) if (!skipped.has(number)) { out.push(this.box_extent(box)); } return out; })();

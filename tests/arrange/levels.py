@@ -71,8 +71,10 @@ def check(level: Metagraph, skeleton: Skeleton) -> None:
     for i, slot in enumerate(skeleton.ports):
         part, rank, _ = place[skeleton.children + i]
         assert part == skeleton.main
-        assert rank == (0 if slot.first else len(skeleton.parts[part]) - 1)
-        row = skeleton.parts[part][rank]
+        outer = 0 if slot.first else len(skeleton.parts[part]) - 1
+        # Ports of inputs of a later column are on its first rank.
+        assert rank == outer or (slot.first and rank in skeleton.breaks[part])
+        row = skeleton.parts[part][outer]
         assert all(skeleton.children <= item < skeleton.first_waypoint for item in row)
     shown = sorted(part for shelf in skeleton.shelves for part in shelf)
     assert shown == [p for p in range(len(skeleton.parts)) if p != skeleton.main]

@@ -117,3 +117,13 @@ def test_a_u_larger_than_the_screen_is_given_up_for_columns(tail: int, bent: boo
     assert (high["a0"] < high["a2"]) is bent  # the flow runs up, in the first leg down
     assert scene.height < 744  # of the screen, without title and legend
     assert not list(faults(scene))
+
+
+def test_only_the_result_of_the_encoder_runs_from_column_to_column() -> None:
+    scene = load("fixtures/exported/t5.pt2").picture().scene
+    assert not [*faults(scene)]
+    box = {one.address: one for one in scene.boxes}
+    decoder = box["T5/T5Block[decoder.[0-2]]"]
+    middle = [box[name].x + box[name].width // 2 for name in ("targets", "T5/Embedding[shared@2]")]
+    assert middle[0] == middle[1] > decoder.x > box["ids"].x
+    assert decoder.y < box["T5/Embedding[shared@2]"].y < box["targets"].y == box["ids"].y

@@ -252,6 +252,14 @@ def test_columns_of_a_long_chain_are_placed_alike(tmp_path: Path) -> None:
     assert plain(scene) == scenes([(model, [[]], listing(model))], tmp_path)[0]
 
 
+def test_inputs_in_later_columns_are_placed_alike(tmp_path: Path) -> None:
+    model = graphviz_tb.load(FIXTURES / "exported" / "t5.pt2")
+    options = listing(model)
+    opened, _ = groups_opened_by_picture(model, options)
+    paths = [path for path in opened if path != (0,)]
+    assert plain(model.picture(options).scene) == scenes([(model, [paths], options)], tmp_path)[0]
+
+
 def test_plain_rows_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphviz_tb.arrange.plain_rows.MAX_LEVEL_ITEMS", 5)
     model = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt")

@@ -79,8 +79,9 @@ class Statements(Expressions):
             found += [f"    this.{name} = {self.local(name)};" for name in names] + ["  }"]
         for one in node.body:
             if isinstance(one, ast.FunctionDef):
-                getter = any(isinstance(mark, ast.Name) and mark.id == "property" for mark in one.decorator_list)
-                head = "constructor" if one.name == "__init__" else f"{'get ' if getter else ''}{one.name}"
+                getter = any(isinstance(by, ast.Name) and by.id == "property" for by in one.decorator_list)
+                mark = "get " if getter else "*" if yields(one) else ""
+                head = "constructor" if one.name == "__init__" else f"{mark}{one.name}"
                 found += self.function(one, head, method=True)
         self.depth -= 1
         return [*found, "}"]

@@ -1,0 +1,151 @@
+"""Stand the inputs of a box that begins a column under it: only the result of the columns before crosses the gutter.
+
+Two boxes feed `decoder`, and a column begins at it. `encoder` stays; `targets`, a short tree of which no other box
+takes a result, moves to new first ranks of the column of its user:
+
+    encoder ──┐   ┌▶ decoder              encoder ──┐   ┌▶ decoder
+    ids       │   │                       ids       │   │     ▲
+    targets ──┴───┘                                 └───┘  targets
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphviz_tb.model.skeleton import Skeleton
+
+MAX_MOVED_RANKS = 4  # an input, what embeds it, and what is added to that: longer chains are a column of their own
+
+ItemChain = tuple[int, ...]
+
+
+def move_inputs_to_columns(skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton in columns, with the inputs of the first box of each column in that column.
+
+    Ports that only such inputs use are on the first rank of the column. Nothing else changes its place; without columns
+    nothing does.
+    """
+    for part, breaks in enumerate(skeleton.breaks):
+        # The last break first: it shifts none before it, and its ports are the rightmost.
+        for number in range(len(breaks) - 1, -1, -1):
+            skeleton = _ColumnInputs(skeleton, part, number).moved_skeleton()
+    return skeleton
+
+
+class _ColumnInputs:
+    """The lines from the columns before a break to the box at it."""
+
+    def __init__(self, skeleton: Skeleton, part: int, number: int) -> None:
+        self.skeleton, self.part, self.number = skeleton, part, number
+        self.start = skeleton.breaks[part][number]
+        self.rows = skeleton.parts[part]
+        self.chains = [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
+        self.rank = {item: r for r, row in enumerate(self.rows) for item in row}
+        self.place = {item: at for row in self.rows for at, item in enumerate(row)}
+        self.into: dict[int, list[int]] = {}  # wires by the item they enter
+        self.uses: dict[int, int] = {}  # wires that leave an item
+        for wire, chain in enumerate(self.chains):
+            self.into.setdefault(chain[-1], []).append(wire)
+            self.uses[chain[0]] = self.uses.get(chain[0], 0) + 1
+        self.next = skeleton.first_waypoint + len(skeleton.waypoint)
+
+    def moved_skeleton(self) -> Skeleton:
+        """Return the skeleton with the inputs moved; as it is if there are none."""
+        crossing = [
+            wire
+            for wire, chain in enumerate(self.chains)
+            if chain[0] in self.rank and self.rank[chain[0]] < self.start <= self.rank[chain[-1]]
+        ]
+        users = {self.chains[wire][-1] for wire in crossing}
+        if len(users) != 1 or max(users) >= self.skeleton.children or self.rank[max(users)] != self.start:
+            return self.skeleton
+        crossing.sort(key=lambda wire: self.place[self.chains[wire][-2]])
+        before = self.start - ([0, *self.skeleton.breaks[self.part]][self.number])
+        depths = {wire: self.input_depth(wire) for wire in crossing}
+        moved = [wire for wire in crossing if 2 * depths[wire] <= before]
+        if not moved or len(moved) == len(crossing):
+            return self.skeleton
+        count = max(depths[wire] for wire in moved)
+        kept = [wire for wire in crossing if wire not in moved]
+        return self.rebuilt_skeleton(kept, *self.moved_rows(moved, count), count)
+
+    def input_depth(self, wire: int) -> int:
+        """Return on how many ranks the inputs stand that lead to a wire; many if another box uses one of them."""
+        tier, depth = [self.chains[wire][0]], 0
+        while tier:
+            depth += 1
+            if depth > MAX_MOVED_RANKS or any(self.uses[item] > 1 for item in tier):
+                return 1 << 30
+            tier = [self.chains[other][0] for item in tier for other in self.into.get(item, ())]
+        return depth
+
+    def moved_rows(self, moved: Sequence[int], count: int) -> tuple[list[list[int]], dict[int, ItemChain]]:
+        """Return the moved items of each new rank, and the new chains of their lines.
+
+        A port is on the first of the ranks, everything else as near to its user as can be.
+        """
+        rows: list[list[int]] = []
+        chains: dict[int, ItemChain] = {}
+        tier: list[tuple[int, ItemChain]] = [(wire, (self.chains[wire][-1],)) for wire in moved]
+        for left in range(count, 0, -1):
+            rows.append([])
+            tier, last = [], tier
+            for wire, chain in last:
+                source = self.chains[wire][0]
+                if left > 1 and source >= self.skeleton.children:
+                    tier.append((wire, (self.next, *chain)))
+                    rows[-1].append(self.next)
+                    self.next += 1
+                    continue
+                rows[-1].append(source)
+                chains[wire] = (source, *chain)
+                feeding = sorted(self.into.get(source, ()), key=lambda other: self.place[self.chains[other][-2]])
+                tier += [(other, (source,)) for other in feeding]
+        return rows[::-1], chains
+
+    def rebuilt_skeleton(
+        self, kept: Sequence[int], rows: list[list[int]], moved: dict[int, ItemChain], count: int
+    ) -> Skeleton:
+        """Return the skeleton with `rows` before the break, after waypoints for the `kept` lines; as it is if ports
+        would change their order."""
+        skeleton, start = self.skeleton, self.start
+        chains = [moved.get(wire, chain) for wire, chain in enumerate(self.chains)]
+        trunks: dict[tuple[int, int], ItemChain] = {}  # the new waypoints of lines, some of which run as one
+        for wire in kept:
+            last = chains[wire][-2]
+            key = (last, -1) if last >= skeleton.first_waypoint else (last, wire)
+            if key not in trunks:
+                trunks[key] = tuple(range(self.next, self.next + count))
+                self.next += count
+            chains[wire] = (*chains[wire][:-1], *trunks[key], chains[wire][-1])
+        gone = {item for wire in moved for item in self.chains[wire]}
+        gone -= {item for wire, chain in enumerate(chains) if wire not in moved for item in chain}
+        above = [tuple(item for item in row if item not in gone) for row in self.rows[:start]]
+        fresh = [(*(trunk[r] for trunk in trunks.values()), *rows[r]) for r in range(count)]
+        ports = [item for item in self.rows[0] if skeleton.children <= item < skeleton.first_waypoint]
+        shifted = [item for item in fresh[0] if skeleton.children <= item < skeleton.first_waypoint]
+        if not all(above) or (shifted and ports[-len(shifted) :] != shifted):
+            return skeleton
+        parts, breaks = [*skeleton.parts], [*skeleton.breaks]
+        parts[self.part] = (*above, *fresh, *self.rows[start:])
+        breaks[self.part] = tuple(r + count * (at > self.number) for at, r in enumerate(breaks[self.part]))
+        return _number_waypoints(replace(skeleton, parts=tuple(parts), breaks=tuple(breaks)), chains)
+
+
+def _number_waypoints(skeleton: Skeleton, chains: Sequence[ItemChain]) -> Skeleton:
+    """Return a skeleton with these downward chains, its waypoints numbered in their order."""
+    first = skeleton.first_waypoint
+    waypoint: list[int] = []
+    name: dict[int, int] = {}
+    for number, chain in enumerate(chains):
+        for item in chain:
+            if item >= first and item not in name:
+                name[item] = first + len(waypoint)
+                waypoint.append(number)
+    wires = []
+    for wire, chain in zip(skeleton.wires, chains, strict=True):
+        named = tuple(name.get(item, item) for item in chain)
+        wires.append(replace(wire, chain=named[::-1] if wire.turned else named))
+    parts = tuple(tuple(tuple(name.get(item, item) for item in row) for row in part) for part in skeleton.parts)
+    return replace(skeleton, wires=tuple(wires), waypoint=tuple(waypoint), parts=parts)
