@@ -91,17 +91,6 @@ def test_equal_blocks_in_a_chain_part_where_channels_change() -> None:
         assert heights(load(formed(w.graph, "nameless", random.Random(2)))) == expected
 
 
-def test_stages_of_one_block_leave_the_projection_behind_them_to_its_stage() -> None:
-    w = Writer("nameless", random.Random(2))
-    w.style, w.width = "const", 16
-    x = w.act(w.norm(w.conv(w.op("Placeholder", name="x"), 16, 3, 2)))
-    for width, count in ((32, 1), (64, 1), (128, 4), (256, 6)):
-        for block in range(count):
-            x = bottleneck(w, x, width, 1 if block else 2, not block)
-    w.op("Mean", x, w.constant(2, dtype=3))
-    assert [height for height in heights(load(formed(w.graph, "nameless", random.Random(2)))) if height > 2] == [4, 6]
-
-
 def test_a_stage_of_a_block_and_one_with_its_shortcut() -> None:
     # No other stage has blocks like these.
     w = Writer("nameless", random.Random(9))

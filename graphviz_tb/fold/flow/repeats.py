@@ -44,7 +44,6 @@ MIN_NAMED_INPUTS = 5  # fewer inputs with distinct names stay separate: a query,
 MIN_STACKED_STAGES = 3  # equal stages with a repeat inside; of two, both counts are shown
 MIN_STAGE_BLOCKS = 2
 MIN_CROSSED_STAGE_BLOCKS = 3  # where lines cross its borders: the levels of a U-Net have two, and are one stack
-MIN_REPETITIONS = 2
 LONG_REPETITION = 24  # so many repetitions that their start should not depend on where the flow was cut
 
 TemplateRotations = dict[tuple[str, ...], tuple[object, ...]]
@@ -267,14 +266,10 @@ def _apply_repeats(
     for number, repeat in enumerate(repeats):
         if repeat.start < done:  # overlaps the one before
             continue
-        short = _ends_before_stage(sequence, repeats, number, setting)
-        if short and repeat.count == MIN_REPETITIONS:
-            continue
-        repeat = replace(repeat, count=repeat.count - short)
         before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
         if repeat.period == 1:
             before, turns = _extend_to_first(before, turns, setting)
-        elif not short:
+        else:
             before, turns, stop = extend_with_ends(sequence, done, repeat)
         start, end = done + len(before), stop
         half = halves_of(turns[: repeat.period], setting)
@@ -284,7 +279,7 @@ def _apply_repeats(
             sequence,
             turns[-repeat.period :][: half or None],
             stop,
-            stop if short else _limit_of(sequence, repeats, number, setting),
+            _limit_of(sequence, repeats, number, setting),
             setting,
         )
         if start < done + len(before):
@@ -300,23 +295,6 @@ def _apply_repeats(
         hit = hit or made is not None
         done = stop
     return pairs(_fold_single_units(folded + sequence[done:], units, setting), setting), hit
-
-
-def _ends_before_stage(
-    sequence: Sequence[SequenceElement], repeats: Sequence[Repetition], number: int, setting: FoldContext
-) -> bool:
-    """Return whether the last of some repetitions, which has other channels than the one before, is the first block of
-    the stage behind: it has a projection, as the stages of one block before it (RegNet)."""
-    repeat, later = repeats[number], repeats[number + 1] if number + 1 < len(repeats) else None
-    if later is None or later.start != repeat.stop:
-        return False
-    last = repeat.stop - repeat.period
-    stretches = ((last - repeat.period, last), (last, repeat.stop), (later.start, later.start + later.period))
-    given = [setting.widths.of([each.box for each in sequence[start:stop]]) for start, stop in stretches]
-    if not given[0] or not given[0].isdisjoint(given[1]) or given[1] != given[2]:
-        return False
-    once = sequence[later.start : later.start + later.period]
-    return nearly_before(sequence, last, once, repeat.stop, setting) < repeat.stop
 
 
 def _limit_of(
