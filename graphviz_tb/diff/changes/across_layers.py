@@ -493,7 +493,7 @@ def _common_scope(names: Sequence[str]) -> str:
 def _former_lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: int) -> list[str]:
     """Return the layers, other than the users' own, whose weights the ops took on the other side."""
     other = layers[1 - which]
-    graph, index = other.side.graph, other.side.graph.index[0]
+    index = other.side.graph.index[0]
     names = []
     # What the rewired ops took on the side where the weights were shared.
     taken = [wire.source(not which) for wire in change.links]
