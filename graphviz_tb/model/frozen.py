@@ -1,9 +1,8 @@
 """A faster `dataclass(frozen=True, slots=True)`: every start pays its cost per class, every picture per object.
 
 The standard decorator writes and compiles up to six methods per class: half of the time to import this
-package. Here only `__init__` is compiled, when a command makes the first object of a class; the other methods are
-closures. An object is made in 60 % of the time: its `__init__` sets each field through its slot, where the standard one
-has `object.__setattr__` find that by name.
+package. Here only `__init__` is compiled; the other methods are closures. An object is made in 60 % of the time: its
+`__init__` sets each field through its slot, where the standard one has `object.__setattr__` find that by name.
 
 Everything else is unchanged. Classes that are not both frozen and slotted use the standard decorator.
 """
@@ -31,7 +30,7 @@ def _frozen_dataclass(cls: type[AnyClass], eq: bool = True) -> type[AnyClass]:
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     fields = dataclasses.fields(made)
     methods = {
-        "__init__": _LateInit(made, fields),
+        "__init__": _make_init(made, fields),
         "__repr__": _make_repr([field.name for field in fields if field.repr]),
         "__setattr__": _refuse_setting,
         "__delattr__": _refuse_deleting,
@@ -47,24 +46,6 @@ def _frozen_dataclass(cls: type[AnyClass], eq: bool = True) -> type[AnyClass]:
         if name not in own:
             setattr(made, name, method)
     return made  # type: ignore[no-any-return]
-
-
-class _LateInit:
-    """`__init__` of a class until it is looked up: then the compiled one replaces it.
-
-    >>> Spot = _frozen_dataclass(type("Spot", (), {"__annotations__": {"x": int}}))
-    >>> Near = type("Near", (Spot,), {"__slots__": ()})
-    >>> [*Spot.__init__.__annotations__], Near(2), Spot(2) == Spot(x=2)
-    (['x', 'return'], Near(x=2), True)
-    """
-
-    def __init__(self, owner: type[Any], fields: Sequence[Field[Any]]) -> None:
-        self._owner, self._fields = owner, fields
-
-    def __get__(self, one: object, cls: type[Any] | None = None) -> Any:
-        made = _make_init(self._owner, self._fields)
-        self._owner.__init__ = made
-        return made.__get__(one, cls)
 
 
 def _make_init(cls: type[Any], fields: Sequence[Field[Any]]) -> Any:
