@@ -94,17 +94,35 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
     """Lay out with these groups open, or fewer if the user did not say which to open."""
     chosen = not _is_opening_automatic(options)
     lay_out = _lay_out_open_groups if chosen else _close_until_legible
-    layout = lay_out(model, options, second, opened)
-    if options.paper:
-        # One column is narrower; names beside boxes are the least of a figure, and then long names in boxes.
-        unnamed = replace(options, max_annotations=0)
-        for tried, narrow in ((replace(options, wrap=False), False), (unnamed, False), (unnamed, True)):
-            if layout.scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
-                layout = lay_out(model, tried, second, opened, narrow=narrow)
+    layout = (
+        _lay_out_to_print(model, options, second, opened, lay_out)
+        if options.paper
+        else lay_out(model, options, second, opened)
+    )
     if chosen:
         return layout
     model.columns[_first_picture_options(options)] = layout.columns
     return layout
+
+
+def _lay_out_to_print(
+    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, lay_out: Callable[..., Layout]
+) -> Layout:
+    """Lay out a figure that fits its page: the first that shows a member of a stack, if the network has any.
+
+    One column is narrower; names beside boxes are the least of a figure, and then long names in boxes.
+    """
+    unnamed = replace(options, max_annotations=0)
+    fitting: Layout | None = None
+    for tried, narrow in ((options, False), (replace(options, wrap=False), False), (unnamed, False), (unnamed, True)):
+        layout = lay_out(model, tried, second, opened, narrow=narrow)
+        if layout.scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
+            continue
+        stacks, members = _count_drawn_stacks(layout.scene)
+        if members or not stacks:
+            return layout
+        fitting = fitting or layout
+    return fitting or layout
 
 
 def _first_picture_options(options: PictureOptions) -> PictureOptions:
