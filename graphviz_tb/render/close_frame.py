@@ -8,7 +8,6 @@ direction, so that outputs have the largest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from graphviz_tb.model.frozen import dataclass
@@ -92,11 +91,11 @@ class _FrameClosing:
         """Return whether a line is on the level around the frame."""
         return route.frame < 0 and all(end == self.frame or end in self.outer for end in (route.source, route.target))
 
-    def outer_extents(self) -> Iterator[Extent]:
-        """Yield the extents of all that is outside of the frame."""
-        yield from (self.box_extent(self.scene.boxes[number]) for number in self.outer)
-        yield from (self.extent(*route.points) for route in self.scene.routes if self.is_outer_route(route))
-        yield from (self.text_extent(text) for text in self.scene.texts if text.box < 0)
+    def outer_extents(self) -> list[Extent]:
+        """Return the extents of all that is outside of the frame."""
+        found = [self.box_extent(self.scene.boxes[number]) for number in self.outer]
+        found += [self.extent(*route.points) for route in self.scene.routes if self.is_outer_route(route)]
+        return [*found, *(self.text_extent(text) for text in self.scene.texts if text.box < 0)]
 
     def is_simple(self) -> bool:
         """Return whether all that is outside is before or behind the frame, and joined to nothing but it."""
@@ -107,19 +106,20 @@ class _FrameClosing:
             extent.end <= self.whole.start or extent.start >= self.whole.end for extent in self.outer_extents()
         )
 
-    def inner_extents(self) -> Iterator[Extent]:
-        """Yield the extents of the content; lines end where they leave for the frame."""
+    def inner_extents(self) -> list[Extent]:
+        """Return the extents of the content; lines end where they leave for the frame."""
         scene, skipped = self.scene, {*self.outer, self.frame}
-        yield from (self.box_extent(box) for number, box in enumerate(scene.boxes) if number not in skipped)
-        yield from (self.box_extent(stub) for stub in scene.stubs if stub.box not in skipped)
+        found = [self.box_extent(box) for number, box in enumerate(scene.boxes) if number not in skipped]
+        found += [self.box_extent(stub) for stub in scene.stubs if stub.box not in skipped]
         for text in scene.texts:
             if text.box >= 0 and text.box not in self.outer and not (text.inside and text.box == self.frame):
-                yield self.text_extent(text)
+                found.append(self.text_extent(text))
         for route in scene.routes:
             if not self.is_outer_route(route):
                 first, last = self.port_ends(route)
                 inside = route.points[first : len(route.points) - last]
-                yield from (self.extent(*pair) for pair in zip(inside, inside[1:] or inside, strict=False))
+                found += [self.extent(*pair) for pair in zip(inside, inside[1:] or inside, strict=False)]
+        return found
 
     def port_ends(self, route: Route) -> tuple[bool, bool]:
         """Return whether a line of the content begins, and ends, at the frame."""
@@ -130,7 +130,7 @@ class _FrameClosing:
 
     def closed_scene(self) -> Scene:
         """Return the scene with all that is outside moved in, and cut to what is drawn."""
-        inner = list(self.inner_extents())
+        inner = self.inner_extents()
         if not inner:
             return self.scene
         start, end = min(extent.start for extent in inner), max(extent.end for extent in inner)

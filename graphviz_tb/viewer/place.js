@@ -4650,40 +4650,42 @@ class _FrameClosing {
   is_outer_route(route) {
     return ((route.frame < 0) && (() => { for (const end of [route.source, route.target]) { if (!((end === this.frame) || this.outer.has(end))) return false; } return true; })());
   }
-  *outer_extents() {
-    yield* (() => { const out = []; for (const number of this.outer) { out.push(this.box_extent(this.scene.boxes.at(number))); } return out; })();
-    yield* (() => { const out = []; for (const route of this.scene.routes) if (this.is_outer_route(route)) { out.push(this.extent(...route.points)); } return out; })();
-    yield* (() => { const out = []; for (const text of this.scene.texts) if ((text.box < 0)) { out.push(this.text_extent(text)); } return out; })();
+  outer_extents() {
+    let found;
+    found = (() => { const out = []; for (const number of this.outer) { out.push(this.box_extent(this.scene.boxes.at(number))); } return out; })();
+    py_extend(found, (() => { const out = []; for (const route of this.scene.routes) if (this.is_outer_route(route)) { out.push(this.extent(...route.points)); } return out; })());
+    return [...found, ...(() => { const out = []; for (const text of this.scene.texts) if ((text.box < 0)) { out.push(this.text_extent(text)); } return out; })()];
   }
   is_simple() {
     let joined;
     joined = (() => { for (const route of this.scene.routes) if (this.is_outer_route(route)) { if (![route.source, route.target].includes(this.frame)) return false; } return true; })();
     return (joined && (() => { for (const extent of this.outer_extents()) { if (!((extent.end <= this.whole.start) || (extent.start >= this.whole.end))) return false; } return true; })());
   }
-  *inner_extents() {
-    let scene, skipped, text, route, first, last, inside;
+  inner_extents() {
+    let scene, skipped, found, text, route, first, last, inside;
     [scene, skipped] = [this.scene, new Set([...this.outer, this.frame])];
-    yield* (() => { const out = []; for (const [number, box] of py_enumerate(scene.boxes)) if (!skipped.has(number)) { out.push(this.box_extent(box)); } return out; })();
-    yield* (() => { const out = []; for (const stub of scene.stubs) if (!skipped.has(stub.box)) { out.push(this.box_extent(stub)); } return out; })();
+    found = (() => { const out = []; for (const [number, box] of py_enumerate(scene.boxes)) if (!skipped.has(number)) { out.push(this.box_extent(box)); } return out; })();
+    py_extend(found, (() => { const out = []; for (const stub of scene.stubs) if (!skipped.has(stub.box)) { out.push(this.box_extent(stub)); } return out; })());
     for (text of scene.texts) {
       if (((text.box >= 0) && !this.outer.has(text.box) && !(text.inside && (text.box === this.frame)))) {
-        yield this.text_extent(text);
+        found.push(this.text_extent(text));
       }
     }
     for (route of scene.routes) {
       if (!this.is_outer_route(route)) {
         [first, last] = this.port_ends(route);
         inside = route.points.slice(first, (route.points.length - last));
-        yield* (() => { const out = []; for (const pair of py_zip(inside, py_or(inside.slice(1), () => inside))) { out.push(this.extent(...pair)); } return out; })();
+        py_extend(found, (() => { const out = []; for (const pair of py_zip(inside, py_or(inside.slice(1), () => inside))) { out.push(this.extent(...pair)); } return out; })());
       }
     }
+    return found;
   }
   port_ends(route) {
     return [((route.frame === this.frame) && (route.source < 0)), ((route.frame === this.frame) && (route.target < 0))];
   }
   closed_scene() {
     let inner, start, end, after, before, number, behind, port, place_;
-    inner = [...this.inner_extents()];
+    inner = this.inner_extents();
     if (!inner.length) {
       return this.scene;
     }
