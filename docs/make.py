@@ -166,10 +166,11 @@ def escaped(text: str) -> str:
 
 def options(command: click.Command) -> list[str]:
     """A table of the options."""
-    from graphviz_tb.commands.help import UNGROUPED, grouped_options
+    from graphviz_tb.commands.help import UNGROUPED, GroupedCommand
 
     lines = ["| option | meaning |", "|---|---|"]
-    for heading, group in grouped_options(command).items():
+    assert isinstance(command, GroupedCommand)
+    for heading, group in command.options_by_heading().items():
         lines += [f"| **{heading}** | |"] if heading != UNGROUPED else []
         for param in group:
             names = ", ".join(f"`{name}`" for name in (*param.opts, *param.secondary_opts))
