@@ -132,15 +132,15 @@ class _Body:
             made = NodeDef()
             made.CopyFrom(node)
             made.name = self.renamed[name]
-            made.input[:] = [self._plain(text) for text in node.input]
+            made.input[:] = [self._plain_input(text) for text in node.input]
             yield made
 
     def result(self, number: int) -> str:
         """Return the tensor that an output of the call is."""
         outputs = self.function.signature.output_arg
-        return self._plain(_returned(self.function, outputs[number].name)) if number < len(outputs) else ""
+        return self._plain_input(_output_tensor(self.function, outputs[number].name)) if number < len(outputs) else ""
 
-    def _plain(self, text: str) -> str:
+    def _plain_input(self, text: str) -> str:
         """Return an input of a body as a main graph writes it: `act:activations:0` is `act`."""
         name = input_node(text)
         if text.startswith("^"):
@@ -157,7 +157,7 @@ def _body_of_call(
     """Return the body of a call, its nodes under names that the other graph has, if they are not taken, in one of the
     scopes of the graph."""
     given = dict(zip((arg.name for arg in function.signature.input_arg), tensor_inputs(call), strict=True))
-    results = [input_node(_returned(function, arg.name)) for arg in function.signature.output_arg]
+    results = [input_node(_output_tensor(function, arg.name)) for arg in function.signature.output_arg]
     scope = call.name.rpartition("/")[0]
     unused = UnusedNames(taken)
     renamed: dict[str, str] = {}
@@ -172,6 +172,6 @@ def _body_of_call(
     return _Body(function, {node.name: node for node in function.node_def}, renamed, given)
 
 
-def _returned(function: FunctionDef, output: str) -> str:
+def _output_tensor(function: FunctionDef, output: str) -> str:
     """Return the tensor of a body that is an output; a file may state none."""
     return str(function.ret.get(output, output))

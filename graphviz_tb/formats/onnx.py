@@ -228,7 +228,7 @@ class BlockReader:
 
     @cached_property
     def takers(self) -> Mapping[str, Sequence[NodeValue]]:
-        """The nodes that take each value."""
+        """Nodes by the value that they take."""
         takers: dict[str, list[NodeValue]] = {}
         for node in self.nodes:
             for value in node.inputs:

@@ -139,7 +139,7 @@ def line_anchors(
                 fixed[index, end] = touch[end] + (piece.x if upright else piece.y)
                 if child in gates:
                     # True: the upper side.
-                    sides.setdefault((child, is_at_first_side(skeleton, wire, end)), []).append((index, end))
+                    sides.setdefault((child, _is_at_first_side(skeleton, wire, end)), []).append((index, end))
     for (child, _), ends in sides.items():
         # Lines to ports are fixed; the others of that side keep their order between them.
         met = [port_at_end(view, index, end, gates) for index, end in ends]
@@ -198,7 +198,7 @@ def _clear_of_corners(x: int, width: int) -> int:
     return max(min(x, width - FRAME_CORNER_INSET), min(FRAME_CORNER_INSET, width // 2))
 
 
-def is_at_first_side(skeleton: Skeleton, wire: Wire, end: int) -> bool:
+def _is_at_first_side(skeleton: Skeleton, wire: Wire, end: int) -> bool:
     """Return whether a wire touches the child at one end on the side where ranks begin."""
     falls = len(skeleton.falling) > 0 and wire.chain[-1 if end else 0] in skeleton.falling
     return bool(end) is not (wire.turned or falls)
@@ -216,7 +216,7 @@ def port_at_end(view: View, index: int, end: int, gates: Gates) -> int | None:
     else:
         edge = view.metagraph.edges[wire.edge]
         other = view.metagraph.children[edge.source if end else edge.target]
-    return inner.get((other, bool(end), is_at_first_side(view.skeleton, wire, end)))  # row, inbound, side
+    return inner.get((other, bool(end), _is_at_first_side(view.skeleton, wire, end)))  # row, inbound, side
 
 
 def port_gates(view: View) -> dict[Gate, int]:

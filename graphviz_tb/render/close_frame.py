@@ -69,13 +69,13 @@ class _FrameClosing:
         self.moves: dict[int, int] = {}  # by outer box, along the flow
         self.cuts: dict[int, int] = {}  # by port, its new place along the flow
 
-    def along(self, point: Point) -> int:
+    def along_flow(self, point: Point) -> int:
         """Return the place of a point along the flow."""
         return self.sign * point[self.axis]
 
     def extent(self, *points: Point) -> Extent:
         """Return the extent of points."""
-        across, along = [point[1 - self.axis] for point in points], [self.along(point) for point in points]
+        across, along = [point[1 - self.axis] for point in points], [self.along_flow(point) for point in points]
         return Extent(min(across), max(across), min(along), max(along))
 
     def box_extent(self, box: Box | Stub) -> Extent:
@@ -141,7 +141,7 @@ class _FrameClosing:
             self.moves[number] = -before if behind else after
         for number, port in enumerate(self.scene.ports):
             if port.box == self.frame:
-                place = self.along((port.x, port.y))
+                place = self.along_flow((port.x, port.y))
                 self.cuts[number] = place + (after if 2 * place < self.whole.start + self.whole.end else -before)
         for number in sorted(self.outer):
             if self.moves[number] <= 0:
@@ -173,18 +173,18 @@ class _FrameClosing:
             if extent.left - LABEL_REACH_PX <= aside <= extent.right + LABEL_REACH_PX and extent.end <= box.start
         ]
         others = [self.box_extent(scene.boxes[other]) for other in self.outer if other != number]
-        room = _free_room(moving, [*inner, *others], box.start - self.along(path[0]) - BOX_GAP_PX)
+        room = _free_room(moving, [*inner, *others], box.start - self.along_flow(path[0]) - BOX_GAP_PX)
         if room > -self.moves[number]:
             self.moves[number] = -room
-            self.cuts[port] = max(self.along(path[0]) + PORT_GAP_PX, self.along(line.points[0]) - room)
+            self.cuts[port] = max(self.along_flow(path[0]) + PORT_GAP_PX, self.along_flow(line.points[0]) - room)
 
-    def shifted(self, point: Point, move: int) -> Point:
+    def moved_point(self, point: Point, move: int) -> Point:
         """Return a point moved along the flow."""
         return (point[0], point[1] + self.sign * move) if self.axis else (point[0] + self.sign * move, point[1])
 
-    def placed(self, point: Point, place: int) -> Point:
+    def point_at(self, point: Point, place: int) -> Point:
         """Return a point moved to a place along the flow."""
-        return self.shifted(point, place - self.along(point))
+        return self.moved_point(point, place - self.along_flow(point))
 
     def moved_scene(self) -> Scene:
         """Return the scene with its outer parts moved."""
@@ -192,20 +192,20 @@ class _FrameClosing:
         texts = []
         for text in scene.texts:
             move = self.moves.get(text.box, 0) if text.box >= 0 else self.label_move(text)
-            x, y = self.shifted((text.x, text.y), move)
+            x, y = self.moved_point((text.x, text.y), move)
             texts.append(replace(text, x=x, y=y))
         boxes = []
         for number, box in enumerate(scene.boxes):
-            x, y = self.shifted((box.x, box.y), self.moves.get(number, 0))
+            x, y = self.moved_point((box.x, box.y), self.moves.get(number, 0))
             boxes.append(replace(box, x=x, y=y))
         stubs = []
         for stub in scene.stubs:
             move = self.moves.get(stub.box, 0)
-            x, y = self.shifted((stub.x, stub.y), move)
-            stubs.append(replace(stub, x=x, y=y, points=tuple(self.shifted(point, move) for point in stub.points)))
+            x, y = self.moved_point((stub.x, stub.y), move)
+            stubs.append(replace(stub, x=x, y=y, points=tuple(self.moved_point(point, move) for point in stub.points)))
         ports = []
         for number, port in enumerate(scene.ports):
-            x, y = self.placed((port.x, port.y), self.cuts[number]) if number in self.cuts else (port.x, port.y)
+            x, y = self.point_at((port.x, port.y), self.cuts[number]) if number in self.cuts else (port.x, port.y)
             ports.append(replace(port, x=x, y=y))
         return replace(
             scene,
@@ -234,16 +234,16 @@ class _FrameClosing:
         points = list(route.points)
         if self.is_outer_route(route):
             move = self.moves[route.target if route.source == self.frame else route.source]
-            points = [self.shifted(point, move) for point in points]
+            points = [self.moved_point(point, move) for point in points]
             at, port = (0, route.source_port) if route.source == self.frame else (-1, route.target_port)
             if port in self.cuts:
-                points[at] = self.placed(points[at], self.cuts[port])
-            parting = route.parting and self.shifted(route.parting, move)
+                points[at] = self.point_at(points[at], self.cuts[port])
+            parting = route.parting and self.moved_point(route.parting, move)
             return replace(route, points=tuple(points), parting=parting)
         first, last = self.port_ends(route)
         for at, port, ends in ((0, route.source_port, first), (-1, route.target_port, last)):
             if ends and port in self.cuts:
-                points[at] = self.placed(points[at], self.cuts[port])
+                points[at] = self.point_at(points[at], self.cuts[port])
         return replace(route, points=tuple(points))
 
     def cropped_scene(self, scene: Scene) -> Scene:

@@ -31,7 +31,6 @@ FROZEN_ARGUMENT_NAME = re.compile(rf"{LOWERED_INPUT_NAME}(_\d+)?", re.ASCII)
 INLINED_BORDER_NAME = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
 REWRITTEN_SUFFIX = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
 ARTIFACT_PREFIXES = (*sorted(GROUP_OPS), LOWERED_INPUT_NAME, "Func/")
-RESULT_PREFIX = "Identity"
 ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS
 
 
@@ -45,7 +44,7 @@ def may_have_artifacts(nodes: NodeColumns) -> bool:
     types = [number for op, number in nodes.op_numbers.items() if op in ARTIFACT_OPS]
     # Only before the results of a function is an identity an artifact.
     has_results = any(op in RESULT_OPS for op in nodes.op_numbers)
-    prefixes = (*ARTIFACT_PREFIXES, RESULT_PREFIX) if has_results else ARTIFACT_PREFIXES
+    prefixes = (*ARTIFACT_PREFIXES, *sorted(TRACED_RESULT_OPS)) if has_results else ARTIFACT_PREFIXES
     rows = np.flatnonzero(np.bincount(types, minlength=len(nodes.op_types))[nodes.op_id]) if types else ()
     return any(nodes.name[row].startswith(prefixes) for row in rows)
 

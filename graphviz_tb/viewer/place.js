@@ -1444,7 +1444,7 @@ function line_anchors(view, pieces, gates, ports, direction, gaps, absent = NO_E
         piece = pieces.at(child);
         fixed.set([index, end], (touch.at(end) + (upright ? piece.x : piece.y)));
         if (gates.has(child)) {
-          py_setdefault(sides, [child, is_at_first_side(skeleton, wire, end)], []).push([index, end]);
+          py_setdefault(sides, [child, _is_at_first_side(skeleton, wire, end)], []).push([index, end]);
         }
       }
     }
@@ -1506,7 +1506,7 @@ function _fill_places(ports, width, step) {
 function _clear_of_corners(x, width) {
   return Math.max(Math.min(x, (width - FRAME_CORNER_INSET)), Math.min(FRAME_CORNER_INSET, Math.floor(width / 2)));
 }
-function is_at_first_side(skeleton, wire, end) {
+function _is_at_first_side(skeleton, wire, end) {
   let falls;
   falls = ((skeleton.falling.length > 0) && skeleton.falling.includes(wire.chain.at((end ? -1 : 0))));
   return (!!end !== (wire.turned || falls));
@@ -1525,7 +1525,7 @@ function port_at_end(view, index, end, gates) {
     edge = view.metagraph.edges.at(wire.edge);
     other = view.metagraph.children.at((end ? edge.source : edge.target));
   }
-  return py_get(inner, [other, !!end, is_at_first_side(view.skeleton, wire, end)]);
+  return py_get(inner, [other, !!end, _is_at_first_side(view.skeleton, wire, end)]);
 }
 function port_gates(view) {
   return (() => { const out = new TupleMap(); for (const [port, slot] of py_enumerate(view.skeleton.ports)) for (const other of slot.others) { out.set([...other, slot.first], port); } return out; })();
@@ -4631,12 +4631,12 @@ class _FrameClosing {
     this.moves = new Map();
     this.cuts = new Map();
   }
-  along(point) {
+  along_flow(point) {
     return (this.sign * point.at(this.axis));
   }
   extent(...points) {
     let across, along;
-    [across, along] = [(() => { const out = []; for (const point of points) { out.push(point.at((1 - this.axis))); } return out; })(), (() => { const out = []; for (const point of points) { out.push(this.along(point)); } return out; })()];
+    [across, along] = [(() => { const out = []; for (const point of points) { out.push(point.at((1 - this.axis))); } return out; })(), (() => { const out = []; for (const point of points) { out.push(this.along_flow(point)); } return out; })()];
     return new Extent(py_min(across), py_max(across), py_min(along), py_max(along));
   }
   box_extent(box) {
@@ -4698,7 +4698,7 @@ class _FrameClosing {
     }
     for ([number, port] of py_enumerate(this.scene.ports)) {
       if ((port.box === this.frame)) {
-        place_ = this.along([port.x, port.y]);
+        place_ = this.along_flow([port.x, port.y]);
         this.cuts.set(number, (place_ + (((2 * place_) < (this.whole.start + this.whole.end)) ? after : -before)));
       }
     }
@@ -4731,17 +4731,17 @@ class _FrameClosing {
     moving = [box, ...(() => { const out = []; for (const stub of scene.stubs) if ((stub.box === number)) { out.push(this.box_extent(stub)); } return out; })()];
     py_extend(moving, (() => { const out = []; for (const text of scene.texts) if (((text.box < 0) && (text.role === "edge"))) for (const extent of [this.text_extent(text)]) if (((((extent.left - LABEL_REACH_PX) <= aside) && (aside <= (extent.right + LABEL_REACH_PX))) && (extent.end <= box.start))) { out.push(extent); } return out; })());
     others = (() => { const out = []; for (const other of this.outer) if ((other !== number)) { out.push(this.box_extent(scene.boxes.at(other))); } return out; })();
-    room = _free_room(moving, [...inner, ...others], ((box.start - this.along(path[0])) - BOX_GAP_PX));
+    room = _free_room(moving, [...inner, ...others], ((box.start - this.along_flow(path[0])) - BOX_GAP_PX));
     if ((room > -this.moves.get(number))) {
       this.moves.set(number, -room);
-      this.cuts.set(port, Math.max((this.along(path[0]) + PORT_GAP_PX), (this.along(line.points[0]) - room)));
+      this.cuts.set(port, Math.max((this.along_flow(path[0]) + PORT_GAP_PX), (this.along_flow(line.points[0]) - room)));
     }
   }
-  shifted(point, move) {
+  moved_point(point, move) {
     return (this.axis ? [point[0], (point[1] + (this.sign * move))] : [(point[0] + (this.sign * move)), point[1]]);
   }
-  placed(point, place_) {
-    return this.shifted(point, (place_ - this.along(point)));
+  point_at(point, place_) {
+    return this.moved_point(point, (place_ - this.along_flow(point)));
   }
   moved_scene() {
     let scene, texts, text, move, x, y, boxes, number, box, stubs, stub, ports, port;
@@ -4749,23 +4749,23 @@ class _FrameClosing {
     texts = [];
     for (text of scene.texts) {
       move = ((text.box >= 0) ? py_get(this.moves, text.box, 0) : this.label_move(text));
-      [x, y] = this.shifted([text.x, text.y], move);
+      [x, y] = this.moved_point([text.x, text.y], move);
       texts.push(py_replace(text, {x: x, y: y}));
     }
     boxes = [];
     for ([number, box] of py_enumerate(scene.boxes)) {
-      [x, y] = this.shifted([box.x, box.y], py_get(this.moves, number, 0));
+      [x, y] = this.moved_point([box.x, box.y], py_get(this.moves, number, 0));
       boxes.push(py_replace(box, {x: x, y: y}));
     }
     stubs = [];
     for (stub of scene.stubs) {
       move = py_get(this.moves, stub.box, 0);
-      [x, y] = this.shifted([stub.x, stub.y], move);
-      stubs.push(py_replace(stub, {x: x, y: y, points: [...(() => { const out = []; for (const point of stub.points) { out.push(this.shifted(point, move)); } return out; })()]}));
+      [x, y] = this.moved_point([stub.x, stub.y], move);
+      stubs.push(py_replace(stub, {x: x, y: y, points: [...(() => { const out = []; for (const point of stub.points) { out.push(this.moved_point(point, move)); } return out; })()]}));
     }
     ports = [];
     for ([number, port] of py_enumerate(scene.ports)) {
-      [x, y] = (this.cuts.has(number) ? this.placed([port.x, port.y], this.cuts.get(number)) : [port.x, port.y]);
+      [x, y] = (this.cuts.has(number) ? this.point_at([port.x, port.y], this.cuts.get(number)) : [port.x, port.y]);
       ports.push(py_replace(port, {x: x, y: y}));
     }
     return py_replace(scene, {boxes: [...boxes], routes: [...py_map(this.moved_route, scene.routes)], ports: [...ports], stubs: [...stubs], texts: [...texts]});
@@ -4783,18 +4783,18 @@ class _FrameClosing {
     points = [...route.points];
     if (this.is_outer_route(route)) {
       move = this.moves.get(((route.source === this.frame) ? route.target : route.source));
-      points = (() => { const out = []; for (const point of points) { out.push(this.shifted(point, move)); } return out; })();
+      points = (() => { const out = []; for (const point of points) { out.push(this.moved_point(point, move)); } return out; })();
       [at, port] = ((route.source === this.frame) ? [0, route.source_port] : [-1, route.target_port]);
       if (this.cuts.has(port)) {
-        points[at] = this.placed(points.at(at), this.cuts.get(port));
+        points[at] = this.point_at(points.at(at), this.cuts.get(port));
       }
-      parting = py_and(route.parting, () => this.shifted(route.parting, move));
+      parting = py_and(route.parting, () => this.moved_point(route.parting, move));
       return py_replace(route, {points: [...points], parting: parting});
     }
     [first, last] = this.port_ends(route);
     for ([at, port, ends] of [[0, route.source_port, first], [-1, route.target_port, last]]) {
       if ((ends && this.cuts.has(port))) {
-        points[at] = this.placed(points.at(at), this.cuts.get(port));
+        points[at] = this.point_at(points.at(at), this.cuts.get(port));
       }
     }
     return py_replace(route, {points: [...points]});

@@ -112,7 +112,7 @@ class NodeLabels:
         label, second = (second, name) if first else (name, second)
         if self.narrow:
             label = elide_text(label, NARROW_NAME_PX, NODE_FONT_PX)
-            second = first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
+            second = _first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
@@ -308,10 +308,10 @@ def _module_class(label: str) -> str:
     return found[1] if found else ""
 
 
-def first_words(text: str, limit: int, size: int) -> str:
+def _first_words(text: str, limit: int, size: int) -> str:
     """Return as many of the words between dots and commas as fit `limit` pixels, whole ones from the left.
 
-    >>> first_words("3 layers · 594 k each", 76, 10), first_words("12 544 → 1024 → 1024, ReLU", 76, 10)
+    >>> _first_words("3 layers · 594 k each", 76, 10), _first_words("12 544 → 1024 → 1024, ReLU", 76, 10)
     ('3 layers', '')
     """
     while text and text_width(text, size) > limit:

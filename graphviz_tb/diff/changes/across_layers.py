@@ -184,7 +184,7 @@ def batch_changes(
 
 @dataclass(frozen=True, slots=True)
 class KnownBatch:
-    """The size of a batch that only one of two graphs knows, the new one if `is_new`."""
+    """A batch size known in one of two graphs alone, the new one if `is_new`."""
 
     m: Matching
     size: int

@@ -138,7 +138,7 @@ class Overlay(Colouring):
         """Return what changed, of many changes how many of each kind; the totals, and how much is shown."""
         counts, *sums = verdict(self.changes).split("; ")
         few = 0 < len(self.changes) <= MAX_TITLED_CHANGES
-        said = [title_words(change, self.drawn.in_text(change.name)) for change in self.changes] if few else [counts]
+        said = [_title_words(change, self.drawn.in_text(change.name)) for change in self.changes] if few else [counts]
         return " · ".join([*said, *sums, f"{shown:,} shown"])
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
@@ -206,12 +206,12 @@ class Overlay(Colouring):
         return LineTint(mix_colours(self.theme.background, self.colours[sign], BAND_PERCENT), dashes, sign, whole=False)
 
 
-def title_words(change: Change, name: str) -> str:
+def _title_words(change: Change, name: str) -> str:
     """Return a change in a few words: what it is, and where, by its `name` in the picture.
 
     >>> from graphviz_tb.diff import diff
     >>> old, new = b'node { name: "a/x" op: "Relu" }', b'node { name: "a/x" op: "Tanh" }'
-    >>> title_words(diff(old, new)[0], "a/x")
+    >>> _title_words(diff(old, new)[0], "a/x")
     'x: Relu → Tanh'
     """
     leaf, places = last_segment(name), f"at {change.place_count} places"
