@@ -93,21 +93,20 @@ def _metagraph_function(model: BaseModel, options: PictureOptions) -> Callable[[
 def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet) -> Layout:
     """Lay out with these groups open, or fewer if the user did not say which to open."""
     chosen = not _is_opening_automatic(options)
-    lay_out = _lay_out_open_groups if chosen else _close_until_legible
-    layout = (
-        _lay_out_to_print(model, options, second, opened, lay_out)
-        if options.paper
-        else lay_out(model, options, second, opened)
-    )
+
+    def lay_out(tried: PictureOptions, narrow: bool) -> Layout:
+        if chosen:
+            return _lay_out_open_groups(model, tried, second, opened, narrow=narrow)
+        return _close_until_legible(model, tried, second, opened, narrow)
+
+    layout = _lay_out_to_print(options, lay_out) if options.paper else lay_out(options, False)
     if chosen:
         return layout
     model.columns[_first_picture_options(options)] = layout.columns
     return layout
 
 
-def _lay_out_to_print(
-    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, lay_out: Callable[..., Layout]
-) -> Layout:
+def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, bool], Layout]) -> Layout:
     """Lay out a figure that fits its page: the first that shows a member of a stack, if the network has any.
 
     One column is narrower; names beside boxes are the least of a figure, and then long names in boxes.
@@ -115,7 +114,7 @@ def _lay_out_to_print(
     unnamed = replace(options, max_annotations=0)
     fitting: Layout | None = None
     for tried, narrow in ((options, False), (replace(options, wrap=False), False), (unnamed, False), (unnamed, True)):
-        layout = lay_out(model, tried, second, opened, narrow=narrow)
+        layout = lay_out(tried, narrow)
         if layout.scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
             continue
         stacks, members = _count_drawn_stacks(layout.scene)

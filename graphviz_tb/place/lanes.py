@@ -270,6 +270,7 @@ def set_training_apart(skeleton: Skeleton, lefts: list[int], widths: Sequence[in
 def training_rules(
     skeleton: Skeleton, lefts: Sequence[int], layers: Sequence[Sequence[Band]], trained: set[int]
 ) -> tuple[TrainingRule, ...]:
+    """Return the rules left of what trains the network, one for each column that holds some of it."""
     place = item_ranks(skeleton)
     rules = []
     for rows, inside in _training_columns(skeleton, trained):
