@@ -162,15 +162,24 @@ def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
         elif edge in legs.mirrored:
             left.update(chain[1:-1])
         chains[edge] = chain
-    left |= outside
-    rows = [([item for item in row if item in left], [item for item in row if item not in left]) for row in laid.ranks]
     facing = {part.edges[edge][0] for edge in legs.ties}
+    return _rows_leg_by_leg(part, laid, chains, (outside, left, facing, set(same)))
+
+
+def _rows_leg_by_leg(
+    part: Component, laid: Ranks, chains: list[list[int]], places: tuple[set[int], set[int], set[int], set[int]]
+) -> Ranks:
+    """Return ranks with lines from outside on the left, then the first leg, the ends of ties next to one another, and
+    the second leg; `places` are the items from outside, of the first leg, and those that ties join in each leg."""
+    outside, first_leg, facing, opposite = places
+    left = first_leg | outside
+    rows = [([item for item in row if item in left], [item for item in row if item not in left]) for row in laid.ranks]
 
     def side_by_side(item: int) -> int:
-        """Return 0 for lines from outside, then the first leg, the ends of ties next to one another, the second."""
+        """Return the place of an item from left to right."""
         if item in left:
             return 0 if item in outside else 2 if item in facing else 1
-        return 3 if item in same else 4
+        return 3 if item in opposite else 4
 
     ordered = choose_mirrored_rows(rows, laid.chains, {0, len(rows) - 1} if part.held else ())
     return Ranks([sorted(row, key=side_by_side) for row in ordered], chains)

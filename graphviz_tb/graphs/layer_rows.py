@@ -47,7 +47,7 @@ def scopes_of_shared_weights(hierarchy: Hierarchy) -> set[int]:
         if len(users) > 1
         for user in users
     }
-    return {_scope_around_weights(hierarchy, row, []) for row in rows}
+    return {next(iter(_scopes_around(hierarchy, row)), row) for row in rows}
 
 
 def _parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
@@ -75,12 +75,17 @@ def _users_of_parameters(hierarchy: Hierarchy) -> Iterator[tuple[Variable, list[
 def _scope_around_weights(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
     """Return the innermost scope around an op and its variables; around the op if the variables are elsewhere; the op
     itself outside all scopes."""
-    scopes = [above for above in reversed(hierarchy.ancestors(row)[1:]) if hierarchy.kind[above] == SCOPE_ROW]
+    scopes = _scopes_around(hierarchy, row)
     for above in scopes:
         prefix = f"{hierarchy.name[above]}/"
         if all(variable.name.startswith(prefix) for variable in variables):
             return above
     return scopes[0] if scopes else row
+
+
+def _scopes_around(hierarchy: Hierarchy, row: int) -> list[int]:
+    """Return the scopes around a row, innermost first."""
+    return [above for above in reversed(hierarchy.ancestors(row)[1:]) if hierarchy.kind[above] == SCOPE_ROW]
 
 
 # Match scopes of an op graph to the layers of a Keras model by their names.

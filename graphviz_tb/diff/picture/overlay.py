@@ -101,7 +101,7 @@ class Overlay(Colouring):
     edges: np.ndarray
 
     @cached_property
-    def drawn(self) -> DrawnNames:
+    def drawn_names(self) -> DrawnNames:
         """Return the names that the boxes have."""
         return DrawnNames(self.hierarchy, RowFinder(self.hierarchy).index(0))
 
@@ -138,7 +138,11 @@ class Overlay(Colouring):
         """Return what changed, of many changes how many of each kind; the totals, and how much is shown."""
         counts, *sums = verdict(self.changes).split("; ")
         few = 0 < len(self.changes) <= MAX_TITLED_CHANGES
-        said = [_title_words(change, self.drawn.in_text(change.name)) for change in self.changes] if few else [counts]
+        said = (
+            [_title_words(change, self.drawn_names.in_text(change.name)) for change in self.changes]
+            if few
+            else [counts]
+        )
         return " · ".join([*said, *sums, f"{shown:,} shown"])
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
@@ -172,7 +176,7 @@ class Overlay(Colouring):
     def row(self, change: Change, before: str = "") -> LegendRow:
         """Return one change on one or two lines."""
         first, *more = wrap_text(
-            self.drawn.in_text(f"{before}{change_line(change)}"),
+            self.drawn_names.in_text(f"{before}{change_line(change)}"),
             MAX_SENTENCE_WIDTH - SAMPLE_WIDTH - SAMPLE_GAP,
             OP_FONT_PX,
         )

@@ -174,7 +174,7 @@ def _enforce_box_limits(box: FlowBox, setting: FoldContext) -> FlowBox:
     if box.is_repetition:
         # A stack of blocks opens to one member, however many there are: a range would be shown in its place.
         parts = [as_stack_member(member) for member in members]
-        blocks = any(part.members or part.scope for part in parts) and setting.types.holds_layers(parts[0])
+        blocks = any(part.members or part.scope for part in parts) and setting.types.maps_channels(parts[0])
         box.members = parts if blocks else _split_into_ranges(parts, setting)
     elif total_child_count(members) > setting.most:
         box.members = enforce_limits(narrow_to_limit(members, setting, setting.soft), setting)

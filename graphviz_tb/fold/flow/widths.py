@@ -55,9 +55,11 @@ class OpTypes:
             known = self._known[box.symbol] = self._count(box)
         return known
 
-    def holds_layers(self, box: FlowBox) -> bool:
-        """Return whether a box holds layers: not in a stack of weights, of what sets or updates them; unknown without a
-        hierarchy."""
+    def maps_channels(self, box: FlowBox) -> bool:
+        """Return whether a box maps channels to others; a stack of weights, or of what sets them, does not.
+
+        True if there is no hierarchy to tell.
+        """
         return self.hierarchy is None or any(map(is_layer_type, self.of(box)))
 
     def _count(self, box: FlowBox) -> Counter[str]:
