@@ -5537,7 +5537,7 @@ const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
   let chosen, whole, texts, words, page, parts;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (caption.select.includes(box.address)) { out.add(index); } return out; })();
-  whole = whole_frame(scene, paint, chosen);
+  whole = _whole_frame(scene, paint, chosen);
   if (((whole >= 0) && caption.title)) {
     texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === whole))) { out.push(text); } return out; })();
     words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !text.full.endsWith(COUNT_ENDINGS))) { out.push(text.full); } return out; })();
@@ -5553,7 +5553,7 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   }
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
-function whole_frame(scene, paint, chosen) {
+function _whole_frame(scene, paint, chosen) {
   let outer, frames, box, fill, sources, targets, index, between;
   outer = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.push(index); } return out; })();
   frames = (() => { const out = []; for (const index of outer) if (scene.boxes.at(index).open) { out.push(index); } return out; })();
