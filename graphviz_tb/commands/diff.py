@@ -96,12 +96,10 @@ def _parse_condition_part(word: str) -> tuple[str, str]:
 
 
 def _meets_condition(changes: Changes, change: Change, condition: Condition) -> bool:
-    """Return whether all parts of a condition hold for a change."""
     return all(_meets_condition_part(changes, change, field, pattern) for field, pattern in condition)
 
 
 def _meets_condition_part(changes: Changes, change: Change, field: str, pattern: str) -> bool:
-    """Return whether one part of a condition holds for a change."""
     from graphviz_tb.search.names import NamePattern
 
     if field == "is":
@@ -501,7 +499,6 @@ def _is_static_picture(target: str) -> bool:
 
 
 def _is_report_file(target: str) -> bool:
-    """Return whether an output is the report in words."""
     from graphviz_tb.options import REPORT_SUFFIXES
 
     return Path(target).suffix.lower() in REPORT_SUFFIXES

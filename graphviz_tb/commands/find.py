@@ -80,7 +80,6 @@ def find(
 
 
 def _found_node_values(node: Node) -> dict[str, Any]:
-    """Return a node or group as plain values."""
     cost = node.cost
     return {
         "name": node.name,

@@ -165,7 +165,6 @@ def print_embeddings(model: str, as_json: bool, quiet: bool) -> bool:
 
 
 def _print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
-    """Print the runs below the graphs."""
     from graphviz_tb.commands.source_contents import run_lines
     from graphviz_tb.commands.table import clip_middle, output_style, print_lines, terminal_width
 

@@ -65,7 +65,6 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
 
 
 def _has_display() -> bool:
-    """Return whether this machine has a screen with a browser."""
     from graphviz_tb.serve.settings import has_display
 
     return has_display()

@@ -144,7 +144,6 @@ def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
 
 
 def _embedding_values(one: Embedding) -> dict[str, Any]:
-    """Return one embedding for JSON."""
     return {
         "run": one.run,
         "name": one.name,

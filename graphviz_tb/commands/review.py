@@ -152,7 +152,6 @@ def _review_table_row(one: ReviewedModel) -> str:
 
 
 def _comment_section(one: ReviewedModel) -> str:
-    """Return the section of a comment about one model."""
     if one.state == "changed" and one.changes is not None:
         said = [markdown(one.changes).rstrip()]
     else:
@@ -166,7 +165,6 @@ def _comment_section(one: ReviewedModel) -> str:
 
 
 def _assertion_item(line: str) -> str:
-    """Return a line of assertion results as a list item."""
     return f"  - {escape_markdown(line.strip())}" if line.startswith(" ") else f"- {escape_markdown(line)}"
 
 
@@ -251,7 +249,6 @@ def _checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[
 
 
 def _make_output_folder(output: str | None) -> Path | None:
-    """Create the folder of the outputs if needed."""
     from graphviz_tb.errors import RequestError
     from graphviz_tb.output.files import convert_file_errors
 

@@ -165,7 +165,6 @@ def _matching_series(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re
 
 
 def _matches_any(name: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
-    """Return whether any of the patterns is found in a name; true without patterns."""
     return not patterns or any(pattern.search(name) for pattern in patterns)
 
 

@@ -62,7 +62,6 @@ def source_argument(model: str, options: ReadOptions) -> SourceArgument:
 
 
 def _is_graph_chosen(options: ReadOptions) -> bool:
-    """Return whether one graph of several was chosen."""
     return any((options.run, options.tag, options.kind, options.tag_set))
 
 
@@ -105,7 +104,6 @@ def entries_to_choose(source: SourceArgument, options: ReadOptions, error: TbGra
 
 
 def _matching_entries(entries: tuple[SourceEntry, ...], options: ReadOptions) -> tuple[SourceEntry, ...]:
-    """Return the entries that match the choices so far."""
     wanted = {"run": options.run, "tag": options.tag, "kind": options.kind, "tag_set": options.tag_set}
     return tuple(
         entry for entry in entries if all(value in (None, getattr(entry, key)) for key, value in wanted.items())

@@ -143,7 +143,6 @@ def _is_new_structure(hierarchy: Hierarchy, row: int, seen: set[int]) -> bool:
 
 
 def _lines_added(hierarchy: Hierarchy, row: int) -> int:
-    """Return the number of lines that opening a group adds."""
     return len(_inner_groups(hierarchy, row)) + bool(_single_ops_below(hierarchy, row))
 
 

@@ -174,7 +174,6 @@ class RunReader:
         return [ProgramStart(file.number, place, step) for file in self.files for place, step in file.starts]
 
     def _make_series(self, key: NumberedTag, generation: int) -> None:
-        """Make a series from the rows of all files."""
         tag, kind = key
         parts = [(file, rows) for file in self.files if (rows := self._rows_in_file(file, tag, kind))]
         if not parts:
@@ -217,7 +216,6 @@ class RunReader:
             yield key, series
 
     def _summarize_run(self) -> Run:
-        """Return the facts of the whole run."""
         held = [growing for file in self.files for growing in file.kinds.values()]
         by = [each for one in self.held.values() for each in one.by]
         return Run(

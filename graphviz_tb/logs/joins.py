@@ -147,12 +147,10 @@ def _join_by_variable(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict
 
 
 def _variable_users_by_node(graph: Graph) -> dict[int, tuple[int, ...]]:
-    """Return the ops that use each variable, by the node of the variable."""
     return {variable.node: _preferred_users(graph, variable.users) for variable in graph.meaning.variables()}
 
 
 def _variable_users_by_name(graph: Graph) -> dict[str, tuple[int, ...]]:
-    """Return the ops that use each variable, by name."""
     users: dict[str, tuple[int, ...]] = {}
     by_mark: dict[int, list[int]] = {}
     for mark, host in zip(graph.beside.mark.tolist(), graph.beside.host.tolist(), strict=True):

@@ -196,7 +196,6 @@ def _closed_chain(hierarchy: Hierarchy, path: RowPath, opened: OpenSet) -> list[
 
 
 def _openable_children(hierarchy: Hierarchy, metagraph: Metagraph, path: RowPath) -> Iterator[RowPath]:
-    """Return the children of an open group that can be opened."""
     paths = (child_path(hierarchy, path, row) for row in metagraph.children)
     return (child for child in paths if opens_without_recursion(hierarchy, child, path[-1]))
 

@@ -100,7 +100,6 @@ def _feeds_other_member(hierarchy: Hierarchy, row: int) -> bool:
 
 
 def _loop_calls_by_group(hierarchy: Hierarchy) -> dict[int, list[int]]:
-    """Return the loops of a file by the group around each."""
     filed: dict[int, list[int]] = {}
     for call in sorted(hierarchy.calls):
         if {attr for attr, _ in hierarchy.calls[call]} == {"cond", "body"}:

@@ -48,7 +48,6 @@ def _render_svg(drawing: Drawing, options: PictureOptions) -> bytes:
 
 
 def _render_png(drawing: Drawing, options: PictureOptions) -> bytes:
-    """Render the sheet as pixels."""
     from graphviz_tb.render.png import png_bytes, with_software
 
     return with_software(png_bytes(drawing, options))
@@ -62,7 +61,6 @@ def _png_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, 
 
 
 def _render_pdf(drawing: Drawing, options: PictureOptions) -> bytes:
-    """Render the sheet as a one-page PDF."""
     from graphviz_tb.render.pdf import pdf_bytes
 
     return pdf_bytes(drawing, options)
@@ -89,7 +87,6 @@ def _render_dot(subject: DrawableGraph, options: PictureOptions) -> bytes:
 
 
 def _render_html(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    """Write the interactive page."""
     from graphviz_tb.page import html
 
     return html(cast("BaseModel", subject), _without_paper(options))

@@ -104,7 +104,6 @@ MAX_TENSOR_VALUES = 1_000  # of a tensor
 
 
 def _step_range(series: Series) -> dict[str, Any]:
-    """Return the first and the last step of a series, and how many there are."""
     steps = series.step[series.point_order()]
     if not len(steps):
         return {"first": None, "last": None, "n": 0}

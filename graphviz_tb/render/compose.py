@@ -260,7 +260,6 @@ def _text_colour(text: Text, first: str, second: str, theme: Theme) -> str:
 
 
 def _scene_text(text: Text, colour: str, halo: str | None = None) -> list[Primitive]:
-    """Draw one text of the scene."""
     return text_labels(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo)
 
 

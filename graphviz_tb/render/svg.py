@@ -239,7 +239,6 @@ def _shape_element(primitive: Primitive) -> str:
 
 
 def _rectangle_attributes(x: float, y: float, width: float, height: float, radius: float) -> str:
-    """Return the place and the size of a rectangle."""
     corner = f' rx="{_short_number(radius)}"' if radius else ""
     size = f'width="{_short_number(width)}" height="{_short_number(height)}"'
     return f'x="{_short_number(x)}" y="{_short_number(y)}" {size}{corner}'

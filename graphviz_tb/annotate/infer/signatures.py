@@ -50,7 +50,6 @@ def shape_rule_for(op: str) -> ShapeRule | None:
 
 
 def _op_types_with_shape_rules() -> list[str]:
-    """Return the op types whose outputs are inferred."""
     return sorted(op for op in OP_LINES if shape_rule_for(op) is not None)
 
 
@@ -95,7 +94,6 @@ def _compile_input_term(text: str, outputs: str) -> Callable[[Op, Dims, BoundSiz
 
 
 def _compile_output(text: str, times: str | None) -> OutputMaker:
-    """Compile one entry of the outputs: a function that makes its output or outputs."""
     word, _, arguments = text.rstrip(")").partition("(")
     if text.startswith("["):
         maker = _compile_sizes(text[1:-1].split())

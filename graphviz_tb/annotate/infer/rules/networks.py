@@ -22,7 +22,6 @@ def _axes_of_format(op: Op, spatial: int) -> tuple[int, list[int]]:
 
 
 def _windows_along_axes(op: Op, shape: Sequence[int], kernel: Sequence[int], spatial: int) -> list[int]:
-    """Return the number of windows along each spatial dimension."""
     _, places = _axes_of_format(op, spatial)
     strides = _spatial_values(op.attr("strides"), places, len(shape))
     dilations = _spatial_values(op.attr("dilations"), places, len(shape))
@@ -57,7 +56,6 @@ def _windows_along_axis(
 
 
 def _arrange_in_format(op: Op, batch: int, channels: int, sizes: Sequence[int]) -> Dims:
-    """Arrange sizes in the data format of the op."""
     channel_axis, _ = _axes_of_format(op, len(sizes))
     return (batch, channels, *sizes) if channel_axis == 1 else (batch, *sizes, channels)
 
