@@ -47,12 +47,13 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
     tbgraph open ./logs --run train --file
     """
     from graphviz_tb.commands.habits import refuse_second_model
+    from graphviz_tb.serve.settings import has_display
 
     refuse_second_model(models)
     model = models[0]
     wants_server = any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in OF_SERVER)
     chosen = any(values[name] is not None for name in CHOICES)
-    shown = _has_display()
+    shown = has_display()
     if not as_file and (wants_server or (shown and not chosen and model != "-")) and _can_serve(wants_server):
         run_server(model, values, browser=shown, quiet=quiet)
         return
@@ -62,12 +63,6 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
         click.launch(path)
     elif not quiet and _is_log(model):
         print_message("hint", f"tbgraph serve {model} follows it while it is written", "cyan")
-
-
-def _has_display() -> bool:
-    from graphviz_tb.serve.settings import has_display
-
-    return has_display()
 
 
 def _is_log(model: str) -> bool:

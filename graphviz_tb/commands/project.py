@@ -168,7 +168,7 @@ def _draw_embedding(
     columns, notices = projector.columns(one)
     made = project_points(projector.values(one), values["method"], 2, values["near"])
     column = _choose_colour_column(columns, values["color_by"])
-    write_outputs(_embedding_pictures(projector, one, made, column, outputs, values["theme"]))
+    write_outputs(_embedding_pictures(one, made, column, outputs, values["theme"]))
     more = [*projector.notices(one), *notices, *made.notices]
     if values["tensor"] is None and len(found) > 1:
         text = f"'{one.name}' is drawn, the first of {len(found):,} embeddings; --tensor NAME draws another"
@@ -195,7 +195,6 @@ def _choose_colour_column(columns: Sequence[PointColumn], name: str | None) -> P
 
 
 def _embedding_pictures(
-    projector: Projector,
     one: Embedding,
     made: Projection,
     column: PointColumn | None,

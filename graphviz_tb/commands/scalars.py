@@ -14,7 +14,7 @@ import click
 from graphviz_tb.commands.completion import complete_runs, complete_tags
 from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import FiniteRange, theme_option
-from graphviz_tb.commands.report_format import csv_json_options
+from graphviz_tb.commands.report_format import points_format_options
 
 if TYPE_CHECKING:
     from graphviz_tb.logs.log import Log
@@ -57,7 +57,7 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     shell_complete=complete_tags,
     help="Only tags that match.",
 )
-@csv_json_options("Print every point as CSV.", "Print every point as JSON (docs/logged.md).")
+@points_format_options()
 @click.option(
     "--group-by",
     metavar="WHAT",

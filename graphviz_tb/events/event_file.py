@@ -376,7 +376,10 @@ class EventFile:
         self.graphs += singles.graphs
         self.starts += singles.starts
         for group in waiting:
-            self._resolve_plugins(group, rows)
+            # Values without metadata belong to the plugin that the first value of their tag names.
+            plugins = [self.names.plugin_of_tag(tag, self.number) for tag in group.tag.tolist()]
+            for plugin in dict.fromkeys(plugins):
+                self._decode_group(group.select_values(np.array([each == plugin for each in plugins]), plugin), rows)
         return rows
 
     def _read_block(
@@ -443,12 +446,6 @@ class EventFile:
             waiting.append(group)
         else:
             self._decode_group(group, rows)
-
-    def _resolve_plugins(self, group: ValueGroup, rows: dict[RowFamily, list[PointRows]]) -> None:
-        """Decode values without metadata by the plugin that the first value of their tag names."""
-        plugins = [self.names.plugin_of_tag(tag, self.number) for tag in group.tag.tolist()]
-        for plugin in dict.fromkeys(plugins):
-            self._decode_group(group.select_values(np.array([each == plugin for each in plugins]), plugin), rows)
 
     def _decode_group(self, group: ValueGroup, rows: dict[RowFamily, list[PointRows]]) -> None:
         made = decode_rows(group, self.names.tables)

@@ -102,7 +102,7 @@ class RunReader:
                 changed |= keys
                 again |= read_again
                 appended &= not keys or (file is self.files[-1] and file.wall_range[0] == begin)
-        self._marks = self._program_starts()
+        self._marks = [ProgramStart(file.number, place, step) for file in self.files for place, step in file.starts]
         if len(self._marks) != starts:
             changed |= {key for key in self.held if key[1] not in STEPLESS_KINDS}
             appended = False
@@ -169,9 +169,6 @@ class RunReader:
         return len(self.files), [
             (file.graphs, len(file.damage), file.tail.torn, file.tail.damage) for file in self.files
         ]
-
-    def _program_starts(self) -> list[ProgramStart]:
-        return [ProgramStart(file.number, place, step) for file in self.files for place, step in file.starts]
 
     def _make_series(self, key: NumberedTag, generation: int) -> None:
         tag, kind = key

@@ -146,10 +146,6 @@ def _join_by_variable(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict
     return found
 
 
-def _variable_users_by_node(graph: Graph) -> dict[int, tuple[int, ...]]:
-    return {variable.node: _preferred_users(graph, variable.users) for variable in graph.meaning.variables()}
-
-
 def _variable_users_by_name(graph: Graph) -> dict[str, tuple[int, ...]]:
     users: dict[str, tuple[int, ...]] = {}
     by_mark: dict[int, list[int]] = {}
@@ -370,7 +366,7 @@ def _join_by_summary_op(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> di
     if not inputs:
         return {}
     back = InputTracer(graph)
-    users = _variable_users_by_node(graph)
+    users = {variable.node: _preferred_users(graph, variable.users) for variable in graph.meaning.variables()}
     measured: dict[str, list[int]] = defaultdict(list)
     for node in np.flatnonzero(graph.nodes_of_types(inputs.__contains__)).tolist():
         tag_slot, slot = inputs[graph.op_types[graph.op[node]]]

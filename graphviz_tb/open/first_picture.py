@@ -198,7 +198,7 @@ class FirstPicture:
             child = child_path(self.hierarchy, content, row)
             if self.hierarchy.sole_op(row) >= 0 or row in self.hierarchy.legs:
                 continue  # drawn as the op, or one of many that are shown side by side
-            if position not in away and opens_without_recursion(self.hierarchy, child, path[-1]):
+            if position not in away and opens_without_recursion(self.hierarchy, child):
                 if joined and position not in joined:
                     self.loose.add(child)
                 if position in behind:
@@ -433,8 +433,8 @@ class FirstPicture:
         return 2 * self.op_count(path[-1]) > self.op_count(path[-2])
 
 
-def opens_without_recursion(hierarchy: Hierarchy, path: RowPath, around: int) -> bool:
-    """Return whether a child opens without showing a function inside itself. `around` is the row of its group."""
+def opens_without_recursion(hierarchy: Hierarchy, path: RowPath) -> bool:
+    """Return whether a child opens without showing a function inside itself."""
     row = path[-1]
     if row not in hierarchy.calls:
         return bool(hierarchy.kind[row] != OP_ROW)

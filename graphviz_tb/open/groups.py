@@ -197,7 +197,7 @@ def _closed_chain(hierarchy: Hierarchy, path: RowPath, opened: OpenSet) -> list[
 
 def _openable_children(hierarchy: Hierarchy, metagraph: Metagraph, path: RowPath) -> Iterator[RowPath]:
     paths = (child_path(hierarchy, path, row) for row in metagraph.children)
-    return (child for child in paths if opens_without_recursion(hierarchy, child, path[-1]))
+    return (child for child in paths if opens_without_recursion(hierarchy, child))
 
 
 def _open_everything(hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int) -> tuple[Notice, ...]:

@@ -148,15 +148,6 @@ def histogram_columns(key: int, series: Series, data: HistogramPoints, views: It
     return [(f"{key}.{name}", column) for name, column in made]
 
 
-def _media_point(
-    log: Log, series: Series, data: BlobPoints, point: int, blob_id: Callable[[FileRange], int]
-) -> dict[str, Any]:
-    """Return the images or sounds of one point, each with the id of its bytes."""
-    shown = shown_samples(series, point)
-    samples = [_sample_entry(log, series, data, point, place, blob_id(place)) for place in shown]
-    return {**_point_step(series, point), "samples": samples, "left": len(data.sample_ranges(point)) - len(shown)}
-
-
 def shown_samples(series: Series, point: int) -> list[FileRange]:
     """Return the images or sounds of a point that are shown; [] for other kinds."""
     if not isinstance(series.data, BlobPoints) or series.kind == "text":
@@ -269,4 +260,6 @@ def describe_point(
     assert isinstance(data, BlobPoints)
     if series.kind == "text":
         return _text_point(log, series, data, point, most)
-    return _media_point(log, series, data, point, blob_id)
+    shown = shown_samples(series, point)
+    samples = [_sample_entry(log, series, data, point, place, blob_id(place)) for place in shown]
+    return {**_point_step(series, point), "samples": samples, "left": len(data.sample_ranges(point)) - len(shown)}

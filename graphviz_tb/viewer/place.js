@@ -5752,6 +5752,7 @@ function main_paths(skeleton, thick) {
 }
 
 // chart.axes
+const PADDING_SHARE = 0.05;
 const TICK_STEPS = [1, 2, 5, 10];
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 class Axis {
@@ -5770,13 +5771,13 @@ function _axis_between(low, high, log) {
   }
   return (log ? new Axis((low / 2), (high * 2), true) : new Axis((low - ((Math.abs(low) / 2) || 0.5)), (high + ((Math.abs(high) / 2) || 0.5))));
 }
-function pad_axis(of_, share = 0.05) {
+function pad_axis(of_) {
   let more;
   if (of_.log) {
-    more = ((of_.high / of_.low) ** share);
+    more = ((of_.high / of_.low) ** PADDING_SHARE);
     return new Axis((of_.low / more), (of_.high * more), true);
   }
-  more = ((of_.high - of_.low) * share);
+  more = ((of_.high - of_.low) * PADDING_SHARE);
   return new Axis((of_.low - more), (of_.high + more));
 }
 function axis_ticks(of_, most = 5) {
