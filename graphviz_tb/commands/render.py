@@ -24,7 +24,7 @@ from graphviz_tb.commands.options import (
     theme_option,
     view_options,
 )
-from graphviz_tb.commands.parameters import WordOption, engine_names, format_names, measure_names, scheme_names
+from graphviz_tb.commands.parameters import WordOption
 from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
 from graphviz_tb.errors import short_repr
 from graphviz_tb.options import COLOR_BY_LOGGED, LOGGED_COLOR_OPTIONS, MAX_OPTION_INT, Options
@@ -61,7 +61,7 @@ color_by_option = click.option(
     "--color-by",
     metavar="WHAT",
     cls=WordOption,
-    table=scheme_names,
+    table="color:SCHEMES",
     help="Colour by {} [structure].",
 )
 stats_option = click.option("--stats", is_flag=True, default=None, help="Show time and memory in any colouring.")
@@ -72,7 +72,7 @@ colour_options = combine_options(
         "--measure",
         metavar="M",
         cls=WordOption,
-        table=measure_names,
+        table="chart.measures:MEASURES",
         help="Measure of --logged: {} [rms, or last for scalars].",
     ),
     click.option("--at", type=int, metavar="STEP", help="Step of --logged [the last]."),
@@ -84,7 +84,9 @@ colour_options = combine_options(
     heading="Colours",
 )
 layout_options = combine_options(
-    click.option("--engine", metavar="NAME", cls=WordOption, table=engine_names, help="Layout engine: {} [layered]."),
+    click.option(
+        "--engine", metavar="NAME", cls=WordOption, table="arrange.level:ENGINES", help="Layout engine: {} [layered]."
+    ),
     click.option("--no-wrap", is_flag=True, help="Keep long chains in one column."),
     direction_option,
     theme_option,
@@ -116,7 +118,7 @@ look_options = combine_options(
     *("-f", "--format", "format_"),
     metavar="FORMAT",
     cls=WordOption,
-    table=format_names,
+    table="output.renderers:RENDERERS",
     help="{} [the suffix of FILE].",
 )
 @open_options

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from graphviz_tb.caches import import_on_call
 from graphviz_tb.errors import RequestError, UnknownChoice, require_type
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.frozen import dataclass
@@ -51,26 +52,6 @@ def _render_png(drawing: Drawing, options: PictureOptions) -> bytes:
     from graphviz_tb.render.png import png_bytes, with_software
 
     return with_software(png_bytes(drawing, options))
-
-
-def _png_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """Return notices of requests that a PNG cannot meet."""
-    from graphviz_tb.render.png import png_notices
-
-    return png_notices(drawing, options)
-
-
-def _render_pdf(drawing: Drawing, options: PictureOptions) -> bytes:
-    from graphviz_tb.render.pdf import pdf_bytes
-
-    return pdf_bytes(drawing, options)
-
-
-def _pdf_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """Return notices of requests that a PDF cannot meet."""
-    from graphviz_tb.render.pdf import pdf_notices
-
-    return pdf_notices(drawing, options)
 
 
 def _without_paper(options: PictureOptions) -> PictureOptions:
@@ -155,13 +136,13 @@ RENDERERS: dict[str, Renderer] = {
         _render_from_drawing(_render_png),
         ".png",
         DRAWING_OPTIONS | FONT_OPTIONS | PIXEL_OPTIONS | PAPER_OPTIONS,
-        _render_from_drawing(_png_shortfalls),
+        _render_from_drawing(import_on_call("graphviz_tb.render.png", "png_notices")),
     ),
     "pdf": Renderer(
-        _render_from_drawing(_render_pdf),
+        _render_from_drawing(import_on_call("graphviz_tb.render.pdf", "pdf_bytes")),
         ".pdf",
         DRAWING_OPTIONS | FONT_OPTIONS | PAPER_OPTIONS,
-        _render_from_drawing(_pdf_shortfalls),
+        _render_from_drawing(import_on_call("graphviz_tb.render.pdf", "pdf_notices")),
     ),
     "html": Renderer(_render_html, ".html", DRAWING_OPTIONS | {"page_max"}),
     "dot": Renderer(_render_dot, ".dot", OPENING_OPTIONS | STUB_OPTIONS | WORD_OPTIONS | {"direction"}),

@@ -588,3 +588,4 @@ DIAGONAL_RULES: dict[str, ShapeRule] = {
     "MatrixDiagPart": _infer_matrix_diagonal_part,
     "BatchMatrixDiagPart": _infer_matrix_diagonal_part,
 }
+RULES = {**ARRAY_RULES, **INDEXING_RULES, **BLOCK_RULES, **DIAGONAL_RULES}

@@ -387,3 +387,6 @@ def _resize_nearest_gradient_shape(op: Op) -> tuple[int, ...] | None:
         return op.symbols.new_symbols(4)
     rows, columns = size if size is not None and len(size) == 2 else op.symbols.new_symbols(2)
     return (gradient[0], rows, columns, gradient[3])
+
+
+RULES = {**CONVOLUTION_RULES, **IMAGE_RULES, **NETWORK_RULES, **GRADIENT_RULES}
