@@ -10,6 +10,7 @@ import click
 
 from graphviz_tb.commands.help import group_options
 from graphviz_tb.commands.parameters import WordOption
+from graphviz_tb.errors import RequestError
 from graphviz_tb.options import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -161,7 +162,6 @@ def option_spellings(command: click.Command) -> dict[str, str]:
 def collect_options(values: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Options:
     """Return the options of a command line; the rest is taken from `before`, or keeps its default."""
     from graphviz_tb.api.choices import with_choices
-    from graphviz_tb.errors import RequestError
 
     given = given_options(values)
     try:

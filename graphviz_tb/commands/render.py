@@ -25,8 +25,9 @@ from graphviz_tb.commands.options import (
     view_options,
 )
 from graphviz_tb.commands.parameters import WordOption
+from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
-from graphviz_tb.errors import short_repr
+from graphviz_tb.errors import NoGraph, RequestError, short_repr
 from graphviz_tb.options import COLOR_BY_LOGGED, LOGGED_COLOR_OPTIONS, MAX_OPTION_INT, Options
 
 if TYPE_CHECKING:
@@ -156,7 +157,6 @@ def render(
     cat model.pb | tbgraph render - -o - --format svg > graph.svg
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.errors import NoGraph
     from graphviz_tb.output.files import write_outputs
     from graphviz_tb.output.renderers import output_format
 
@@ -185,7 +185,6 @@ def render(
 
 def _check_options(values: dict[str, Any], formats: Sequence[str], written: dict[str, str]) -> None:
     """Refuse options that change nothing."""
-    from graphviz_tb.errors import RequestError
     from graphviz_tb.output.renderers import check_options_used
 
     check_options_used(given_options(values), formats, written)
@@ -225,8 +224,6 @@ def _default_outputs(model: str, format_: str | None) -> tuple[str, ...]:
 
 def _say_written(outputs: Iterable[str]) -> None:
     """Say which files were written without being named."""
-    from graphviz_tb.commands.terminal import print_message
-
     for target in outputs:
         if target != "-":
             print_message("wrote", target, "green")

@@ -15,6 +15,8 @@ from graphviz_tb.commands.completion import complete_runs, complete_tags
 from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import FiniteRange, theme_option
 from graphviz_tb.commands.report_format import points_format_options
+from graphviz_tb.commands.terminal import one_line, print_notices
+from graphviz_tb.errors import RequestError
 
 if TYPE_CHECKING:
     from graphviz_tb.logs.log import Log
@@ -109,8 +111,6 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     tbgraph scalars logdir --watch
     """
     from graphviz_tb.commands.progress_bar import waiting
-    from graphviz_tb.commands.terminal import print_notices
-    from graphviz_tb.errors import RequestError
     from graphviz_tb.logs.log import open_log
 
     ways = [way for way in ("as_csv", "as_json", "curves", "watch", "outputs") if values[way]]
@@ -216,8 +216,6 @@ def _show_grouped(way: str, log: Log, chosen: list[Series], values: dict[str, An
 
 def _print_unchanged(parts: Iterable[str]) -> None:
     """Print text as UTF-8 with its own line ends; on a terminal without characters that move its cursor."""
-    from graphviz_tb.commands.terminal import one_line
-
     for part in parts:
         if sys.stdout.isatty():
             part = "".join(f"{one_line(line)}\n" for line in part.splitlines())

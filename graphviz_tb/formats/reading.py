@@ -44,7 +44,7 @@ from graphviz_tb.sources.bounds import check_input_count, check_node_count
 from graphviz_tb.sources.detect import MESSAGE_TYPES, SUPPORTED_INPUTS, detect_format
 from graphviz_tb.sources.inputs import name_of_user
 from graphviz_tb.sources.streams import OpenedSource, ReadProgress, existing_path, open_bytes, open_path, open_stdin
-from graphviz_tb.sources.walk import cannot_list_error
+from graphviz_tb.sources.walk import cannot_list_error, saved_model_file
 from graphviz_tb.unwrap.artifacts import LOWERED_INPUT_NAME, drop_tracing_artifacts, possible_artifacts
 from graphviz_tb.unwrap.node_order import is_frozen_order, sort_graph
 
@@ -332,8 +332,6 @@ def source_contents(source: Any, options: ReadOptions, progress: ReadProgress | 
 
 def _folder_contents(folder: Path, options: ReadOptions, progress: ReadProgress | None) -> SourceContents:
     """Return the contents of a SavedModel folder, or else of a log directory."""
-    from graphviz_tb.sources.walk import saved_model_file
-
     model = saved_model_file(folder)
     if model is not None:
         return _opened_contents(open_path(model, options), options)
