@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from graphviz_tb.events.records import IS_CRC_FAST, RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES, masked_crc
 from graphviz_tb.events.structure import (
     ByteSpan,
-    CutError,
     EventStructure,
     UnusualEventError,
     ValueForm,
     ValueStructure,
     locate_event_structure,
 )
+from graphviz_tb.formats.protobuf import CutError
 from graphviz_tb.limits import MAX_STRUCTURES_PER_LENGTH
 from graphviz_tb.model.columns import Bytes, Ints, Longs, run_bounds
 from graphviz_tb.model.logs import Doubles, TagMetadata

@@ -295,8 +295,6 @@ class ColumnMemory:
         return [(name, key) for _, name, key in sorted(ages)]
 
 
-__all__ = ["LogReader"]
-
 RunReading = tuple[Run, dict[NumberedTag, Series]]
 
 

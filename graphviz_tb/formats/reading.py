@@ -151,9 +151,6 @@ MESSAGE_READERS: dict[str, Reader] = {
 }
 
 
-__all__ = ["READERS", "LoadedGraph", "SourceEntry", "list_contents", "list_profiles", "read_source"]
-
-
 DEFAULT_READ_OPTIONS = ReadOptions()
 FILE_SOURCE_TYPES = (str, os.PathLike, bytes, bytearray, memoryview)
 READER_BY_MESSAGE = {kind.DESCRIPTOR.name: form for form, kind in MESSAGE_TYPES.items()}

@@ -502,8 +502,6 @@ JOIN_RULES: tuple[tuple[JoinRule, Callable[[Hierarchy, Sequence[LookedUpTag]], d
     (JoinRule.SCOPE_ABOVE, _join_by_scope_above),
 )
 
-__all__ = ["JOIN_RULES", "join_tags"]
-
 
 def join_tags(hierarchy: Hierarchy, names: Iterable[str]) -> tuple[TagJoin, ...]:
     """Return the join of each tag, in the order of the names, with the rule that made it."""

@@ -41,6 +41,12 @@ def _render_from_drawing(
     return lambda subject, options: make(subject.picture(options).drawing, options)
 
 
+def _render_by_export(name: str) -> RenderFunction:
+    """Make a renderer of a function of `render.exports`, which takes the rows of a graph and their facts."""
+    export = import_on_call("graphviz_tb.render.exports", name)
+    return lambda subject, options: export(subject.hierarchy, subject.facts)
+
+
 def _render_svg(drawing: Drawing, options: PictureOptions) -> bytes:
     """Render the sheet as SVG. Here and below, a format's module is imported when it is first used."""
     from graphviz_tb.render.svg import svg_bytes
@@ -78,31 +84,10 @@ def _render_json(subject: DrawableGraph, options: PictureOptions) -> bytes:
     return subject.document().encode_formats()
 
 
-def _render_graphml(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    """Write the ops and edges of the main graph."""
-    from graphviz_tb.render.exports import graphml_text
-
-    return graphml_text(subject.hierarchy, subject.facts)
-
-
-def _render_cytoscape(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    """Write ops, groups and edges of the main graph."""
-    from graphviz_tb.render.exports import cytoscape_json
-
-    return cytoscape_json(subject.hierarchy, subject.facts)
-
-
 def _render_model_explorer(subject: DrawableGraph, options: PictureOptions) -> bytes:
     from graphviz_tb.render.exports import model_explorer_json
 
     return model_explorer_json(subject.hierarchy, subject.facts, cast("BaseModel", subject).name)
-
-
-def _render_node_data(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    """Write the user's facts as node data for Model Explorer."""
-    from graphviz_tb.render.exports import node_data_json
-
-    return node_data_json(subject.hierarchy, subject.facts)
 
 
 def _render_mermaid(subject: DrawableGraph, options: PictureOptions) -> bytes:
@@ -150,10 +135,10 @@ RENDERERS: dict[str, Renderer] = {
     "mermaid": Renderer(
         _render_mermaid, ".mmd", OPENING_OPTIONS | {"color_by", "theme", "direction", "stats", *LOGGED_COLOR_OPTIONS}
     ),
-    "graphml": Renderer(_render_graphml, ".graphml", frozenset()),
-    "cytoscape": Renderer(_render_cytoscape, ".cyjs", frozenset()),
+    "graphml": Renderer(_render_by_export("graphml_text"), ".graphml", frozenset()),
+    "cytoscape": Renderer(_render_by_export("cytoscape_json"), ".cyjs", frozenset()),
     "model-explorer": Renderer(_render_model_explorer, ".modelexplorer", frozenset()),
-    "node-data": Renderer(_render_node_data, ".nodedata", frozenset()),
+    "node-data": Renderer(_render_by_export("node_data_json"), ".nodedata", frozenset()),
 }
 
 
