@@ -78,17 +78,37 @@ def test_the_last_of_a_stage_takes_the_larger_steps() -> None:
     assert [height for height in found if height > 2] == [3, 4, 3]
 
 
-def test_equal_blocks_in_a_chain_part_where_channels_change() -> None:
+@pytest.mark.parametrize("known", [True, False])  # whether the weights have shapes
+def test_equal_blocks_in_a_chain_part_where_channels_change(known: bool) -> None:
     # As in MobileNet: nothing but channels and steps tells its stages apart. What grows with each block is one stack.
     for widths, expected in (((16, 32, 32, *[64] * 5, 128, 128), [2, 5, 2]), ((16, 32, 64, 128), [4])):
         w = Writer("nameless", random.Random(2))
-        w.style, w.bias, w.width = "const", False, 8
+        w.style, w.bias, w.width = "const" if known else "argument", False, 8
         x = w.op("Placeholder", name="x")
         for at, width in enumerate(widths):
             x = w.act(w.norm(w.depthwise(x, 3, 2 if at and width > widths[at - 1] else 1)), "Relu6")
             x = w.act(w.norm(w.conv(x, width, 1)))
         w.op("Mean", x, w.constant(2, dtype=3))
+        for node in () if known else w.graph.node:
+            node.attr.pop("shape", None)
         assert heights(load(formed(w.graph, "nameless", random.Random(2)))) == expected
+
+
+@pytest.mark.parametrize("widths", [(8, 8, 16, 16, 16), (8, 16, 32, 64)])
+def test_a_first_block_whose_scales_are_computed_counts(widths: tuple[int, ...]) -> None:
+    # A frozen norm computes its scale from weights alone: in the first block that comes before the input of the program.
+    w = Writer("nameless", random.Random(3))
+    w.style, w.bias, w.width = "const", False, 3
+    x = w.op("Placeholder", name="x")
+    for at, width in enumerate(widths):
+        x = w.conv(x, width, 3, 2 if width > (0, *widths)[at] else 1)
+        scale = w.op("Rsqrt", w.op("AddV2", w.weight("variance", width), w.constant(name="epsilon")))
+        scale = w.op("Mul", scale, w.weight("gamma", width))
+        shift = w.op("Sub", w.weight("beta", width), w.op("Mul", w.weight("mean", width), scale))
+        x = w.op("Relu", w.op("AddV2", w.op("Mul", x, scale), shift))
+    w.op("Mean", x, w.constant(2, dtype=3))
+    found = heights(load(formed(w.graph, "nameless", random.Random(3))))
+    assert [height for height in found if height > 1] == ([4] if widths[1] > 8 else [2, 3])
 
 
 def test_a_stage_of_a_block_and_one_with_its_shortcut() -> None:

@@ -95,7 +95,14 @@ def nearly_before(
         start = start if ends[0] <= ends[1] else stop
     if head == stop > start and _in_turn(sequence, start, stop, turn, setting):
         return stop
-    return start if start < stop and _same_stage(_boxes_of(sequence[start:stop]), _boxes_of(turn), setting) else stop
+    after = sequence[stop + len(turn) : stop + 2 * len(turn)]
+    tapers = [element.word for element in after] == [element.word for element in turn] and setting.widths.of(
+        _boxes_of(after)
+    ).isdisjoint(
+        setting.widths.of(_boxes_of(turn))
+    )  # each repetition has channels of its own: those of the first say nothing
+    stretch = _boxes_of(sequence[start:stop])
+    return start if start < stop and _same_stage(stretch, _boxes_of(turn), setting, tapers) else stop
 
 
 def _in_turn(
@@ -121,11 +128,13 @@ def _in_turn(
     )
 
 
-def _same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext) -> bool:
-    """Return whether a stretch before repetitions may belong to their stage: it shares output channels and kernels with
-    them, and takes larger steps where each of them does."""
+def _same_stage(
+    stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext, tapers: bool = False
+) -> bool:
+    """Return whether a stretch before repetitions may belong to their stage: it shares output channels, unless it
+    `tapers`, and kernels with them, and takes larger steps where each of them does."""
     mine, other = setting.widths.of(stretch), setting.widths.of(turn)
-    if mine and other and not mine & other:
+    if mine and other and not mine & other and not tapers:
         return False
     if not setting.widths.kernels(turn) <= setting.widths.kernels(stretch):
         return False

@@ -290,7 +290,8 @@ def _apply_repeats(
         if made is not None:
             stop = end
         folded += sequence[done:stop] if made is None else [*before, *made]
-        if made and len(made) == 1 and repeat.period > 1 and turns[0].fork:  # in plain chains any two ops would match
+        forks = any(element.fork for element in turns[: repeat.period])  # in plain chains any two ops would match
+        if made and len(made) == 1 and repeat.period > 1 and forks:
             units[tuple(element.symbol for element in turns[: repeat.period])] = half
         hit = hit or made is not None
         done = stop
