@@ -34,7 +34,7 @@ from graphviz_tb.ops.roles import INPUT_OPS
 # *collector* is the opposite: it takes inputs from many depths, as gradients and summaries do.
 
 MIN_BROADCAST_READERS = 4  # readers, at as many depths
-MIN_INPUT_READERS = 3  # the same for an input of the level
+MIN_MEMORY_READERS = 3  # the same for a memory or an input of the level
 MIN_BROADCAST_LEVEL = 12  # boxes; smaller levels have none
 MAX_BROADCAST_NEEDS = 8  # boxes that a broadcast may need, itself included
 # users of a value, and boxes on the path from one: a projection has a dozen
@@ -50,15 +50,10 @@ def _find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[in
     return [
         box
         for box, users in enumerate(dag.after)
-        if len(users) >= _min_global_readers(dag, box)
+        if len(users) >= MIN_MEMORY_READERS
         and _is_spread_out(dag, place, users)
         and _meets_at_many_depths(dag, depth, box)
     ]
-
-
-def _min_global_readers(dag: Dag, box: int) -> int:
-    """Return the least number of readers, at as many depths, of a value used all over the level."""
-    return MIN_BROADCAST_READERS if dag.before[box] else MIN_INPUT_READERS
 
 
 def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
@@ -75,7 +70,7 @@ def _meets_at_many_depths(dag: Dag, depth: list[int], box: int) -> bool:
     meetings: set[int] = set()
     for user in users[:: max(1, len(users) // MAX_SAMPLED_USERS)]:  # a sample, for values with thousands of readers
         meetings.add(_meeting_depth(dag, depth, box, user))
-        if len(meetings) >= _min_global_readers(dag, box):
+        if len(meetings) >= MIN_MEMORY_READERS:
             return True
     return False
 
@@ -99,7 +94,8 @@ def _meeting_depth(dag: Dag, depth: list[int], box: int, user: int) -> int:
 
 def _select_broadcasts(dag: Dag, wide: list[int]) -> set[int]:
     """Return those of the boxes used all over the level that need few boxes themselves: masks, shapes, ids."""
-    return boxes_needing_few(dag, wide, MAX_BROADCAST_NEEDS)
+    often = (box for box in wide if not dag.before[box] or len(dag.after[box]) >= MIN_BROADCAST_READERS)
+    return boxes_needing_few(dag, often, MAX_BROADCAST_NEEDS)
 
 
 def _select_memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
