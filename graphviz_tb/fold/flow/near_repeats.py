@@ -22,6 +22,7 @@ from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
+LIGHT = 0.25  # of its ops, in a first one that has the same layers: it dilates or pads less
 AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
@@ -54,6 +55,13 @@ class Likeness:
             sum(count for kind, count in each.items() if is_layer_type(kind)) for each in (self.ops, self.ops - ops)
         )
         return 0 < layers <= 2 * missing
+
+    def has_same_layers(self, ops: Counter[str]) -> bool:
+        """Return whether a stretch has the layers of a repetition and most of its other ops."""
+        unlike = (self.ops - ops) + (ops - self.ops)
+        return (
+            unlike.total() <= LIGHT * self.size and any(map(is_layer_type, ops)) and not any(map(is_layer_type, unlike))
+        )
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
         """Return whether a stretch holds all of a repetition and little more."""
@@ -160,7 +168,7 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = start, unlike
-        if larger == stop and like.is_extended(ops, ops.total()):
+        if larger == stop and (like.is_extended(ops, ops.total()) or like.has_same_layers(ops)):
             larger = start
     return best if best < stop else larger
 

@@ -424,8 +424,12 @@ def _fold_repetitions(
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else _make_block(setting, turn) for turn in turns]
-    # Two groups with counts inside: show both.
-    if equal and period == 1 and ((len(turns) == 2 and _is_stage(boxes[0])) or setting.widths.are_stages(boxes)):
+    # Two groups with counts inside: show both. What parts and joins again is a block, not a stage.
+    if (
+        equal
+        and period == 1
+        and ((len(turns) == 2 and _is_stage(boxes[0])) or (not once[0].fork and setting.widths.are_stages(boxes)))
+    ):
         return None
     crossed = any(turn[-1].cut > 1 for turn in turns)
     staged = period > 1 and (
