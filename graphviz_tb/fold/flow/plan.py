@@ -11,6 +11,7 @@ regions      what is between two narrow places is a region, with branches inside
 repeats      equal stretches in sequence are a stack; what is between two stacks heads the second
 invariants   no group is too wide, none closes a cycle that the level does not have
 titles       names and addresses of groups
+layers       a layer with its norm and activation is one box
 
 Each step returns a level with fewer boxes. A group is convex: no path leaves it and comes back, so the folded level is
 again a flow. Nothing depends on the order of the file.
@@ -35,6 +36,7 @@ from graphviz_tb.fold.flow.invariants import (
     total_child_count,
 )
 from graphviz_tb.fold.flow.items import find_flow_items, fold_boxes_aside, fold_index_arithmetic, join_feeders
+from graphviz_tb.fold.flow.layers import fold_layers
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
 from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.regions import fold_dag
@@ -133,7 +135,7 @@ def _fold_level(
     labels = _labels_in_code(level)
     named = setting if labels == level.labels else replace(setting, vocabulary=Vocabulary(labels))
     title_groups(boxes, named, level.hierarchy)
-    return boxes
+    return fold_layers(boxes, level, setting)
 
 
 def _labels_in_code(level: Siblings) -> list[str]:
