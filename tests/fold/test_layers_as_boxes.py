@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 from graphviz_tb import Model, load
-from graphviz_tb.model.hierarchy import LAYER_ORIGIN
+from graphviz_tb.model.hierarchy import LAYER_ORIGIN, SERIES_ROW
 from graphviz_tb.words.paper import PaperWords
+from tests.fold.networks import Writer, formed
 
 
 def layers(model: Model) -> list[list[str]]:
@@ -72,6 +74,28 @@ def test_a_layer_takes_its_norm_and_activation_but_no_sum(tmp_path: Path) -> Non
     boxes = {box.row: box for box in model.picture().scene.boxes}
     assert not boxes[row].open
     assert boxes[row].kind == "scope"  # drawn as one layer, not as a pile
+
+
+def test_repetitions_begin_with_a_layer_and_hold_its_norm_of_several_ops() -> None:
+    # x ─▶ (conv ─▶ norm of seven ops ─▶ Relu) ×6 ─▶ Mean: what the norm computes with weights alone leads nothing
+    w = Writer("nameless", random.Random(4))
+    w.style, w.bias, w.width = "const", False, 8
+    x = w.op("Placeholder", name="x")
+    for _ in range(6):
+        mean, variance, scale, shift = (w.weight(name, 8) for name in ("mean", "variance", "scale", "shift"))
+        x = w.conv(x, 8, 3)
+        factor = w.op("Mul", w.op("Rsqrt", w.op("AddV2", variance, w.constant())), scale)
+        rest = w.op("Sub", shift, w.op("Mul", mean, factor))
+        x = w.op("Relu", w.op("AddV2", w.op("Mul", x, factor), rest))
+    w.op("Mean", x, w.constant(2, dtype=3))
+    hierarchy = load(formed(w.graph, "nameless", random.Random(4))).hierarchy
+    (stack,) = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
+    types = hierarchy.graph.op_types
+    for layer in hierarchy.children(stack).tolist():
+        nodes = [node for node in hierarchy.node[layer : hierarchy.end[layer]].tolist() if node >= 0]
+        held = [types[hierarchy.graph.op[node]] for node in nodes]
+        assert {"Conv2D", "Rsqrt", "Relu"} <= {*held}
+        assert held.count("Conv2D") == 1
 
 
 def test_what_feeds_several_ends_a_layer(tmp_path: Path) -> None:

@@ -1,24 +1,22 @@
-"""A layer with its bias, norm and activation as one box, named after the layer.
+"""A layer with its bias, norm and activation as one box, named after the layer; a norm of several ops as one box.
 
 x ─▶ conv ─▶ bias ─▶ norm ─▶ activation ─▶ y        bias, norm and activation may each lack
                               │
                      sigmoid ─┴▶ ×                  of what precedes them: an activation too
 
-Each of these feeds nothing but the next, so the group is convex. This comes after all other folding and naming: no
-repetition, stage or title depends on it.
+Each of these feeds nothing but the next, so the group is convex. Repetitions and stages are looked for among layers.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
-from graphviz_tb.fold.flow.box import FlowBox, make_group
-from graphviz_tb.fold.flow.invariants import FoldContext, rows_inside
+from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
+from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.items import VALUE_OPS
-from graphviz_tb.fold.flow.levels import Siblings
-from graphviz_tb.fold.flow.stacks import box_lists
+from graphviz_tb.fold.flow.order import box_tokens
+from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
@@ -27,14 +25,15 @@ from graphviz_tb.ops.roles import (
     DEPTHWISE_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
-    MULTIPLY_OPS,
     Role,
     has_role,
 )
+from graphviz_tb.ops.table import is_elementwise
 
-MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 6  # of a scope that is one of these
+MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
 OWN_BIAS_OPS = ("BiasAdd", "BiasAddV1")  # add a bias and nothing else
 ROOT_OPS = ("Rsqrt", "onnx::Sqrt", "aten::rsqrt")  # of a norm that is several ops
+MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
 
 
 class LayerPart(IntEnum):
@@ -44,25 +43,60 @@ class LayerPart(IntEnum):
     BIAS = 1
     NORM = 2
     ACTIVATION = 3
-    GATE = 4  # multiplies an activation with its input
+    ELEMENTWISE = 4  # may be part of an activation that is several ops
 
 
-def fold_layers(boxes: list[FlowBox], level: Siblings, setting: FoldContext) -> list[FlowBox]:
-    """Fold the layers in each list of boxes of a level, in place."""
-    finder = _LayerFinder(level.hierarchy, setting)
-    flow: _LevelFlow | None = None
-    for each in box_lists(boxes):
-        parts = {box.row: (box, part) for box in each if (part := finder.part_of(box)) is not None}
-        layers = [box for box, part in parts.values() if part == LayerPart.LAYER]
-        if not layers or len(parts) == len(layers):
-            continue
-        flow = flow or _LevelFlow(level)
-        chains = [chain for box in layers if len(chain := flow.follow_layer(box, parts)) > 1]
-        chains = [chain for chain in chains if finder.leaves_layers(each, chain)]
-        made = {id(chain[-1]): _make_layer(chain, setting) for chain in chains}
-        gone = {id(box) for chain in chains for box in chain[:-1]}
-        each[:] = [made.get(id(box), box) for box in each if id(box) not in gone]
-    return boxes
+def fold_norms(dag: Dag, setting: FoldContext) -> Dag:
+    """Fold each norm whose statistics are weights, as the batch norms of a trained model: what computes with weights
+    alone, a root among it, and the ops that scale and shift with the result.
+
+    After: each such group is convex, since its weights need nothing and only its last op feeds others.
+    """
+    if not any(box.op in ROOT_OPS for box in dag.boxes):
+        return dag
+    inside = [setting.widths.is_made_of_weights(box) for box in dag.boxes]
+    pairs = [(source, box) for box, sources in enumerate(dag.before) if inside[box] for source in sources]
+    groups = []
+    for made in weak_components(len(dag), pairs):
+        if any(inside[box] and dag.boxes[box].op in ROOT_OPS for box in made):
+            scaling = _scaling_chain(dag, made)
+            if scaling:
+                members = sorted([*made, *scaling])
+                inner = sub_dag(dag, members)
+                symbol = setting.symbols.symbol_of("norm", *box_tokens(inner, setting.order(inner), setting.symbols))
+                boxes = [inner.boxes[number] for number in setting.order(inner).line]
+                groups.append((members, make_group(GroupOrigin.REGION, boxes, symbol)))
+    return contract_groups(dag, groups)
+
+
+def _scaling_chain(dag: Dag, made: Sequence[int]) -> list[int]:
+    """Return the ops that scale and shift with what is `made` of weights; none if others use it."""
+    own = set(made)
+    users = {user for box in made for user in dag.after[box]} - own
+    if not 0 < len(users) <= MAX_SCALING_OPS or not all(is_elementwise(dag.boxes[user].op) for user in users):
+        return []
+    ends = [user for user in users if not users.intersection(dag.after[user])]
+    data = [source for user in users for source in dag.before[user] if source not in own | users]
+    if len(ends) != 1 or len(data) > 1 or any(len(dag.after[user]) > 1 for user in users - {*ends}):
+        return []
+    return sorted(users)
+
+
+def fold_layers(dag: Dag, hierarchy: Hierarchy, setting: FoldContext) -> Dag:
+    """Fold each layer with what follows it; not if it is the only one, since the group around it is this layer."""
+    finder = _LayerFinder(hierarchy, setting)
+    parts = {number: part for number, box in enumerate(dag.boxes) if (part := finder.part_of(box)) is not None}
+    layers = [number for number, part in parts.items() if part == LayerPart.LAYER]
+    if not layers or len(parts) == len(layers):
+        return dag
+    chains = [chain for layer in layers if len(chain := _follow_layer(dag, layer, parts, setting)) > 1]
+    if len(chains) == 1 and not any(
+        setting.types.maps_channels(box) for number, box in enumerate(dag.boxes) if number not in chains[0]
+    ):
+        return dag
+    return contract_groups(
+        dag, [(chain, _make_layer([dag.boxes[number] for number in chain], setting)) for chain in chains]
+    )
 
 
 def _make_layer(chain: Sequence[FlowBox], setting: FoldContext) -> FlowBox:
@@ -70,54 +104,49 @@ def _make_layer(chain: Sequence[FlowBox], setting: FoldContext) -> FlowBox:
     return make_group(GroupOrigin.LAYER, chain, symbol, chain[0].name)
 
 
-class _LevelFlow:
-    """The rows that feed each row of a level, and those that it feeds, within one part of a training step."""
+def _follow_layer(dag: Dag, layer: int, parts: Mapping[int, LayerPart], setting: FoldContext) -> list[int]:
+    """Return a layer and the boxes after it that are part of it, each with what only it takes from weights."""
+    chain, end = [layer], layer
+    for part in (LayerPart.BIAS, LayerPart.NORM):
+        if len(dag.after[end]) == 1 and parts.get(user := dag.after[end][0]) == part:
+            weights = _weights_of(dag, user, end, setting)
+            if {end, *weights}.issuperset(dag.before[user]):
+                chain, end = [*chain, *weights, user], user
+    return chain + _activation_after(dag, end, parts)
 
-    def __init__(self, level: Siblings) -> None:
-        self.before: dict[int, set[int]] = defaultdict(set)
-        self.after: dict[int, set[int]] = defaultdict(set)
-        hierarchy, part = level.hierarchy, level.part.tolist()
-        graph = hierarchy.graph
-        value = [
-            hierarchy.node[row] >= 0 and graph.op_types[graph.op[hierarchy.node[row]]] in VALUE_OPS
-            for row in level.rows
-        ]
-        for source, target in zip(level.edges.source.tolist(), level.edges.target.tolist(), strict=True):
-            if part[source] == part[target] and not value[source]:
-                self.before[level.rows[target]].add(level.rows[source])
-                self.after[level.rows[source]].add(level.rows[target])
 
-    def follow_layer(self, layer: FlowBox, parts: Mapping[int, tuple[FlowBox, LayerPart]]) -> list[FlowBox]:
-        """Return a layer and the boxes after it that are part of it, in order."""
-        chain, last = [layer], LayerPart.LAYER
-        while True:
-            users = self.after[chain[-1].row]
-            found = sorted((parts[row][1], row) for row in users if row in parts)
-            if not found or len(found) < len(users):
-                return chain
-            part, row = found[0]
-            box = parts[row][0]
-            if part <= last or part == LayerPart.GATE or self._sources(box) != {chain[-1].row}:
-                return chain
-            if len(found) == 1:
-                chain.append(box)
-            elif (gate := self._gate_of(box, chain[-1], parts)) is not None:
-                return [*chain, box, gate]
-            else:
-                return chain
-            last = part
+def _weights_of(dag: Dag, user: int, end: int, setting: FoldContext) -> list[int]:
+    """Return the ops that compute with weights alone for one user, apart from its input `end`."""
+    found: list[int] = []
+    todo = [source for source in dag.before[user] if source != end]
+    while todo:
+        box = todo.pop()
+        if setting.widths.is_made_of_weights(dag.boxes[box]) and {user, *found}.issuperset(dag.after[box]):
+            found.append(box)
+            todo += dag.before[box]
+    return found[::-1]
 
-    def _gate_of(self, box: FlowBox, source: FlowBox, parts: Mapping[int, tuple[FlowBox, LayerPart]]) -> FlowBox | None:
-        """Return the product of an activation and its input, if both feed nothing else."""
-        users = self.after[source.row] - {box.row}
-        if parts[box.row][1] != LayerPart.ACTIVATION or len(users) != 1 or self.after[box.row] != users:
-            return None
-        gate, part = parts[users.pop()]
-        return gate if part == LayerPart.GATE and self._sources(gate) == {source.row, box.row} else None
 
-    def _sources(self, box: FlowBox) -> Set[int]:
-        """Return the rows that feed a box, its own feeders left out."""
-        return self.before[box.row] - {row.row for feeder in box.feeders for row in rows_inside(feeder)}
+def _activation_after(dag: Dag, start: int, parts: Mapping[int, LayerPart]) -> list[int]:
+    """Return the boxes that are an activation of the result of a box, in order: one, or elementwise ops of which only
+    the last feeds others. None if others use this result."""
+    found: list[int] = []
+    inside = {start}
+    while len(found) < MAX_ACTIVATION_OPS:
+        ready = {
+            user: None
+            for box in (start, *found)
+            for user in dag.after[box]
+            if user not in inside and user in parts and inside.issuperset(dag.before[user])
+        }
+        if not ready or any(parts[user] < LayerPart.ACTIVATION for user in ready):
+            return []
+        found += ready
+        inside.update(ready)
+        ends = [box for box in found if not inside.issuperset(dag.after[box])]
+        if inside.issuperset(dag.after[start]) and len(ends) < 2:
+            return found if any(parts[box] == LayerPart.ACTIVATION for box in found) else []
+    return []
 
 
 class _LayerFinder:
@@ -128,16 +157,12 @@ class _LayerFinder:
 
     def part_of(self, box: FlowBox) -> LayerPart | None:
         """Return the part of a layer that a row is; None for any other box."""
-        if box.row < 0 or box.members:
-            return None
+        if box.members:
+            known = [op for op in self.setting.types.of(box) if op in ROOT_OPS]
+            return LayerPart.NORM if known and box.how == GroupOrigin.REGION else None
         if box.op:
             return self._part_of_op(box)
         return self._part_of_scope(box) if box.scope and box.ops <= MAX_NORM_OPS else None
-
-    def leaves_layers(self, boxes: Sequence[FlowBox], chain: Sequence[FlowBox]) -> bool:
-        """Return whether other boxes of a list hold layers: if not, the group around them is the layer."""
-        own = set(map(id, chain))
-        return any(self.setting.types.maps_channels(box) for box in boxes if id(box) not in own)
 
     def _part_of_op(self, box: FlowBox) -> LayerPart | None:
         op, weights = box.op, self.setting.widths
@@ -148,11 +173,11 @@ class _LayerFinder:
             return None if product or own not in ("linear", None) else LayerPart.LAYER
         if op in OWN_BIAS_OPS or (op in BIAS_OPS and weights.parameters(box)):
             return LayerPart.BIAS
-        if op in MULTIPLY_OPS:
-            return LayerPart.GATE
         if _is_norm(op):
             return LayerPart.NORM
-        return LayerPart.ACTIVATION if _is_activation(op) else None
+        if _is_activation(op):
+            return LayerPart.ACTIVATION
+        return LayerPart.ELEMENTWISE if is_elementwise(op) and not weights.parameters(box) else None
 
     def _part_of_scope(self, box: FlowBox) -> LayerPart | None:
         types, weights = self.setting.types.of(box), self.setting.widths
@@ -164,9 +189,9 @@ class _LayerFinder:
             whole = norms or active or mixing > 1 or box.ops > MAX_LAYER_OPS
             return None if whole or weights.parameters(box) < 2 else LayerPart.LAYER
         if norms:
-            return None if active else LayerPart.NORM
-        plain = MULTIPLY_OPS | BIAS_OPS | IDENTITY_OPS | VALUE_OPS
-        only = active and box.ops <= MAX_ACTIVATION_OPS and all(op in plain for op in types.keys() - {*active})
+            return LayerPart.ACTIVATION if active else LayerPart.NORM  # both: nothing more may follow
+        others = types.keys() - active - IDENTITY_OPS - VALUE_OPS
+        only = active and box.ops <= MAX_ACTIVATION_OPS and all(map(is_elementwise, others))
         return LayerPart.ACTIVATION if only else None
 
 

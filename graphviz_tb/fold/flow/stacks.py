@@ -180,7 +180,7 @@ def prepend_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) 
 
     Such a scope is the first layer, which computes what all others read. A stack has at most `most` members.
     """
-    for each in box_lists(boxes):
+    for each in _box_lists(boxes):
         if not any(box.is_repetition for box in each):  # only saves time
             continue
         forms = Counter(
@@ -226,7 +226,7 @@ def _count_op_types_inside(box: FlowBox, hierarchy: Hierarchy) -> Counter[int]:
 
 def stack_chains(boxes: list[FlowBox], level: Siblings, setting: FoldContext) -> list[FlowBox]:
     """Stack chains in every list of boxes of a level. Lists are along the flow, so a stretch of one is convex."""
-    found = [run for each in box_lists(boxes) for run in _find_scope_runs(each) if not setting.widths.are_stages(run)]
+    found = [run for each in _box_lists(boxes) for run in _find_scope_runs(each) if not setting.widths.are_stages(run)]
     if not found:
         return boxes
     owner = {row.row: box for run in found for box in run for row in rows_inside(box)}
@@ -239,12 +239,12 @@ def stack_chains(boxes: list[FlowBox], level: Siblings, setting: FoldContext) ->
     chains = [run for run in found if all((id(one), id(other)) in fed for one, other in pairwise(run))]
     made = {id(run[0]): make_stack(setting.symbols, list(map(as_stack_member, run)), run[0].symbol) for run in chains}
     gone = {id(box) for run in chains for box in run[1:]}
-    for each in box_lists(boxes):
+    for each in _box_lists(boxes):
         each[:] = [made.get(id(box), box) for box in each if id(box) not in gone]
     return boxes
 
 
-def box_lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
+def _box_lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
     """Return the boxes of a level, and those of each group in it except stacks."""
     return [boxes, *(box.members for box in walk_groups(boxes) if not box.is_repetition)]
 
