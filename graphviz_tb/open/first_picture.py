@@ -16,7 +16,7 @@ from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import MAX_LEVEL_CHILDREN
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, prefix_sums
 from graphviz_tb.model.graph import WEIGHT_MARK
-from graphviz_tb.model.hierarchy import FOLD_ROW, OP_ROW, SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, LAYER_ORIGIN, OP_ROW, SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import (
     RowPath,
@@ -342,6 +342,8 @@ class FirstPicture:
         """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a
         large part of it and no layer of ops alone."""
         row = path[-1]
+        if self.hierarchy.how[row] == LAYER_ORIGIN:
+            return False  # its box says what is in it
         if self.is_wrapped(path) or self.is_main_call(path):
             return True
         if self.unit and (self.is_layer(row) or self.is_single_layer(row)):
