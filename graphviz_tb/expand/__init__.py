@@ -23,7 +23,7 @@ from graphviz_tb.expand.extract import (
     on_cycles_through,
 )
 from graphviz_tb.expand.stubs import ChildMark, MarksByHost, call_constants, list_annotations
-from graphviz_tb.expand.training_lines import children_apart, mark_training_lines, training_roles
+from graphviz_tb.expand.training_lines import children_apart, learning_rows, mark_training_lines, training_roles
 from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
 from graphviz_tb.graphs.rows import computing_rows
 from graphviz_tb.model.columns import Bools, Bytes, distinct_values, prefix_sums
@@ -134,9 +134,12 @@ class Expander:
         if self._marks is None:
             self._marks = MarksByHost(hierarchy)
         marks = self._marks.marks_of_level(rows) + call_constants(hierarchy, path, rows)
-        opens = [hierarchy.can_open(row) for row in rows]
         roles = self.training[rows].tolist()
-        edges = mark_training_lines(edges, roles, opens)
+        if any(roles):
+            learns = [
+                learns and hierarchy.can_open(row) for row, learns in zip(rows, self._learning[rows], strict=True)
+            ]
+            edges = mark_training_lines(edges, roles, learns)
         around = self._extract_input(path, rows, edges, marks)
         automatic, mask = self._extraction_masks(path, rows, around)
         # A child keeps its bridges where either mask has it in the core: see `decide_drawable`.
@@ -189,6 +192,11 @@ class Expander:
         """The role of each row in the training, as `training_roles` says; none for TensorBoard."""
         hierarchy = self.hierarchy
         return np.zeros(len(hierarchy), np.uint8) if self.options.tensorboard else training_roles(hierarchy)
+
+    @cached_property
+    def _learning(self) -> Bools:
+        """Return the rows of the model with weights; none for TensorBoard."""
+        return np.zeros(len(self.hierarchy), bool) if self.options.tensorboard else learning_rows(self.hierarchy)
 
     @cached_property
     def _computing(self) -> Bools:

@@ -1,8 +1,9 @@
 """Find the children of a level that train the model, and the lines to them that can be left out.
 
 A line is informative where the training begins: from the loss to its gradients, from a group of layers to its
-gradients, from gradients to updates. Other lines are implied and not drawn, not even as stubs: from single ops to their
-gradients, waits of updates for the model, and all lines of bookkeeping (savers, initialisers, metrics).
+gradients, from gradients to updates. Other lines are implied and not drawn, not even as stubs: from single ops and from
+groups without weights to gradients, waits of updates for the model, and all lines of bookkeeping (savers,
+initialisers, metrics).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from graphviz_tb.graphs.rows import count_ops_below, training_rows
 from graphviz_tb.graphs.traversal import reachable_from
-from graphviz_tb.model.columns import Bytes
+from graphviz_tb.model.columns import Bools, Bytes
 from graphviz_tb.model.hierarchy import TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.model.metagraph import IMPLIED_LINE, Metaedge
 
@@ -37,6 +38,15 @@ def training_roles(hierarchy: Hierarchy) -> Bytes:
     return roles
 
 
+def learning_rows(hierarchy: Hierarchy) -> Bools:
+    """Mark the rows with an op of the forward pass that takes a weight."""
+    graph, meaning = hierarchy.graph, hierarchy.graph.meaning
+    takes = np.zeros(len(graph), bool)
+    takes[graph.target[(meaning.origin[graph.source] >= 0) & ~graph.control]] = True
+    found: Bools = count_ops_below(hierarchy, takes & meaning.flow().forward) > 0
+    return found
+
+
 def children_apart(roles: Sequence[int]) -> list[int]:
     """Return the positions of children with a role, where others have none.
 
@@ -46,14 +56,14 @@ def children_apart(roles: Sequence[int]) -> list[int]:
     return [] if all(roles) else [position for position, role in enumerate(roles) if role]
 
 
-def mark_training_lines(edges: list[Metaedge], roles: Sequence[int], opens: Sequence[bool]) -> list[Metaedge]:
+def mark_training_lines(edges: list[Metaedge], roles: Sequence[int], learns: Sequence[bool]) -> list[Metaedge]:
     """Mark the metaedges to and from children with a role, unless all children have the same.
 
-    `roles` and `opens` (whether it is a group) are by child.
+    `roles` and `learns` (whether it is a group with weights) are by child.
     """
     if not any(roles) or len(set(roles)) == 1:
         return edges
-    implied = _implied_lines(edges, roles, opens)
+    implied = _implied_lines(edges, roles, learns)
     ends = [(roles[edge.source] > 0) | (roles[edge.target] > 0) << 1 for edge in edges]
     return [
         replace(edge, training=end | (IMPLIED_LINE if index in implied else 0)) if end else edge
@@ -61,7 +71,7 @@ def mark_training_lines(edges: list[Metaedge], roles: Sequence[int], opens: Sequ
     ]
 
 
-def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], opens: Sequence[bool]) -> set[int]:
+def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], learns: Sequence[bool]) -> set[int]:
     """Return the lines to and from children with a role that go without saying."""
     before: dict[int, list[int]] = {}
     trained: set[int] = set()  # children of the model that hand their results to what trains it
@@ -82,7 +92,7 @@ def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], opens: Seque
         if source == target:
             continue
         waits = not edge.tensors and not edge.reference and edge.source in fed and edge.target in fed
-        single = not source and edge.source in early and not opens[edge.source]
-        if KEEPS_BOOKS in (source, target) or waits or single:
+        passes = not source and edge.source in early and not learns[edge.source]
+        if KEEPS_BOOKS in (source, target) or waits or passes:
             implied.add(index)
     return implied
