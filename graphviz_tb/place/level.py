@@ -14,8 +14,6 @@ from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import EdgeKind, MetagraphLine, line_thickness
 from graphviz_tb.model.scene import Direction, Point, Separator, Text, Web
 from graphviz_tb.model.skeleton import (
-    BOTH_ENDS_TRAIN,
-    SOURCE_TRAINS,
     LevelGaps,
     LevelLayout,
     Skeleton,
@@ -323,7 +321,7 @@ def _draw_level(
     ]
     taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
     out = FRAME_OVERLAP if view.path != (0,) else -1  # the picture itself has no frame to overlap
-    own = unshared_parts(view.skeleton, routes, tuple(said))
+    own = _label_parts(view, lines, routes, tuple(said))
     thick = {wire: line_thickness(line) for wire, line in lines.items()}
     bounds = (1, -out, size[0] - 1, size[1] + out) if axis else (-out, 1, size[0] + out, size[1] - 1)
     labels = place_labels(routes, said, taken, bounds, own, thick)
@@ -367,9 +365,8 @@ def child_pieces(view: View, below: Mapping[int, tuple[int, int]], direction: Di
 
 
 def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: OutsideLabels) -> dict[int, LineLabel]:
-    """Return the label of each wire that has one, without labels repeated from the level outside, and without those of
-    several lines to one box of training."""
-    main, joining = set(view.skeleton.spine), _joining_training_wires(view, lines)
+    """Return the label of each wire that has one, without labels repeated from the level outside."""
+    main = set(view.skeleton.spine)
     labels = {}
     for wire, line in lines.items():
         text = view.words.lines[wire].label
@@ -379,7 +376,7 @@ def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: Ou
             telling = telling or crossing.members[1] > 0  # else it seems that all members have it
             if outside.get((crossing.other, crossing.inbound)) == text:
                 continue
-        if text and wire not in joining:
+        if text:
             labels[wire] = LineLabel(
                 (text_width(text, SMALL_FONT_PX), LINE_LABEL_HEIGHT), line_thickness(line), telling
             )
@@ -396,14 +393,16 @@ def _bar_entries(view: View, pieces: Sequence[Piece]) -> dict[int, int]:
     return entries
 
 
-def _joining_training_wires(view: View, lines: Mapping[int, MetagraphLine]) -> set[int]:
-    """Return the wires between the model and a box that trains it, if there are several to that box."""
-    joined: dict[int, list[int]] = {}
-    for wire, line in lines.items():
-        if line.training and view.skeleton.wires[wire].edge >= 0 and line.training != BOTH_ENDS_TRAIN:
-            chain = view.skeleton.wires[wire].chain
-            joined.setdefault(chain[0] if line.training == SOURCE_TRAINS else chain[-1], []).append(wire)
-    return {wire for wires in joined.values() if len(wires) > 1 for wire in wires}
+def _label_parts(
+    view: View, lines: Mapping[int, MetagraphLine], routes: Mapping[int, Sequence[Point]], labelled: Sequence[int]
+) -> dict[int, Sequence[Point]]:
+    """Return the part of each line that its label stands at: its own, of joined lines of training what they share."""
+    parts = unshared_parts(view.skeleton, routes, labelled)
+    for wire in labelled:
+        joined = len(parts[wire]) != len(routes[wire]) or parts[wire][-1] != routes[wire][-1]
+        if joined and view.skeleton.wires[wire].edge >= 0 and lines[wire].training:
+            parts[wire] = [parts[wire][-1], *routes[wire][len(parts[wire]) - 1 :]]
+    return parts
 
 
 def _lay_out_level(

@@ -3576,7 +3576,7 @@ function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.to_screen([x, (slot.first ? 0 : level.height)])); } return out; })();
   taken = (() => { const out = []; for (const [child, [x, y]] of slots.values()) { out.push([x, y, (x + child.width), (y + child.height)]); } return out; })();
   out = (!py_equal(view.path, [0]) ? FRAME_OVERLAP : -1);
-  own = unshared_parts(view.skeleton, routes, [...said.keys()]);
+  own = _label_parts(view, lines, routes, [...said.keys()]);
   thick = (() => { const out = new Map(); for (const [wire, line] of lines.entries()) { out.set(wire, hand_line_thickness(line)); } return out; })();
   bounds = (axis ? [1, -out, (size[0] - 1), (size[1] + out)] : [-out, 1, (size[0] + out), (size[1] - 1)]);
   labels = place_labels(routes, said, taken, bounds, own, thick);
@@ -3612,8 +3612,8 @@ function child_pieces(view, below, direction) {
   return pieces;
 }
 function line_label_sizes(view, lines, outside) {
-  let main, joining, labels, wire, line, text, bridge, telling, crossing;
-  [main, joining] = [new Set(view.skeleton.spine), _joining_training_wires(view, lines)];
+  let main, labels, wire, line, text, bridge, telling, crossing;
+  main = new Set(view.skeleton.spine);
   labels = new Map();
   for ([wire, line] of lines.entries()) {
     text = view.words.lines.get(wire).label;
@@ -3625,7 +3625,7 @@ function line_label_sizes(view, lines, outside) {
         continue;
       }
     }
-    if ((text && !joining.has(wire))) {
+    if (text) {
       labels.set(wire, new LineLabel([hand_text_width(text, SMALL_FONT_PX), LINE_LABEL_HEIGHT], hand_line_thickness(line), telling));
     }
   }
@@ -3643,16 +3643,16 @@ function _bar_entries(view, pieces) {
   }
   return entries;
 }
-function _joining_training_wires(view, lines) {
-  let joined, wire, line, chain;
-  joined = new Map();
-  for ([wire, line] of lines.entries()) {
-    if ((line.training && (view.skeleton.wires.at(wire).edge >= 0) && (line.training !== BOTH_ENDS_TRAIN))) {
-      chain = view.skeleton.wires.at(wire).chain;
-      py_setdefault(joined, ((line.training === SOURCE_TRAINS) ? chain[0] : chain.at(-1)), []).push(wire);
+function _label_parts(view, lines, routes, labelled) {
+  let parts, wire, joined;
+  parts = unshared_parts(view.skeleton, routes, labelled);
+  for (wire of labelled) {
+    joined = ((parts.get(wire).length !== routes.get(wire).length) || !py_equal(parts.get(wire).at(-1), routes.get(wire).at(-1)));
+    if ((joined && (view.skeleton.wires.at(wire).edge >= 0) && lines.get(wire).training)) {
+      parts.set(wire, [parts.get(wire).at(-1), ...routes.get(wire).slice((parts.get(wire).length - 1))]);
     }
   }
-  return (() => { const out = new Set(); for (const wires of joined.values()) if ((wires.length > 1)) for (const wire of wires) { out.add(wire); } return out; })();
+  return parts;
 }
 function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties) {
   let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, longest, labelled, upward, ranks, gaps, ways, sides;
@@ -4503,16 +4503,45 @@ function _build_note(view, side, other, indices, count) {
   return new LevelNote((String(who) + " " + String(arrow) + " " + String(name)), account, [...indices]);
 }
 const NO_NAME = "…";
+function _training_labels(view) {
+  let joined, wire, line, chain, labels, box, wires, together, totals, nearest, most, last;
+  joined = new Map();
+  for ([wire, line] of view.drawn_lines().entries()) {
+    chain = view.skeleton.wires.at(wire).chain;
+    if (((view.skeleton.wires.at(wire).edge >= 0) && [SOURCE_TRAINS, TARGET_TRAINS].includes(line.training))) {
+      py_setdefault(joined, ((line.training === SOURCE_TRAINS) ? chain[0] : chain.at(-1)), []).push(wire);
+    }
+  }
+  labels = new Map();
+  for ([box, wires] of joined.entries()) {
+    if ((wires.length < 2)) {
+      continue;
+    }
+    together = new Map();
+    totals = new Map();
+    for (wire of wires) {
+      labels.set(wire, "");
+      chain = view.skeleton.wires.at(wire).chain;
+      nearest = ((chain[0] === box) ? chain[1] : chain.at(-2));
+      py_setdefault(together, nearest, []).push(wire);
+      totals.set(nearest, (py_get(totals, nearest, 0) + hand_tensor_count(view.line_of_wire(wire))));
+    }
+    most = py_max(together.keys(), {key: (nearest) => [(together.get(nearest).length > 1), totals.get(nearest)]});
+    last = py_min(together.get(most), {key: (wire) => view.skeleton.wires.at(wire).chain.length});
+    labels.set(last, ((totals.get(most) > 1) ? (String(hand_group_thousands(totals.get(most))) + " tensors") : ""));
+  }
+  return labels;
+}
 function level_words(view, limit, printed = false) {
-  let node_labels, notes, beside, links;
+  let node_labels, notes, beside, links, training;
   node_labels = [...view.node_labels, ...view.functions];
   notes = _shared_notes(view);
   beside = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
   if ((printed && !limit)) {
     beside = (() => { const out = []; for (const _ of beside) { out.push([]); } return out; })();
   }
-  links = _links_of_open(view);
-  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_tooltip(node, links.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(hand_drawn_label(line, printed), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
+  [links, training] = [_links_of_open(view), _training_labels(view)];
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_tooltip(node, links.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(training, wire, hand_drawn_label(line, printed)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
 function _stubs_by_child(view, noted) {
   let by_child, index, annotation;

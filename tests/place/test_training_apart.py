@@ -8,7 +8,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Box, Scene
-from graphviz_tb.model.skeleton import Skeleton, Wire
+from graphviz_tb.model.skeleton import TARGET_TRAINS, Skeleton, Wire
 from graphviz_tb.place.bands import Band
 from graphviz_tb.place.lanes import training_rules
 from tests.each import each
@@ -53,11 +53,25 @@ def test_updates_are_below_the_gradients(name: str, source: str, target: str) ->
     assert not line.back, "the flow of training is that of the model mirrored"
 
 
-def test_lines_that_join_before_the_gradients_have_no_words() -> None:
-    scene = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").picture(depth=0).scene
+def test_lines_that_join_before_the_gradients_say_their_total_once() -> None:
+    model = graphviz_tb.load(REAL / "mnist_cnn.pbtxt")
+    scene = model.picture(depth=0).scene
     train = next(number for number, box in enumerate(scene.boxes) if box.address == "train")
-    assert sum(route.target == train for route in scene.routes) > 3
-    assert not any("tensors" in text.content for text in scene.texts if text.role == "edge")
+    joining = [route for route in scene.routes if route.target == train]
+    assert len(joining) > 3
+    # All but that of the loss end on one track.
+    (end,) = {route.points[-1] for route in joining if scene.boxes[route.source].address != "cross_entropy"}
+    edges = {edge for edge in model.metagraph((0,)).edges if edge.training == TARGET_TRAINS}
+    total = sum(len(edge.carried_tensors) for edge in edges if edge.source != _position(model, "cross_entropy"))
+    (label,) = (text for text in scene.texts if text.role == "edge" and "tensors" in text.content)
+    assert label.content == f"{total} tensors"
+    highest = min(max(y for _, y in route.points[1:-1]) for route in joining if route.points[-1] == end)
+    assert end[1] < label.y < highest, "at the part that all have in common"
+
+
+def _position(model: graphviz_tb.Model, name: str) -> int:
+    level = model.metagraph((0,))
+    return next(place for place, row in enumerate(level.children) if model.hierarchy.name[row] == name)
 
 
 def test_nothing_stands_apart_inside_what_trains_the_model() -> None:
