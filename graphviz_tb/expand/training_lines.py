@@ -8,6 +8,7 @@ initialisers, metrics).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,9 +16,11 @@ import numpy as np
 
 from graphviz_tb.graphs.rows import count_ops_below, training_rows
 from graphviz_tb.graphs.traversal import reachable_from
-from graphviz_tb.model.columns import Bools, Bytes
+from graphviz_tb.model.columns import Bools, Bytes, Longs, positions_of_rows
 from graphviz_tb.model.hierarchy import TRAINING_ORIGIN, Hierarchy
-from graphviz_tb.model.metagraph import IMPLIED_LINE, Metaedge
+from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.metagraph import IMPLIED_LINE, WRITTEN_WEIGHTS, Metaedge
+from graphviz_tb.model.skeleton import TARGET_TRAINS
 
 TRAINS, KEEPS_BOOKS = 1, 2  # roles of rows; 0: the model
 
@@ -45,6 +48,37 @@ def learning_rows(hierarchy: Hierarchy) -> Bools:
     takes[graph.target[(meaning.origin[graph.source] >= 0) & ~graph.control]] = True
     found: Bools = count_ops_below(hierarchy, takes & meaning.flow().forward) > 0
     return found
+
+
+def written_weights(hierarchy: Hierarchy) -> Longs:
+    """Return, for each weight that training writes, the row of the first op of the forward pass that takes it, and of
+    the first that writes it: shape (weights, 2)."""
+    graph, meaning = hierarchy.graph, hierarchy.graph.meaning
+    origin = meaning.origin[graph.source]
+    carries = (origin >= 0) & ~graph.control & (meaning.origin[graph.target] < 0)
+    takes = np.flatnonzero(carries & meaning.flow().forward[graph.target])
+    calls = np.zeros(len(graph), bool)
+    calls[hierarchy.node[list(hierarchy.calls)]] = True  # a call that takes a variable to apply gradients writes it
+    applies = meaning.part()[graph.target] == Part.UPDATE
+    writes = meaning.writes[graph.target] & (graph.slot == 0) | calls[graph.target] & (origin == graph.source)
+    writes = np.flatnonzero(carries & applies & writes)
+    _, first, second = np.intersect1d(origin[takes], origin[writes], return_indices=True)
+    ends = graph.target[np.stack((takes[first], writes[second]), axis=1)]
+    return hierarchy.row_of_node[ends].astype(np.int64)
+
+
+def metaedges_of_written_weights(
+    hierarchy: Hierarchy, written: Longs, rows: Sequence[int], roles: Sequence[int]
+) -> list[Metaedge]:
+    """Return a metaedge from each child of the model to each child that writes its weights; `written` is by row."""
+    inside = (written >= min(rows)) & (written < max(hierarchy.end[rows].tolist()))
+    pairs: Counter[tuple[int, int]] = Counter(
+        (owner, writer)
+        for owner, writer in positions_of_rows(rows, written[inside.all(axis=1)]).tolist()
+        if roles[writer] == TRAINS and not roles[owner]
+    )
+    marked = TARGET_TRAINS | IMPLIED_LINE | WRITTEN_WEIGHTS
+    return [Metaedge(*ends, 0, 0, count, training=marked) for ends, count in sorted(pairs.items())]
 
 
 def children_apart(roles: Sequence[int]) -> list[int]:

@@ -84,13 +84,16 @@ class Skeleton:
 
 
 def first_tie(skeleton: Skeleton) -> int:
-    """Return the number of the first wire that joins two children of one rank: so are all after it.
+    """Return the number of the first wire that joins two neighbours of one rank: so are all after it.
 
     >>> first_tie(Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0, 1),),), ((0,),), falling=(0,)))
     0
     """
     count = len(skeleton.wires)
-    if skeleton.falling:
+    if not count:
+        return 0
+    start, end = skeleton.wires[-1].chain[0], skeleton.wires[-1].chain[-1]
+    if any(start in row and end in row for part in skeleton.parts for row in part):
         rank = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
         while count and rank[skeleton.wires[count - 1].chain[0]] == rank[skeleton.wires[count - 1].chain[-1]]:
             count -= 1

@@ -256,19 +256,30 @@ def _first_trained(row: Sequence[int], trained: set[int]) -> int:
     return -1 if any(item in trained for item in row[:cut]) else cut
 
 
-def set_training_apart(skeleton: Skeleton, lefts: list[int], widths: Sequence[int], trained: set[int]) -> None:
-    """Move the boxes and lines of training to the right of everything else in their column."""
+def set_training_apart(
+    skeleton: Skeleton, lefts: list[int], widths: Sequence[int], trained: set[int], room: Mapping[int, int]
+) -> None:
+    """Move the boxes and lines of training to the right of everything else in their column; `room` is, by child of the
+    model, the least distance to what writes its weights, of which the rule leaves the label free."""
     for rows, inside in _training_columns(skeleton, trained):
-        others = [lefts[item] + widths[item] for row in rows for item in row if item not in trained]
-        boxes = any(item < skeleton.children for item in inside)
-        margin = 2 * RULE_MARGIN if boxes else RAIL_MARGIN
-        right = (max(others) + margin if others else 0) - min(lefts[item] for item in inside)
+        margin = 2 * RULE_MARGIN if any(item < skeleton.children for item in inside) else RAIL_MARGIN
+        others = [
+            lefts[item] + widths[item] + max(margin, room.get(item, 0) + RULE_MARGIN)
+            for row in rows
+            for item in row
+            if item not in trained
+        ]
+        right = max(others, default=0) - min(lefts[item] for item in inside)
         for item in inside:
             lefts[item] += right
 
 
 def training_rules(
-    skeleton: Skeleton, lefts: Sequence[int], layers: Sequence[Sequence[Band]], trained: set[int]
+    skeleton: Skeleton,
+    lefts: Sequence[int],
+    tops: Sequence[int],
+    layers: Sequence[Sequence[Band]],
+    trained: set[int],
 ) -> tuple[TrainingRule, ...]:
     """Return the rules left of what trains the network, one for each column that holds some of it."""
     place = item_ranks(skeleton)
@@ -279,8 +290,10 @@ def training_rules(
             bands = layers[part][first : first + len(rows)]
             left = min(lefts[item] for item in inside) - RULE_MARGIN
             room = [False, *(band.bottom - bands[0].top >= HEADING_ROOM for band in bands[:-1])]
+            foot = bands[0].top + HEADING_ROOM
+            beside = {item for item in trained if item >= skeleton.children or tops[item] < foot}
             headed = all(
-                free or _passes_heading(skeleton, lefts, left, row, rows[number - 1] if number else (), trained)
+                free or _passes_heading(skeleton, lefts, left, row, rows[number - 1] if number else (), beside)
                 for number, (free, row) in enumerate(zip(room, rows, strict=True))
             )
             rules.append(TrainingRule(left, bands[0].top, bands[-1].bottom, headed))

@@ -319,13 +319,14 @@ def _draw_level(
         turn.to_screen((x, 0 if slot.first else level.height))
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
+    rules, headings = _draw_training_rules(level, turn, (left, top))
     taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
+    taken += [(r.x1, min(r.y1, r.y2), max(r.x1, r.x2) + 1, max(r.y1, r.y2) + 1) for r in rules]
     out = FRAME_OVERLAP if view.path != (0,) else -1  # the picture itself has no frame to overlap
     own = _label_parts(view, lines, routes, tuple(said))
     thick = {wire: line_thickness(line) for wire, line in lines.items()}
     bounds = (1, -out, size[0] - 1, size[1] + out) if axis else (-out, 1, size[0] + out, size[1] - 1)
     labels = place_labels(routes, said, taken, bounds, own, thick)
-    rules, headings = _draw_training_rules(level, turn, (left, top))
     return CoreDrawing(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels, rules, headings)
 
 

@@ -250,6 +250,7 @@ class SingleBundle {
 }
 const EMPTY_BUNDLE = new SingleBundle();
 const IMPLIED_LINE = 4;
+const WRITTEN_WEIGHTS = 8;
 class BundledLine {
   get carried_tensors() {
     return this.bundles.carried_tensors(this.number);
@@ -273,6 +274,9 @@ class Metaedge extends BundledLine {
   }
   get kind() {
     return (this.reference ? "reference" : ((this.tensors || this.back) ? "data" : "control"));
+  }
+  get writes() {
+    return (this.training >= WRITTEN_WEIGHTS);
   }
 }
 class Bridge extends BundledLine {
@@ -627,9 +631,13 @@ class Skeleton {
   }
 }
 function first_tie(skeleton) {
-  let count, rank;
+  let count, start, end, rank;
   count = skeleton.wires.length;
-  if (skeleton.falling.length) {
+  if (!count) {
+    return 0;
+  }
+  [start, end] = [skeleton.wires.at(-1).chain[0], skeleton.wires.at(-1).chain.at(-1)];
+  if ((() => { for (const part of skeleton.parts) for (const row of part) { if ((row.includes(start) && row.includes(end))) return true; } return false; })()) {
     rank = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
     while ((count && py_equal(rank.get(skeleton.wires.at((count - 1)).chain[0]), rank.get(skeleton.wires.at((count - 1)).chain.at(-1))))) {
       count -= 1;
@@ -793,7 +801,7 @@ class View {
     return ((edge >= 0) ? this.metagraph.edges.at(edge) : this.metagraph.bridges.at(bridge));
   }
   drawn_wires() {
-    let metagraph, away, stubbed, drawn, index, wire;
+    let metagraph, away, stubbed, drawn, index, wire, drawable;
     metagraph = this.metagraph;
     [away, stubbed] = [metagraph.mask.extracted_children, metagraph.mask.stubbed];
     drawn = [];
@@ -801,7 +809,13 @@ class View {
       if (py_intersection(new Set([wire.chain[0], wire.chain.at(-1)]), away).size) {
         continue;
       }
-      if (((wire.edge >= 0) ? !stubbed.has(wire.edge) : metagraph.bridges.at(wire.bridge).drawable)) {
+      if ((wire.bridge >= 0)) {
+        drawable = metagraph.bridges.at(wire.bridge).drawable;
+      }
+      else {
+        drawable = (!stubbed.has(wire.edge) || metagraph.edges.at(wire.edge).writes);
+      }
+      if (drawable) {
         drawn.push(index);
       }
     }
@@ -2542,20 +2556,19 @@ function _first_trained(row, trained) {
   }
   return ((() => { for (const item of row.slice(0, cut)) { if (trained.has(item)) return true; } return false; })() ? -1 : cut);
 }
-function set_training_apart(skeleton, lefts, widths, trained) {
-  let rows, inside, others, boxes, margin, right, item;
+function set_training_apart(skeleton, lefts, widths, trained, room) {
+  let rows, inside, margin, others, right, item;
   for ([rows, inside] of _training_columns(skeleton, trained)) {
-    others = (() => { const out = []; for (const row of rows) for (const item of row) if (!trained.has(item)) { out.push((lefts.at(item) + widths.at(item))); } return out; })();
-    boxes = (() => { for (const item of inside) { if ((item < skeleton.children)) return true; } return false; })();
-    margin = (boxes ? (2 * RULE_MARGIN) : RAIL_MARGIN);
-    right = ((others.length ? (py_max(others) + margin) : 0) - py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()));
+    margin = ((() => { for (const item of inside) { if ((item < skeleton.children)) return true; } return false; })() ? (2 * RULE_MARGIN) : RAIL_MARGIN);
+    others = (() => { const out = []; for (const row of rows) for (const item of row) if (!trained.has(item)) { out.push(((lefts.at(item) + widths.at(item)) + Math.max(margin, (py_get(room, item, 0) + RULE_MARGIN)))); } return out; })();
+    right = (py_max(others, {default: 0}) - py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()));
     for (item of inside) {
       lefts[item] += right;
     }
   }
 }
-function training_rules(skeleton, lefts, layers, trained) {
-  let place_, rules, rows, inside, part, first, bands, left, room, headed;
+function training_rules(skeleton, lefts, tops, layers, trained) {
+  let place_, rules, rows, inside, part, first, bands, left, room, foot, beside, headed;
   place_ = item_ranks(skeleton);
   rules = [];
   for ([rows, inside] of _training_columns(skeleton, trained)) {
@@ -2564,7 +2577,9 @@ function training_rules(skeleton, lefts, layers, trained) {
       bands = layers.at(part).slice(first, (first + rows.length));
       left = (py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()) - RULE_MARGIN);
       room = [false, ...(() => { const out = []; for (const band of bands.slice(0, -1)) { out.push(((band.bottom - bands[0].top) >= HEADING_ROOM)); } return out; })()];
-      headed = (() => { for (const [number, [free, row]] of py_enumerate(py_zip(room, rows))) { if (!(free || _passes_heading(skeleton, lefts, left, row, (number ? rows.at((number - 1)) : []), trained))) return false; } return true; })();
+      foot = (bands[0].top + HEADING_ROOM);
+      beside = (() => { const out = new Set(); for (const item of trained) if (((item >= skeleton.children) || (tops.at(item) < foot))) { out.add(item); } return out; })();
+      headed = (() => { for (const [number, [free, row]] of py_enumerate(py_zip(room, rows))) { if (!(free || _passes_heading(skeleton, lefts, left, row, (number ? rows.at((number - 1)) : []), beside))) return false; } return true; })();
       rules.push(new TrainingRule(left, bands[0].top, bands.at(-1).bottom, headed));
     }
   }
@@ -2607,19 +2622,19 @@ function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = nul
   thick = _item_thicknesses(skeleton, drawn);
   wide = py_or(room, () => new Map());
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps, wide)); } return out; })()); } return out; })();
-  lefts = _place_across(skeleton, chains, ends, widths, steps, trained);
+  lefts = _place_across(skeleton, chains, ends, widths, steps, trained, wide);
   if ((sides != null)) {
     ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, py_or(entries, () => new Map()));
     ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, py_or(entries, () => new Map()));
   }
   return _place_along(skeleton, chains, ends, lefts, [widths, heights], drawn, gaps, trained);
 }
-function _place_across(skeleton, chains, ends, widths, steps, trained) {
+function _place_across(skeleton, chains, ends, widths, steps, trained, room) {
   let above, below, parts, between, lefts;
   [above, below] = _item_alignments(skeleton, chains, ends, widths.length, trained);
   [parts, between] = split_off_training(skeleton.parts, steps, trained);
   lefts = align_columns(parts, widths, between, above, below, _main_path_items(skeleton));
-  set_training_apart(skeleton, lefts, widths, trained);
+  set_training_apart(skeleton, lefts, widths, trained, room);
   _flush_parts_left(skeleton, lefts);
   straighten_passing_lines(skeleton, chains, ends, lefts, steps);
   return lefts;
@@ -2638,7 +2653,7 @@ function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, train
   _shift_hops(chains, wires, ends, lefts);
   shorten_detours(skeleton, chains, wires, lefts, band, around);
   lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around);
-  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height, training_rules(skeleton, lefts, layers, trained));
+  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height, training_rules(skeleton, lefts, tops, layers, trained));
 }
 function _centred_tops(band, heights) {
   return (() => { const out = []; for (const [item, height] of py_enumerate(heights)) { out.push((band.has(item) ? (band.get(item).middle - Math.floor(height / 2)) : 0)); } return out; })();
@@ -3120,7 +3135,9 @@ function _distance_along(track, point) {
 
 // place.ties
 const MIN_TIE_PX = 276;
+const MIN_WRITE_PX = 40;
 const TIE_LABEL_MARGIN_PX = 24;
+const WRITE_LABEL_MARGIN_PX = 8;
 const UNDERPASS_PX = 20;
 class InnerPorts {
   constructor(gates, ports) {
@@ -3139,14 +3156,15 @@ class Tie {
   }
 }
 function find_ties(view, pieces, said, inner, direction) {
-  let skeleton, upright, ties, wire, left, right, room, start, end, straight;
+  let skeleton, upright, ties, wire, left, right, room, margin, start, end, straight;
   [skeleton, upright] = [view.skeleton, is_vertical(direction)];
   ties = new Map();
   for (wire of py_range(first_tie(skeleton), skeleton.wires.length)) {
     [left, right] = skeleton.wires.at(wire).chain;
-    room = MIN_TIE_PX;
+    room = (view.line_of_wire(wire).training ? MIN_WRITE_PX : MIN_TIE_PX);
     if (said.has(wire)) {
-      room = Math.max(room, (flow_size(direction, said.get(wire).size)[0] + (2 * TIE_LABEL_MARGIN_PX)));
+      margin = (view.line_of_wire(wire).training ? WRITE_LABEL_MARGIN_PX : TIE_LABEL_MARGIN_PX);
+      room = Math.max(room, (flow_size(direction, said.get(wire).size)[0] + (2 * margin)));
     }
     [start, end] = [_touch(view, wire, 0, pieces.at(left), inner, upright), _touch(view, wire, 1, pieces.at(right), inner, upright)];
     straight = ((start < 0) && (end < 0));
@@ -3165,7 +3183,9 @@ function _touch(view, wire, end, piece, inner, upright) {
   box = view.skeleton.wires.at(wire).chain.at(end);
   if (inner.gates.has(box)) {
     port = port_at_end(view, wire, end, inner.gates);
-    return ((port == null) ? Math.floor((upright ? piece.width : piece.height) / 2) : inner.ports.get(box).at(port).at((upright ? 0 : 1)));
+    if ((port != null)) {
+      return inner.ports.get(box).at(port).at((upright ? 0 : 1));
+    }
   }
   [start, wide, whole] = (upright ? [piece.x, piece.box[0], piece.width] : [piece.y, piece.box[1], piece.height]);
   free = (end ? (start === 0) : ((start + wide) === whole));
@@ -3561,7 +3581,7 @@ function _without_ties(view, first) {
   return py_replace(view, {skeleton: py_replace(skeleton, {wires: skeleton.wires.slice(0, first), spine: spine})});
 }
 function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
-  let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels, rules, headings;
+  let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, rules, headings, taken, out, own, thick, bounds, labels;
   aside = new Set(loose_boxes(view.skeleton));
   turn = new FlowTurn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
@@ -3574,13 +3594,14 @@ function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
   slots = (() => { const out = new Map(); for (const [position, [child, [x, y]]] of slots.entries()) { out.set(position, [child, [(x + left), (y + top)]]); } return out; })();
   routes = (() => { const out = new Map(); for (const [wire, points] of routes.entries()) { out.set(wire, [...(() => { const out = []; for (const [x, y] of points) { out.push([(x + left), (y + top)]); } return out; })()]); } return out; })();
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.to_screen([x, (slot.first ? 0 : level.height)])); } return out; })();
+  [rules, headings] = _draw_training_rules(level, turn, [left, top]);
   taken = (() => { const out = []; for (const [child, [x, y]] of slots.values()) { out.push([x, y, (x + child.width), (y + child.height)]); } return out; })();
+  py_extend(taken, (() => { const out = []; for (const r of rules) { out.push([r.x1, Math.min(r.y1, r.y2), (Math.max(r.x1, r.x2) + 1), (Math.max(r.y1, r.y2) + 1)]); } return out; })());
   out = (!py_equal(view.path, [0]) ? FRAME_OVERLAP : -1);
   own = _label_parts(view, lines, routes, [...said.keys()]);
   thick = (() => { const out = new Map(); for (const [wire, line] of lines.entries()) { out.set(wire, hand_line_thickness(line)); } return out; })();
   bounds = (axis ? [1, -out, (size[0] - 1), (size[1] + out)] : [-out, 1, (size[0] + out), (size[1] - 1)]);
   labels = place_labels(routes, said, taken, bounds, own, thick);
-  [rules, headings] = _draw_training_rules(level, turn, [left, top]);
   return new CoreDrawing(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes, labels, rules, headings);
 }
 function _draw_training_rules(level, turn, shift) {
@@ -3810,8 +3831,10 @@ class StubIdentities {
     }
     for (index of level.mask.stubbed) {
       edge = level.edges.at(index);
-      py_setdefault(this.edges, edge.source, []).push(index);
-      py_setdefault(this.edges, edge.target, []).push(index);
+      if (!edge.writes) {
+        py_setdefault(this.edges, edge.source, []).push(index);
+        py_setdefault(this.edges, edge.target, []).push(index);
+      }
     }
     this.child = -1;
     this.entries = new TupleMap();
@@ -4532,16 +4555,32 @@ function _training_labels(view) {
   }
   return labels;
 }
+function _written_accounts(view) {
+  let written, edge, accounts, writer, edges, count, owners;
+  written = new Map();
+  for (edge of view.metagraph.edges) {
+    if (edge.writes) {
+      py_setdefault(written, edge.target, []).push(edge);
+    }
+  }
+  accounts = new Map();
+  for ([writer, edges] of written.entries()) {
+    count = count_of(py_sum((() => { const out = []; for (const edge of edges) { out.push(edge.reference); } return out; })()), "weight");
+    owners = py_join(", ", (() => { const out = []; for (const edge of edges.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(view.node_labels.at(edge.source).full)); } return out; })());
+    accounts.set(writer, (" · writes " + String(count) + " of " + String(owners)));
+  }
+  return accounts;
+}
 function level_words(view, limit, printed = false) {
-  let node_labels, notes, beside, links, training;
+  let node_labels, notes, beside, links, training, written;
   node_labels = [...view.node_labels, ...view.functions];
   notes = _shared_notes(view);
   beside = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
   if ((printed && !limit)) {
     beside = (() => { const out = []; for (const _ of beside) { out.push([]); } return out; })();
   }
-  [links, training] = [_links_of_open(view), _training_labels(view)];
-  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_tooltip(node, links.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(training, wire, hand_drawn_label(line, printed)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
+  [links, training, written] = [_links_of_open(view), _training_labels(view), _written_accounts(view)];
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push((_box_tooltip(node, links.at(position)) + py_get(written, position, ""))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(training, wire, hand_drawn_label(line, printed)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
 function _stubs_by_child(view, noted) {
   let by_child, index, annotation;

@@ -9,7 +9,7 @@ from graphviz_tb.graphs.calls import OpCounter, lower_bound_sign
 from graphviz_tb.model.formatting import plural_noun
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import SMALL_FONT_PX, elide_text, group_thousands, replace_unsafe_characters, text_width
-from graphviz_tb.model.metagraph import Annotation, Bridge, MetagraphLine, Side, StubKind
+from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, MetagraphLine, Side, StubKind
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.skeleton import SOURCE_TRAINS, TARGET_TRAINS
 from graphviz_tb.model.view import LevelNote, LevelWords, LineWords, NodeLabel, StubWords, View
@@ -175,6 +175,20 @@ def _training_labels(view: View) -> dict[int, str]:
     return labels
 
 
+def _written_accounts(view: View) -> dict[int, str]:
+    """Return, for each box that writes weights, how many it writes, and of which boxes."""
+    written: dict[int, list[Metaedge]] = {}
+    for edge in view.metagraph.edges:
+        if edge.writes:
+            written.setdefault(edge.target, []).append(edge)
+    accounts: dict[int, str] = {}
+    for writer, edges in written.items():
+        count = count_of(sum([edge.reference for edge in edges]), "weight")
+        owners = ", ".join([tooltip_name(view.node_labels[edge.source].full) for edge in edges[:TOOLTIP_NAMES]])
+        accounts[writer] = f" · writes {count} of {owners}"
+    return accounts
+
+
 def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
     """Return the texts of a view without texts; `limit` is how many stubs a side of a box shows before the rest is
     counted, `printed` that they are of a figure to print."""
@@ -183,10 +197,12 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
     beside = _stubs_by_child(view, {index for note in notes for index in note.annotations})
     if printed and not limit:  # a figure counts nothing that it does not show
         beside = [[] for _ in beside]
-    links, training = _links_of_open(view), _training_labels(view)
+    links, training, written = _links_of_open(view), _training_labels(view), _written_accounts(view)
     return LevelWords(
         seconds=tuple(_box_second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
-        titles=tuple(_box_tooltip(node, links[position]) for position, node in enumerate(node_labels)),
+        titles=tuple(
+            _box_tooltip(node, links[position]) + written.get(position, "") for position, node in enumerate(node_labels)
+        ),
         incoming=tuple(_stubs_at_side(stubs, "in", view.names, view.labels, limit) for stubs in beside),
         outgoing=tuple(_stubs_at_side(stubs, "out", view.names, view.labels, limit) for stubs in beside),
         notes=notes,

@@ -13,7 +13,7 @@ from graphviz_tb.model.measure import (
     replace_unsafe_characters,
     truncate_middle,
 )
-from graphviz_tb.model.metagraph import Bridge, MetagraphLine
+from graphviz_tb.model.metagraph import Bridge, Metaedge, MetagraphLine
 from graphviz_tb.model.tensors import Tensor, has_known_size, shape_text
 
 LINE_LABEL_PX = 120  # px: four dimensions and a type; the tooltip has the rest
@@ -42,6 +42,8 @@ def _line_label(edge: MetagraphLine, printed: bool = False) -> str:
     """
     if isinstance(edge, Bridge) and edge.members[1]:
         return _member_share(edge)
+    if isinstance(edge, Metaedge) and edge.writes:
+        return count_of(edge.reference, "weight")
     count = tensor_count(edge)
     if count > 1:
         return f"{group_thousands(count)} tensors"
@@ -104,6 +106,8 @@ def describe_contents(edge: MetagraphLine) -> str:
     >>> describe_contents(Metaedge(0, 1, 2, 0, 1))
     '3 tensors, 1 reference edge'
     """
+    if isinstance(edge, Metaedge) and edge.writes:
+        return f"{count_of(edge.reference, 'weight')} written"
     parts = [_describe_tensors(edge)] if tensor_count(edge) else []
     parts += [count_of(edge.control, "control edge")] if edge.control else []
     parts += [count_of(edge.reference, "reference edge")] if edge.reference else []

@@ -100,6 +100,15 @@ def test_the_heading_stands_between_the_rule_and_a_line_that_runs_past_it(line: 
     wires = (Wire(0, -1, (0, 1), False), Wire(1, -1, (0, 3, 2), False))
     skeleton = Skeleton(3, (), wires, (1,), (((0,), (1, 3), (2,)),), ((0,),), breaks=((1,),))
     bands = [Band(0, 24), Band(0, 24), Band(60, 84)]
-    (rule,) = training_rules(skeleton, [0, 200, 300, line], [bands], {2, 3})
+    (rule,) = training_rules(skeleton, [0, 200, 300, line], [0, 0, 60, 0], [bands], {2, 3})
     assert rule.x == 280
+    assert rule.headed is headed
+
+
+@pytest.mark.parametrize(("top", "headed"), [(0, False), (80, True)])
+def test_the_heading_stands_before_a_box_in_the_middle_of_a_tall_rank(top: int, headed: bool) -> None:
+    # c, which trains, is beside the open box a; gradients b are in the next rank
+    wires = (Wire(0, -1, (0, 1), False), Wire(1, -1, (1, 2), True))
+    skeleton = Skeleton(3, (), wires, (), (((0, 2), (1,)),), ((0,),))
+    (rule,) = training_rules(skeleton, [0, 0, 300], [0, 250, top], [[Band(0, 200), Band(240, 264)]], {1, 2})
     assert rule.headed is headed
