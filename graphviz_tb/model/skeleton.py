@@ -164,7 +164,7 @@ class LevelGaps:
     between lines on one side of a box (a goal; at least 8 if the box is wide enough); `start`: the straight first run
     of a line; `straight`: its last run before an arrow head; `beyond`: from a port to the border; `bar`: what the title
     bar adds to that on the first and the last side. `upward`: the flow runs against the reading direction, so the last
-    shelf of parts is at its start.
+    shelf of parts is at its start. `heading`: what the heading of a rule takes across and along the flow.
     """
 
     siblings: int = 16
@@ -179,6 +179,7 @@ class LevelGaps:
     beyond: int = 12
     bar: tuple[int, int] = (0, 0)
     upward: bool = False
+    heading: tuple[int, int] = (64, 24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +196,13 @@ class WireStroke:
 
 @dataclass(frozen=True, slots=True)
 class TrainingRule:
-    """A rule at `x` from `top` to `bottom`, with gradients and updates to its right; `headed` if there is room for a
-    heading at its top."""
+    """A rule at `x` from `top` to `bottom`, with gradients and updates to its right; its heading begins at `heading`
+    along it (-1: there is no room)."""
 
     x: int
     top: int
     bottom: int
-    headed: bool
+    heading: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,9 @@ def _place_along(
         tuple(lines),
         width,
         height,
-        training_rules(skeleton, lefts, tops, layers, trained),
+        training_rules(
+            skeleton, list(zip(lefts, tops, widths, heights, strict=True)), layers, lines, trained, gaps.heading
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from graphviz_tb.graphs.skyline import Skyline
+from graphviz_tb.graphs.skyline import Skyline, SkylineRect
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import EdgeKind, MetagraphLine, line_thickness
@@ -211,6 +211,8 @@ LEVEL_GAPS = LevelGaps()
 LINE_LABEL_HEIGHT = 12  # px: a line in the small font
 GAP_LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
 TRAINING_HEADING, HEADING_DISTANCE = "Training", 10  # next to a rule, and px from it
+HEADING_REACH = 72  # px from the rule to where its heading ends, and some more
+RULE_CLEARANCE = 4  # px from a rule to the label of a line that crosses it
 FRAME_OVERLAP = 9  # px by which a label may reach into the border of a frame
 
 OutsideLabels = Mapping[tuple[int, bool], str]  # labels of edges to a neighbour outside, by row and inbound
@@ -321,13 +323,24 @@ def _draw_level(
     ]
     rules, headings = _draw_training_rules(level, turn, (left, top))
     taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
-    taken += [(r.x1, min(r.y1, r.y2), max(r.x1, r.x2) + 1, max(r.y1, r.y2) + 1) for r in rules]
+    taken += [_around_rule(rule) for rule in rules]
     out = FRAME_OVERLAP if view.path != (0,) else -1  # the picture itself has no frame to overlap
     own = _label_parts(view, lines, routes, tuple(said))
     thick = {wire: line_thickness(line) for wire, line in lines.items()}
     bounds = (1, -out, size[0] - 1, size[1] + out) if axis else (-out, 1, size[0] + out, size[1] - 1)
     labels = place_labels(routes, said, taken, bounds, own, thick)
     return CoreDrawing(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels, rules, headings)
+
+
+def _around_rule(rule: Separator) -> SkylineRect:
+    """Return the rectangle around a rule that labels keep clear of."""
+    left, right, top, bottom = (
+        min(rule.x1, rule.x2),
+        max(rule.x1, rule.x2),
+        min(rule.y1, rule.y2),
+        max(rule.y1, rule.y2),
+    )
+    return left - RULE_CLEARANCE, top - RULE_CLEARANCE, right + RULE_CLEARANCE, bottom + RULE_CLEARANCE
 
 
 def _draw_training_rules(
@@ -339,8 +352,8 @@ def _draw_training_rules(
     for rule in level.rules:
         (x1, y1), (x2, y2) = turn.to_screen((rule.x, rule.top)), turn.to_screen((rule.x, rule.bottom))
         rules.append(Separator(x1 + shift[0], y1 + shift[1], x2 + shift[0], y2 + shift[1]))
-        if rule.headed:
-            x, y = turn.corner_on_screen((rule.x + HEADING_DISTANCE, rule.top), size)
+        if rule.heading >= 0:
+            x, y = turn.corner_on_screen((rule.x + HEADING_DISTANCE, rule.heading), size)
             headings.append(heading_text(TRAINING_HEADING, (x + shift[0], y + shift[1])))
     return tuple(rules), tuple(headings)
 
@@ -441,7 +454,10 @@ def _lay_out_level(
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     labelled, upward = max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM), direction in ("BT", "RL")
     ranks = LEVEL_GAPS.ranks + max([tie.depth for tie in ties.values()], default=0)
-    gaps = replace(LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward, ranks=ranks)
+    heading = flow_size(direction, (HEADING_REACH, HEADING_ROOM))
+    gaps = replace(
+        LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward, ranks=ranks, heading=heading
+    )
     ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
     sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction, turns.shift(i)) for i in range(count)]
     return place_level(

@@ -683,7 +683,7 @@ function training_items(chains, training) {
   return (() => { const out = new Set(); for (const item of found) if (!shared.has(item)) { out.add(item); } return out; })();
 }
 class LevelGaps {
-  constructor(siblings = 16, ranks = 26, labelled = 28, box = 9, edge = 7, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, bar = [0, 0], upward = false) {
+  constructor(siblings = 16, ranks = 26, labelled = 28, box = 9, edge = 7, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, bar = [0, 0], upward = false, heading = [64, 24]) {
     this.siblings = siblings;
     this.ranks = ranks;
     this.labelled = labelled;
@@ -696,6 +696,7 @@ class LevelGaps {
     this.beyond = beyond;
     this.bar = bar;
     this.upward = upward;
+    this.heading = heading;
   }
 }
 class WireStroke {
@@ -707,11 +708,11 @@ class WireStroke {
   }
 }
 class TrainingRule {
-  constructor(x, top, bottom, headed) {
+  constructor(x, top, bottom, heading) {
     this.x = x;
     this.top = top;
     this.bottom = bottom;
-    this.headed = headed;
+    this.heading = heading;
   }
 }
 class LevelLayout {
@@ -2528,7 +2529,6 @@ function column_heads(skeleton) {
   return (() => { const out = new Set(); for (const [part, breaks] of py_zip(skeleton.parts, skeleton.breaks)) for (const r of breaks) for (const item of part.at(r)) { out.add(item); } return out; })();
 }
 const RULE_MARGIN = 20;
-const HEADING_REACH = 64;
 const RAIL_MARGIN = 12;
 function split_off_training(parts, steps, trained) {
   let rows_apart, steps_apart, part, distances, cuts;
@@ -2567,28 +2567,40 @@ function set_training_apart(skeleton, lefts, widths, trained, room) {
     }
   }
 }
-function training_rules(skeleton, lefts, tops, layers, trained) {
-  let place_, rules, rows, inside, part, first, bands, left, room, foot, beside, headed;
+function training_rules(skeleton, boxes, layers, lines, trained, heading) {
+  let place_, rules, rows, inside, children, part, first, bands, left, right, taken, points, ax, ay, bx, by, place_along;
   place_ = item_ranks(skeleton);
   rules = [];
   for ([rows, inside] of _training_columns(skeleton, trained)) {
-    if ((() => { for (const item of inside) { if ((item < skeleton.children)) return true; } return false; })()) {
+    children = (() => { const out = []; for (const item of inside) if ((item < skeleton.children)) { out.push(item); } return out; })();
+    if (children.length) {
       [part, first] = place_.get(rows[0][0]);
       bands = layers.at(part).slice(first, (first + rows.length));
-      left = (py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()) - RULE_MARGIN);
-      room = [false, ...(() => { const out = []; for (const band of bands.slice(0, -1)) { out.push(((band.bottom - bands[0].top) >= HEADING_ROOM)); } return out; })()];
-      foot = (bands[0].top + HEADING_ROOM);
-      beside = (() => { const out = new Set(); for (const item of trained) if (((item >= skeleton.children) || (tops.at(item) < foot))) { out.add(item); } return out; })();
-      headed = (() => { for (const [number, [free, row]] of py_enumerate(py_zip(room, rows))) { if (!(free || _passes_heading(skeleton, lefts, left, row, (number ? rows.at((number - 1)) : []), beside))) return false; } return true; })();
-      rules.push(new TrainingRule(left, bands[0].top, bands.at(-1).bottom, headed));
+      left = (py_min((() => { const out = []; for (const item of inside) { out.push(boxes.at(item)[0]); } return out; })()) - RULE_MARGIN);
+      right = (left + heading[0]);
+      taken = (() => { const out = []; for (const item of children) if ((boxes.at(item)[0] < right)) { out.push([boxes.at(item)[1], (boxes.at(item)[1] + boxes.at(item)[3])]); } return out; })();
+      for (points of lines) {
+        for ([[ax, ay], [bx, by]] of py_pairwise(points)) {
+          if (((Math.min(ax, bx) < right) && (Math.max(ax, bx) > left))) {
+            taken.push([Math.min(ay, by), Math.max(ay, by)]);
+          }
+        }
+      }
+      place_along = _first_free_place(taken, bands[0].top, bands.at(-1).bottom, heading[1]);
+      rules.push(new TrainingRule(left, bands[0].top, bands.at(-1).bottom, place_along));
     }
   }
   return [...rules];
 }
-function _passes_heading(skeleton, lefts, rule, row, before, trained) {
-  let straight;
-  straight = (() => { const out = new Set(); for (const item of before) if (trained.has(item)) { out.add(lefts.at(item)); } return out; })();
-  return (() => { for (const item of row) if (trained.has(item)) { if (!((item >= skeleton.first_waypoint) && (lefts.at(item) >= (rule + HEADING_REACH)) && (!before.length || straight.has(lefts.at(item))))) return false; } return true; })();
+function _first_free_place(taken, start, end, room) {
+  let first, last;
+  for ([first, last] of py_sorted(taken)) {
+    if (((first - start) >= room)) {
+      break;
+    }
+    start = Math.max(start, last);
+  }
+  return (((end - start) >= room) ? start : -1);
 }
 function _training_columns(skeleton, trained) {
   let columns, p, part, ends, first, last, inside;
@@ -2653,7 +2665,7 @@ function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, train
   _shift_hops(chains, wires, ends, lefts);
   shorten_detours(skeleton, chains, wires, lefts, band, around);
   lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around);
-  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height, training_rules(skeleton, lefts, tops, layers, trained));
+  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height, training_rules(skeleton, [...py_zip(lefts, tops, widths, heights)], layers, lines, trained, gaps.heading));
 }
 function _centred_tops(band, heights) {
   return (() => { const out = []; for (const [item, height] of py_enumerate(heights)) { out.push((band.has(item) ? (band.get(item).middle - Math.floor(height / 2)) : 0)); } return out; })();
@@ -3524,6 +3536,8 @@ const LINE_LABEL_HEIGHT = 12;
 const GAP_LABEL_ROOM = 8;
 const TRAINING_HEADING = "Training";
 const HEADING_DISTANCE = 10;
+const HEADING_REACH = 72;
+const RULE_CLEARANCE = 4;
 const FRAME_OVERLAP = 9;
 class CoreDrawing {
   constructor(width, height, slots, ports, routes, labels, rules = [], headings = []) {
@@ -3596,13 +3610,18 @@ function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.to_screen([x, (slot.first ? 0 : level.height)])); } return out; })();
   [rules, headings] = _draw_training_rules(level, turn, [left, top]);
   taken = (() => { const out = []; for (const [child, [x, y]] of slots.values()) { out.push([x, y, (x + child.width), (y + child.height)]); } return out; })();
-  py_extend(taken, (() => { const out = []; for (const r of rules) { out.push([r.x1, Math.min(r.y1, r.y2), (Math.max(r.x1, r.x2) + 1), (Math.max(r.y1, r.y2) + 1)]); } return out; })());
+  py_extend(taken, (() => { const out = []; for (const rule of rules) { out.push(_around_rule(rule)); } return out; })());
   out = (!py_equal(view.path, [0]) ? FRAME_OVERLAP : -1);
   own = _label_parts(view, lines, routes, [...said.keys()]);
   thick = (() => { const out = new Map(); for (const [wire, line] of lines.entries()) { out.set(wire, hand_line_thickness(line)); } return out; })();
   bounds = (axis ? [1, -out, (size[0] - 1), (size[1] + out)] : [-out, 1, (size[0] + out), (size[1] - 1)]);
   labels = place_labels(routes, said, taken, bounds, own, thick);
   return new CoreDrawing(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes, labels, rules, headings);
+}
+function _around_rule(rule) {
+  let left, right, top, bottom;
+  [left, right, top, bottom] = [Math.min(rule.x1, rule.x2), Math.max(rule.x1, rule.x2), Math.min(rule.y1, rule.y2), Math.max(rule.y1, rule.y2)];
+  return [(left - RULE_CLEARANCE), (top - RULE_CLEARANCE), (right + RULE_CLEARANCE), (bottom + RULE_CLEARANCE)];
 }
 function _draw_training_rules(level, turn, shift) {
   let rules, headings, size, rule, x1, y1, x2, y2, x, y;
@@ -3611,8 +3630,8 @@ function _draw_training_rules(level, turn, shift) {
   for (rule of level.rules) {
     [[x1, y1], [x2, y2]] = [turn.to_screen([rule.x, rule.top]), turn.to_screen([rule.x, rule.bottom])];
     rules.push(new Separator((x1 + shift[0]), (y1 + shift[1]), (x2 + shift[0]), (y2 + shift[1])));
-    if (rule.headed) {
-      [x, y] = turn.corner_on_screen([(rule.x + HEADING_DISTANCE), rule.top], size);
+    if ((rule.heading >= 0)) {
+      [x, y] = turn.corner_on_screen([(rule.x + HEADING_DISTANCE), rule.heading], size);
       headings.push(heading_text(TRAINING_HEADING, [(x + shift[0]), (y + shift[1])]));
     }
   }
@@ -3676,7 +3695,7 @@ function _label_parts(view, lines, routes, labelled) {
   return parts;
 }
 function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties) {
-  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, longest, labelled, upward, ranks, gaps, ways, sides;
+  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, longest, labelled, upward, ranks, heading, gaps, ways, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -3702,7 +3721,8 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
   longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   [labelled, upward] = [Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), ["BT", "RL"].includes(direction)];
   ranks = (LEVEL_GAPS.ranks + py_max((() => { const out = []; for (const tie of ties.values()) { out.push(tie.depth); } return out; })(), {default: 0}));
-  gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward, ranks: ranks});
+  heading = flow_size(direction, [HEADING_REACH, HEADING_ROOM]);
+  gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward, ranks: ranks, heading: heading});
   ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering);
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
   return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view), view.metagraph.training, (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());

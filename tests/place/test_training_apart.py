@@ -94,21 +94,30 @@ def _box(scene: Scene, start: str) -> Box:
     return next(box for box in scene.boxes if box.address.startswith(start))
 
 
-# a ─▶ b, and in the next column a line from a that runs up past b to the gradients c
-@pytest.mark.parametrize(("line", "headed"), [(400, True), (310, False)])
-def test_the_heading_stands_between_the_rule_and_a_line_that_runs_past_it(line: int, headed: bool) -> None:
-    wires = (Wire(0, -1, (0, 1), False), Wire(1, -1, (0, 3, 2), False))
-    skeleton = Skeleton(3, (), wires, (1,), (((0,), (1, 3), (2,)),), ((0,),), breaks=((1,),))
-    bands = [Band(0, 24), Band(0, 24), Band(60, 84)]
-    (rule,) = training_rules(skeleton, [0, 200, 300, line], [0, 0, 60, 0], [bands], {2, 3})
+# b ─▶ c, which trains; a line runs up past the heading, or through it
+@pytest.mark.parametrize(("line", "place"), [(400, 0), (310, 84)])
+def test_the_heading_stands_where_no_line_of_training_runs(line: int, place: int) -> None:
+    wires = (Wire(0, -1, (0, 1), False), Wire(1, -1, (1, 3, 2), False))
+    skeleton = Skeleton(3, (), wires, (1,), (((0,), (1, 3), (2,)),), ((0,),))
+    bands = [Band(0, 24), Band(24, 60), Band(60, 120)]
+    boxes = [(0, 0, 80, 24), (0, 24, 80, 24), (300, 60, 80, 24), (line, 24, 0, 0)]
+    (rule,) = training_rules(skeleton, boxes, [bands], [((line, 0), (line, 60))], {2, 3}, (64, 24))
     assert rule.x == 280
-    assert rule.headed is headed
+    assert rule.heading == place
 
 
-@pytest.mark.parametrize(("top", "headed"), [(0, False), (80, True)])
-def test_the_heading_stands_before_a_box_in_the_middle_of_a_tall_rank(top: int, headed: bool) -> None:
+@pytest.mark.parametrize(("top", "place"), [(0, 24), (10, 34), (80, 0)])
+def test_the_heading_stands_beside_no_box(top: int, place: int) -> None:
     # c, which trains, is beside the open box a; gradients b are in the next rank
     wires = (Wire(0, -1, (0, 1), False), Wire(1, -1, (1, 2), True))
     skeleton = Skeleton(3, (), wires, (), (((0, 2), (1,)),), ((0,),))
-    (rule,) = training_rules(skeleton, [0, 0, 300], [0, 250, top], [[Band(0, 200), Band(240, 264)]], {1, 2})
-    assert rule.headed is headed
+    boxes = [(0, 0, 80, 200), (300, 240, 80, 24), (300, top, 80, 24)]
+    (rule,) = training_rules(skeleton, boxes, [[Band(0, 200), Band(240, 264)]], [], {1, 2}, (64, 24))
+    assert rule.heading == place
+
+
+@pytest.mark.parametrize("name", ["multi_device.pb", "lstm_dynamic_rnn.pb", "cifar10_shapes.pb", "func_library_v2.pb"])
+@pytest.mark.parametrize("direction", ["BT", "LR"])
+def test_every_training_has_its_heading(name: str, direction: str) -> None:
+    scene = graphviz_tb.load(REAL / name).picture(direction=direction).scene
+    assert "Training" in [text.content for text in scene.texts]
