@@ -107,21 +107,21 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
 
 
 def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, bool], Layout]) -> Layout:
-    """Lay out a figure that fits its page: the first that shows a member of a stack, else the first with most groups
-    open.
+    """Lay out a figure that fits its page: the first of those that show a member of a stack, and most stacks.
 
     One column is narrower; names beside boxes are the least of a figure, and then long names in boxes.
     """
     unnamed = replace(options, max_annotations=0)
-    fitting: list[Layout] = []
+    best, most = None, (0, 0)
     for tried, narrow in ((options, False), (replace(options, wrap=False), False), (unnamed, False), (unnamed, True)):
         layout = lay_out(tried, narrow)
         if layout.scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
             continue
-        fitting.append(layout)
-        if _count_drawn_stacks(layout.scene)[1]:
-            return layout
-    return max(fitting, key=lambda tried: len(tried.opened), default=layout)
+        stacks, members = _count_drawn_stacks(layout.scene)
+        shown = min(1, members), stacks
+        if best is None or shown > most:
+            best, most = layout, shown
+    return best or layout
 
 
 def _first_picture_options(options: PictureOptions) -> PictureOptions:
