@@ -102,3 +102,26 @@ def test_a_decoder_that_embeds_its_tokens_is_entered_by_them() -> None:
     main = [joined(route) for route in scene.routes if route.main]
     assert {("decoder/embed", "decoder/norm"), ("decoder/norm", "decoder/cross")} <= {*main}
     assert not [pair for pair in main if pair[0] == "e6"]
+
+
+# x ──▶ embed ──────────▶ [attend ─▶ ffn] ─▶ out      one box makes a mask of sizes
+# sizes ─▶ [mask ─────────▶ attend ─▶ ffn]
+MASK = "".join(
+    [
+        node("x"),
+        'node{name:"sizes" op:"Placeholder" attr{key:"dtype" value{type:DT_INT32}}}',
+        'node{name:"encoder/mask" op:"Cast" input:"sizes"',
+        'attr{key:"SrcT" value{type:DT_INT32}} attr{key:"DstT" value{type:DT_FLOAT}}}',
+        node("embed", "x"),
+        node("encoder/attend", "embed", "encoder/mask"),
+        node("encoder/ffn", "encoder/attend"),
+        node("out", "encoder/ffn"),
+    ]
+)
+
+
+def test_a_mask_joins_from_the_side() -> None:
+    scene = graphviz_tb.load(MASK.encode(), folds=False).picture(open=("encoder",), depth=0).scene
+    ends = {end for route in scene.routes if route.main for end in joined(route)}
+    assert "embed" in ends
+    assert "encoder/mask" not in ends
