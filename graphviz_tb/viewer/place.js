@@ -4202,12 +4202,15 @@ function _end_node(paths, groups, number, index, end, inner) {
   return paths.node_number([number, item], (((item < view.skeleton.children) && !group.below.has(item)) ? 1 : 0));
 }
 function _longest_path(paths, groups) {
-  let order, best, onward, ports, most, late, count, current, steps, ahead;
+  let order, best, onward, late, entered, follow, most, count, current, steps, ahead;
   order = [...py_reversed(topological_order(paths.below))];
   [best, onward] = _best_onward(paths, groups, order, new Set());
-  ports = _ports_by_group(paths);
-  most = (() => { const out = new Map(); for (const [group, entered] of ports.entries()) { out.set(group, py_max((() => { const out = []; for (const port of entered) { out.push(best.at(port).slice(0, 2)); } return out; })())); } return out; })();
-  late = (() => { const out = new Set(); for (const [group, entered] of ports.entries()) for (const port of entered) if ((py_compare(best.at(port).slice(0, 2), most.get(group)) < 0)) { out.add(port); } return out; })();
+  late = new Set();
+  for (entered of _ports_by_group(paths)) {
+    follow = (() => { const out = new Map(); for (const [port, carries] of entered.entries()) { out.set(port, (carries ? best.at(port).slice(0, 2) : [(best.at(port)[0] - 1), 0])); } return out; })();
+    most = py_max(follow.values());
+    py_add_all(late, (() => { const out = []; for (const [port, carries] of entered.entries()) if ((carries && (py_compare(follow.get(port), most) < 0))) { out.push(port); } return out; })());
+  }
   if (late.size) {
     [best, onward] = _best_onward(paths, groups, order, late);
   }
@@ -4225,18 +4228,19 @@ function _longest_path(paths, groups) {
   return steps;
 }
 function _ports_by_group(paths) {
-  let nodes, ports, steps, number, _, target, carries, group;
+  let nodes, ports, steps, number, _, target, carries, group, entered;
   nodes = [...paths.numbers.keys()];
   ports = new Map();
   for (steps of paths.steps) {
     for ([[number, _], target, carries] of steps) {
       group = nodes.at(target)[0];
-      if (((carries > 0) && (group > number) && paths.steps.at(target).length)) {
-        py_setdefault(ports, group, new Map()).set(target, null);
+      if (((group > number) && paths.steps.at(target).length)) {
+        entered = py_setdefault(ports, group, new Map());
+        entered.set(target, (py_get(entered, target, false) || (carries > 0)));
       }
     }
   }
-  return (() => { const out = new Map(); for (const [group, entered] of ports.entries()) { out.set(group, [...entered.keys()]); } return out; })();
+  return [...ports.values()];
 }
 function _best_onward(paths, groups, order, late) {
   let own, fed, best, onward, node, box, number, wire, target, carries, data, boxes, carried, kept, gives, reached;
