@@ -94,3 +94,12 @@ def test_what_makes_weights_less_is_no_average() -> None:
         add(new, f"train/decay_{weight}", "AssignSub", weight, f"train/decay_{weight}/mul")
     (change,) = diff(old, new)
     assert (change.kind, change.detail["training"]) == ("added", "weight decay")
+
+
+def test_what_bounds_weights_is_a_constraint() -> None:
+    old, new = trained(False), trained(False)
+    for weight in ("net/dense/kernel", "net/scale/gamma"):
+        add(new, f"train/bound_{weight}/Maximum", "Maximum", f"{weight}/read", "rate")
+        add(new, f"train/bound_{weight}", "Assign", weight, f"train/bound_{weight}/Maximum")
+    (change,) = diff(old, new)
+    assert (change.kind, change.detail["training"]) == ("added", "constraint on weights")

@@ -328,7 +328,7 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
                 apart = source in removed and not within.isdisjoint(items[removed[source]].layers ^ item.layers)
                 if wire.slot is not None and source in removed and not apart:
                     pairs.append((removed[source], number))
-    elsewhere = _forms_elsewhere(items, {number for pair in pairs for number in pair})
+    elsewhere = _forms_elsewhere(m, items, {number for pair in pairs for number in pair})
     for old, new in pairs:
         if elsewhere.isdisjoint((_form(items[old]), _form(items[new]))) or _have_same_inputs(m, items[old], items[new]):
             yield old, new
@@ -339,9 +339,23 @@ def _replaced_items(m: Matching, items: Sequence[Item]) -> frozenset[int]:
     return frozenset(number for pair in pairs_by_replacement(m, items) for number in pair)
 
 
-def _forms_elsewhere(items: Sequence[Item], paired: Set[int]) -> frozenset[tuple[str, tuple[tuple[str, int], ...]]]:
-    """Return the forms of additions that replace nothing, and of removals without replacement: not in `paired`."""
-    return frozenset(_form(item) for number, item in enumerate(items) if number not in paired and item.change.unit)
+def _forms_elsewhere(
+    m: Matching, items: Sequence[Item], paired: Set[int]
+) -> frozenset[tuple[str, tuple[tuple[str, int], ...]]]:
+    """Return the forms of additions that replace nothing, and of removals without replacement: not in `paired`, and
+    between ops that stayed."""
+    units = (item for number, item in enumerate(items) if number not in paired and item.change.unit)
+    return frozenset(_form(item) for item in units if not is_plumbing(item.change) and _stands_alone(m, item))
+
+
+def _stands_alone(m: Matching, item: Item) -> bool:
+    """Return whether all ops around an addition or removal stayed, weights and constants aside."""
+    edits = item.change.edits
+    for side, nodes, partner in ((m.a, edits.removed, m.to_b), (m.b, edits.added, m.to_a)):
+        around = {end for node in nodes for end in (*side.data_sources(node), *side.data_users(node))} - set(nodes)
+        if any(not exists(partner[end]) and side.op_type(end) not in QUIET_OPS for end in around):
+            return False
+    return True
 
 
 def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:

@@ -307,6 +307,7 @@ OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY, AVERAGES = (
     "weight decay",
     "moving averages of weights",
 )
+CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
 RATE_INPUT = "learning_rate"
 NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
@@ -359,13 +360,17 @@ class TrainingParts:
             written = self._written_variables(nodes)
             if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
                 return ""
-            # What takes weights alone and writes them makes them less; what writes others keeps averages.
-            return WEIGHT_DECAY if written <= self.training.trained else AVERAGES
+            # What takes weights alone and writes them bounds them or makes them less; what writes others keeps averages.
+            if not written <= self.training.trained:
+                return AVERAGES
+            return CONSTRAINT if types & (BOUND_OPS | NORM_OPS) else WEIGHT_DECAY
         if self._take_weights(leading):
             return WEIGHT_DECAY
         clipped = [node for node in leading if self.behind[node]]
         if not clipped:
-            return LEARNING_RATE if self._feed_rate(leading) else ""
+            if self._feed_rate(leading):
+                return LEARNING_RATE
+            return LARGEST_AVERAGES if types & BOUND_OPS and self._written_variables(nodes) else ""
         if not types & BOUND_OPS:
             return ""
         bounds = [node for node in clipped if graph.op_types[graph.op[node]] in BOUND_OPS]
@@ -425,9 +430,10 @@ class TrainingParts:
         todo, seen = list(nodes), set(nodes)
         while todo:
             node = todo.pop()
-            # The only fractional number that an optimizer of Keras reads, and does not write.
+            # The only fractional number, no tensor, that an optimizer of Keras reads, and does not compute itself.
             if graph.op_types[graph.op[node]] in VARIABLE_READ_OPS and self._is_float(node):
-                return True
+                if not self.side.tensors.tensors_of_node(node)("0").shape:
+                    return True
             for edge in self.side.out_edges(node).tolist():
                 user = int(graph.target[edge])
                 if graph.control[edge]:
