@@ -502,7 +502,7 @@ class VariableClassifier:
         )
 
     def is_made_of_slots(self, variable: int) -> bool:
-        """Return whether all values assigned to a variable come from slots of an optimizer: their maximum, an average."""
+        """Return whether all values assigned to a variable come from slots of an optimizer, as their maximum does."""
         made_of = [self.variables_assigned_from(writer) for writer in self.writers.get(variable, ())]
         sources = set().union(*(found or () for found in made_of)) - {variable}
         if not sources or None in made_of:

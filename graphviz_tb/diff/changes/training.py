@@ -12,7 +12,7 @@ import numpy as np
 from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import without_counters
-from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
+from graphviz_tb.diff.columns.labels import LOSS_SCALING, NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, word_hash
 from graphviz_tb.diff.match.matching import Matching
@@ -32,7 +32,6 @@ UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 APPLY_PREFIX = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
 FINITE_OPS = frozenset({"IsFinite"})
-LOSS_SCALING = "loss scaling"  # in half precision small gradients would be zero
 OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING})  # changes that replace the ops of an optimizer
 IN_BRANCH = "in a branch"  # where an optimizer works that skips some steps
 STEP_COUNTER = re.compile(r"_\d+$")
@@ -360,7 +359,7 @@ class TrainingParts:
             written = self._written_variables(nodes)
             if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
                 return ""
-            # What takes weights alone and writes them bounds them or makes them less; what writes others keeps averages.
+            # What takes weights alone and writes them bounds or decreases them; what writes others keeps averages.
             if not written <= self.training.trained:
                 return AVERAGES
             return CONSTRAINT if types & (BOUND_OPS | NORM_OPS) else WEIGHT_DECAY
@@ -431,9 +430,9 @@ class TrainingParts:
         while todo:
             node = todo.pop()
             # The only fractional number, no tensor, that an optimizer of Keras reads, and does not compute itself.
-            if graph.op_types[graph.op[node]] in VARIABLE_READ_OPS and self._is_float(node):
-                if not self.side.tensors.tensors_of_node(node)("0").shape:
-                    return True
+            scalar = self._is_float(node) and not self.side.tensors.tensors_of_node(node)("0").shape
+            if scalar and graph.op_types[graph.op[node]] in VARIABLE_READ_OPS:
+                return True
             for edge in self.side.out_edges(node).tolist():
                 user = int(graph.target[edge])
                 if graph.control[edge]:

@@ -24,7 +24,6 @@ from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import SizePairs, parse_traced_list
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import (
-    LOSS_SCALING,
     OPTIMIZER_KEYS,
     Bodies,
     TrainingParts,
@@ -32,6 +31,7 @@ from graphviz_tb.diff.changes.training import (
     training_of,
 )
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
+from graphviz_tb.diff.columns.labels import LOSS_SCALING
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
