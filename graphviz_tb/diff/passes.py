@@ -114,10 +114,10 @@ RULES = (
         ("test_causes", "test_another_optimizer_hides_no_clip", (False,)),
     ),
     Rule(
-        "clipping",
-        ("changes.training", "clipping_changes"),
-        "says another clipping beside another optimizer",
-        "a bound of gradients alone before the update",
+        "beside an optimizer",
+        ("changes.training", "changes_beside_optimizer"),
+        "says another clipping or schedule beside another optimizer",
+        "a bound of gradients alone before the update; a scope of its own that leads to it",
         ("test_causes", "test_another_optimizer_hides_no_clip", (False,)),
     ),
     Rule(

@@ -389,6 +389,24 @@ class TrainingParts:
                 found.add(BY_GLOBAL_NORM if gradients > 1 else f"by {word}")
         return BY_GLOBAL_NORM if BY_GLOBAL_NORM in found else min(found, default="")
 
+    def rate(self) -> str:
+        """Return what the learning rate comes from: a schedule, by the scope that computes it, a variable, or a
+        constant; "" where the updates are not in this graph."""
+        side, scopes = self.side, self.side.scopes
+        names = [side.graph.name[node] for node in self.training.updates]
+        own = [scopes.name[row] for row in scopes.of_node[list(self.training.updates)].tolist()]
+        optimizer = shared_scope(names)
+        around = Counter[str]()
+        for node in np.flatnonzero(self.before & ~self.behind & ~self.updates).tolist():
+            scope = str(scopes.name[scopes.of_node[node]]) if exists(scopes.of_node[node]) else ""
+            if not self.bodies.is_plumbing(node) and scope not in ("", optimizer, *own):
+                around[scope] += 1
+        if not self.training.trained:
+            return ""
+        if around:
+            return without_counters(last_segment(min(around, key=lambda scope: (-around[scope], scope))))
+        return "variable" if keeps_rate_in_variable(self.bodies.layers) else "constant"
+
     def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
         """Return the number of gradients, up to 2, that lead to an op, whether stored numbers do, and the op types on
         the way."""
@@ -481,14 +499,16 @@ def keeps_rate_in_variable(layers: Layers) -> bool:
     return False
 
 
-def clipping_changes(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:
-    """Return the change of clipping next to a new optimizer, which makes the clipping's users differ."""
-    for change in optimizer:
-        old, new = (part.clipping() for part in parts)
-        if change.key == "optimizer" and old != new:
-            content = Setting(CLIPPING, old or None, new or None)
-            return [Change("changed", "attribute", change.old, change.new, 0, content)]
-    return []
+def changes_beside_optimizer(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:
+    """Return the changes of clipping and of the learning rate's schedule next to a new optimizer, which makes the ops
+    around them differ."""
+    change = next((change for change in optimizer if change.key == OPTIMIZER), None)
+    words = ((CLIPPING, parts[0].clipping(), parts[1].clipping()), (LEARNING_RATE, parts[0].rate(), parts[1].rate()))
+    return [
+        Change("changed", "attribute", change.old, change.new, 0, Setting(key, old or None, new or None))
+        for key, old, new in words
+        if change is not None and old != new
+    ]
 
 
 # The loss: a scope of the program in the place of another one, and what is done to labels before it.
