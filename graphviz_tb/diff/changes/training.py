@@ -292,6 +292,33 @@ class Bodies:
         return " ".join(words)
 
 
+def written_variables(layers: Layers) -> Ints:
+    """For each node that writes a variable the node that makes the variable, -1 for any other node."""
+    graph = layers.side.graph
+    first = np.full(len(graph), -1, np.int32)
+    edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
+    origin = graph.meaning.origin[graph.source[edges]]
+    first[graph.target[edges]] = np.where(origin >= 0, origin, graph.source[edges])
+    return first
+
+
+def nodes_only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
+    """Return the nodes that lead only to known nodes."""
+    side = layers.side
+    graph = side.graph
+    left = np.bincount(graph.source[~graph.control], minlength=len(graph)).tolist()
+    found = np.zeros(len(graph), bool)
+    todo = np.flatnonzero(known).tolist()
+    while todo:
+        node = todo.pop()
+        for before in side.data_sources(node):
+            left[before] -= 1
+            if not left[before] and among[before] and not known[before] and not found[before]:
+                found[before] = True
+                todo.append(before)
+    return found
+
+
 def equal_bodies(old: Bodies, new: Bodies, old_nodes: Ints, new_nodes: Ints) -> frozenset[int]:
     """Return the bodies of matched nodes whose body did not change."""
     mine, other = old.of[old_nodes], new.of[new_nodes]
@@ -342,6 +369,14 @@ class TrainingParts:
         ends = graph.source[data & work[graph.target]]
         ends = np.concatenate((ends, origin[ends]))
         kept[ends[ends >= 0]] = True
+        # What gives these variables their first values, or restores or counts them; steps are counted anyway.
+        variables = [
+            node
+            for node in self.bodies.uses
+            if kept[node] and outside[node] and not _is_whole_training(self.side, node)
+        ]
+        writes = np.isin(written_variables(self.bodies.layers), variables) & outside
+        kept |= writes | nodes_only_before(self.bodies.layers, outside, kept | writes)
         groups = graph.nodes_of_types(lambda op: has_role(op, Role.GROUP))
         kept |= reachable_mask(work, graph.source[groups[graph.target]], graph.target[groups[graph.target]]) & groups
         kept &= outside

@@ -28,7 +28,9 @@ from graphviz_tb.diff.changes.training import (
     Bodies,
     TrainingParts,
     equal_bodies,
+    nodes_only_before,
     training_of,
+    written_variables,
 )
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.labels import LOSS_SCALING
@@ -122,7 +124,27 @@ class Witnesses:
         if not keys.isdisjoint(OPTIMIZER_KEYS):
             proven |= outside & self.optimizing[new]
         proven |= self._of_variables(new, outside)
+        proven |= outside & self._restored_on_both(new)
         return proven | self._nodes_without_effect(layers, outside) if self.is_other_model else proven
+
+    def _restored_on_both(self, new: bool) -> Bools:
+        """Return the nodes that write what a saver restores to a variable that the other side restores, too: their
+        numbers are those of the variables in the order of their names."""
+        partner, other = self.m.to_a if new else self.m.to_b, self.restored[not new]
+        mine = self.restored[new]
+        return exists(mine) & exists(partner[mine]) & np.isin(partner[mine], other)
+
+    @cached_property
+    def restored(self) -> tuple[Ints, Ints]:
+        """Return for each node on either side that writes what a saver restores the variable, -1 for any other node."""
+        found = []
+        for layers in self.layers:
+            graph = layers.side.graph
+            restores = graph.nodes_of_types(lambda op: has_role(op, Role.RESTORE))
+            takes = np.zeros(len(graph), bool)
+            takes[graph.target[restores[graph.source] & ~graph.control]] = True
+            found.append(np.where(takes, written_variables(layers), -1).astype(np.int32))
+        return found[0], found[1]
 
     @cached_property
     def optimizing(self) -> tuple[Bools, Bools]:
@@ -146,7 +168,7 @@ class Witnesses:
         graph = layers.side.graph
         ends = among & ~graph.nodes_of_types(lambda op: has_role(op, *EFFECT_ROLES))
         ends[graph.source] = False
-        return ends | self._only_before(layers, among, ends)
+        return ends | nodes_only_before(layers, among, ends)
 
     @cached_property
     def other_training(self) -> tuple[list[int], list[int]]:
@@ -184,9 +206,9 @@ class Witnesses:
         known |= self._slots(new, outside)
         # Writes of such variables, and nodes that only lead to these.
         writes = graph.meaning.writes & outside
-        first = self._written_variable(layers)
+        first = written_variables(layers)
         found |= writes & known[first] & exists(first)
-        found |= self._only_before(layers, outside, found | known)
+        found |= nodes_only_before(layers, outside, found | known)
         found |= self._only_behind(new, outside, found | known)
         return found
 
@@ -197,37 +219,10 @@ class Witnesses:
         slots = np.zeros(len(graph), bool)
         if trained := self.other_training[new]:
             data = ~graph.control & outside[graph.source]
-            updates = np.isin(self._written_variable(self.layers[new]), trained)
+            updates = np.isin(written_variables(self.layers[new]), trained)
             slots[list(self.bodies[new].uses)] = True
             slots &= reachable_mask(updates, graph.target[data], graph.source[data]) & outside
         return slots
-
-    @staticmethod
-    def _written_variable(layers: Layers) -> Ints:
-        """For each node that writes a variable the node that makes the variable, -1 for any other node."""
-        graph = layers.side.graph
-        first = np.full(len(graph), -1, np.int32)
-        edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
-        origin = graph.meaning.origin[graph.source[edges]]
-        first[graph.target[edges]] = np.where(origin >= 0, origin, graph.source[edges])
-        return first
-
-    @staticmethod
-    def _only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
-        """Return the nodes that lead only to known nodes."""
-        side = layers.side
-        graph = side.graph
-        left = np.bincount(graph.source[~graph.control], minlength=len(graph)).tolist()
-        found = np.zeros(len(graph), bool)
-        todo = np.flatnonzero(known).tolist()
-        while todo:
-            node = todo.pop()
-            for before in side.data_sources(node):
-                left[before] -= 1
-                if not left[before] and among[before] and not known[before] and not found[before]:
-                    found[before] = True
-                    todo.append(before)
-        return found
 
     def _only_behind(self, new: bool, among: Bools, known: Bools) -> Bools:
         """Return the nodes that depend only on known nodes and constants, and lead to no update of a variable that
@@ -387,7 +382,7 @@ class Witnesses:
     def _initialized_shapes(self, new: int) -> Iterable[tuple[list[int], list[int]]]:
         """Yield the old and new shapes of variables that a node leads to through ops outside of the model."""
         m, graph, seen, todo = self.m, self.layers[1].side.graph, {new}, [new]
-        written = self._written_variable(self.layers[1])
+        written = written_variables(self.layers[1])
         while todo and len(seen) < 64:
             node = todo.pop()
             if exists(written[node]):
@@ -422,6 +417,8 @@ class Witnesses:
         if any(free[node] for _, node, free in ends):
             return True
         if self.optimizing[1][wire.new]:
+            return True
+        if wire.control and all(self.optimizing[side is m.b][node] for side, node, _ in ends):
             return True
         bodies = self.bodies
         if bodies[1].gradient[wire.new] and self.is_other_model:
