@@ -41,7 +41,7 @@ from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, SIZE_ARITHMETIC_OPS, Role, has_role
 
@@ -124,27 +124,7 @@ class Witnesses:
         if not keys.isdisjoint(OPTIMIZER_KEYS):
             proven |= outside & self.optimizing[new]
         proven |= self._of_variables(new, outside)
-        proven |= outside & self._restored_on_both(new)
         return proven | self._nodes_without_effect(layers, outside) if self.is_other_model else proven
-
-    def _restored_on_both(self, new: bool) -> Bools:
-        """Return the nodes that write what a saver restores to a variable that the other side restores, too: their
-        numbers are those of the variables in the order of their names."""
-        partner, other = self.m.to_a if new else self.m.to_b, self.restored[not new]
-        mine = self.restored[new]
-        return exists(mine) & exists(partner[mine]) & np.isin(partner[mine], other)
-
-    @cached_property
-    def restored(self) -> tuple[Ints, Ints]:
-        """Return for each node on either side that writes what a saver restores the variable, -1 for any other node."""
-        found = []
-        for layers in self.layers:
-            graph = layers.side.graph
-            restores = graph.nodes_of_types(lambda op: has_role(op, Role.RESTORE))
-            takes = np.zeros(len(graph), bool)
-            takes[graph.target[restores[graph.source] & ~graph.control]] = True
-            found.append(np.where(takes, written_variables(layers), -1).astype(np.int32))
-        return found[0], found[1]
 
     @cached_property
     def optimizing(self) -> tuple[Bools, Bools]:
@@ -210,14 +190,16 @@ class Witnesses:
         found |= writes & known[first] & exists(first)
         found |= nodes_only_before(layers, outside, found | known)
         found |= self._only_behind(new, outside, found | known)
-        return found
+        # What restores a variable, or gives it its first value, follows from it.
+        return found | (writes & found[first] & exists(first))
 
     def _slots(self, new: bool, outside: Bools) -> Bools:
         """Return which variables of an optimizer, among some nodes, feed the update of a variable that only one side
-        trains."""
+        has or trains."""
         graph = self.layers[new].side.graph
         slots = np.zeros(len(graph), bool)
-        if trained := self.other_training[new]:
+        own = (node for node in self.parts[new].training.trained if self.free[new][node])
+        if trained := [*self.other_training[new], *own]:
             data = ~graph.control & outside[graph.source]
             updates = np.isin(written_variables(self.layers[new]), trained)
             slots[list(self.bodies[new].uses)] = True
