@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -18,9 +18,7 @@ from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.commands.views import view_of_command, without_choices
 from graphviz_tb.errors import Ambiguous, NoGraph
 from graphviz_tb.extras import how_to_install
-
-if TYPE_CHECKING:
-    from graphviz_tb.options import Options
+from graphviz_tb.options import Options
 
 # Options that want a server, wherever this runs.
 OF_SERVER = ("port", "host", "bind_all", "no_token", "allow_host", "allow_frame", "path_prefix", "poll", "memory")
