@@ -135,7 +135,6 @@ def op_patterns() -> dict[str, re.Pattern[str]]:
 
 @cache
 def _any_op_pattern() -> re.Pattern[str]:
-    """Return a pattern of what any of them matches."""
     return re.compile("|".join(pattern.pattern for pattern in op_patterns().values()), re.DOTALL)
 
 

@@ -415,5 +415,4 @@ def _build_group_view(
 
 
 def _has_label(hierarchy: Hierarchy, row: int) -> bool:
-    """Return whether a row has a label other than the end of its name."""
     return row in hierarchy.labels or row in hierarchy.short or int(hierarchy.node[row]) in hierarchy.graph.labels

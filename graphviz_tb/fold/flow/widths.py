@@ -301,10 +301,14 @@ class ChannelWidths:
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
 
     def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
-        """Return the numbers of the blocks at which the channels of equal blocks change; none where most stages were
-        a single block."""
+        """Return the numbers of the blocks at which the channels of equal blocks change or, if they are unknown, that
+        take larger steps; none where most stages were a single block."""
         given = [self.of([block]) for block in blocks] if self._hierarchy is not None else []
-        borders = [at for at, (one, other) in enumerate(pairwise(given), 1) if one and other and one.isdisjoint(other)]
+        if any(given):
+            ends = [one and other and one.isdisjoint(other) for one, other in pairwise(given)]
+        else:
+            ends = [self.halves([block]) for block in blocks[1:]]
+        borders = [at for at, border in enumerate(ends, 1) if border]
         sizes = [stop - start for start, stop in pairwise([0, *borders, len(blocks)])]
         several = sum(size > 1 for size in sizes)
         return borders if several >= MIN_SHRINKING_STAGES and 2 * several > len(sizes) else []
