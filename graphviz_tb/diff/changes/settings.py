@@ -230,8 +230,8 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> ValueChange:
     ((3, 'kernel', '3×3', '5×5'), (2, 'units', '64', '128'))
     >>> _weight_words(["Split"], "3×3×16×32", "5×5×16×32")  # in a _recurrent_settings layer of convolutions
     (3, 'kernel', '3×3', '5×5')
-    >>> _weight_words(["MatMul"], "64×10", "128×10"), _weight_words(["Mul"], "64", "128")
-    ((0, 'weight', '64×10', '128×10'), (0, 'weight', '64', '128'))
+    >>> _weight_words(["MatMul"], "64×10", "128×10"), _weight_words(["Mul"], "1×1×64", "1×1×128")
+    ((0, 'weight', '64×10', '128×10'), (0, 'weight', '1×1×64', '1×1×128'))
     """
     before, after = _kernel_axes(ops, old), _kernel_axes(ops, new)
     if len(before) != len(after):
@@ -244,7 +244,8 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> ValueChange:
             return 2, "filters", before[-1], after[-1]
         if len(before) == 2:
             return 2, "output_dim" if any(op in EMBEDDING_OPS for op in ops) else "units", before[-1], after[-1]
-        return 1, "weight", old, new
+        one_per_channel = {*before[:-1], *after[:-1]} == {"1"}
+        return FOLLOWING_SCORE if one_per_channel else 1, "weight", old, new
     if len(before) == 2 and any(op in EMBEDDING_OPS for op in ops):
         return 2, "input_dim", before[0], after[0]
     return FOLLOWING_SCORE, "weight", old, new
