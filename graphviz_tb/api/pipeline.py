@@ -352,7 +352,6 @@ class Model(BaseModel):
         write_output(target, self.render(output_format(target, format), **choices))
 
     def _picture_options(self, options: PictureOptions | None, choices: Mapping[str, Any]) -> PictureOptions:
-        """Return the options of one picture."""
         require_type("options", options, PictureOptions, NoneType)
         return picture_choices(options or self.options.picture, choices)
 

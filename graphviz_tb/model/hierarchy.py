@@ -52,9 +52,11 @@ class GroupOrigin(IntEnum):
     TRAINING = 8  # ops that train the model: gradients, updates
     EVALUATION = 9  # a second forward pass with the model's weights
     INDEX = 10  # ops that compute a mask, positions or a shape for one consumer
+    LAYER = 11  # a layer with its norm and activation
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
+LAYER_ORIGIN = int(GroupOrigin.LAYER)
 
 
 class RowTree(Protocol):

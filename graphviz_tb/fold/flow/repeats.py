@@ -30,6 +30,7 @@ from graphviz_tb.fold.flow.sequence import (
 )
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.ops.roles import ADD_OPS
 
 # Repeats in a sequence: fold the shortest period first, and start again after every hit.
 #
@@ -587,7 +588,8 @@ def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeat
     if widths.only_halves(before):
         return widths.only_halves([block.box])
     steps = widths.halves(before) and not widths.halves([block.box])
-    return repeated or (steps and not widths.of(before).isdisjoint(widths.of([block.box])))
+    sums = block.box.last_row().op in ADD_OPS  # what it takes has as many channels as what it gives
+    return repeated or (steps and (sums or not widths.of(before).isdisjoint(widths.of([block.box]))))
 
 
 def _find_head_start(sequence: Sequence[SequenceElement], run: int, setting: FoldContext) -> int:
@@ -609,7 +611,10 @@ def _find_head_start(sequence: Sequence[SequenceElement], run: int, setting: Fol
             else:
                 return run
         if not left:
-            return number if len(wanted) >= MIN_HEAD_BOXES else run
+            boxes = sum(
+                len(element.box.members) or 1 for element in sequence[number:run]
+            )  # a layer counts as its parts
+            return number if max(boxes, len(wanted)) >= MIN_HEAD_BOXES else run
     return run
 
 
