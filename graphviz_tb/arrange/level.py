@@ -34,6 +34,7 @@ from graphviz_tb.arrange.plain_rows import TooManyBends, arrange_plain_rows, is_
 from graphviz_tb.arrange.shelves import HALF_OP_WIDTH, RANK_HEIGHT, WAYPOINT_WIDTH, pack_shelves
 from graphviz_tb.arrange.wrap import COLUMN_GUTTER, NO_BUS, carry_breaks, column_breaks, join_buses, wrap_ranks
 from graphviz_tb.arrange.written_weights import join_written_weights
+from graphviz_tb.caches import import_on_call
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.graphs.traversal import strong_components, union_root, unite_sets
 from graphviz_tb.limits import MAX_ORDER_STEPS, Meter
@@ -92,15 +93,8 @@ def _number_piece(
     return LevelComponent(tuple(items), tuple(lines), Component(len(items), edges, top, bottom))
 
 
-def _lazy_dot_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
-    """Run the engine `dot_ranks`; import it on first use."""
-    from graphviz_tb.arrange.dot import dot_ranks
-
-    return dot_ranks(parts, options)
-
-
 LAST_TIER = sys.maxsize  # after all other tiers
-ENGINES: dict[str, Engine] = {"layered": layered_ranks, "dot": _lazy_dot_ranks}
+ENGINES: dict[str, Engine] = {"layered": layered_ranks, "dot": import_on_call("graphviz_tb.arrange.dot", "dot_ranks")}
 
 __all__ = ["ENGINES", "ArrangeOptions", "PortConstraints", "SkeletonCache", "arrange", "child_port_constraints"]
 

@@ -5625,7 +5625,7 @@ const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
   let chosen, whole, texts, words, page, parts;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (caption.select.includes(box.address)) { out.add(index); } return out; })();
-  whole = whole_frame(scene, paint, chosen);
+  whole = _whole_frame(scene, paint, chosen);
   if (((whole >= 0) && caption.title)) {
     texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === whole))) { out.push(text); } return out; })();
     words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !text.full.endsWith(COUNT_ENDINGS))) { out.push(text.full); } return out; })();
@@ -5641,7 +5641,7 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   }
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
-function whole_frame(scene, paint, chosen) {
+function _whole_frame(scene, paint, chosen) {
   let outer, frames, box, fill, sources, targets, index, between;
   outer = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.push(index); } return out; })();
   frames = (() => { const out = []; for (const index of outer) if (scene.boxes.at(index).open) { out.push(index); } return out; })();
@@ -5840,6 +5840,7 @@ function main_paths(skeleton, thick) {
 }
 
 // chart.axes
+const PADDING_SHARE = 0.05;
 const TICK_STEPS = [1, 2, 5, 10];
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 class Axis {
@@ -5858,13 +5859,13 @@ function _axis_between(low, high, log) {
   }
   return (log ? new Axis((low / 2), (high * 2), true) : new Axis((low - ((Math.abs(low) / 2) || 0.5)), (high + ((Math.abs(high) / 2) || 0.5))));
 }
-function pad_axis(of_, share = 0.05) {
+function pad_axis(of_) {
   let more;
   if (of_.log) {
-    more = ((of_.high / of_.low) ** share);
+    more = ((of_.high / of_.low) ** PADDING_SHARE);
     return new Axis((of_.low / more), (of_.high * more), true);
   }
-  more = ((of_.high - of_.low) * share);
+  more = ((of_.high - of_.low) * PADDING_SHARE);
   return new Axis((of_.low - more), (of_.high + more));
 }
 function axis_ticks(of_, most = 5) {

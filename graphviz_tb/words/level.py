@@ -131,7 +131,6 @@ def _shared_notes(view: View) -> tuple[LevelNote, ...]:
 
 
 def _build_note(view: View, side: Side, other: int, indices: list[int], count: int) -> LevelNote:
-    """Return the note of one neighbour."""
     who = "all boxes" if len(indices) == count else f"{len(indices)} boxes"
     arrow = "→" if side == "out" else "←"
     name = elide_text(_neighbour_name(other, view.names, view.labels), NOTE_NAME_PX, SMALL_FONT_PX)
@@ -313,7 +312,6 @@ def _box_tooltip(node: NodeLabel, links: list[str]) -> str:
 
 
 def _line_end_names(view: View, line: MetagraphLine) -> tuple[str, str]:
-    """Return the names of the source and of the target of a line."""
     if not isinstance(line, Bridge):
         return view.node_labels[line.source].full, view.node_labels[line.target].full
     inside, outside = view.node_labels[line.child].full, view.names.get(line.other, NO_NAME)
