@@ -95,3 +95,12 @@ def test_neither_a_title_nor_open_groups_make_a_narrow_figure_wider_if_names_can
     assert found.drawing.width * found.drawing.points == pytest.approx(84 / 25.4 * 72)
     chosen = figure("frozen_mlp.pb", width_mm=84, depth=1)
     assert chosen.drawing.width * chosen.drawing.points == pytest.approx(84 / 25.4 * 72)
+
+
+@pytest.mark.parametrize("name", ["cifar10_shapes.pb", "keras2_mnist.pb", "while_v1.pb"])
+def test_training_has_no_room_of_its_own_where_it_does_not_fit(name: str) -> None:
+    narrow, wide = figure(name, width_mm=84), figure(name, width_mm=178)
+    assert narrow.drawing.points > MIN_UNIT_POINTS
+    headed = ["Training" in [text.content for text in one.scene.texts] for one in (narrow, wide)]
+    assert headed == [False, True]
+    assert any(narrow.scene.boxes[route.target].address.startswith("gradients") for route in narrow.scene.routes)
