@@ -384,7 +384,8 @@ def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: Ou
     labels = {}
     for wire, line in lines.items():
         text = view.words.lines[wire].label
-        bridge, telling = view.skeleton.wires[wire].bridge, wire in main
+        written = line.kind == "reference" and line.training > 0
+        bridge, telling = view.skeleton.wires[wire].bridge, wire in main or written
         if bridge >= 0:
             crossing = view.metagraph.bridges[bridge]
             telling = telling or crossing.members[1] > 0  # else it seems that all members have it

@@ -3653,12 +3653,13 @@ function child_pieces(view, below, direction) {
   return pieces;
 }
 function line_label_sizes(view, lines, outside) {
-  let main, labels, wire, line, text, bridge, telling, crossing;
+  let main, labels, wire, line, text, written, bridge, telling, crossing;
   main = new Set(view.skeleton.spine);
   labels = new Map();
   for ([wire, line] of lines.entries()) {
     text = view.words.lines.get(wire).label;
-    [bridge, telling] = [view.skeleton.wires.at(wire).bridge, main.has(wire)];
+    written = ((line.kind === "reference") && (line.training > 0));
+    [bridge, telling] = [view.skeleton.wires.at(wire).bridge, (main.has(wire) || written)];
     if ((bridge >= 0)) {
       crossing = view.metagraph.bridges.at(bridge);
       telling = (telling || (crossing.members[1] > 0));
