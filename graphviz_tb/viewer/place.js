@@ -780,7 +780,7 @@ class LevelWords {
   }
 }
 class View {
-  constructor(address, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new LevelWords()) {
+  constructor(address, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new LevelWords(), apart = true) {
     this.address = address;
     this.path = path;
     this.metagraph = metagraph;
@@ -792,6 +792,7 @@ class View {
     this.addresses = addresses;
     this.functions = functions;
     this.words = words;
+    this.apart = apart;
   }
   drawn_lines() {
     return (this.skeleton.plain ? new Map() : (() => { const out = new Map(); for (const wire of this.drawn_wires()) { out.set(wire, this.line_of_wire(wire)); } return out; })());
@@ -3652,12 +3653,13 @@ function child_pieces(view, below, direction) {
   return pieces;
 }
 function line_label_sizes(view, lines, outside) {
-  let main, labels, wire, line, text, bridge, telling, crossing;
+  let main, labels, wire, line, text, written, bridge, telling, crossing;
   main = new Set(view.skeleton.spine);
   labels = new Map();
   for ([wire, line] of lines.entries()) {
     text = view.words.lines.get(wire).label;
-    [bridge, telling] = [view.skeleton.wires.at(wire).bridge, main.has(wire)];
+    written = ((line.kind === "reference") && (line.training > 0));
+    [bridge, telling] = [view.skeleton.wires.at(wire).bridge, (main.has(wire) || written)];
     if ((bridge >= 0)) {
       crossing = view.metagraph.bridges.at(bridge);
       telling = (telling || (crossing.members[1] > 0));
@@ -3731,7 +3733,7 @@ function _training_ends(view) {
   let edges, ends;
   edges = view.metagraph.edges;
   ends = (() => { const out = []; for (const wire of view.skeleton.wires) { out.push(((wire.edge >= 0) ? edges.at(wire.edge).training : 0)); } return out; })();
-  return (py_any(ends) ? ends : []);
+  return ((view.apart && py_any(ends)) ? ends : []);
 }
 function _flow_side(child, direction, shift) {
   let upright, start, wide;
@@ -4552,6 +4554,9 @@ function _build_note(view, side, other, indices, count) {
 const NO_NAME = "…";
 function _training_labels(view) {
   let joined, wire, line, chain, labels, box, wires, together, totals, nearest, most, last;
+  if (!view.apart) {
+    return (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) if (line.training) { out.set(wire, ""); } return out; })();
+  }
   joined = new Map();
   for ([wire, line] of view.drawn_lines().entries()) {
     chain = view.skeleton.wires.at(wire).chain;
