@@ -4591,6 +4591,7 @@ const BOX_GAP_PX = 28;
 const TEXT_GAP_PX = 6;
 const ASIDE_PX = 6;
 const LABEL_REACH_PX = 16;
+const INPUT_LINE_PX = 44;
 class Extent {
   constructor(left, right, start, end) {
     this.left = left;
@@ -4634,6 +4635,10 @@ class _FrameClosing {
     this.outer = (() => { const out = new Set(); for (const [number, other] of py_enumerate(scene.boxes)) if (((other.parent < 0) && (number !== frame))) { out.add(number); } return out; })();
     this.moves = new Map();
     this.cuts = new Map();
+    this.asides = new Map();
+    this.short = new Map();
+    this.labels = new Map();
+    this.joints = new Map();
   }
   along_flow(point) {
     return (this.sign * point.at(this.axis));
@@ -4710,8 +4715,57 @@ class _FrameClosing {
       if ((this.moves.get(number) <= 0)) {
         this.move_output(number, inner);
       }
+      else {
+        this.move_input(number, inner);
+      }
     }
     return this.cropped_scene(this.moved_scene());
+  }
+  move_input(number, inner) {
+    let scene, lines, line, port, at_port, entering, before, head, box, aside, start, place_, turn, others, extent, apart, is_turn, far, near, at, text, by_line, middle, x, y;
+    scene = this.scene;
+    lines = (() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) if ([route.source, route.target].includes(number)) { out.push(at); } return out; })();
+    if (((lines.length !== 1) || (scene.routes.at(lines[0]).target_port < 0) || (() => { for (const stub of scene.stubs) { if ((stub.box === number)) return true; } return false; })())) {
+      return;
+    }
+    [line, port] = [scene.routes.at(lines[0]), scene.routes.at(lines[0]).target_port];
+    at_port = (() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) if ([route.source_port, route.target_port].includes(port)) { out.push(at); } return out; })();
+    entering = (() => { const out = []; for (const at of at_port) if (this.port_ends(scene.routes.at(at))[0]) { out.push(at); } return out; })();
+    if (((at_port.length !== 2) || (entering.length !== 1) || ((() => { const out = new Set(); for (const point of line.points) { out.add(point.at((1 - this.axis))); } return out; })().size > 1))) {
+      return;
+    }
+    [before, head] = scene.routes.at(entering[0]).points.slice(-2);
+    if (((this.along_flow(before) <= this.along_flow(head)) || (before.at((1 - this.axis)) !== head.at((1 - this.axis))))) {
+      return;
+    }
+    box = this.box_extent(scene.boxes.at(number));
+    aside = (head.at((1 - this.axis)) - line.points[0].at((1 - this.axis)));
+    start = (this.along_flow(head) + INPUT_LINE_PX);
+    place_ = new Extent((box.left + aside), (box.right + aside), start, ((start + box.end) - box.start));
+    turn = this.extent(...scene.routes.at(entering[0]).points.slice(-3));
+    others = (() => { const out = []; for (const other of this.outer) if ((other !== number)) { out.push(this.box_extent(scene.boxes.at(other))); } return out; })();
+    for (extent of [...inner, ...others]) {
+      apart = (((extent.left - ASIDE_PX) >= place_.right) || ((extent.right + ASIDE_PX) <= place_.left));
+      is_turn = ((extent.left >= turn.left) && (extent.right <= turn.right) && (extent.start >= turn.start));
+      if ((!apart && (extent.end > (start - Math.floor(INPUT_LINE_PX / 2))) && !is_turn)) {
+        return;
+      }
+    }
+    this.moves.set(number, (start - box.start));
+    this.asides.set(number, aside);
+    [far, near] = [this.point_at(head, start), this.point_at(head, (start - Math.floor(INPUT_LINE_PX / 2)))];
+    this.short.set(lines[0], [far, near]);
+    this.short.set(entering[0], [near, head]);
+    this.joints.set(port, near);
+    for ([at, text] of py_enumerate(scene.texts)) {
+      extent = this.text_extent(text);
+      by_line = (((extent.left - LABEL_REACH_PX) <= line.points[0].at((1 - this.axis))) && (line.points[0].at((1 - this.axis)) <= (extent.right + LABEL_REACH_PX)));
+      if (((text.box < 0) && (text.role === "edge") && by_line && (extent.end <= this.whole.start))) {
+        middle = Math.floor((extent.start + extent.end) / 2);
+        [x, y] = this.moved_point([text.x, text.y], ((start - Math.floor(INPUT_LINE_PX / 2)) - middle), aside);
+        this.labels.set(at, [x, y]);
+      }
+    }
   }
   move_output(number, inner) {
     let scene, lines, line, port, at_port, leading, path, aside, box, moving, others, room;
@@ -4741,24 +4795,27 @@ class _FrameClosing {
       this.cuts.set(port, Math.max((this.along_flow(path[0]) + PORT_GAP_PX), (this.along_flow(line.points[0]) - room)));
     }
   }
-  moved_point(point, move) {
-    return (this.axis ? [point[0], (point[1] + (this.sign * move))] : [(point[0] + (this.sign * move)), point[1]]);
+  moved_point(point, move, aside = 0) {
+    let along;
+    along = (this.sign * move);
+    return (this.axis ? [(point[0] + aside), (point[1] + along)] : [(point[0] + along), (point[1] + aside)]);
   }
   point_at(point, place_) {
     return this.moved_point(point, (place_ - this.along_flow(point)));
   }
   moved_scene() {
-    let scene, texts, text, move, x, y, boxes, number, box, stubs, stub, ports, port;
+    let scene, texts, at, text, move, x, y, boxes, number, box, stubs, stub, ports, port;
     scene = this.scene;
     texts = [];
-    for (text of scene.texts) {
+    for ([at, text] of py_enumerate(scene.texts)) {
       move = ((text.box >= 0) ? py_get(this.moves, text.box, 0) : this.label_move(text));
-      [x, y] = this.moved_point([text.x, text.y], move);
+      [x, y] = this.moved_point([text.x, text.y], move, py_get(this.asides, text.box, 0));
+      [x, y] = py_get(this.labels, at, [x, y]);
       texts.push(py_replace(text, {x: x, y: y}));
     }
     boxes = [];
     for ([number, box] of py_enumerate(scene.boxes)) {
-      [x, y] = this.moved_point([box.x, box.y], py_get(this.moves, number, 0));
+      [x, y] = this.moved_point([box.x, box.y], py_get(this.moves, number, 0), py_get(this.asides, number, 0));
       boxes.push(py_replace(box, {x: x, y: y}));
     }
     stubs = [];
@@ -4770,9 +4827,10 @@ class _FrameClosing {
     ports = [];
     for ([number, port] of py_enumerate(scene.ports)) {
       [x, y] = (this.cuts.has(number) ? this.point_at([port.x, port.y], this.cuts.get(number)) : [port.x, port.y]);
+      [x, y] = py_get(this.joints, number, [x, y]);
       ports.push(py_replace(port, {x: x, y: y}));
     }
-    return py_replace(scene, {boxes: [...boxes], routes: [...py_map(this.moved_route, scene.routes)], ports: [...ports], stubs: [...stubs], texts: [...texts]});
+    return py_replace(scene, {boxes: [...boxes], routes: [...(() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) { out.push((this.short.has(at) ? py_replace(route, {points: this.short.get(at), parting: null}) : this.moved_route(route))); } return out; })()], ports: [...ports], stubs: [...stubs], texts: [...texts]});
   }
   label_move(text) {
     let extent, middle, behind, near;
