@@ -261,7 +261,6 @@ def _child_span(made: GroupLayout, item: int, direction: Direction) -> tuple[int
 
 
 def _rank_extents(group: OpenGroup, made: GroupLayout, part: int, direction: Direction) -> list[RankExtent]:
-    """Return the ranks of a part as they are drawn."""
     skeleton = group.view.skeleton
     ranks: list[RankExtent] = []
     last: int | None = None
