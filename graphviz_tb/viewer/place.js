@@ -2247,127 +2247,6 @@ function _weighted_median(wishes) {
   return 0;
 }
 
-// place.upright
-const CORNER_MARGIN_of_upright = 8;
-const MAX_JOG_MOVE = 14;
-const MIN_LINE_GAP = 8;
-function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
-  let main, touch, groups, capped, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
-  main = new Set(skeleton.spine);
-  touch = (() => { const out = []; for (const [upper, lower] of ends) { out.push([upper, lower]); } return out; })();
-  groups = new TupleMap();
-  capped = capped_wires(skeleton);
-  for ([wire, chain] of py_enumerate(chains)) {
-    for ([end, item] of (!capped.has(wire) ? [[1, chain.at(-1)], [0, chain[0]]] : [[0, chain[0]]])) {
-      if (((item < skeleton.children) && (sides.at(item)[0] < sides.at(item)[1]) && !(end && entries.has(wire)))) {
-        py_setdefault(py_setdefault(groups, [item, end], new Map()), ends.at(wire).at(end), []).push(wire);
-      }
-    }
-  }
-  for ([[item, end], found] of groups.entries()) {
-    places = py_sorted(found.keys());
-    wishes = (() => { const out = []; for (const place_ of places) { out.push((_wanted_x(_leading_wire(found.get(place_), main), end, chains, touch, lefts) - lefts.at(item))); } return out; })();
-    held = (() => { const out = []; for (const place_ of places) { out.push(!!py_intersection(main, found.get(place_)).size); } return out; })();
-    settled = _move_to_wishes(places, wishes, held, sides.at(item), gaps);
-    for ([place_, x] of py_zip(places, settled)) {
-      for (wire of found.get(place_)) {
-        touch.at(wire)[end] = x;
-      }
-    }
-  }
-  return (() => { const out = []; for (const [upper, lower] of touch) { out.push([upper, lower]); } return out; })();
-}
-function reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries) {
-  let touch, room, part, part_steps, wire, side, box, other, track, beyond, most, reached, least;
-  touch = [...ends];
-  room = new RankNeighbours(lefts.length);
-  for ([part, part_steps] of py_zip((entries.size ? skeleton.parts : []), steps)) {
-    room.add_part(part, part_steps);
-  }
-  for ([wire, side] of entries.entries()) {
-    [box, other] = [chains.at(wire).at(-1), chains.at(wire).at(-2)];
-    track = lefts.at(other);
-    if ((side > 0)) {
-      beyond = room.right.at(box);
-      most = ((beyond >= 0) ? ((lefts.at(beyond) - room.after.at(box)) + widths.at(box)) : UNBOUNDED_X);
-      reached = (((lefts.at(box) + ends.at(wire)[1]) < track) && (track <= most));
-    }
-    else {
-      beyond = room.left.at(box);
-      least = ((beyond >= 0) ? (lefts.at(beyond) + room.before.at(box)) : -UNBOUNDED_X);
-      reached = ((least <= track) && (track < (lefts.at(box) + ends.at(wire)[1])));
-    }
-    if (reached) {
-      touch[wire] = [touch.at(wire)[0], (track - lefts.at(box))];
-    }
-  }
-  return touch;
-}
-function _leading_wire(wires, main) {
-  return py_next(py_iter((() => { const out = []; for (const wire of wires) if (main.has(wire)) { out.push(wire); } return out; })()), wires[0]);
-}
-function _wanted_x(wire, end, chains, touch, lefts) {
-  let chain, other;
-  chain = chains.at(wire);
-  other = (end ? chain.at(-2) : chain[1]);
-  return (lefts.at(other) + ((chain.length === 2) ? touch.at(wire).at((1 - end)) : 0));
-}
-function _move_to_wishes(places, wishes, held, side, gaps) {
-  let x, middle, number, low, high, near;
-  x = [...places];
-  middle = py_next(py_iter((() => { const out = []; for (const [number, is_main] of py_enumerate(held)) if (is_main) { out.push(number); } return out; })()), Math.floor(x.length / 2));
-  for (number of [...py_range(middle), ...py_range((x.length - 1), middle, -1), ((middle < x.length) ? middle : 0)]) {
-    low = (py_truth(number) ? (x.at((number - 1)) + MIN_LINE_GAP) : Math.min(x[0], (side[0] + CORNER_MARGIN_of_upright)));
-    high = (py_truth((number < (x.length - 1))) ? (x.at((number + 1)) - MIN_LINE_GAP) : Math.max(x.at(-1), (side[1] - CORNER_MARGIN_of_upright)));
-    near = (Math.abs((wishes.at(number) - x.at(number))) <= MAX_JOG_MOVE);
-    if ((py_truth(((py_compare(low, wishes.at(number)) <= 0) && (py_compare(wishes.at(number), high) <= 0))) && (py_truth(near) || !py_truth(held.at(number))))) {
-      x[number] = wishes.at(number);
-    }
-  }
-  return x;
-}
-function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
-  let room, part, part_steps, users, chain, item, wire, first, last, here, before, after, low, high, goal, wish;
-  room = new RankNeighbours(lefts.length);
-  for ([part, part_steps] of py_zip(skeleton.parts, steps)) {
-    room.add_part(part, part_steps);
-  }
-  users = py_repeat([0], lefts.length);
-  for (chain of chains) {
-    for (item of chain.slice(1, -1)) {
-      users[item] += 1;
-    }
-  }
-  for ([wire, chain] of py_enumerate(chains)) {
-    first = 1;
-    while ((first < (chain.length - 1))) {
-      last = first;
-      while (((last < (chain.length - 2)) && (lefts.at(chain.at((last + 1))) === lefts.at(chain.at(first))))) {
-        last += 1;
-      }
-      if ((() => { for (const item of chain.slice(first, (last + 1))) { if (!(users.at(item) === 1)) return false; } return true; })()) {
-        here = lefts.at(chain.at(first));
-        before = (lefts.at(chain.at((first - 1))) + ((first === 1) ? ends.at(wire)[0] : 0));
-        after = (lefts.at(chain.at((last + 1))) + ((last === (chain.length - 2)) ? ends.at(wire)[1] : 0));
-        low = py_max((() => { const out = []; for (const item of chain.slice(first, (last + 1))) { out.push(((room.left.at(item) >= 0) ? (lefts.at(room.left.at(item)) + room.before.at(item)) : -UNBOUNDED_X)); } return out; })());
-        high = py_min((() => { const out = []; for (const item of chain.slice(first, (last + 1))) { out.push(((room.right.at(item) >= 0) ? (lefts.at(room.right.at(item)) - room.after.at(item)) : UNBOUNDED_X)); } return out; })());
-        goal = here;
-        for (wish of [before, after]) {
-          if (((goal === here) && (wish !== here) && (Math.abs((wish - here)) < MAX_JOG_MOVE) && ((low <= wish) && (wish <= high)))) {
-            goal = wish;
-          }
-        }
-        if ((![before, after].includes(here) || (before === after))) {
-          for (item of chain.slice(first, (last + 1))) {
-            lefts[item] = goal;
-          }
-        }
-      }
-      first = (last + 1);
-    }
-  }
-}
-
 // place.lanes
 const COLUMN_LINE_STEP = 12;
 const COLUMN_LINE_MARGIN = 20;
@@ -2618,6 +2497,131 @@ function _training_columns(skeleton, trained) {
     }
   }
   return columns;
+}
+
+// place.upright
+const CORNER_MARGIN_of_upright = 8;
+const MAX_JOG_MOVE = 14;
+const MIN_LINE_GAP = 8;
+function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
+  let main, touch, groups, capped, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
+  main = new Set(skeleton.spine);
+  touch = (() => { const out = []; for (const [upper, lower] of ends) { out.push([upper, lower]); } return out; })();
+  groups = new TupleMap();
+  capped = capped_wires(skeleton);
+  for ([wire, chain] of py_enumerate(chains)) {
+    for ([end, item] of (!capped.has(wire) ? [[1, chain.at(-1)], [0, chain[0]]] : [[0, chain[0]]])) {
+      if (((item < skeleton.children) && (sides.at(item)[0] < sides.at(item)[1]) && !(end && entries.has(wire)))) {
+        py_setdefault(py_setdefault(groups, [item, end], new Map()), ends.at(wire).at(end), []).push(wire);
+      }
+    }
+  }
+  for ([[item, end], found] of groups.entries()) {
+    places = py_sorted(found.keys());
+    wishes = (() => { const out = []; for (const place_ of places) { out.push((_wanted_x(_leading_wire(found.get(place_), main), end, chains, touch, lefts) - lefts.at(item))); } return out; })();
+    held = (() => { const out = []; for (const place_ of places) { out.push(!!py_intersection(main, found.get(place_)).size); } return out; })();
+    settled = _move_to_wishes(places, wishes, held, sides.at(item), gaps);
+    for ([place_, x] of py_zip(places, settled)) {
+      for (wire of found.get(place_)) {
+        touch.at(wire)[end] = x;
+      }
+    }
+  }
+  return (() => { const out = []; for (const [upper, lower] of touch) { out.push([upper, lower]); } return out; })();
+}
+function reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries) {
+  let touch, heads, room, part, part_steps, wire, side, box, other, track, beyond, most, reached, least;
+  touch = [...ends];
+  heads = column_heads(skeleton);
+  room = new RankNeighbours(lefts.length);
+  for ([part, part_steps] of py_zip((entries.size ? skeleton.parts : []), steps)) {
+    room.add_part(part, part_steps);
+  }
+  for ([wire, side] of entries.entries()) {
+    [box, other] = [chains.at(wire).at(-1), chains.at(wire).at(-2)];
+    if (heads.has(box)) {
+      continue;
+    }
+    track = lefts.at(other);
+    if ((side > 0)) {
+      beyond = room.right.at(box);
+      most = ((beyond >= 0) ? ((lefts.at(beyond) - room.after.at(box)) + widths.at(box)) : UNBOUNDED_X);
+      reached = (((lefts.at(box) + ends.at(wire)[1]) < track) && (track <= most));
+    }
+    else {
+      beyond = room.left.at(box);
+      least = ((beyond >= 0) ? (lefts.at(beyond) + room.before.at(box)) : -UNBOUNDED_X);
+      reached = ((least <= track) && (track < (lefts.at(box) + ends.at(wire)[1])));
+    }
+    if (reached) {
+      touch[wire] = [touch.at(wire)[0], (track - lefts.at(box))];
+    }
+  }
+  return touch;
+}
+function _leading_wire(wires, main) {
+  return py_next(py_iter((() => { const out = []; for (const wire of wires) if (main.has(wire)) { out.push(wire); } return out; })()), wires[0]);
+}
+function _wanted_x(wire, end, chains, touch, lefts) {
+  let chain, other;
+  chain = chains.at(wire);
+  other = (end ? chain.at(-2) : chain[1]);
+  return (lefts.at(other) + ((chain.length === 2) ? touch.at(wire).at((1 - end)) : 0));
+}
+function _move_to_wishes(places, wishes, held, side, gaps) {
+  let x, middle, number, low, high, near;
+  x = [...places];
+  middle = py_next(py_iter((() => { const out = []; for (const [number, is_main] of py_enumerate(held)) if (is_main) { out.push(number); } return out; })()), Math.floor(x.length / 2));
+  for (number of [...py_range(middle), ...py_range((x.length - 1), middle, -1), ((middle < x.length) ? middle : 0)]) {
+    low = (py_truth(number) ? (x.at((number - 1)) + MIN_LINE_GAP) : Math.min(x[0], (side[0] + CORNER_MARGIN_of_upright)));
+    high = (py_truth((number < (x.length - 1))) ? (x.at((number + 1)) - MIN_LINE_GAP) : Math.max(x.at(-1), (side[1] - CORNER_MARGIN_of_upright)));
+    near = (Math.abs((wishes.at(number) - x.at(number))) <= MAX_JOG_MOVE);
+    if ((py_truth(((py_compare(low, wishes.at(number)) <= 0) && (py_compare(wishes.at(number), high) <= 0))) && (py_truth(near) || !py_truth(held.at(number))))) {
+      x[number] = wishes.at(number);
+    }
+  }
+  return x;
+}
+function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
+  let room, part, part_steps, users, chain, item, wire, first, last, here, before, after, low, high, goal, wish;
+  room = new RankNeighbours(lefts.length);
+  for ([part, part_steps] of py_zip(skeleton.parts, steps)) {
+    room.add_part(part, part_steps);
+  }
+  users = py_repeat([0], lefts.length);
+  for (chain of chains) {
+    for (item of chain.slice(1, -1)) {
+      users[item] += 1;
+    }
+  }
+  for ([wire, chain] of py_enumerate(chains)) {
+    first = 1;
+    while ((first < (chain.length - 1))) {
+      last = first;
+      while (((last < (chain.length - 2)) && (lefts.at(chain.at((last + 1))) === lefts.at(chain.at(first))))) {
+        last += 1;
+      }
+      if ((() => { for (const item of chain.slice(first, (last + 1))) { if (!(users.at(item) === 1)) return false; } return true; })()) {
+        here = lefts.at(chain.at(first));
+        before = (lefts.at(chain.at((first - 1))) + ((first === 1) ? ends.at(wire)[0] : 0));
+        after = (lefts.at(chain.at((last + 1))) + ((last === (chain.length - 2)) ? ends.at(wire)[1] : 0));
+        low = py_max((() => { const out = []; for (const item of chain.slice(first, (last + 1))) { out.push(((room.left.at(item) >= 0) ? (lefts.at(room.left.at(item)) + room.before.at(item)) : -UNBOUNDED_X)); } return out; })());
+        high = py_min((() => { const out = []; for (const item of chain.slice(first, (last + 1))) { out.push(((room.right.at(item) >= 0) ? (lefts.at(room.right.at(item)) - room.after.at(item)) : UNBOUNDED_X)); } return out; })());
+        goal = here;
+        for (wish of [before, after]) {
+          if (((goal === here) && (wish !== here) && (Math.abs((wish - here)) < MAX_JOG_MOVE) && ((low <= wish) && (wish <= high)))) {
+            goal = wish;
+          }
+        }
+        if ((![before, after].includes(here) || (before === after))) {
+          for (item of chain.slice(first, (last + 1))) {
+            lefts[item] = goal;
+          }
+        }
+      }
+      first = (last + 1);
+    }
+  }
 }
 
 // place.coordinates
