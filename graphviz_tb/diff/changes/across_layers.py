@@ -574,7 +574,8 @@ def _lent_weights(m: Matching, change: Change) -> Change | None:
         words.append(OWN_PARAMETER if owner in (names[-1], "") else f"{SHARED_PARAMETER}{owner}")
     if words[0] == words[1]:
         return None
-    return Change("changed", "op", names[0], names[1], change.ops, Setting("weights", *words), edits=change.edits)
+    content = Setting("weights", words[0], words[1])
+    return Change("changed", "op", names[0], names[1], change.ops, content, edits=change.edits)
 
 
 def _without_common_end(old: str, new: str) -> tuple[str, str]:
