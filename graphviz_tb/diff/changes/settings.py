@@ -498,7 +498,8 @@ def _blocks_around(change: Change) -> frozenset[str]:
     """Return the scopes around the places of a change; an empty set if one of them is the model itself, which would
     connect everything."""
     around = [name.rpartition("/")[0] for name in _place_names(change)]
-    return frozenset(around) if all("/" in scope for scope in around) else frozenset()
+    blocks = len(set(around)) > 1  # several scopes at the top are no model
+    return frozenset(around) if all("/" in scope or (scope and blocks) for scope in around) else frozenset()
 
 
 def _is_in_each(change: Change, around: frozenset[str]) -> bool:
