@@ -28,6 +28,7 @@ from graphviz_tb.graphs.layer_rows import layer_rows
 from graphviz_tb.graphs.rows import training_rows
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, freeze_array, mix_bits
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.formatting import plural_noun
 from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.model.measure import group_thousands
@@ -145,7 +146,8 @@ def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int
     """
 
     def size(row: int) -> str:
-        return f", {group_thousands(hierarchy.op_count(row))} ops"
+        count = hierarchy.op_count(row)
+        return f", {group_thousands(count)} {plural_noun(count, 'op')}"
 
     def place(row: int) -> str:
         stretch = FOLD_RANGE.search(hierarchy.name[row])

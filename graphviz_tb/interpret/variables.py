@@ -151,7 +151,7 @@ VAGUE_NAME = re.compile(
     r"|(arith\.)?constant\d*|(tfl\.)?pseudo_q?const\d*",  # as the converter of TensorFlow Lite names them
     re.IGNORECASE | re.DOTALL,
 )
-ANONYMOUS = (
+ANONYMOUS_HANDLE = (
     b"cd2c89b7-88b7-44c8-ad83-06c2a9158347"  # ResourceHandle::ANONYMOUS_NAME: each such handle is a new variable
 )
 # Numbers of `DataType` in TensorFlow's types.proto: those that weights have.
@@ -252,7 +252,7 @@ def _resource_of(graph: Graph, node: int) -> str:
     name from the program is not unique: several variables of a program may have one."""
     definition = graph.node_def(node)
     shared = definition.attr["shared_name"].s if definition is not None and "shared_name" in definition.attr else b""
-    return graph.name[node] if shared in (b"", ANONYMOUS) else shared.decode("utf-8", "replace")
+    return graph.name[node] if shared in (b"", ANONYMOUS_HANDLE) else shared.decode("utf-8", "replace")
 
 
 def _stated_trainable(graph: Graph, node: int) -> bool | None:
@@ -486,7 +486,7 @@ class VariableClassifier:
         if any(self.applies[writer] for writer in writers):
             return False  # the first input of `ApplyAdam` is the trained variable
         # Rates, slots, counters: used by the optimizer, not by the model. For an unused variable, the name decides.
-        served = variable.shape == () or self.any_op_trains((*users, *writers))
+        served = variable.shape == () or self.any_op_trains((*users, *writers)) or self.is_made_of_slots(node)
         return served or (self.calls.issuperset(users) and bool(OPTIMIZER_VARIABLE.search(variable.name)))
 
     def any_op_trains(self, ops: Sequence[int]) -> bool:
@@ -500,6 +500,14 @@ class VariableClassifier:
         return bool(adding) and all(
             (found := self.variables_assigned_from(writer)) is None or variable not in found for writer in adding
         )
+
+    def is_made_of_slots(self, variable: int) -> bool:
+        """Return whether all values assigned to a variable come from slots of an optimizer, as their maximum does."""
+        made_of = [self.variables_assigned_from(writer) for writer in self.writers.get(variable, ())]
+        sources = set().union(*(found or () for found in made_of)) - {variable}
+        if not sources or None in made_of:
+            return False
+        return sources <= self.learning and not any(self.users_in_model(each) for each in sources)
 
     def is_increment(self, writer: int) -> bool:
         """Return whether an op adds to a variable, or assigns it a value computed from its own."""

@@ -127,3 +127,62 @@ def test_only_the_result_of_the_encoder_runs_from_column_to_column() -> None:
     middle = [box[name].x + box[name].width // 2 for name in ("targets", "T5/Embedding[shared@2]")]
     assert middle[0] == middle[1] > decoder.x > box["ids"].x
     assert decoder.y < box["T5/Embedding[shared@2]"].y < box["targets"].y == box["ids"].y
+
+
+def stack_in_a_frame(name: str, source: str, extra: str = "") -> str:
+    """An embedding, a stack of eight blocks that attend to `extra` too, and a norm, in a scope."""
+    last, nodes = f"{name}/embed", [f'node {{ name: "{name}/embed" op: "Embed" input: "{source}" }}']
+    for at in range(8):
+        block = f"{name}/block_{at}"
+        crossed = [
+            f'node {{ name: "{block}/keys" op: "MatMul" input: "{extra}" input: "{block}/w" }}',
+            f'node {{ name: "{block}/scores" op: "Softmax" input: "{block}/attend" input: "{block}/keys" }}',
+            f'node {{ name: "{block}/dense" op: "MatMul" input: "{block}/scores" input: "{block}/w" }}',
+            f'node {{ name: "{block}/gelu" op: "Gelu" input: "{block}/dense" }}',
+        ]
+        result = f"{block}/gelu" if extra else f"{block}/attend"
+        nodes += [
+            f'node {{ name: "{block}/w" op: "VariableV2" }}',
+            f'node {{ name: "{block}/norm" op: "Norm" input: "{last}" }}',
+            f'node {{ name: "{block}/attend" op: "MatMul" input: "{block}/norm" input: "{block}/w" }}',
+            *(crossed if extra else []),
+            f'node {{ name: "{block}/add" op: "AddV2" input: "{last}" input: "{result}" }}',
+        ]
+        last = f"{block}/add"
+    return "".join([*nodes, f'node {{ name: "{name}/norm" op: "Norm" input: "{last}" }}'])
+
+
+def test_a_decoder_in_a_frame_stands_beside_its_encoder() -> None:
+    inputs = "".join(f'node {{ name: "{name}" op: "Placeholder" }}' for name in ("source", "target"))
+    encoder, decoder = stack_in_a_frame("encoder", "source"), stack_in_a_frame("decoder", "target", "encoder/norm")
+    text = f'{inputs} {encoder} {decoder} node {{ name: "out" op: "Softmax" input: "decoder/norm" }}'
+    scene = load(text.encode()).picture().scene
+    assert list(faults(scene)) == []
+    by_name = {box.address: box for box in scene.boxes}
+    left, right = by_name["encoder"], by_name["decoder"]
+    assert left.open
+    assert right.open
+    assert left.x + left.width < right.x
+    assert right.x <= by_name["target"].x < right.x + right.width
+
+
+def test_lines_to_the_head_of_a_column_end_next_to_it() -> None:
+    def op(name: str, *inputs: str) -> str:
+        named = " ".join(f'input: "{one}"' for one in inputs)
+        return f'node {{ name: "{name}" op: "{name.upper()}" {named} }}'
+
+    chain = [*"abcdefghij", "a_name_that_makes_its_box_wide", "l"]
+    nodes, last = [op("a"), *(op(one, two) for two, one in pairwise(chain))], "l"
+    for at in range(8):  # a stack that two more boxes feed, for all members
+        nodes.append(f'node {{ name: "s_{at}/mul" op: "Mul" input: "{last}" input: "b" }}')
+        nodes.append(f'node {{ name: "s_{at}/add" op: "AddV2" input: "s_{at}/mul" input: "e" }}')
+        last = f"s_{at}/add"
+    text = "".join([*nodes, op("m", last), *(op(one, two) for two, one in pairwise("mnopqrstuv"))])
+    scene = load(text.encode()).picture().scene
+    [stack] = [number for number, box in enumerate(scene.boxes) if box.address.startswith("s_")]
+    box, before = scene.boxes[stack], next(box for box in scene.boxes if box.address == "l")
+    assert before.x + before.width < box.x
+    assert list(faults(scene)) == []
+    for route in scene.routes:
+        if route.target == stack:  # from where it turns down
+            assert all(box.x - 30 <= x <= box.x + box.width + 30 for x, _ in route.points[-3:])

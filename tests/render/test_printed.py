@@ -97,6 +97,13 @@ def test_neither_a_title_nor_open_groups_make_a_narrow_figure_wider_if_names_can
     assert chosen.drawing.width * chosen.drawing.points == pytest.approx(84 / 25.4 * 72)
 
 
+def test_a_figure_shows_what_fits_even_where_no_stack_can_show_a_member() -> None:
+    exported = graphviz_tb.load(REAL.parent / "exported" / "efficientnet.pt2")
+    picture = exported.picture(paper=True, width_mm=84)
+    assert any(box.sheets for box in picture.scene.boxes)
+    assert picture.drawing.width * picture.drawing.points == pytest.approx(84 / 25.4 * 72)
+
+
 @pytest.mark.parametrize("name", ["cifar10_shapes.pb", "keras2_mnist.pb", "while_v1.pb"])
 def test_training_has_no_room_of_its_own_where_it_does_not_fit(name: str) -> None:
     narrow, wide = figure(name, width_mm=84), figure(name, width_mm=178)

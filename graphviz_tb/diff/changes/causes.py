@@ -31,7 +31,7 @@ from graphviz_tb.diff.changes.across_layers import (
 )
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
 from graphviz_tb.diff.changes.called import with_layer_calls
-from graphviz_tb.diff.changes.compose import bias_change, compose_change, dilation_change
+from graphviz_tb.diff.changes.compose import activation_change, bias_change, compose_change, dilation_change
 from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
@@ -57,7 +57,7 @@ from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
-from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, clipping_changes, name_loss_part
+from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, changes_beside_optimizer, name_loss_part
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
@@ -98,7 +98,7 @@ def explain_changes(
     apart = [_name_training_part(change, witnesses) for change in apart]
     derived += scaling
     trained = witnesses.trained() if derived or groups else ()
-    trained = (*trained, *clipping_changes(trained, witnesses.parts)) if trained else ()
+    trained = (*trained, *changes_beside_optimizer(trained, witnesses.parts)) if trained else ()
     own, behind = _edits_of_model(m, layers, items, exchanged)
     causes, others = _name_causes(m, layers, own, others)
     outputs = [change for change in others if isinstance(change.content, Ports)]
@@ -386,7 +386,9 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     one_way = ("added" in kinds) != ("removed" in kinds)
     # The replacement of an op does not explain the settings of its layer.
     in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
-    if not (one_way or in_place) or not settings or dilation_change(m, [item.change for item in group]):
+    changes = [item.change for item in group]
+    joined = dilation_change(m, changes) or activation_change(m, changes)
+    if not (one_way or in_place) or not settings or joined:
         return [group]
     # An op that became another one, with the ops added or removed next to it, is one replacement.
     settings = [item for item in settings if item.change.key != "op" or item.change.edits.ops]

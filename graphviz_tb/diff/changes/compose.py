@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
+from graphviz_tb.diff.changes.attributes import differences
 from graphviz_tb.diff.changes.called import group_counts
-from graphviz_tb.diff.changes.edits import inputs_of
+from graphviz_tb.diff.changes.edits import FUSED_ACTIVATION, inputs_of
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.places import change_wording, edits_of_changes, other_places, setting_part
@@ -19,7 +20,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import WIDTH_KEYS
-from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
+from graphviz_tb.interpret.layer_classes import ACTIVATION_OPS, CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Sides, Unit
 from graphviz_tb.model.columns import exists
@@ -34,7 +35,10 @@ from graphviz_tb.ops.roles import (
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
 )
+from graphviz_tb.ops.table import equal_op, plain_op_name
+from graphviz_tb.options import DiffOptions
 
+ACTIVATION_WORDS = {word.lower(): word for word in (*ACTIVATION_OPS, *COMPOSED_ACTIVATIONS.values())}
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
@@ -87,6 +91,8 @@ def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence
         return _exchange_change(m, layers, ordered, severity)
     if dilation := dilation_change(m, ordered):
         return _most_telling_change([dilation, *ordered], severity)
+    if activation := activation_change(m, ordered):
+        return activation
     # One op was replaced, with further additions or removals.
     units = any(change.edits.added or change.edits.removed for change in ordered)
     if units and any(change.edits.ops for change in ordered):
@@ -174,9 +180,30 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
     content = Setting("op", *(kinds or words), beside=beside, weights=weights if kinds else ())
     content = Setting("groups", *counts) if counts else content
+    content = _setting_of_same_op(m, layers, went, came) or content if content.old == content.new else content
     names, ops = (layers[0].name(old), layers[1].name(new)), len(went) + len(came)
     grave: Severity = "attribute" if counts else severity
     return Change("changed", grave, *names, ops, content, edits=edits_of_changes(changes))
+
+
+def _setting_of_same_op(
+    m: Matching, layers: tuple[Layers, Layers], went: Sequence[int], came: Sequence[int]
+) -> Setting | None:
+    """Return the settings that tell an op from the one of its type in whose place it is, the first as the change and
+    the others beside it; None if there are several ops, or no other settings."""
+    loud = [
+        [node for node in nodes if side.side.op_type(node) not in QUIET_OPS]
+        for side, nodes in zip(layers, (went, came), strict=True)
+    ]
+    if [len(nodes) for nodes in loud] != [1, 1]:
+        return None
+    name = m.b.graph.name[loud[1][0]]
+    parts = [
+        SettingPart(name, each.key, each.old, each.new)
+        for each in differences(m, loud[0][0], loud[1][0], DiffOptions())
+        if each.attribute
+    ]
+    return Setting(parts[0].key, parts[0].old, parts[0].new, beside=tuple(parts[1:])) if parts else None
 
 
 def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str], exported: bool) -> tuple[SettingPart, ...]:
@@ -310,6 +337,24 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
                 content = Setting("dilation", old, new, attributes=("padding",) if padded else ())
                 return replace(convolution, content=content, edits=NodeEdits(), ops=0)
     return None
+
+
+def activation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
+    """Return the change of an op whose activation became an op behind it, or was one; None for other changes."""
+    fused = [change for change in changes if change.key == FUSED_ACTIVATION and change.setting is not None]
+    units = [change for change in changes if change.kind in ("added", "removed")]
+    if not len(fused) == len(units) == 1 or len(changes) > 2:
+        return None
+    (change,), (unit,) = fused, units
+    new, nodes = unit.kind == "added", unit.edits.added or unit.edits.removed
+    side, owners = (m.a, m.b)[new], {pair[new] for pair in change.edits.attributes}
+    if len(nodes) != 1 or not owners.issuperset(side.data_sources(nodes[0])):
+        return None
+    setting, word = change.setting, ACTIVATION_WORDS.get(plain_op_name(equal_op(side.op_type(nodes[0]))))
+    if word is None or setting is None or (setting.new if new else setting.old) is not None:
+        return None
+    content = replace(setting, new=word) if new else replace(setting, old=word)
+    return replace(change, content=content, ops=change.ops + unit.ops, edits=edits_of_changes([change, unit]))
 
 
 def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:
