@@ -268,8 +268,9 @@ def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
     opened = dict.fromkeys(layout.opened)
     for group in list_open_groups(layout.view):
         skeleton = group.view.skeleton
-        ties = skeleton.wires[first_tie(skeleton) :]
-        for item in {end for wire in ties for end in (wire.chain[0], wire.chain[-1]) if end in group.below}:
+        numbers = range(first_tie(skeleton), len(skeleton.wires))
+        skips = [skeleton.wires[wire].chain for wire in numbers if not group.view.line_of_wire(wire).training]
+        for item in {end for chain in skips for end in (chain[0], chain[-1]) if end in group.below}:
             stage = child_path(hierarchy, group.view.path, group.view.node_labels[item].row)
             at, rows = len(stage) - 1, range(stage[-1], int(hierarchy.end[stage[-1]]))
             inside = [path for path in opened if len(path) > at and path[:at] == stage[:at] and path[at] in rows]
