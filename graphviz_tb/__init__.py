@@ -45,6 +45,7 @@ _HOME = {
     "GraphError": "errors",
     "RequestError": "errors",
     "ToolError": "errors",
+    "load_ipython_extension": "serve.notebook",  # of `%load_ext tbgraph`
 }
 
 __all__ = [
@@ -64,11 +65,6 @@ __all__ = [
     "open_log",
     "serve",
 ]
-
-
-def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext tbgraph` in a notebook: from then on `%tbgraph --logdir LOGDIR` shows a log that is written."""
-    import_module("graphviz_tb.serve.notebook").register_magic(shell)
 
 
 def __getattr__(name: str) -> Any:

@@ -250,8 +250,8 @@ def suggest_names(near: list[str], names: Iterable[str]) -> str:
     return f"; there {verb} {', '.join(map(repr, some))}" if some else ""
 
 
-def nearest_names(name: str, names: Iterable[str], count: int = 3) -> list[str]:
-    """Return the `count` names most similar to `name`, best first. Only names of similar length are compared.
+def nearest_names(name: str, names: Iterable[str]) -> list[str]:
+    """Return the three names most similar to `name`, best first. Only names of similar length are compared.
 
     >>> nearest_names("conv", ["conv1", "conv2", "dense", "conv3", "conv4"])
     ['conv1', 'conv2', 'conv3']
@@ -261,10 +261,10 @@ def nearest_names(name: str, names: Iterable[str], count: int = 3) -> list[str]:
     limit = 20_000
     like = sorted(set(names) - {""}, key=lambda other: (abs(len(other) - len(name)), other))[:limit]
     short = name.rpartition("/")[2].lower()
-    found = [other for other in like if short and short in other.rpartition("/")[2].lower()][:count]
+    found = [other for other in like if short and short in other.rpartition("/")[2].lower()][:3]
     # difflib is slow, some 0.1 s for 2,000 names: compare long names by their ends.
     ends = {other[-MAX_COMPARED_NAME_LETTERS:]: other for other in reversed(like[:2000])}
-    for end in get_close_matches(name[-MAX_COMPARED_NAME_LETTERS:], ends, n=count, cutoff=0.5):
+    for end in get_close_matches(name[-MAX_COMPARED_NAME_LETTERS:], ends, n=3, cutoff=0.5):
         if ends[end] not in found:
             found.append(ends[end])
-    return found[:count]
+    return found[:3]

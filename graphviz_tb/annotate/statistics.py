@@ -244,7 +244,6 @@ def merge_call_samples(samples: SamplesByPath, machinery: SamplesByPath) -> Samp
 
 
 def _add_samples(sample: Sample, other: Sample) -> Sample:
-    """Add two samples of one path."""
     return Sample(
         time=sample.time + other.time,
         cpu=sample.cpu + other.cpu,

@@ -386,7 +386,6 @@ def _execution_slice(
     numbers: SliceNumbers,
     origin: int,
 ) -> SliceValues:
-    """Convert one execution to a slice."""
     place = places.get(each.name)
     name = each.label if each.label and each.label != COMPILED_LABEL else each.name
     number = numbers.names.setdefault(name, len(numbers.names))
@@ -441,7 +440,6 @@ def _lane_columns(lane: int, slices: list[SliceValues], threaded: bool) -> Any:
 def _join_lanes(
     hierarchy: Hierarchy, lanes: list[Lane], made: list[Any], numbers: SliceNumbers, origin: int
 ) -> Timeline:
-    """Join all lanes to one table."""
     columns: Any = np.concatenate([np.zeros((3 + SLICE_FIELDS, 0), np.int64), *made], axis=1)
     sizes = np.cumsum([0, *(each.shape[1] for each in made)])
     begins = np.repeat(sizes[:-1], np.diff(sizes))

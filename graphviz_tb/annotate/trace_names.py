@@ -324,7 +324,6 @@ class TraceNames:
 
     @cached_property
     def _callers(self) -> dict[int, list[int]]:
-        """The calls of each function."""
         callers: dict[int, list[int]] = {}
         for call, bodies in self.hierarchy.calls.items():
             for body in {body for _, body in bodies}:

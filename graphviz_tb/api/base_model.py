@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.annotate import main_output_shapes
-from graphviz_tb.api.nodes import Node, NodeList, function_nodes, nodes_of_main_graph
+from graphviz_tb.api.nodes import (
+    Node,
+    NodeList,
+    function_nodes,
+    layer_table,
+    list_inputs,
+    list_layers,
+    list_outputs,
+    nodes_of_main_graph,
+)
 from graphviz_tb.api.rendered import CELL_PAGE_MB, CELL_PAGE_OPS, Drawable
 from graphviz_tb.arrange.cache import ColumnBreaks
 from graphviz_tb.arrange.level import ArrangeOptions, SkeletonCache, arrange
@@ -71,8 +80,6 @@ class ModelQueries(Drawable, FoldedGraph):
     @property
     def layers(self) -> NodeList:
         """Layers as listed in a Keras file, else the innermost scopes whose ops use weights."""
-        from graphviz_tb.api.nodes import list_layers
-
         return list_layers(self)
 
     @property
@@ -83,15 +90,11 @@ class ModelQueries(Drawable, FoldedGraph):
     @property
     def inputs(self) -> NodeList:
         """Nodes fed from outside: placeholders and arguments of the main graph."""
-        from graphviz_tb.api.nodes import list_inputs
-
         return list_inputs(self)
 
     @property
     def outputs(self) -> NodeList:
         """Ops of the model itself whose tensors no other op in the main graph takes."""
-        from graphviz_tb.api.nodes import list_outputs
-
         return list_outputs(self)
 
     @property
@@ -155,8 +158,6 @@ class ModelQueries(Drawable, FoldedGraph):
 
     def summary(self) -> None:
         """Print the layers with their shapes and parameters, as Keras' `model.summary()` does."""
-        from graphviz_tb.api.nodes import layer_table
-
         print(layer_table(self))
 
     def diff(self, other: Any, **choices: Any) -> graphviz_tb.Changes:

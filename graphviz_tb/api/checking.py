@@ -196,7 +196,6 @@ def check_assertions(model: FoldedGraph, assertions: Sequence[str], ignore_unkno
 
 
 def _check_assertion(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> CheckedAssertion:
-    """Check one assertion."""
     counts = assertion.compared.quantity == MATCH_COUNT
     if not counts and assertion.query is not None and not _rows_asked_about(rows, assertion)[1].any():
         # Otherwise a misspelt name would pass `params(name:encodr) < 5M` forever.

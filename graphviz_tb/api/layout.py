@@ -22,8 +22,9 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import OP_FONT_PX
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paths import RowPath
+from graphviz_tb.model.paths import RowPath, child_path
 from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.skeleton import first_tie
 from graphviz_tb.model.view import View
 from graphviz_tb.open.first_picture import MIN_PICTURE_BOXES
 from graphviz_tb.open.groups import (
@@ -36,6 +37,7 @@ from graphviz_tb.open.groups import (
 )
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, place
+from graphviz_tb.place.frames import list_open_groups
 from graphviz_tb.words.view import NodeLabels, build_view
 
 if TYPE_CHECKING:
@@ -107,21 +109,21 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
 
 
 def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, bool], Layout]) -> Layout:
-    """Lay out a figure that fits its page: the first that shows a member of a stack, if the network has any.
+    """Lay out a figure that fits its page: the first of those that show a member of a stack, and most stacks.
 
     One column is narrower; names beside boxes are the least of a figure, and then long names in boxes.
     """
     unnamed = replace(options, max_annotations=0)
-    fitting: Layout | None = None
+    best, most = None, (0, 0)
     for tried, narrow in ((options, False), (replace(options, wrap=False), False), (unnamed, False), (unnamed, True)):
         layout = lay_out(tried, narrow)
         if layout.scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
             continue
         stacks, members = _count_drawn_stacks(layout.scene)
-        if members or not stacks:
-            return layout
-        fitting = fitting or layout
-    return fitting or layout
+        shown = min(1, members), stacks
+        if best is None or shown > most:
+            best, most = layout, shown
+    return best or layout
 
 
 def _first_picture_options(options: PictureOptions) -> PictureOptions:
@@ -214,11 +216,15 @@ def _close_until_legible(
     """Lay out with as few of the last-opened groups closed as it takes to make the names legible; a figure to print has
     to fit its page instead, whatever is closed.
 
-    The first opened group stays open. Stacks are hidden before smaller names are accepted, and these before no stack
+    Stages on the legs of a U are closed: only so are the lines between them level. The first opened group stays open.
+    Stacks are hidden before smaller names are accepted, and these before no stack
     shows a member or too few boxes are left. If nothing helps, all groups stay open.
     """
     frames = FrameCache()
     layout = _lay_out_in_columns(model, options, second, opened, frames, narrow)
+    closed = _without_stages(model.hierarchy, layout)
+    if len(closed) < len(layout.opened):
+        layout = _lay_out_in_columns(model, options, second, closed, frames, narrow)
     # In opening order, so that every prefix contains the groups around each of its groups. A stack and its shown member
     # open as one unit.
     units = list(_opening_units(model.hierarchy, layout.opened, options).values())
@@ -244,6 +250,20 @@ def _close_until_legible(
         if enough and _count_closed_boxes(fewer.scene) >= MIN_PICTURE_BOXES:
             return fewer
     return layout
+
+
+def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
+    """Return the open groups of a layout without those on the legs of a U, and what is in them."""
+    opened = dict.fromkeys(layout.opened)
+    for group in list_open_groups(layout.view):
+        skeleton = group.view.skeleton
+        ties = skeleton.wires[first_tie(skeleton) :]
+        for item in {end for wire in ties for end in (wire.chain[0], wire.chain[-1]) if end in group.below}:
+            stage = child_path(hierarchy, group.view.path, group.view.node_labels[item].row)
+            at, rows = len(stage) - 1, range(stage[-1], int(hierarchy.end[stage[-1]]))
+            inside = [path for path in opened if len(path) > at and path[:at] == stage[:at] and path[at] in rows]
+            opened = {path: None for path in opened if path not in inside}
+    return opened
 
 
 def _largest_legible_layout(

@@ -212,12 +212,10 @@ class Node(HelpfulAttributes):
         return [graph.keys.index("0")] if not keys and "0" in graph.keys else keys
 
     def _input_edges(self, node: int) -> Sequence[int]:
-        """Return the edges into a node."""
         first = self._model.hierarchy.first_input_edge
         return range(int(first[node]), int(first[node + 1]))
 
     def _output_edges(self, node: int) -> Sequence[int]:
-        """Return the edges out of a node."""
         order, first = self._model.hierarchy.edges_by_source
         edges: list[int] = order[first[node] : first[node + 1]].tolist()
         return edges

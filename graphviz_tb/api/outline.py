@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphviz_tb.api.summary import ambiguous_stack_labels
 from graphviz_tb.graphs.level_flow import children_in_ranks, unconnected_children
+from graphviz_tb.graphs.rows import loop_functions, quiet_rows
 from graphviz_tb.model.hierarchy import SERIES_ROW, Hierarchy
 from graphviz_tb.model.paths import (
     RowPath,
@@ -18,7 +19,6 @@ from graphviz_tb.model.paths import (
     scopes_of_frame,
 )
 from graphviz_tb.open.first_picture import GRAPH_ROOT, first_open_groups
-from graphviz_tb.open.repeats import loop_functions, quiet_rows
 from graphviz_tb.words.view import NodeLabels
 
 if TYPE_CHECKING:

@@ -123,7 +123,6 @@ def _selected_addresses(model: BaseModel, opened: OpenSet, options: PictureOptio
 
 
 def _redraw_picture(model: BaseModel, options: PictureOptions) -> PictureStages:
-    """Draw a pickled picture again."""
     return model.picture(options)
 
 

@@ -282,6 +282,15 @@ class Model(BaseModel):
     def _repr_svg_(self) -> str:
         return self.picture()._repr_svg_()
 
+    @property
+    def stacked(self) -> Model:
+        """The model with stacks also where a picture shows their members one by one: the two legs of a U. Itself with
+        run statistics or a view, which are of the rows as drawn."""
+        stacked = self.hierarchy.stacked
+        if stacked is None or self.facts.stats is not None or self.view is not None:
+            return self
+        return self._replace_parts(stacked, annotate(stacked, None, self.options.annotate))
+
     def to_json(self) -> dict[str, Any]:
         """Return the whole folded graph as plain values (docs/json.md)."""
         return self.document().plain_values()
@@ -290,6 +299,8 @@ class Model(BaseModel):
         """Return the whole folded graph as a document, before it becomes values or text."""
         from graphviz_tb.render.json import JsonDocument, group_rows
 
+        if (stacked := self.stacked) is not self:
+            return stacked.document()
         # One pass over all edges of the file instead of one per group.
         self.expander.bundle_all_levels()
         with self.report.stage("expand"):
@@ -341,7 +352,6 @@ class Model(BaseModel):
         write_output(target, self.render(output_format(target, format), **choices))
 
     def _picture_options(self, options: PictureOptions | None, choices: Mapping[str, Any]) -> PictureOptions:
-        """Return the options of one picture."""
         require_type("options", options, PictureOptions, NoneType)
         return picture_choices(options or self.options.picture, choices)
 

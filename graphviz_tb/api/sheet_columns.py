@@ -157,13 +157,14 @@ def _column_offers(
     around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
     # A column of one box is better than a tower on a screen; on paper it is not.
     lone = _is_tower(*size, direction, target) and not target.is_page
+    stacked = _stacked_children(groups, around)
     for number, group in enumerate(groups):
         skeleton = group.view.skeleton
         part = longest_part(skeleton)
         if part < 0:
             continue
         ranks = _rank_extents(group, made[number], part, direction)
-        allowed = column_joints(skeleton, part, _stacked_children(group), _training_wires(group)) if ranks else []
+        allowed = column_joints(skeleton, part, stacked[number], _training_wires(group)) if ranks else []
         if not allowed:
             continue
         was = extent_in_columns(ranks, skeleton.breaks[part] if skeleton.breaks else ())
@@ -199,9 +200,18 @@ def _holds_one_frame(group: OpenGroup) -> bool:
     )
 
 
-def _stacked_children(group: OpenGroup) -> set[int]:
-    """Return the positions of the stacks in a level."""
-    return {position for position, label in enumerate(group.view.node_labels) if label.kind == "series"}
+def _stacked_children(groups: Sequence[OpenGroup], around: Mapping[int, tuple[int, int]]) -> list[set[int]]:
+    """Return for each level the positions of the stacks, and of the open groups around one."""
+    stacked = [
+        {position for position, label in enumerate(group.view.node_labels) if label.kind == "series"}
+        for group in groups
+    ]
+    for number in range(len(groups)):
+        inner = number
+        while stacked[number] and inner in around:
+            inner, place = around[inner]
+            stacked[inner].add(place)
+    return stacked
 
 
 def _training_wires(group: OpenGroup) -> set[int]:
@@ -251,7 +261,6 @@ def _child_span(made: GroupLayout, item: int, direction: Direction) -> tuple[int
 
 
 def _rank_extents(group: OpenGroup, made: GroupLayout, part: int, direction: Direction) -> list[RankExtent]:
-    """Return the ranks of a part as they are drawn."""
     skeleton = group.view.skeleton
     ranks: list[RankExtent] = []
     last: int | None = None

@@ -230,7 +230,6 @@ def _count_edges(graph: Graph) -> EdgeCounts:
 
 
 def _count_stacks(hierarchy: Hierarchy, kind: RowKind) -> StackCounts:
-    """Count the series or the folds."""
     rows = np.flatnonzero(hierarchy.kind == kind).tolist()
     stacks = [
         StackCount(row_display_name(hierarchy, row), repetition_count(hierarchy, row), hierarchy.op_count(row))

@@ -192,7 +192,6 @@ def _columns_of_data_frame(frame: Any) -> FactColumns:
 
 
 def _is_number_text(text: str) -> bool:
-    """Return whether text parses as a number."""
     try:
         float(text)
     except ValueError:

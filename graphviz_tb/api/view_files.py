@@ -154,7 +154,6 @@ def _check_view_option(name: str, word: str, value: Any) -> None:
 
 
 def _as_immutable(value: Any) -> Any:
-    """Return an immutable value: a list as a tuple."""
     return tuple(value) if isinstance(value, list) else value
 
 

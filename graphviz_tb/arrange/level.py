@@ -33,6 +33,8 @@ from graphviz_tb.arrange.main_path import main_path
 from graphviz_tb.arrange.plain_rows import TooManyBends, arrange_plain_rows, is_too_large
 from graphviz_tb.arrange.shelves import HALF_OP_WIDTH, RANK_HEIGHT, WAYPOINT_WIDTH, pack_shelves
 from graphviz_tb.arrange.wrap import COLUMN_GUTTER, NO_BUS, carry_breaks, column_breaks, join_buses, wrap_ranks
+from graphviz_tb.arrange.written_weights import join_written_weights
+from graphviz_tb.caches import import_on_call
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.graphs.traversal import strong_components, union_root, unite_sets
 from graphviz_tb.limits import MAX_ORDER_STEPS, Meter
@@ -91,15 +93,8 @@ def _number_piece(
     return LevelComponent(tuple(items), tuple(lines), Component(len(items), edges, top, bottom))
 
 
-def _lazy_dot_ranks(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
-    """Run the engine `dot_ranks`; import it on first use."""
-    from graphviz_tb.arrange.dot import dot_ranks
-
-    return dot_ranks(parts, options)
-
-
 LAST_TIER = sys.maxsize  # after all other tiers
-ENGINES: dict[str, Engine] = {"layered": layered_ranks, "dot": _lazy_dot_ranks}
+ENGINES: dict[str, Engine] = {"layered": layered_ranks, "dot": import_on_call("graphviz_tb.arrange.dot", "dot_ranks")}
 
 __all__ = ["ENGINES", "ArrangeOptions", "PortConstraints", "SkeletonCache", "arrange", "child_port_constraints"]
 
@@ -215,6 +210,7 @@ def _arrange_core(
         broken = [() if number in bent else breaks for number, breaks in enumerate(broken)]
     notices = dict.fromkeys(notice for laid in layers for notice in laid.notices)
     skeleton = _assemble_skeleton(metagraph, slots, drawn, backward, parts, layers, broken, options.width)
+    skeleton = join_written_weights(metagraph, skeleton)
     skeleton = _set_loose_training(skeleton, apart, [line.training for line in drawn])
     falling = tuple(sorted(item for found in bent.values() for item in found.falling))
     return set_ties_last(replace(skeleton, notices=tuple(notices), falling=falling))
@@ -264,7 +260,8 @@ def _set_loose_training(skeleton: Skeleton, apart: list[int], training: list[int
     """Set children without lines at the right end of the ranks before what trains the model, one on each."""
     if not apart:
         return skeleton
-    trained = training_items([wire.chain for wire in skeleton.wires], training)
+    chains = [wire.chain for wire in skeleton.wires[: len(training)]]  # what follows writes weights
+    trained = training_items(chains, training)
     parts = [[*part] for part in skeleton.parts]
     number, rank = next(
         (number, rank)

@@ -67,6 +67,7 @@ def group_tags(tags: Iterable[str]) -> list[tuple[str, list[str]]]:
 
 # Axes: the range of a chart, its ticks, and their labels.
 
+PADDING_SHARE = 0.05  # of an axis, beyond each of its ends
 TICK_STEPS = (1, 2, 5, 10)  # leading digits of the distance between ticks
 OUTLIER_SHARE = 0.05  # of the values at either end; "ignore outliers" drops them, as TensorBoard does
 TIME_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)  # seconds
@@ -119,16 +120,16 @@ def _axis_between(low: float, high: float, log: bool) -> Axis:
     return Axis(low / 2, high * 2, True) if log else Axis(low - (abs(low) / 2 or 0.5), high + (abs(high) / 2 or 0.5))
 
 
-def pad_axis(of: Axis, share: float = 0.05) -> Axis:
+def pad_axis(of: Axis) -> Axis:
     """Return an axis with room beyond its ends.
 
     >>> pad_axis(Axis(0.0, 10.0))
     Axis(low=-0.5, high=10.5, log=False)
     """
     if of.log:
-        more = (of.high / of.low) ** share
+        more = (of.high / of.low) ** PADDING_SHARE
         return Axis(of.low / more, of.high * more, True)
-    more = (of.high - of.low) * share
+    more = (of.high - of.low) * PADDING_SHARE
     return Axis(of.low - more, of.high + more)
 
 

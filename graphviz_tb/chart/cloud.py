@@ -218,7 +218,6 @@ def _draw_plot_frame(plot: CloudPlot, theme: Theme) -> Iterator[Primitive]:
 
 
 def _draw_cloud_legend(plot: CloudPlot, groups: Sequence[PointColourGroup], theme: Theme) -> Iterator[Group]:
-    """Yield the meaning of the colours."""
     if plot.column is None:
         return
     name = elide_text(replace_unsafe_characters(plot.column.name), CLOUD_LEGEND_WIDTH, 12, True)
@@ -245,7 +244,6 @@ def _draw_cloud_legend(plot: CloudPlot, groups: Sequence[PointColourGroup], them
 
 
 def _draw_ramp_legend(groups: Sequence[PointColourGroup], theme: Theme) -> Iterator[Group]:
-    """Yield the ramp with its ends."""
     ends = [one.word for one in groups if one.word]
     step = CLOUD_LEGEND_WIDTH / RAMP_STRIPES
     stripes = [

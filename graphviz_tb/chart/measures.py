@@ -126,7 +126,6 @@ def tag_values(join: TagJoin, series: Series, measure: str) -> TagValues | None:
 
 
 def _histogram_sums(data: HistogramPoints) -> HistogramSums:
-    """Return the sums of each histogram."""
     count = len(data.start) - 1
     which = np.repeat(np.arange(count), np.diff(data.start))
     left, right, weight = data.left, data.right, data.count

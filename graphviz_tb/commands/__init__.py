@@ -144,7 +144,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run_command_line(arguments: list[str] | None = None) -> int:
-    """Run the command line and return the exit code."""
     try:
         # Not `standalone_mode`: click would print and exit by its own codes.
         result = cli.main(args=arguments, prog_name="tbgraph", standalone_mode=False)
@@ -185,7 +184,6 @@ def _run_command_line(arguments: list[str] | None = None) -> int:
 
 
 def _report_fault(error: BaseException) -> int:
-    """Report a fault of the program."""
     print_error(f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph; TBGRAPH_DEBUG=1 shows where")
     return EXIT_UNEXPECTED
 

@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphviz_tb.commands import print_error
 from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import collect_options, combine_options, fold_options, input_options
 from graphviz_tb.commands.report_format import json_option
+from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.errors import GraphError, MalformedAssertion, ReadError, RequestError, TooLarge
+from graphviz_tb.limits import MAX_ASSERTIONS_BYTES
 from graphviz_tb.model.formatting import document_header
 
 if TYPE_CHECKING:
@@ -68,7 +72,6 @@ def check(
     """
     from graphviz_tb.commands.session import release_models
     from graphviz_tb.commands.table import json_lines, print_lines
-    from graphviz_tb.errors import GraphError, ReadError
     from graphviz_tb.output.files import check_inputs_kept
     from graphviz_tb.sources.inputs import check_stdin_once
 
@@ -112,8 +115,6 @@ def _check_model(
 
 def _report_unread_model(model: str, error: TbGraphError) -> dict[str, Any]:
     """Report one of several models that cannot be read; return its entry of the JSON document."""
-    from graphviz_tb.commands import print_error
-
     print_error(f"{model}: {error.message}" if model not in error.message else error.message, error.hint)
     return {"label": model, "passed": False, "error": error.message, "assertions": []}
 
@@ -122,7 +123,6 @@ def _print_results(checked: CheckedModel, top: int, model: str) -> None:
     """Print the results of the assertions, under the name of the `model` if it is one of several."""
     from graphviz_tb.api.checking import assertion_lines, assertions_verdict
     from graphviz_tb.commands.table import print_lines
-    from graphviz_tb.commands.terminal import one_line
     from graphviz_tb.sources.inputs import name_of_user
 
     heading = [f"{one_line(name_of_user(model))}:"] if model else []
@@ -134,7 +134,6 @@ def collect_assertions(given: Iterable[str], files: Iterable[str], optional: boo
 
     Raises `RequestError` if there are none and they are not `optional`, `MalformedAssertion` for an invalid one.
     """
-    from graphviz_tb.errors import MalformedAssertion, RequestError
     from graphviz_tb.search.language import parse_assertion
 
     wanted = list(given)
@@ -156,9 +155,6 @@ def collect_assertions(given: Iterable[str], files: Iterable[str], optional: boo
 def _read_assertion_lines(file: str) -> list[tuple[int, str]]:
     """Return the assertions of a file, or of standard input (`-`): one line each, with its number. A # at the beginning
     of a line or after a space begins a comment."""
-    from graphviz_tb.errors import ReadError, TooLarge
-    from graphviz_tb.limits import MAX_ASSERTIONS_BYTES
-
     try:
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
             data = stream.read(MAX_ASSERTIONS_BYTES + 1)  # a device may go on for ever

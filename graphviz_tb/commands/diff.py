@@ -23,8 +23,20 @@ from graphviz_tb.commands.options import (
     view_options,
 )
 from graphviz_tb.commands.progress_bar import waiting
+from graphviz_tb.commands.terminal import print_notices, print_report, takes_colours
 from graphviz_tb.commands.views import view_of_command
-from graphviz_tb.output.renderers import RENDERERS, output_format
+from graphviz_tb.errors import (
+    NOT_STRICT_HINT,
+    Ambiguous,
+    NoGraph,
+    ReadError,
+    RequestError,
+    TbGraphError,
+    UnknownChoice,
+    UnknownFormat,
+)
+from graphviz_tb.options import REPORT_STYLES, REPORT_SUFFIXES, DiffOptions
+from graphviz_tb.output.renderers import RENDERERS, check_options_used, output_format
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.picture.overlay import Both
@@ -72,8 +84,6 @@ def parse_conditions(fail_on: str) -> list[Condition]:
     >>> parse_conditions("signature, gone:*Normalization in:encoder/**")
     [(('is', 'signature'),), (('gone', '*Normalization'), ('in', 'encoder/**'))]
     """
-    from graphviz_tb.errors import RequestError, UnknownChoice
-
     found = [tuple(map(_parse_condition_part, words.split())) for words in fail_on.split(",")]
     if not all(found):
         raise RequestError(f"--fail-on {fail_on!r} has an empty condition", hint="write structure,gone:*Normalization")
@@ -96,12 +106,10 @@ def _parse_condition_part(word: str) -> tuple[str, str]:
 
 
 def _meets_condition(changes: Changes, change: Change, condition: Condition) -> bool:
-    """Return whether all parts of a condition hold for a change."""
     return all(_meets_condition_part(changes, change, field, pattern) for field, pattern in condition)
 
 
 def _meets_condition_part(changes: Changes, change: Change, field: str, pattern: str) -> bool:
-    """Return whether one part of a condition holds for a change."""
     from graphviz_tb.search.names import NamePattern
 
     if field == "is":
@@ -128,8 +136,6 @@ def _report_folders(
     old: Collection, new: Collection, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
 ) -> int:
     """Print the changes of each pair; an unpaired model, or a folder that cannot be read, is one line."""
-    from graphviz_tb.commands.terminal import print_notices, print_report
-    from graphviz_tb.errors import NOT_STRICT_HINT, Ambiguous, ReadError, RequestError, TbGraphError
     from graphviz_tb.output.files import check_inputs_kept
     from graphviz_tb.sources.model_folders import model_pairs
 
@@ -210,8 +216,6 @@ def model_table_row(path: str, verdict: str, changes: Changes | None = None) -> 
 
 def _uncomparable_pair(pair: ModelPair, error: TbGraphError, style: ReportStyle) -> tuple[str, int]:
     """Return the words and the exit code for a pair that cannot be compared: the other pairs still are."""
-    from graphviz_tb.errors import ReadError
-
     # Files that only have the suffix of a model, as other JSON files, are reported but are no difference.
     none = isinstance(error, ReadError) and not any(path and _is_model_file(path) for path in (pair.old, pair.new))
     first, *listed = map(str.strip, error.message.splitlines() or [""])
@@ -221,7 +225,6 @@ def _uncomparable_pair(pair: ModelPair, error: TbGraphError, style: ReportStyle)
 
 def _is_model_file(path: Path) -> bool:
     """Return whether a file is of a form that contains a model, damaged or not."""
-    from graphviz_tb.errors import NoGraph, ReadError, UnknownFormat
     from graphviz_tb.formats.reading import list_contents
 
     try:
@@ -266,9 +269,7 @@ def _is_called_by_git(sources: tuple[str, ...]) -> bool:
 
 def _report_for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: ReportStyle) -> int:
     """Print the graph of one file as lines, else the changes between the two files from git."""
-    from graphviz_tb.commands.terminal import print_report
     from graphviz_tb.diff.report.explain import printable
-    from graphviz_tb.errors import TbGraphError
 
     first = "" if len(sources) < GIT_ARGUMENTS else _git_header(sources)
     try:
@@ -358,8 +359,6 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     tbgraph diff models/ models.new/          # all models of two folders, by path
     git config diff.tbgraph.command "tbgraph diff --git"  # docs/diff.md: Git
     """
-    from graphviz_tb.errors import RequestError
-    from graphviz_tb.options import DiffOptions
     from graphviz_tb.output.files import check_inputs_kept
     from graphviz_tb.sources.model_folders import collection_pair
 
@@ -395,9 +394,6 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
 
 def _report_style(word: str | None) -> ReportStyle:
-    from graphviz_tb.errors import UnknownChoice
-    from graphviz_tb.options import REPORT_STYLES
-
     # The member of the table, not the word, has the type of a style.
     for style in REPORT_STYLES:
         if style == ("text" if word is None else word):
@@ -407,8 +403,6 @@ def _report_style(word: str | None) -> ReportStyle:
 
 def _check_diff_outputs(targets: tuple[str, ...]) -> None:
     """Refuse outputs of an unknown format or in an unwritable place, before anything is read."""
-    from graphviz_tb.errors import UnknownChoice
-    from graphviz_tb.options import REPORT_SUFFIXES
     from graphviz_tb.output.default_names import nearest_output
     from graphviz_tb.output.files import check_outputs_writable
 
@@ -423,9 +417,6 @@ def _check_diff_outputs(targets: tuple[str, ...]) -> None:
 
 def _check_picture_options(values: dict[str, Any]) -> None:
     """Refuse unknown picture options, and options that no output uses."""
-    from graphviz_tb.errors import RequestError
-    from graphviz_tb.output.renderers import check_options_used
-
     asked = [name for name in (*PICTURE_OPTION_NAMES, "view", "hide") if values[name] not in (None, ())]
     drawn = [output_format(target) for target in values["outputs"] if not _is_report_file(target)]
     _checked_picture_options(values)
@@ -436,8 +427,6 @@ def _check_picture_options(values: dict[str, Any]) -> None:
 
 def _pick_sides(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
     """Return the two sources: two words, or one log directory with two runs."""
-    from graphviz_tb.errors import RequestError
-
     # Two runs of one log directory: the same source on both sides.
     if len(sources) == 1 and len(runs) == 2:
         return sources[0], sources[0]
@@ -451,8 +440,6 @@ def _pick_sides(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, s
 
 def _side_choices(values: dict[str, Any]) -> dict[str, Any]:
     """Return the options of reading; an option given twice is a pair, one for each side."""
-    from graphviz_tb.errors import RequestError
-
     chosen: dict[str, Any] = {"strict": values["strict"], "max_bytes": values["max_bytes"]}
     for name in ("run", "tag", "kind", "tag_set"):
         said = values[name]
@@ -477,15 +464,12 @@ def _compare_sources(old: str, new: str, options: Any, read: dict[str, Any]) -> 
 
 def _print_changes(changes: Changes, style: ReportStyle, values: dict[str, Any]) -> None:
     """Print the report on standard output."""
-    from graphviz_tb.commands.terminal import print_report, takes_colours
-
     print_report(
         changes.explain(style, None if values["everything"] else MAX_REPORTED_CHANGES, takes_colours(sys.stdout))
     )
 
 
 def _write_diff_outputs(changes: Changes, values: dict[str, Any], view: SavedView | None) -> None:
-    from graphviz_tb.commands.terminal import print_notices
     from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.output.files import write_outputs
 
@@ -501,16 +485,12 @@ def _is_static_picture(target: str) -> bool:
 
 
 def _is_report_file(target: str) -> bool:
-    """Return whether an output is the report in words."""
-    from graphviz_tb.options import REPORT_SUFFIXES
-
     return Path(target).suffix.lower() in REPORT_SUFFIXES
 
 
 def encode_diff_output(both: Both, target: str, options: PictureOptions) -> bytes:
     """Return a picture, or the report, in the format of the target's suffix."""
     from graphviz_tb.diff.report.explain import explain
-    from graphviz_tb.options import REPORT_SUFFIXES
 
     suffix = Path(target).suffix.lower()
     if suffix in REPORT_SUFFIXES:
@@ -525,7 +505,6 @@ def encode_diff_output(both: Both, target: str, options: PictureOptions) -> byte
 def _checked_picture_options(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
     """Return the options of the picture. Raises `UnknownChoice` for an unknown word."""
     from graphviz_tb.diff.picture.overlay import picture_options
-    from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.model.scene import DIRECTIONS
     from graphviz_tb.model.theme import THEMES
 

@@ -11,7 +11,7 @@ from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import collect_options, fold_options, input_options
 from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.commands.terminal import one_line
-from graphviz_tb.model.formatting import document_header
+from graphviz_tb.model.formatting import document_header, format_micros
 
 if TYPE_CHECKING:
     from graphviz_tb.api import Node
@@ -80,7 +80,6 @@ def find(
 
 
 def _found_node_values(node: Node) -> dict[str, Any]:
-    """Return a node or group as plain values."""
     cost = node.cost
     return {
         "name": node.name,
@@ -103,7 +102,6 @@ def _found_node_lines(nodes: list[Node]) -> Iterator[str]:
     """Yield the table: name, op or kind, shape, and parameters, FLOPs and time if there are any."""
     from graphviz_tb.commands.costs import cost_amount
     from graphviz_tb.commands.table import format_table, output_style, terminal_width
-    from graphviz_tb.model.formatting import format_micros
     from graphviz_tb.model.tensors import shape_text
 
     rows: list[tuple[str, ...]] = [("name", "op", "output", "parameters", "FLOPs", "time")]

@@ -11,6 +11,7 @@ import click
 from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import collect_options, fold_options, input_options_with
 from graphviz_tb.commands.report_format import json_option
+from graphviz_tb.commands.terminal import print_notices
 from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
 from graphviz_tb.model.formatting import document_header
 
@@ -150,7 +151,6 @@ def _source_runs(source: SourceArgument, options: Options) -> list[tuple[Run, li
 def print_embeddings(model: str, as_json: bool, quiet: bool) -> bool:
     """Print the embeddings of a folder that holds nothing else; False where there are none."""
     from graphviz_tb.commands.project import open_projector, print_embeddings
-    from graphviz_tb.commands.terminal import print_notices
 
     try:
         projector = open_projector(model)
@@ -165,7 +165,6 @@ def print_embeddings(model: str, as_json: bool, quiet: bool) -> bool:
 
 
 def _print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
-    """Print the runs below the graphs."""
     from graphviz_tb.commands.source_contents import run_lines
     from graphviz_tb.commands.table import clip_middle, output_style, print_lines, terminal_width
 

@@ -304,7 +304,6 @@ def _op_type_lines(summary: Summary, top: int, width: int, look: TextStyle) -> l
 
 
 def _device_lines(summary: Summary, width: int, look: TextStyle) -> list[str]:
-    """Return ops by device, if any device is named."""
     together = dict(summary.devices)
     for device, count in summary.function_devices.items():
         together[device] = together.get(device, 0) + count
@@ -403,7 +402,6 @@ def print_joins(source: str, options: Options, as_json: bool, quiet: bool) -> No
 
 
 def _joins_document(model: Model, joins: Sequence[TagJoin]) -> dict[str, object]:
-    """Return the joins for JSON."""
     return {
         **document_header("tbgraph-joins"),
         "label": model.name,

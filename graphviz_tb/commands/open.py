@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from graphviz_tb.commands.habits import refuse_second_model
 from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import collect_options, reading_options, view_options
+from graphviz_tb.commands.render import render_log_pages
 from graphviz_tb.commands.serve import SERVER_PACKAGES, following_options, run_server, server_options
 from graphviz_tb.commands.terminal import print_message
+from graphviz_tb.commands.views import view_of_command, without_choices
+from graphviz_tb.errors import Ambiguous, NoGraph
+from graphviz_tb.extras import how_to_install
 
 if TYPE_CHECKING:
     from graphviz_tb.options import Options
@@ -46,13 +52,13 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
     tbgraph open ./logs --port 7007
     tbgraph open ./logs --run train --file
     """
-    from graphviz_tb.commands.habits import refuse_second_model
+    from graphviz_tb.serve.settings import has_display
 
     refuse_second_model(models)
     model = models[0]
     wants_server = any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in OF_SERVER)
     chosen = any(values[name] is not None for name in CHOICES)
-    shown = _has_display()
+    shown = has_display()
     if not as_file and (wants_server or (shown and not chosen and model != "-")) and _can_serve(wants_server):
         run_server(model, values, browser=shown, quiet=quiet)
         return
@@ -64,17 +70,8 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
         print_message("hint", f"tbgraph serve {model} follows it while it is written", "cyan")
 
 
-def _has_display() -> bool:
-    """Return whether this machine has a screen with a browser."""
-    from graphviz_tb.serve.settings import has_display
-
-    return has_display()
-
-
 def _is_log(model: str) -> bool:
     """Return whether a model is a folder, and no SavedModel: what a training writes."""
-    from pathlib import Path
-
     from graphviz_tb.sources.walk import saved_model_file
 
     return os.path.isdir(model) and saved_model_file(Path(model)) is None  # noqa: PTH112 - never raises, for any name
@@ -83,8 +80,6 @@ def _is_log(model: str) -> bool:
 def _can_serve(wanted: bool) -> bool:
     """Return whether the packages of the server are installed; say how to get them where a file takes its place."""
     from importlib.util import find_spec
-
-    from graphviz_tb.extras import how_to_install
 
     if wanted or all(map(find_spec, SERVER_PACKAGES[:3])):
         return True
@@ -96,7 +91,6 @@ def _can_serve(wanted: bool) -> bool:
 
 def _write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
     """Write the page of a model or a log; return the path of the file."""
-    from graphviz_tb.commands.views import view_of_command
     from graphviz_tb.output.default_names import default_output, keep_foreign_files
     from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable, write_outputs
 
@@ -113,10 +107,7 @@ def _write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
 
 def page_bytes(model: str, options: Options, values: dict[str, Any], quiet: bool) -> bytes:
     """Return the page of the graph that is meant, of the first of several, or of a log without any."""
-    from graphviz_tb.commands.render import render_log_pages
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.commands.views import view_of_command, without_choices
-    from graphviz_tb.errors import Ambiguous, NoGraph
     from graphviz_tb.page.source_page import with_first_graph
 
     try:

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from graphviz_tb.commands.help import group_options
-from graphviz_tb.commands.parameters import WordOption, direction_names, preset_names, theme_names
+from graphviz_tb.commands.parameters import WordOption
+from graphviz_tb.errors import RequestError
 from graphviz_tb.options import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,9 +50,11 @@ facts_options = combine_options(
 )
 
 direction_option = click.option(
-    "--direction", metavar="DIR", cls=WordOption, table=direction_names, help="Direction of the flow: {} [BT]."
+    "--direction", metavar="DIR", cls=WordOption, table="model.scene:DIRECTIONS", help="Direction of the flow: {} [BT]."
 )
-theme_option = click.option("--theme", metavar="NAME", cls=WordOption, table=theme_names, help="Theme: {} [light].")
+theme_option = click.option(
+    "--theme", metavar="NAME", cls=WordOption, table="model.theme:THEMES", help="Theme: {} [light]."
+)
 
 size_options = combine_options(
     click.option("--scale", type=FiniteRange(0.05, 20), metavar="X", help="Scale of a PNG [2]."),
@@ -104,7 +107,7 @@ fold_options = combine_options(
         metavar="NAME",
         default="default",
         cls=WordOption,
-        table=preset_names,
+        table="options:PRESETS",
         help="Fold as {} does [default].",
     ),
     click.option("--series-min", metavar="N", type=click.IntRange(2), help="Least members of a series [5]."),
@@ -159,7 +162,6 @@ def option_spellings(command: click.Command) -> dict[str, str]:
 def collect_options(values: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Options:
     """Return the options of a command line; the rest is taken from `before`, or keeps its default."""
     from graphviz_tb.api.choices import with_choices
-    from graphviz_tb.errors import RequestError
 
     given = given_options(values)
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,22 +18,29 @@ if TYPE_CHECKING:
 
 
 class WordOption(click.Option):
-    """An option that takes one word of a table; `{}` in its help becomes the words."""
+    """An option that takes one word of a table ("module:NAME"); `{}` in its help becomes the words."""
 
-    def __init__(self, *args: Any, table: Callable[[], Iterable[str]], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, table: str, **kwargs: Any) -> None:
         self.table = table
         super().__init__(*args, **kwargs)
+
+    @property
+    def words(self) -> Iterable[str]:
+        """The words of the table."""
+        module, _, name = self.table.partition(":")
+        words: Iterable[str] = getattr(import_module(f"graphviz_tb.{module}"), name)
+        return words
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the words of the table that begin with `incomplete`."""
         from click.shell_completion import CompletionItem
 
-        return [CompletionItem(word) for word in self.table() if word.startswith(incomplete)]
+        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
 
     @property
     def help(self) -> str:
         """The help with the words in it."""
-        return self.template.format(_choice_words(self.table()))
+        return self.template.format(_choice_words(self.words))
 
     @help.setter
     def help(self, template: str | None) -> None:
@@ -47,49 +55,6 @@ def _choice_words(words: Iterable[str]) -> str:
     """
     *first, last = words
     return f"{', '.join(first)} or {last}" if first else last
-
-
-def scheme_names() -> Iterable[str]:
-    from graphviz_tb.color import SCHEMES
-
-    return SCHEMES
-
-
-def measure_names() -> Iterable[str]:
-    """Return the measures of logged values."""
-    from graphviz_tb.chart.measures import MEASURES
-
-    return MEASURES
-
-
-def engine_names() -> Iterable[str]:
-    from graphviz_tb.arrange.level import ENGINES
-
-    return ENGINES
-
-
-def format_names() -> Iterable[str]:
-    from graphviz_tb.output.renderers import RENDERERS
-
-    return RENDERERS
-
-
-def direction_names() -> Iterable[str]:
-    from graphviz_tb.model.scene import DIRECTIONS
-
-    return DIRECTIONS
-
-
-def theme_names() -> Iterable[str]:
-    from graphviz_tb.model.theme import THEMES
-
-    return THEMES
-
-
-def preset_names() -> Iterable[str]:
-    from graphviz_tb.options import PRESETS
-
-    return PRESETS
 
 
 # What a shell completes besides commands and options: names of files, of runs, tags and nodes, words of tables.

@@ -79,7 +79,7 @@ def _profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]
         **document_header("tbgraph-profile"),
         "label": label,
         "steps": [_profile_step_values(each) for each in profiles],
-        "compute_us_sum": round_for_json(_median_step_us(profiles)),
+        "compute_us_sum": round_for_json(median_with_zeros(each.whole for each in profiles) / 1000),
         **{field: [_op_time_values(row) for row in rows] for field, rows in tables.items()},
     }
 
@@ -110,11 +110,6 @@ def _op_times(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
     """Return the table of one step, or the medians of several."""
     tables: list[Sequence[OpTime]] = [getattr(each, field) for each in profiles]
     return tables[0] if len(tables) == 1 else median_table(tables)
-
-
-def _median_step_us(profiles: Sequence[Profile]) -> float:
-    """Return the sum over ops of a step in microseconds, median over several steps: the number in `info`."""
-    return median_with_zeros(each.whole for each in profiles) / 1000
 
 
 def _profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:

@@ -11,6 +11,9 @@ from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import theme_option
 from graphviz_tb.commands.progress_bar import waiting
 from graphviz_tb.commands.report_format import json_option
+from graphviz_tb.commands.terminal import one_line, print_notices
+from graphviz_tb.errors import NoGraph, RequestError, TbGraphError, UnknownNode
+from graphviz_tb.limits import MAX_COLOURED_CATEGORIES
 from graphviz_tb.model.formatting import document_header
 
 if TYPE_CHECKING:
@@ -51,9 +54,6 @@ def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, *
     tbgraph project logdir -o cloud.svg
     tbgraph project logdir --tensor words --color-by label -o cloud.png
     """
-    from graphviz_tb.commands.terminal import print_notices
-    from graphviz_tb.errors import NoGraph, RequestError
-
     if outputs and as_json:
         raise RequestError("--json and -o exclude each other")
     if outputs:
@@ -83,7 +83,6 @@ def open_projector(logdir: str) -> Projector:
     """Open the embeddings of a source, also those in event files. Raises ReadError if it cannot be read."""
     from pathlib import Path
 
-    from graphviz_tb.errors import TbGraphError
     from graphviz_tb.formats.checkpoint import find_index_files
     from graphviz_tb.logs.embeddings import Projector
     from graphviz_tb.logs.log import open_log
@@ -119,7 +118,6 @@ def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
     import json
 
     from graphviz_tb.commands.table import format_table, output_style, print_lines, terminal_width
-    from graphviz_tb.commands.terminal import one_line
 
     if as_json:
         document = {**document_header("tbgraph-embeddings"), "embeddings": [_embedding_values(one) for one in found]}
@@ -144,7 +142,6 @@ def print_embeddings(found: Sequence[Embedding], as_json: bool) -> None:
 
 
 def _embedding_values(one: Embedding) -> dict[str, Any]:
-    """Return one embedding for JSON."""
     return {
         "run": one.run,
         "name": one.name,
@@ -169,7 +166,7 @@ def _draw_embedding(
     columns, notices = projector.columns(one)
     made = project_points(projector.values(one), values["method"], 2, values["near"])
     column = _choose_colour_column(columns, values["color_by"])
-    write_outputs(_embedding_pictures(projector, one, made, column, outputs, values["theme"]))
+    write_outputs(_embedding_pictures(one, made, column, outputs, values["theme"]))
     more = [*projector.notices(one), *notices, *made.notices]
     if values["tensor"] is None and len(found) > 1:
         text = f"'{one.name}' is drawn, the first of {len(found):,} embeddings; --tensor NAME draws another"
@@ -180,9 +177,6 @@ def _draw_embedding(
 def _choose_colour_column(columns: Sequence[PointColumn], name: str | None) -> PointColumn | None:
     """Return the column of the colours: the named one, else the first with few distinct texts, else the first numeric
     one; None without metadata. Raises UnknownNode for an unknown name."""
-    from graphviz_tb.errors import RequestError, UnknownNode
-    from graphviz_tb.limits import MAX_COLOURED_CATEGORIES
-
     if name is None:
         few = [each for each in columns if 1 < len(set(each.texts)) <= MAX_COLOURED_CATEGORIES]
         return next(iter([*few, *(each for each in columns if each.numeric)]), None)
@@ -196,7 +190,6 @@ def _choose_colour_column(columns: Sequence[PointColumn], name: str | None) -> P
 
 
 def _embedding_pictures(
-    projector: Projector,
     one: Embedding,
     made: Projection,
     column: PointColumn | None,

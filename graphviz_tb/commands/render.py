@@ -24,9 +24,10 @@ from graphviz_tb.commands.options import (
     theme_option,
     view_options,
 )
-from graphviz_tb.commands.parameters import WordOption, engine_names, format_names, measure_names, scheme_names
+from graphviz_tb.commands.parameters import WordOption
+from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
-from graphviz_tb.errors import short_repr
+from graphviz_tb.errors import NoGraph, RequestError, short_repr
 from graphviz_tb.options import COLOR_BY_LOGGED, LOGGED_COLOR_OPTIONS, MAX_OPTION_INT, Options
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ color_by_option = click.option(
     "--color-by",
     metavar="WHAT",
     cls=WordOption,
-    table=scheme_names,
+    table="color:SCHEMES",
     help="Colour by {} [structure].",
 )
 stats_option = click.option("--stats", is_flag=True, default=None, help="Show time and memory in any colouring.")
@@ -72,7 +73,7 @@ colour_options = combine_options(
         "--measure",
         metavar="M",
         cls=WordOption,
-        table=measure_names,
+        table="chart.measures:MEASURES",
         help="Measure of --logged: {} [rms, or last for scalars].",
     ),
     click.option("--at", type=int, metavar="STEP", help="Step of --logged [the last]."),
@@ -84,7 +85,9 @@ colour_options = combine_options(
     heading="Colours",
 )
 layout_options = combine_options(
-    click.option("--engine", metavar="NAME", cls=WordOption, table=engine_names, help="Layout engine: {} [layered]."),
+    click.option(
+        "--engine", metavar="NAME", cls=WordOption, table="arrange.level:ENGINES", help="Layout engine: {} [layered]."
+    ),
     click.option("--no-wrap", is_flag=True, help="Keep long chains in one column."),
     direction_option,
     theme_option,
@@ -116,7 +119,7 @@ look_options = combine_options(
     *("-f", "--format", "format_"),
     metavar="FORMAT",
     cls=WordOption,
-    table=format_names,
+    table="output.renderers:RENDERERS",
     help="{} [the suffix of FILE].",
 )
 @open_options
@@ -154,7 +157,6 @@ def render(
     cat model.pb | tbgraph render - -o - --format svg > graph.svg
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.errors import NoGraph
     from graphviz_tb.output.files import write_outputs
     from graphviz_tb.output.renderers import output_format
 
@@ -183,7 +185,6 @@ def render(
 
 def _check_options(values: dict[str, Any], formats: Sequence[str], written: dict[str, str]) -> None:
     """Refuse options that change nothing."""
-    from graphviz_tb.errors import RequestError
     from graphviz_tb.output.renderers import check_options_used
 
     check_options_used(given_options(values), formats, written)
@@ -223,8 +224,6 @@ def _default_outputs(model: str, format_: str | None) -> tuple[str, ...]:
 
 def _say_written(outputs: Iterable[str]) -> None:
     """Say which files were written without being named."""
-    from graphviz_tb.commands.terminal import print_message
-
     for target in outputs:
         if target != "-":
             print_message("wrote", target, "green")

@@ -18,10 +18,12 @@ def json_option(help: str = "Print JSON.") -> Callable[[F], F]:
     return combine_options(_format_option("text", "json"), _format_switch("json", help))
 
 
-def csv_json_options(csv: str, json: str) -> Callable[[F], F]:
+def points_format_options() -> Callable[[F], F]:
     """Return a decorator: `as_csv` and `as_json`, each by its own switch or by `--format`."""
     return combine_options(
-        _format_option("text", "json", "csv"), _format_switch("csv", csv), _format_switch("json", json)
+        _format_option("text", "json", "csv"),
+        _format_switch("csv", "Print every point as CSV."),
+        _format_switch("json", "Print every point as JSON (docs/logged.md)."),
     )
 
 

@@ -20,15 +20,21 @@ from graphviz_tb.commands.diff import (
     MAX_REPORTED_CHANGES,
     MODEL_TABLE_HEAD,
     diff_exit_code,
+    encode_diff_output,
     model_table_row,
     parse_conditions,
 )
 from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import reading_options, view_options
+from graphviz_tb.commands.progress_bar import waiting
+from graphviz_tb.commands.table import json_lines, print_lines
+from graphviz_tb.commands.terminal import print_notices, print_report
 from graphviz_tb.commands.views import view_of_command
 from graphviz_tb.diff.report.explain import escape_markdown, headline, in_code, markdown, printable
+from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, UnknownChoice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS
 from graphviz_tb.model.formatting import document_header, format_counted_noun
+from graphviz_tb.options import DiffOptions
 from graphviz_tb.output.renderers import RENDERERS
 
 if TYPE_CHECKING:
@@ -152,7 +158,6 @@ def _review_table_row(one: ReviewedModel) -> str:
 
 
 def _comment_section(one: ReviewedModel) -> str:
-    """Return the section of a comment about one model."""
     if one.state == "changed" and one.changes is not None:
         said = [markdown(one.changes).rstrip()]
     else:
@@ -166,7 +171,6 @@ def _comment_section(one: ReviewedModel) -> str:
 
 
 def _assertion_item(line: str) -> str:
-    """Return a line of assertion results as a list item."""
     return f"  - {escape_markdown(line.strip())}" if line.startswith(" ") else f"- {escape_markdown(line)}"
 
 
@@ -202,10 +206,7 @@ def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool
     tbgraph review model/graph.pb --base origin/main -o review
     tbgraph review model/graph.pb --fail-on signature --assert 'params < 5M'
     """
-    from graphviz_tb.commands.progress_bar import waiting
     from graphviz_tb.commands.revision import Revision
-    from graphviz_tb.commands.terminal import print_notices, print_report
-    from graphviz_tb.errors import GraphError, ReadError
     from graphviz_tb.output.files import write_output
 
     as_json = as_json or "json" in values["formats"]
@@ -232,16 +233,12 @@ def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool
     if folder is not None:
         write_output(folder / COMMENT_FILE, _review_comment(values["title"], done).encode("utf-8", "replace"))
     if as_json and not quiet:
-        from graphviz_tb.commands.table import json_lines, print_lines
-
         print_lines(json_lines(_review_document(done, revision.name)))
     return max(one.review_exit_code(values["fail_on"]) for one in done)
 
 
 def _checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
     """Return the formats of pictures. Raises `RequestError` for an unknown one, or if nothing is written."""
-    from graphviz_tb.errors import RequestError, UnknownChoice
-
     for word in words:
         if word not in DRAWN_FORMATS:
             raise UnknownChoice.among("format", word, DRAWN_FORMATS)
@@ -251,8 +248,6 @@ def _checked_drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[
 
 
 def _make_output_folder(output: str | None) -> Path | None:
-    """Create the folder of the outputs if needed."""
-    from graphviz_tb.errors import RequestError
     from graphviz_tb.output.files import convert_file_errors
 
     if output is None:
@@ -280,7 +275,6 @@ def _free_file_stem(path: str, done: list[ReviewedModel]) -> str:
 def _review_model(path: str, revision: Revision, wanted: list[str], values: dict[str, Any]) -> ReviewedModel:
     """Compare a model with its version in the base revision."""
     import graphviz_tb
-    from graphviz_tb.errors import ReadError, RequestError
 
     place = revision.repository_path(path)
     read = {name: values[name] for name in ("run", "tag", "kind", "tag_set", "max_bytes") if values[name] is not None}
@@ -306,8 +300,6 @@ def _compare_with_base(
 ) -> ReviewedModel:
     """Compare a model with its base version: failures are recorded, not raised."""
     from graphviz_tb.diff.run import compare_sources
-    from graphviz_tb.errors import TbGraphError
-    from graphviz_tb.options import DiffOptions
 
     options: DiffOptions = DiffOptions.including(values["include"])
     try:
@@ -320,7 +312,6 @@ def _compare_with_base(
 
 def _draw_review(one: ReviewedModel, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
     """Write the pictures of a model, and of its changes; yield their names."""
-    from graphviz_tb.commands.diff import encode_diff_output
     from graphviz_tb.diff.picture.overlay import Both, picture_options
     from graphviz_tb.output.files import write_outputs
 

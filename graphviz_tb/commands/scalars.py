@@ -14,7 +14,9 @@ import click
 from graphviz_tb.commands.completion import complete_runs, complete_tags
 from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import FiniteRange, theme_option
-from graphviz_tb.commands.report_format import csv_json_options
+from graphviz_tb.commands.report_format import points_format_options
+from graphviz_tb.commands.terminal import one_line, print_notices
+from graphviz_tb.errors import RequestError
 
 if TYPE_CHECKING:
     from graphviz_tb.logs.log import Log
@@ -57,7 +59,7 @@ class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     shell_complete=complete_tags,
     help="Only tags that match.",
 )
-@csv_json_options("Print every point as CSV.", "Print every point as JSON (docs/logged.md).")
+@points_format_options()
 @click.option(
     "--group-by",
     metavar="WHAT",
@@ -109,8 +111,6 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     tbgraph scalars logdir --watch
     """
     from graphviz_tb.commands.progress_bar import waiting
-    from graphviz_tb.commands.terminal import print_notices
-    from graphviz_tb.errors import RequestError
     from graphviz_tb.logs.log import open_log
 
     ways = [way for way in ("as_csv", "as_json", "curves", "watch", "outputs") if values[way]]
@@ -165,7 +165,6 @@ def _matching_series(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re
 
 
 def _matches_any(name: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
-    """Return whether any of the patterns is found in a name; true without patterns."""
     return not patterns or any(pattern.search(name) for pattern in patterns)
 
 
@@ -217,8 +216,6 @@ def _show_grouped(way: str, log: Log, chosen: list[Series], values: dict[str, An
 
 def _print_unchanged(parts: Iterable[str]) -> None:
     """Print text as UTF-8 with its own line ends; on a terminal without characters that move its cursor."""
-    from graphviz_tb.commands.terminal import one_line
-
     for part in parts:
         if sys.stdout.isatty():
             part = "".join(f"{one_line(line)}\n" for line in part.splitlines())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from graphviz_tb.commands.options import (
 from graphviz_tb.commands.render import color_by_option, layout_options, mark_options, open_options, stats_option
 from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
+from graphviz_tb.errors import ReadError, RequestError, ToolMissing
 from graphviz_tb.extras import how_to_install
 
 # Options of TensorBoard that are ignored, and why.
@@ -134,8 +136,6 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
     tbgraph serve ./logs --bind-all   # on a machine of a cluster
     tbgraph serve ./logs --open 'encoder/**' --color-by device
     """
-    from graphviz_tb.errors import RequestError
-
     given = [each for each in (path, logdir) if each is not None]
     if len(given) != 1:
         raise RequestError("no PATH given" if not given else "PATH is given twice", hint="tbgraph serve ./logs")
@@ -144,8 +144,6 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
 
 def run_server(path: str, values: dict[str, Any], browser: bool, quiet: bool) -> None:
     """Serve `path` until Control-C. Raises `ToolMissing` where the packages of the extra are not installed."""
-    from graphviz_tb.errors import ToolMissing
-
     try:
         from graphviz_tb.serve.server import run_server as run
     except ModuleNotFoundError as error:
@@ -163,7 +161,6 @@ def run_server(path: str, values: dict[str, Any], browser: bool, quiet: bool) ->
 
 def _server_settings(path: str, values: dict[str, Any]) -> Any:
     """Return the settings of a command line. Raises `RequestError` or `ReadError`."""
-    from graphviz_tb.errors import ReadError, RequestError
     from graphviz_tb.serve.settings import Settings, new_token
 
     if not Path(path).exists():
@@ -197,6 +194,4 @@ def _server_settings(path: str, values: dict[str, Any]) -> Any:
     if values["no_token"]:
         print_message("warning", "everybody who reaches this machine can see all that is logged", "red")
         return settings
-    from dataclasses import replace
-
     return replace(settings, token=new_token())

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.api.pipeline import Model, load
 from graphviz_tb.caches import garbage_collection_paused
-from graphviz_tb.commands.terminal import ProgressBar, print_notices, print_quality, print_times
+from graphviz_tb.commands.progress_bar import ProgressBar
+from graphviz_tb.commands.terminal import print_notices, print_quality, print_times
 from graphviz_tb.errors import NOT_STRICT_HINT, GraphError
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice

@@ -11,6 +11,8 @@ from graphviz_tb.commands.table import TextStyle, clip_end, clip_middle, format_
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, TbGraphError
 from graphviz_tb.formats.checkpoint import find_index_files, read_checkpoint
+from graphviz_tb.formats.contents import selecting_options
+from graphviz_tb.limits import HEAD_BYTES
 from graphviz_tb.logs.log import Log, open_log
 from graphviz_tb.logs.scalars_export import json_number
 from graphviz_tb.model.formatting import format_bytes, format_number
@@ -18,6 +20,9 @@ from graphviz_tb.model.logs import Run, Series
 from graphviz_tb.model.sources import Checkpoint, LoadedGraph, Signature, SourceEntry
 from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.options import ReadOptions
+from graphviz_tb.sources.detect import detect_format
+from graphviz_tb.sources.inputs import name_of_user
+from graphviz_tb.sources.streams import existing_path, open_path, open_stdin
 from graphviz_tb.sources.walk import saved_model_file
 
 CONTAINER_FORMS = ("events", "run_metadata", "run_metadata_text")  # forms that may contain more than the chosen graph
@@ -45,11 +50,6 @@ class SourceArgument:
 
 def source_argument(model: str, options: ReadOptions) -> SourceArgument:
     """Return a source that can be read twice, for a path or "-": standard input and pipes are read into memory."""
-    from graphviz_tb.limits import HEAD_BYTES
-    from graphviz_tb.sources.detect import detect_format
-    from graphviz_tb.sources.inputs import name_of_user
-    from graphviz_tb.sources.streams import existing_path, open_path, open_stdin
-
     if model != "-" and existing_path(model).is_dir():
         # Only the head is read here, unless the source can be read only once.
         return SourceArgument(model, name_of_user(model))
@@ -62,7 +62,6 @@ def source_argument(model: str, options: ReadOptions) -> SourceArgument:
 
 
 def _is_graph_chosen(options: ReadOptions) -> bool:
-    """Return whether one graph of several was chosen."""
     return any((options.run, options.tag, options.kind, options.tag_set))
 
 
@@ -105,7 +104,6 @@ def entries_to_choose(source: SourceArgument, options: ReadOptions, error: TbGra
 
 
 def _matching_entries(entries: tuple[SourceEntry, ...], options: ReadOptions) -> tuple[SourceEntry, ...]:
-    """Return the entries that match the choices so far."""
     wanted = {"run": options.run, "tag": options.tag, "kind": options.kind, "tag_set": options.tag_set}
     return tuple(
         entry for entry in entries if all(value in (None, getattr(entry, key)) for key, value in wanted.items())
@@ -168,8 +166,6 @@ def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextSty
 
 def describe_choice(entries: tuple[SourceEntry, ...]) -> list[str]:
     """Say how to choose one graph, with an example."""
-    from graphviz_tb.formats.contents import selecting_options
-
     graphs = [entry for entry in entries if entry.kind != "profile"]
     if not graphs:
         return ["No graph, only run statistics: give them with --run-metadata beside the graph."]
@@ -260,8 +256,6 @@ MAX_LAST_VALUES = 6  # last values in a line of text
 
 def open_run_log(source: object) -> Log | None:
     """Return the log at a path; None if there is none, or for a model."""
-    from graphviz_tb.sources.walk import saved_model_file
-
     if not isinstance(source, str) or source == "-":
         return None
     path = Path(source)

@@ -193,7 +193,6 @@ def format_table(
 
 
 def _shrink_columns(widths: list[int], gives: Sequence[int], room: int) -> list[int]:
-    """Shrink the columns in `gives` until all fit in `room`."""
     widths = list(widths)
     while sum(widths) > room:
         widest = max(gives, key=lambda column: widths[column])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO, cast
@@ -136,57 +135,3 @@ def print_report(text: str) -> None:
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         detach_stdout()
-
-
-REDRAW_SECONDS = 0.1  # between two steps that are shown
-
-
-class ProgressBar:
-    """A bar of the stages on a terminal; silent if standard error is not a terminal, or with `quiet`."""
-
-    WIDTH = 24  # of the bar: it leaves room for a stage and its bytes on 80 columns
-
-    def __init__(self, stages: tuple[str, ...], quiet: bool = False, stream: TextIO | None = None) -> None:
-        self.stages = stages
-        self.stream = stream or sys.stderr
-        self.shown = not quiet and self.stream.isatty()
-        self.stage = stages[0]
-        self.read_bytes = ""  # how far the stage is, in words
-        self.drawn = 0.0  # when steps were shown last
-
-    def __call__(self, stage: str) -> None:
-        """Begin a stage. The bar never goes back: an earlier stage within a later one is not shown."""
-        if self.stages.index(stage) >= self.stages.index(self.stage):
-            self.stage, self.read_bytes = stage, ""
-            self.draw_bar(0.0)
-
-    def show_progress(self, done: int, total: int | None) -> None:
-        """Show the progress of the stage, in bytes."""
-        if total:
-            from graphviz_tb.model.formatting import format_bytes
-
-            self.read_bytes = f", {format_bytes(min(done, total))} of {format_bytes(total)}"
-            self.draw_bar(min(1.0, done / total))
-
-    def show_steps(self, what: str, done: int, total: int) -> None:
-        """Show the progress of a stage that counts its own steps."""
-        now = time.monotonic()
-        if total and now - self.drawn >= REDRAW_SECONDS:
-            self.drawn, self.read_bytes = now, f", {done:,} of {total:,} {what}"
-            self.draw_bar(min(1.0, done / total))
-
-    def clear(self) -> None:
-        """Erase the bar."""
-        if self.shown:
-            # \r: back to the left; ESC [ K: clear to the end of the line.
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
-
-    def draw_bar(self, share: float) -> None:
-        if not self.shown:
-            return
-        done = self.stages.index(self.stage)
-        full = int(self.WIDTH * (done + share) / len(self.stages))
-        bar = "━" * full + "╌" * (self.WIDTH - full)
-        self.stream.write(f"\r\x1b[K{bar} {self.stage}  {done + 1} of {len(self.stages)}{self.read_bytes}")
-        self.stream.flush()

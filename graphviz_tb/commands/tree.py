@@ -63,9 +63,9 @@ def tree(
     check_inputs_kept((model, *options.read.run_metadata), ["-"])
     with open_model(model, options, quiet=quiet) as session:
         if as_json:
-            lines = json_lines(_tree_values(session.model, depth, under, ops, by == "flow"))
+            lines = json_lines(_tree_values(session.model.stacked, depth, under, ops, by == "flow"))
         else:
-            lines = _tree_lines(session.model, depth, under, ops, by == "flow")
+            lines = _tree_lines(session.model.stacked, depth, under, ops, by == "flow")
     print_lines(lines)
 
 
@@ -88,12 +88,10 @@ def _tree_values(model: Model, depth: int | None, under: str | None, ops: bool, 
 
 
 def _source_label(model: Model) -> str:
-    """Return the name of the source that was opened."""
     return model.loaded.label if model.loaded else ""
 
 
 def _lines_of_screen() -> int:
-    """Return the number of lines of a screen."""
     if not sys.stdout.isatty():
         return SCREEN_LINES
     return max(MIN_SCREEN_LINES, min(MAX_SCREEN_LINES, shutil.get_terminal_size((80, SCREEN_LINES)).lines - 2))

@@ -24,6 +24,7 @@ from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import RequestError, UnknownNode
 from graphviz_tb.graphs.calls import OpCounter, lower_bound_sign
 from graphviz_tb.graphs.level_flow import children_in_ranks, unconnected_children
+from graphviz_tb.graphs.rows import quiet_rows
 from graphviz_tb.model.hierarchy import (
     FOLD_ROW,
     FUNCTION_ROW,
@@ -35,7 +36,6 @@ from graphviz_tb.model.hierarchy import (
     RowKind,
 )
 from graphviz_tb.model.paths import content_rows, path_address, repetition_count, sole_scope
-from graphviz_tb.open.repeats import quiet_rows
 from graphviz_tb.words.paper import PaperWords
 
 # The tree of groups as a flat list of lines, in preorder. Nothing recurses: scopes may be 10,000 levels deep.
@@ -143,7 +143,6 @@ def _is_new_structure(hierarchy: Hierarchy, row: int, seen: set[int]) -> bool:
 
 
 def _lines_added(hierarchy: Hierarchy, row: int) -> int:
-    """Return the number of lines that opening a group adds."""
     return len(_inner_groups(hierarchy, row)) + bool(_single_ops_below(hierarchy, row))
 
 

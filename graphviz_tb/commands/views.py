@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphviz_tb.commands.options import given_options
+from graphviz_tb.errors import RequestError
 
 if TYPE_CHECKING:
     from graphviz_tb.model.facts import SavedView
@@ -18,8 +19,6 @@ VIEW_FILE_NAME, PROJECT_FILE_NAME, VIEW_TABLE_HEAD = "tbgraph.toml", "pyproject.
 
 def view_of_command(source: str, values: Mapping[str, Any]) -> SavedView | None:
     """Return the view of a command line, without the settings that its options replace; None for none."""
-    from graphviz_tb.errors import RequestError
-
     if values["view"] is not None and values["no_view"]:
         raise RequestError("--view and --no-view exclude each other")
     file = values["view"]
@@ -64,8 +63,6 @@ def without_choices(view: SavedView | None) -> SavedView | None:
 
 def facts_of_command(values: Mapping[str, Any]) -> FactsRequest | None:
     """Return the facts of a command line; None for none."""
-    from graphviz_tb.errors import RequestError
-
     if values["fact"] is not None and values["facts"] is None:
         raise RequestError("--fact names a column, and no facts are given", hint="--facts FILE.csv")
     if values["facts"] is None:

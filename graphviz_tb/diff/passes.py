@@ -51,6 +51,20 @@ RULES = (
         ("test_edits_apart", "test_another_activation_and_a_layer_behind_it_are_two_edits", (0, False)),
     ),
     Rule(
+        "complete replacement",
+        ("changes.edits", "_replaced_items"),
+        "keeps what comes or goes behind a replaced op apart from it",
+        "the addition took over an input of the removal",
+        ("test_edits_apart", "test_another_activation_and_a_skip_that_goes_are_two_edits", (False,)),
+    ),
+    Rule(
+        "same unit elsewhere",
+        ("changes.edits", "_forms_elsewhere"),
+        "keeps an addition apart from a removal that it does not replace",
+        "other inputs, and such units come where nothing goes",
+        ("test_edits_apart", "test_a_sum_that_goes_is_not_replaced_by_what_comes_everywhere", (False,)),
+    ),
+    Rule(
         "handover",
         ("changes.edits", "pairs_by_handover"),
         "merges a wire that was lost with what took it over",
@@ -100,10 +114,10 @@ RULES = (
         ("test_causes", "test_another_optimizer_hides_no_clip", (False,)),
     ),
     Rule(
-        "clipping",
-        ("changes.training", "clipping_changes"),
-        "says another clipping beside another optimizer",
-        "a bound of gradients alone before the update",
+        "beside an optimizer",
+        ("changes.training", "changes_beside_optimizer"),
+        "says another clipping or schedule beside another optimizer",
+        "a bound of gradients alone before the update; a scope of its own that leads to it",
         ("test_causes", "test_another_optimizer_hides_no_clip", (False,)),
     ),
     Rule(

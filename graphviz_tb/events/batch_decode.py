@@ -7,7 +7,7 @@ in the next round, or decoded one by one if a structure has few events.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from graphviz_tb.events.records import IS_CRC_FAST, RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES, masked_crc
 from graphviz_tb.events.structure import (
     ByteSpan,
-    CutError,
     EventStructure,
     UnusualEventError,
     ValueForm,
     ValueStructure,
     locate_event_structure,
 )
+from graphviz_tb.formats.protobuf import CutError
 from graphviz_tb.limits import MAX_STRUCTURES_PER_LENGTH
 from graphviz_tb.model.columns import Bytes, Ints, Longs, run_bounds
 from graphviz_tb.model.logs import Doubles, TagMetadata
@@ -229,13 +229,6 @@ def _distinct_lines_exact(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
     return list(seen), number, first
 
 
-def _mask_outside_spans(spans: Iterable[ByteSpan], width: int) -> NDArray[np.bool_]:
-    outside = np.ones(width, np.bool_)
-    for first, last in spans:
-        outside[first:last] = False
-    return outside
-
-
 MIN_BATCH_EVENTS = 48  # up to so many events, decoding one by one is as fast
 WIDE_EVENT_BYTES = 4096  # bytes of an event above which only the needed spans are copied
 TagNumber = Callable[[bytes], int]
@@ -328,7 +321,9 @@ class RecordLines:
 
     def equal_to_first(self, structure: EventStructure) -> NDArray[np.bool_]:
         """Mark the events that equal the first one outside the spans of its structure."""
-        outside = _mask_outside_spans(structure.spans, self.width)
+        outside = np.ones(self.width, np.bool_)
+        for first, last in structure.spans:
+            outside[first:last] = False
         same = self._equal_words(outside) if self.lines is not None else self._equal_parts(outside)
         if structure.step is not None:
             same &= _decode_varint_lines(self.span_bytes(structure.step))[1]

@@ -40,8 +40,8 @@ from graphviz_tb.events.records import (
 )
 from graphviz_tb.events.series import STEPLESS_KINDS
 from graphviz_tb.events.single_decode import SingleDecoder
-from graphviz_tb.events.structure import CutError, UnusualEventError, locate_event_structure
-from graphviz_tb.formats.protobuf import DECODE_ERRORS, wire_fields
+from graphviz_tb.events.structure import UnusualEventError, locate_event_structure
+from graphviz_tb.formats.protobuf import DECODE_ERRORS, CutError, wire_fields
 from graphviz_tb.graphs.tensors import claimed_element_count, decode_elements, pad_with_last, stored_elements
 from graphviz_tb.limits import MAX_CLAIMED_BYTES, MAX_WHOLE_RECORD_BYTES
 from graphviz_tb.model.columns import Bytes
@@ -376,7 +376,10 @@ class EventFile:
         self.graphs += singles.graphs
         self.starts += singles.starts
         for group in waiting:
-            self._resolve_plugins(group, rows)
+            # Values without metadata belong to the plugin that the first value of their tag names.
+            plugins = [self.names.plugin_of_tag(tag, self.number) for tag in group.tag.tolist()]
+            for plugin in dict.fromkeys(plugins):
+                self._decode_group(group.select_values(np.array([each == plugin for each in plugins]), plugin), rows)
         return rows
 
     def _read_block(
@@ -443,12 +446,6 @@ class EventFile:
             waiting.append(group)
         else:
             self._decode_group(group, rows)
-
-    def _resolve_plugins(self, group: ValueGroup, rows: dict[RowFamily, list[PointRows]]) -> None:
-        """Decode values without metadata by the plugin that the first value of their tag names."""
-        plugins = [self.names.plugin_of_tag(tag, self.number) for tag in group.tag.tolist()]
-        for plugin in dict.fromkeys(plugins):
-            self._decode_group(group.select_values(np.array([each == plugin for each in plugins]), plugin), rows)
 
     def _decode_group(self, group: ValueGroup, rows: dict[RowFamily, list[PointRows]]) -> None:
         made = decode_rows(group, self.names.tables)

@@ -120,7 +120,6 @@ def _scan_event_file(stream: ByteStream, name: str, path: Path | None) -> EventS
 
 
 def _add_finds(record: EventRecord, path: Path | None, made: EventScan) -> None:
-    """Add the finds of a record."""
     if not _may_hold_find(record.payload):
         return
     if _can_check_record(record) and not record.is_sound:
@@ -248,7 +247,6 @@ def _sibling_runs_notice(path: Path | None) -> Iterator[Notice]:
 
 
 def _has_event_file_name(folder: Path) -> bool:
-    """Return whether a folder has a file named like an event file."""
     with suppress(OSError), os.scandir(folder) as listed:
         return any(EVENT_FILE_WORD in entry.name for entry in islice(listed, MAX_SIBLING_ENTRIES))
     return False
@@ -490,7 +488,6 @@ def _profile_loaders(finds: list[EventFind], options: ReadOptions) -> Iterator[t
 
 
 def _decode_layers(find: EventFind, options: ReadOptions) -> GraphContent:
-    """Return the layers of a Keras model."""
     name = f"tag {find.tag}"
     check_source_size(find.size, options, name)
     return conceptual_graph(find.data(), name, on_disk=find.size if options.limits_memory else None)

@@ -102,7 +102,7 @@ class RunReader:
                 changed |= keys
                 again |= read_again
                 appended &= not keys or (file is self.files[-1] and file.wall_range[0] == begin)
-        self._marks = self._program_starts()
+        self._marks = [ProgramStart(file.number, place, step) for file in self.files for place, step in file.starts]
         if len(self._marks) != starts:
             changed |= {key for key in self.held if key[1] not in STEPLESS_KINDS}
             appended = False
@@ -170,11 +170,7 @@ class RunReader:
             (file.graphs, len(file.damage), file.tail.torn, file.tail.damage) for file in self.files
         ]
 
-    def _program_starts(self) -> list[ProgramStart]:
-        return [ProgramStart(file.number, place, step) for file in self.files for place, step in file.starts]
-
     def _make_series(self, key: NumberedTag, generation: int) -> None:
-        """Make a series from the rows of all files."""
         tag, kind = key
         parts = [(file, rows) for file in self.files if (rows := self._rows_in_file(file, tag, kind))]
         if not parts:
@@ -217,7 +213,6 @@ class RunReader:
             yield key, series
 
     def _summarize_run(self) -> Run:
-        """Return the facts of the whole run."""
         held = [growing for file in self.files for growing in file.kinds.values()]
         by = [each for one in self.held.values() for each in one.by]
         return Run(
@@ -299,8 +294,6 @@ class ColumnMemory:
         ]
         return [(name, key) for _, name, key in sorted(ages)]
 
-
-__all__ = ["LogReader"]
 
 RunReading = tuple[Run, dict[NumberedTag, Series]]
 

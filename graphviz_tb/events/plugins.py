@@ -75,7 +75,6 @@ def _decode_hparams_messages(logged: LogContents) -> Iterator[RunMessage]:
 
 
 def _trial_sessions(messages: Iterable[RunMessage]) -> Iterator[TrialSession]:
-    """Yield a session for each run with a start message."""
     by_kind: dict[str, dict[str, HParamsPluginData]] = {}
     for run, data in messages:
         by_kind.setdefault(data.WhichOneof("data") or "", {}).setdefault(run, data)
@@ -108,7 +107,6 @@ def _enum_word(words: tuple[Word, ...], number: int) -> Word:
 
 
 def _declared_hparam(info: HParamInfo) -> HParam:
-    """Convert a declared hyperparameter."""
     domain: tuple[HParamSetting, ...] | HParamInterval | None = None
     if info.WhichOneof("domain") == "domain_discrete":
         domain = tuple(map(_hparam_value, info.domain_discrete.values))
@@ -213,7 +211,6 @@ def read_custom_charts(logged: LogContents, read: ReadPlace) -> tuple[CustomCate
 
 
 def _last_layouts(logged: LogContents, read: ReadPlace) -> Iterator[CustomLayout]:
-    """Yield the last layout of each run."""
     for series in sorted(logged.series, key=lambda one: one.run):
         if series.kind != "layout" or not isinstance(series.data, BlobPoints) or not len(series):
             continue

@@ -299,7 +299,6 @@ def _is_histogram_form(form: ValueForm) -> bool:
 
 
 def _has_plausible_size(form: ValueForm) -> bool:
-    """Return whether a tensor's claimed size is plausible."""
     return 0 <= prod(form.shape) < 2**31 and min(form.shape, default=0) >= 0
 
 

@@ -143,14 +143,10 @@ class SingleDecoder:
 
     def grouped_values(self) -> Iterator[FoundValues]:
         for (form, about, _, _), values in self.values.items():
-            yield FoundValues(_group_values(form, values), about, _first_place_by_tag(values))
-
-
-def _first_place_by_tag(values: list[ParsedValue]) -> dict[int, int]:
-    first: dict[int, int] = {}
-    for value in values:
-        first.setdefault(value.tag, value.place)
-    return first
+            first: dict[int, int] = {}
+            for value in values:
+                first.setdefault(value.tag, value.place)
+            yield FoundValues(_group_values(form, values), about, first)
 
 
 def _group_values(form: ValueForm, values: list[ParsedValue]) -> ValueGroup:

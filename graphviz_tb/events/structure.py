@@ -15,7 +15,6 @@ from graphviz_tb.formats.protobuf import (
     FIXED32_TYPE,
     FIXED64_TYPE,
     VARINT_TYPE,
-    CutError,
     WireField,
     parse_wire_varint,
     wire_fields,
@@ -302,14 +301,3 @@ LOCATE_BY_FIELD = {
     AUDIO_FIELD: _locate_audio,
     TENSOR_FIELD: _locate_tensor,
 }
-
-__all__ = [
-    "ByteSpan",
-    "CutError",
-    "EventStructure",
-    "UnusualEventError",
-    "ValueForm",
-    "ValueStructure",
-    "decode_log_text",
-    "locate_event_structure",
-]

@@ -23,10 +23,17 @@ from graphviz_tb.expand.extract import (
     on_cycles_through,
 )
 from graphviz_tb.expand.stubs import ChildMark, MarksByHost, call_constants, list_annotations
-from graphviz_tb.expand.training_lines import children_apart, mark_training_lines, training_roles
+from graphviz_tb.expand.training_lines import (
+    children_apart,
+    learning_rows,
+    mark_training_lines,
+    metaedges_of_written_weights,
+    training_roles,
+    written_weights,
+)
 from graphviz_tb.graphs.level_flow import repeatedly_called_scopes
 from graphviz_tb.graphs.rows import computing_rows
-from graphviz_tb.model.columns import Bools, Bytes, distinct_values, prefix_sums
+from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct_values, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY_MARK
 from graphviz_tb.model.hierarchy import SCOPE_ROW, STACK_KINDS, TRAINING_ORIGIN, Hierarchy
@@ -134,22 +141,29 @@ class Expander:
         if self._marks is None:
             self._marks = MarksByHost(hierarchy)
         marks = self._marks.marks_of_level(rows) + call_constants(hierarchy, path, rows)
-        opens = [hierarchy.can_open(row) for row in rows]
-        roles = self.training[rows].tolist()
-        edges = mark_training_lines(edges, roles, opens)
+        roles, written = self.training[rows].tolist(), list[Metaedge]()
+        if any(roles):
+            learns = [
+                learns and hierarchy.can_open(row) for row, learns in zip(rows, self._learning[rows], strict=True)
+            ]
+            edges = mark_training_lines(edges, roles, learns)
+            written = metaedges_of_written_weights(hierarchy, self._written_weights, rows, roles)
         around = self._extract_input(path, rows, edges, marks)
-        automatic, mask = self._extraction_masks(path, rows, around)
+        automatic, mask = [
+            replace(mask, stubbed=mask.stubbed.union(range(len(edges), len(edges) + len(written)))) if written else mask
+            for mask in self._extraction_masks(path, rows, around)
+        ]
         # A child keeps its bridges where either mask has it in the core: see `decide_drawable`.
         bridges = self._level_bridges(path, rows, automatic.extracted_children & mask.extracted_children)
         level = Metagraph(
             row=path[-1],
             children=tuple(rows),
             units=tuple([NOMINAL_HALF_WIDTHS[self._kinds[row]] for row in rows]),
-            edges=(*edges, *self._back_edges(path, rows)),
+            edges=(*edges, *written, *self._back_edges(path, rows)),
             bridges=tuple(bridges),
             mask=mask,
             automatic=automatic,
-            annotations=list_annotations(marks, edges, mask, bridges, rows),
+            annotations=list_annotations(marks, [*edges, *written], mask, bridges, rows),
             functions=hierarchy.function_rows if path == (0,) else (),
             loops=tuple(loops),
             training=tuple(children_apart(roles)),
@@ -189,6 +203,15 @@ class Expander:
         """The role of each row in the training, as `training_roles` says; none for TensorBoard."""
         hierarchy = self.hierarchy
         return np.zeros(len(hierarchy), np.uint8) if self.options.tensorboard else training_roles(hierarchy)
+
+    @cached_property
+    def _learning(self) -> Bools:
+        """Return the rows of the model with weights; none for TensorBoard."""
+        return np.zeros(len(self.hierarchy), bool) if self.options.tensorboard else learning_rows(self.hierarchy)
+
+    @cached_property
+    def _written_weights(self) -> Longs:
+        return written_weights(self.hierarchy)
 
     @cached_property
     def _computing(self) -> Bools:

@@ -146,5 +146,4 @@ def _distinct_bodies(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int
 
 
 def _call_wiring(graph: Graph, node: int, attr: str, function: Function) -> CallWiring:
-    """Return how `node` is wired to a function that it calls."""
     return wiring_of_call(graph.op_types[graph.op[node]], graph.node_def(node), attr, len(function.args))

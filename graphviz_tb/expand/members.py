@@ -295,7 +295,6 @@ class MemberExpander(Expander):
         return EdgeIndex(self.hierarchy)
 
     def _group_crossings(self, path: RowPath) -> Crossings:
-        """Return the crossings of a group in file order."""
         files = self._edge_index
         files.count_known_calls(path[:-1])  # forgets calls if there are many
         for length in range(1, len(path)):  # the calls around it, from the outermost on
@@ -488,7 +487,6 @@ def _crossing_ends(crossing: Crossing) -> tuple[int, bool, int]:
 
 
 def _iterate_crossings(across: Crossings) -> Iterable[Crossing]:
-    """Iterate over crossings as rows."""
     listed = (across.edge, across.inner, across.other, across.inbound, across.slot)
     return zip(*(column.tolist() for column in listed), strict=True)
 

@@ -1,12 +1,14 @@
 """Find the children of a level that train the model, and the lines to them that can be left out.
 
 A line is informative where the training begins: from the loss to its gradients, from a group of layers to its
-gradients, from gradients to updates. Other lines are implied and not drawn, not even as stubs: from single ops to their
-gradients, waits of updates for the model, and all lines of bookkeeping (savers, initialisers, metrics).
+gradients, from gradients to updates. Other lines are implied and not drawn, not even as stubs: from single ops and from
+groups without weights to gradients, waits of updates for the model, and all lines of bookkeeping (savers,
+initialisers, metrics).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,9 +16,11 @@ import numpy as np
 
 from graphviz_tb.graphs.rows import count_ops_below, training_rows
 from graphviz_tb.graphs.traversal import reachable_from
-from graphviz_tb.model.columns import Bytes
+from graphviz_tb.model.columns import Bools, Bytes, Longs, positions_of_rows
 from graphviz_tb.model.hierarchy import TRAINING_ORIGIN, Hierarchy
-from graphviz_tb.model.metagraph import IMPLIED_LINE, Metaedge
+from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.metagraph import IMPLIED_LINE, WRITTEN_WEIGHTS, Metaedge
+from graphviz_tb.model.skeleton import TARGET_TRAINS
 
 TRAINS, KEEPS_BOOKS = 1, 2  # roles of rows; 0: the model
 
@@ -37,6 +41,46 @@ def training_roles(hierarchy: Hierarchy) -> Bytes:
     return roles
 
 
+def learning_rows(hierarchy: Hierarchy) -> Bools:
+    """Mark the rows with an op of the forward pass that takes a weight."""
+    graph, meaning = hierarchy.graph, hierarchy.graph.meaning
+    takes = np.zeros(len(graph), bool)
+    takes[graph.target[(meaning.origin[graph.source] >= 0) & ~graph.control]] = True
+    found: Bools = count_ops_below(hierarchy, takes & meaning.flow().forward) > 0
+    return found
+
+
+def written_weights(hierarchy: Hierarchy) -> Longs:
+    """Return, for each weight that training writes, the row of the first op of the forward pass that takes it, and of
+    the first that writes it: shape (weights, 2)."""
+    graph, meaning = hierarchy.graph, hierarchy.graph.meaning
+    origin = meaning.origin[graph.source]
+    carries = (origin >= 0) & ~graph.control & (meaning.origin[graph.target] < 0)
+    takes = np.flatnonzero(carries & meaning.flow().forward[graph.target])
+    calls = np.zeros(len(graph), bool)
+    calls[hierarchy.node[list(hierarchy.calls)]] = True  # a call that takes a variable to apply gradients writes it
+    applies = meaning.part()[graph.target] == Part.UPDATE
+    writes = meaning.writes[graph.target] & (graph.slot == 0) | calls[graph.target] & (origin == graph.source)
+    writes = np.flatnonzero(carries & applies & writes)
+    _, first, second = np.intersect1d(origin[takes], origin[writes], return_indices=True)
+    ends = graph.target[np.stack((takes[first], writes[second]), axis=1)]
+    return hierarchy.row_of_node[ends].astype(np.int64)
+
+
+def metaedges_of_written_weights(
+    hierarchy: Hierarchy, written: Longs, rows: Sequence[int], roles: Sequence[int]
+) -> list[Metaedge]:
+    """Return a metaedge from each child of the model to each child that writes its weights; `written` is by row."""
+    inside = (written >= min(rows)) & (written < max(hierarchy.end[rows].tolist()))
+    pairs: Counter[tuple[int, int]] = Counter(
+        (owner, writer)
+        for owner, writer in positions_of_rows(rows, written[inside.all(axis=1)]).tolist()
+        if roles[writer] == TRAINS and not roles[owner]
+    )
+    marked = TARGET_TRAINS | IMPLIED_LINE | WRITTEN_WEIGHTS
+    return [Metaedge(*ends, 0, 0, count, training=marked) for ends, count in sorted(pairs.items())]
+
+
 def children_apart(roles: Sequence[int]) -> list[int]:
     """Return the positions of children with a role, where others have none.
 
@@ -46,14 +90,14 @@ def children_apart(roles: Sequence[int]) -> list[int]:
     return [] if all(roles) else [position for position, role in enumerate(roles) if role]
 
 
-def mark_training_lines(edges: list[Metaedge], roles: Sequence[int], opens: Sequence[bool]) -> list[Metaedge]:
+def mark_training_lines(edges: list[Metaedge], roles: Sequence[int], learns: Sequence[bool]) -> list[Metaedge]:
     """Mark the metaedges to and from children with a role, unless all children have the same.
 
-    `roles` and `opens` (whether it is a group) are by child.
+    `roles` and `learns` (whether it is a group with weights) are by child.
     """
     if not any(roles) or len(set(roles)) == 1:
         return edges
-    implied = _implied_lines(edges, roles, opens)
+    implied = _implied_lines(edges, roles, learns)
     ends = [(roles[edge.source] > 0) | (roles[edge.target] > 0) << 1 for edge in edges]
     return [
         replace(edge, training=end | (IMPLIED_LINE if index in implied else 0)) if end else edge
@@ -61,7 +105,7 @@ def mark_training_lines(edges: list[Metaedge], roles: Sequence[int], opens: Sequ
     ]
 
 
-def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], opens: Sequence[bool]) -> set[int]:
+def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], learns: Sequence[bool]) -> set[int]:
     """Return the lines to and from children with a role that go without saying."""
     before: dict[int, list[int]] = {}
     trained: set[int] = set()  # children of the model that hand their results to what trains it
@@ -82,7 +126,7 @@ def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], opens: Seque
         if source == target:
             continue
         waits = not edge.tensors and not edge.reference and edge.source in fed and edge.target in fed
-        single = not source and edge.source in early and not opens[edge.source]
-        if KEEPS_BOOKS in (source, target) or waits or single:
+        passes = not source and edge.source in early and not learns[edge.source]
+        if KEEPS_BOOKS in (source, target) or waits or passes:
             implied.add(index)
     return implied

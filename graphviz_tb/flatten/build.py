@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -204,8 +205,6 @@ def _node_message(nodes: NodeColumns, graph_def: GraphSource, node: int) -> Node
 
 
 def _block_of_node(nodes: NodeColumns, node: int) -> int:
-    from bisect import bisect_right
-
     return bisect_right(nodes.starts, node) - 1
 
 

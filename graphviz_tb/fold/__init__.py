@@ -40,11 +40,12 @@ def fold_graph(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarch
     whole = folded.without_series(())
     legs = [] if options.tensorboard or whole is folded.raw else mirrored_series(whole)
     if legs:
+        stacked = _add_missing_templates(whole)
         members = {whole.name[row] for leg in legs for row in whole.children(leg).tolist()}
         folded = folded.drop_series([whole.name[leg] for leg in legs])
         whole = folded.without_series(())
         legged = frozenset(row for row, name in enumerate(whole.name) if name in members and whole.node[row] < 0)
-        whole = replace(whole, legs=legged)
+        whole = replace(whole, legs=legged, stacked=stacked)
     whole = replace(whole, notices=whole.notices + odd) if odd else whole
     # TensorBoard gives series no template; if nothing was inserted (`whole is folded.raw`), no group lacks one.
     whole = whole if options.tensorboard or whole is folded.raw else _add_missing_templates(whole)

@@ -429,7 +429,7 @@ class BlockReader:
                 name, at = shared[0], (scope, WEIGHT_ATTRIBUTES["kernel"])
             elif shared is not None:
                 attributes[MAY_REPEAT] = shared[0]
-            elif numbers.may_be_made_bias(value, use):
+            elif numbers.may_be_made_bias(value, use) or numbers.may_be_buffer(value, use):
                 attributes[MAY_REPEAT] = ""
             name = name or self.model.weight_name(value, use)
             buffer = use.slot in BUFFER_SLOTS or numbers.is_made_bias(value, use)

@@ -4,9 +4,11 @@
     bn (no weights)    ─▶ (folded) ─▶ conv.weight_bias   the call of the op has no bias, the file does
     wpe.weight ─▶ (worked out) ─▶ onnx::Add_900          numbers that an exporter made, of weights or of literals
     wte.weight [V, D]  ·  onnx::MatMul_955 [D, V]        a table that a product shares, turned: once more in the file
+    pos ─▶ Add, without calls in the file                a parameter, or a table that the program worked out: a buffer
 
-The first and the third make the count of the file a lower bound, the last an upper one unless the numbers are there and
-differ; equal ones are one weight. The second is a buffer; without calls in the file the bias is in doubt both ways.
+The first and the third make the count of the file a lower bound, the last two an upper one, the table unless its
+numbers are there and differ; equal ones are one weight. The second is a buffer; without calls in the file the bias is
+in doubt both ways.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from graphviz_tb.model.tensors import element_size
 from graphviz_tb.ops.roles import Role, has_role
 
 LITERAL_NAME = re.compile(r"(?:.*/)?Constant(?:_\d+)?_output_\d+")  # a tracer's name for a number in the program
+PARAMETER_NAMES = frozenset(("weight", "bias"))
 FEWEST_WEIGHTS = 2
 ROWS_COMPARED_AT_ONCE = 1024
 
@@ -73,6 +76,12 @@ class StoredNumbers:
     def may_be_made_bias(self, value: str, use: WeightUse) -> bool:
         """Return whether a bias may be that of a norm without weights; the exporter says nothing of its calls."""
         return use.slot == "bias" and self.is_folded(value, use) and not has_call_record(use.node)
+
+    def may_be_buffer(self, value: str, use: WeightUse) -> bool:
+        """Return whether a stored tensor may be a table that the program worked out: nothing says that it is a
+        parameter, neither the input that takes it, nor its name, nor the exporter."""
+        own = value.rpartition(".")[2]
+        return not use.slot and own not in PARAMETER_NAMES and not has_call_record(use.node)
 
     def shared_table(self, value: str, tensor: TensorValue, use: WeightUse) -> tuple[str, bool] | None:
         """Return the table of a lookup that a product takes once more, maybe turned, and whether its numbers prove it;

@@ -511,5 +511,3 @@ def _resolve_inside(top: Path, folder: Path, named: bytes, where: str) -> Path:
 
 
 # Embeddings of a source: tensors that a configuration names, files, and variables of checkpoints.
-
-__all__ = ["find_embeddings", "read_point_metadata", "read_points", "read_sprite"]

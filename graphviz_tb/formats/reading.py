@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from google.protobuf.message import Message
 
+from graphviz_tb.caches import import_on_call, lazy_constant
 from graphviz_tb.errors import NOT_STRICT_HINT, NoGraph, ReadError, RequestError, UnknownFormat
 from graphviz_tb.formats.contents import (
     NO_SIGNATURE_MESSAGE,
@@ -43,7 +44,7 @@ from graphviz_tb.sources.bounds import check_input_count, check_node_count
 from graphviz_tb.sources.detect import MESSAGE_TYPES, SUPPORTED_INPUTS, detect_format
 from graphviz_tb.sources.inputs import name_of_user
 from graphviz_tb.sources.streams import OpenedSource, ReadProgress, existing_path, open_bytes, open_path, open_stdin
-from graphviz_tb.sources.walk import cannot_list_error
+from graphviz_tb.sources.walk import cannot_list_error, saved_model_file
 from graphviz_tb.unwrap.artifacts import LOWERED_INPUT_NAME, drop_tracing_artifacts, possible_artifacts
 from graphviz_tb.unwrap.node_order import is_frozen_order, sort_graph
 
@@ -133,12 +134,8 @@ def _read_xspace_message(how: DecodeFunction, opened: OpenedSource, options: Rea
     entries = [SourceEntry("profile", tag=tag, bytes=size, profile=True, format="XSpace") for tag in steps]
     profiles = tuple(SourceItem(entry, _empty_graph_content) for entry in entries)
     return SourceContents(
-        profiles, {None: {tag: partial(_return_step, step) for tag, step in steps.items()}}, notices, opened.name
+        profiles, {None: {tag: lazy_constant(step) for tag, step in steps.items()}}, notices, opened.name
     )
-
-
-def _return_step(step: RunMetadata) -> RunMetadata:
-    return step
 
 
 MESSAGE_READERS: dict[str, Reader] = {
@@ -154,70 +151,21 @@ MESSAGE_READERS: dict[str, Reader] = {
 }
 
 
-__all__ = ["READERS", "LoadedGraph", "SourceEntry", "list_contents", "list_profiles", "read_source"]
-
-
 DEFAULT_READ_OPTIONS = ReadOptions()
 FILE_SOURCE_TYPES = (str, os.PathLike, bytes, bytearray, memoryview)
 READER_BY_MESSAGE = {kind.DESCRIPTOR.name: form for form, kind in MESSAGE_TYPES.items()}
 
 
-def _lazy_read_events(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Read an event file. Here and below, a reader is imported when it is first used."""
-    from graphviz_tb.events.graphs import read_single_event_file
-
-    return read_single_event_file(opened, options)
-
-
-def _lazy_read_keras_json(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    from graphviz_tb.keras.model import read_keras_json
-
-    return read_keras_json(opened, options)
-
-
-def _lazy_read_keras_metadata(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Read the `keras_metadata.pb` of a SavedModel."""
-    from graphviz_tb.keras.files import read_keras_metadata
-
-    return read_keras_metadata(opened, options)
-
-
-def _lazy_read_keras_hdf5(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Read an HDF5 file with a whole Keras model."""
-    from graphviz_tb.keras.files import read_hdf5_model
-
-    return read_hdf5_model(opened, options)
-
-
-def _lazy_read_archive(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Read a zip file."""
-    from graphviz_tb.formats.archives import read_archive
-
-    return read_archive(opened, options)
-
-
-def _lazy_read_onnx(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    from graphviz_tb.formats.onnx import read_onnx
-
-    return read_onnx(opened, options)
-
-
-def _lazy_read_tflite(opened: OpenedSource, options: ReadOptions) -> SourceContents:
-    """Read a file of TensorFlow Lite."""
-    from graphviz_tb.formats.tflite import read_tflite
-
-    return read_tflite(opened, options)
-
-
+# Each reader is imported when it is first used.
 READERS: dict[str, Reader] = {
     **MESSAGE_READERS,
-    "events": _lazy_read_events,
-    "keras_json": _lazy_read_keras_json,
-    "keras_metadata": _lazy_read_keras_metadata,
-    "keras_hdf5": _lazy_read_keras_hdf5,
-    "archive": _lazy_read_archive,  # Keras models, programs of torch.export
-    "onnx": _lazy_read_onnx,
-    "tflite": _lazy_read_tflite,
+    "events": import_on_call("graphviz_tb.events.graphs", "read_single_event_file"),
+    "keras_json": import_on_call("graphviz_tb.keras.model", "read_keras_json"),
+    "keras_metadata": import_on_call("graphviz_tb.keras.files", "read_keras_metadata"),
+    "keras_hdf5": import_on_call("graphviz_tb.keras.files", "read_hdf5_model"),
+    "archive": import_on_call("graphviz_tb.formats.archives", "read_archive"),  # Keras models, programs of torch.export
+    "onnx": import_on_call("graphviz_tb.formats.onnx", "read_onnx"),
+    "tflite": import_on_call("graphviz_tb.formats.tflite", "read_tflite"),
 }
 
 
@@ -381,8 +329,6 @@ def source_contents(source: Any, options: ReadOptions, progress: ReadProgress | 
 
 def _folder_contents(folder: Path, options: ReadOptions, progress: ReadProgress | None) -> SourceContents:
     """Return the contents of a SavedModel folder, or else of a log directory."""
-    from graphviz_tb.sources.walk import saved_model_file
-
     model = saved_model_file(folder)
     if model is not None:
         return _opened_contents(open_path(model, options), options)

@@ -89,7 +89,6 @@ def _link_neighbours(count: int, edges: list[FlaggedEdge]) -> Adjacency:
 
 
 def _cells_by_color(colors: list[int]) -> list[int]:
-    """Number the cells in the order of colours."""
     number = {color: index for index, color in enumerate(sorted(set(colors)))}
     return [number[color] for color in colors]
 
@@ -183,7 +182,6 @@ def _choose_cell(part: list[int], cell: list[int], links: Adjacency) -> CellChoi
 
 
 def _twin_sets(nodes: list[int], links: Adjacency) -> list[list[int]]:
-    """Group nodes with identical links."""
     sets: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
     for node in nodes:
         sets[tuple(sorted(links[node]))].append(node)

@@ -124,7 +124,6 @@ def _keep_ops_giving_indices(graph: Graph, works: Bools, floating: Bools, source
 
 
 def _gives_integers_or_bools(graph: Graph, node: int) -> bool:
-    """Return whether all outputs of a node are integers or booleans."""
     said = integer_output_attr(graph.op_types[graph.op[node]])
     if isinstance(said, bool):
         return said

@@ -1,13 +1,16 @@
-"""Rows in preorder: number a tree, sum and count what is in rows, tell training from the model."""
+"""Rows in preorder: number a tree, sum and count what is in rows, tell the model from what is around it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.model.columns import (
     Bools,
     Ints,
@@ -20,8 +23,8 @@ from graphviz_tb.model.columns import (
 )
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, MATRIX_PRODUCT_OPS
+from graphviz_tb.model.hierarchy import TRAINING_ORIGIN, Hierarchy
+from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, MATRIX_PRODUCT_OPS, Role, has_role
 
 # Preorder numbering of a tree: parents before children, the descendants of a row are the rows up to its end.
 
@@ -139,11 +142,11 @@ def training_rows(hierarchy: Hierarchy) -> tuple[Bools, Longs]:
 
 # Rows of computation with the weights of a model: they are its flow, whatever else is connected to them.
 
-SHARE = 0.1  # of the layers that the level's largest part has: with fewer, a part is a measure or a helper
+MIN_PRODUCTS_SHARE = 0.1  # of the layers that the level's largest part has: with fewer, a part is a measure or a helper
 
 
-def computes(graph: Graph) -> Bools:
-    """Ops of the forward pass that multiply with weights or convolve."""
+def _weighted_products(graph: Graph) -> Bools:
+    """Mark the ops of the forward pass that multiply with weights or convolve."""
     flow, origin = graph.meaning.flow(), graph.meaning.origin
     multiplies = graph.nodes_of_types(
         lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS or op in BATCH_PRODUCT_OPS
@@ -155,9 +158,9 @@ def computes(graph: Graph) -> Bools:
 
 
 def computing_rows(hierarchy: Hierarchy) -> Bools:
-    """For each row whether it is a group of layers of the model: much of what its level multiplies with weights,
+    """Mark the groups of layers of the model: they hold much of what their level multiplies with weights,
     through calls too, and no training."""
-    products = computes(hierarchy.graph)
+    products = _weighted_products(hierarchy.graph)
     none = np.zeros(len(hierarchy), bool)
     if not products.any():
         return none
@@ -169,5 +172,59 @@ def computing_rows(hierarchy: Hierarchy) -> Bools:
     quiet, _ = training_rows(hierarchy)
     opens = hierarchy.end - np.arange(len(hierarchy)) > 1
     opens[list(hierarchy.calls)] = True
-    found: Bools = opens & ~quiet & (count > 0) & (count >= SHARE * most[hierarchy.parent])
+    found: Bools = opens & ~quiet & (count > 0) & (count >= MIN_PRODUCTS_SHARE * most[hierarchy.parent])
     return found
+
+
+# Rows outside of the model: gradients, updates, initialisers, savers.
+
+STORING_SHARE = 0.25  # of a group's ops that write, save or restore variables, for an initialiser or a saver
+
+
+def quiet_rows(hierarchy: Hierarchy) -> Bools:
+    """Mark the rows outside of the model: gradients, updates, savers, conditions of loops, all rows in them, and
+    functions that only these call."""
+    training, forward = training_rows(hierarchy)
+    stored = _storing_rows(hierarchy) & (forward == 0)
+    if stored.any():
+        stored &= (count_ops_below(hierarchy, _answering_ops(hierarchy.graph)) == 0) & ~computing_rows(hierarchy)
+    chosen = training | (hierarchy.how == TRAINING_ORIGIN) | stored
+    chosen[0] = False
+    chosen[[loop["cond"] for loop in loop_functions(hierarchy)]] = True
+    quiet = rows_within(hierarchy, np.flatnonzero(chosen))
+    # By function, the remaining calls in the model: at 0 the function, and its callees, are outside too.
+    callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
+    calls = sorted(hierarchy.calls)
+    todo = [call for call in calls if quiet[call]]
+    while todo:
+        for body in {body for _, body in hierarchy.calls[todo.pop()]}:
+            callers[body] -= 1
+            if not callers[body] and not quiet[body]:
+                held = calls[bisect_left(calls, body) : bisect_left(calls, int(hierarchy.end[body]))]
+                todo += [call for call in held if not quiet[call]]
+                quiet[body : hierarchy.end[body]] = True
+    return quiet
+
+
+def _storing_rows(hierarchy: Hierarchy) -> Bools:
+    """Mark the rows of which a large share writes, saves or restores variables."""
+    ops = hierarchy.op_prefix_sum
+    stored = count_ops_below(hierarchy, hierarchy.graph.meaning.stores)
+    mostly_stored: Bools = stored > STORING_SHARE * (ops[hierarchy.end] - ops[:-1])
+    return mostly_stored
+
+
+def _answering_ops(graph: Graph) -> Bools:
+    """Mark the ops between inputs and results that store nothing: such a layer may still contain its initialisers."""
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    given = graph.nodes_of_types(lambda op: has_role(op, Role.INPUT, Role.NEXT_ELEMENT))
+    from_inputs: Bools = reachable_mask(given, source, target) & ~given
+    return from_inputs & ~reachable_mask(graph.meaning.stores, target, source)
+
+
+def loop_functions(hierarchy: Hierarchy) -> Iterator[dict[str, int]]:
+    """Yield the functions of each loop by attribute: `cond` and `body`."""
+    for bodies in hierarchy.calls.values():
+        if {attr for attr, _ in bodies} == {"cond", "body"}:
+            yield dict(bodies)

@@ -486,7 +486,7 @@ class VariableClassifier:
         if any(self.applies[writer] for writer in writers):
             return False  # the first input of `ApplyAdam` is the trained variable
         # Rates, slots, counters: used by the optimizer, not by the model. For an unused variable, the name decides.
-        served = variable.shape == () or self.any_op_trains((*users, *writers))
+        served = variable.shape == () or self.any_op_trains((*users, *writers)) or self.is_made_of_slots(node)
         return served or (self.calls.issuperset(users) and bool(OPTIMIZER_VARIABLE.search(variable.name)))
 
     def any_op_trains(self, ops: Sequence[int]) -> bool:
@@ -500,6 +500,14 @@ class VariableClassifier:
         return bool(adding) and all(
             (found := self.variables_assigned_from(writer)) is None or variable not in found for writer in adding
         )
+
+    def is_made_of_slots(self, variable: int) -> bool:
+        """Return whether all values assigned to a variable come from slots of an optimizer, as their maximum does."""
+        made_of = [self.variables_assigned_from(writer) for writer in self.writers.get(variable, ())]
+        sources = set().union(*(found or () for found in made_of)) - {variable}
+        if not sources or None in made_of:
+            return False
+        return sources <= self.learning and not any(self.users_in_model(each) for each in sources)
 
     def is_increment(self, writer: int) -> bool:
         """Return whether an op adds to a variable, or assigns it a value computed from its own."""

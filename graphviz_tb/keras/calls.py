@@ -203,7 +203,6 @@ class LayerShapes:
         return None if None in steps else layer.runs // layer.calls_in_model * prod(step or 0 for step in steps)
 
     def _computed_shapes(self, layer: LayerNode, call: Sequence[LayerOutput]) -> list[Shape]:
-        """Compute the output shapes of a call by the rule of the class."""
         computed = layer_output_shapes(
             class_name_of(layer.json), layer_config(layer.json), self.operand_shapes(layer, call)
         )
@@ -434,7 +433,6 @@ def _format_slice(parts: Mapping[str, Any]) -> str:
 
 
 def _abbreviate_array(numbers: Any) -> Any:
-    """Return a small array as it is, and a hash of a large one."""
     text = json.dumps(numbers, sort_keys=True)
     return numbers if text.count(",") < MAX_SHOWN_NUMBERS else f"#{sha256(text.encode()).hexdigest()[:8]}"
 

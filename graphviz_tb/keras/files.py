@@ -203,7 +203,6 @@ def _unwrap_list(value: LayerJson) -> Any:
 
 
 def _model_of_records(objects: Mapping[str, LayerJson]) -> LayerJson:
-    """Return the JSON of the model that the records describe."""
     return nest_layers({path: _layer_of_record(path, json) for path, json in objects.items()}, METADATA_ROOT, ".")
 
 

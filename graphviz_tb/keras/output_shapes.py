@@ -33,7 +33,6 @@ def split_image_shape(config: LayerConfig, shape: KerasDims) -> tuple[KerasDims,
 def _image_shape(
     config: LayerConfig, batch: int | None, sizes: Sequence[int | None], channels: int | None
 ) -> list[Shape]:
-    """Return the shape of an image with these dimensions."""
     return [(batch, channels, *sizes) if channels_first(config) else (batch, *sizes, channels)]
 
 

@@ -51,7 +51,6 @@ def policy_of(config: LayerConfig) -> Policy | None:
 
 
 def _policy_settings(config: LayerConfig) -> LayerConfig:
-    """Configuration of the policy in a layer's `dtype`."""
     dtype = config.get("dtype")
     settings = dtype.get("config") if isinstance(dtype, dict) else None
     return settings if isinstance(settings, dict) else {}

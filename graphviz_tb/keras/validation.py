@@ -102,5 +102,4 @@ def is_nested_config(value: Any) -> bool:
 
 
 def _nested_values(value: Any) -> Iterable[Any]:
-    """Return the values of a JSON object or array."""
     return value.values() if isinstance(value, dict) else value

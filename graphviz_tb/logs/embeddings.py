@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -127,8 +128,6 @@ LOGGED_SUFFIX = " (logged)"
 
 def _with_unique_name(one: Embedding, taken: set[tuple[str, str]]) -> Embedding:
     """Return the embedding with " (logged)" added to its name if a stored one has that name."""
-    from dataclasses import replace
-
     return replace(one, name=one.name + LOGGED_SUFFIX) if one.key in taken else one
 
 

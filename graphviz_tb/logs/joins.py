@@ -146,13 +146,7 @@ def _join_by_variable(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict
     return found
 
 
-def _variable_users_by_node(graph: Graph) -> dict[int, tuple[int, ...]]:
-    """Return the ops that use each variable, by the node of the variable."""
-    return {variable.node: _preferred_users(graph, variable.users) for variable in graph.meaning.variables()}
-
-
 def _variable_users_by_name(graph: Graph) -> dict[str, tuple[int, ...]]:
-    """Return the ops that use each variable, by name."""
     users: dict[str, tuple[int, ...]] = {}
     by_mark: dict[int, list[int]] = {}
     for mark, host in zip(graph.beside.mark.tolist(), graph.beside.host.tolist(), strict=True):
@@ -372,7 +366,7 @@ def _join_by_summary_op(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> di
     if not inputs:
         return {}
     back = InputTracer(graph)
-    users = _variable_users_by_node(graph)
+    users = {variable.node: _preferred_users(graph, variable.users) for variable in graph.meaning.variables()}
     measured: dict[str, list[int]] = defaultdict(list)
     for node in np.flatnonzero(graph.nodes_of_types(inputs.__contains__)).tolist():
         tag_slot, slot = inputs[graph.op_types[graph.op[node]]]
@@ -507,8 +501,6 @@ JOIN_RULES: tuple[tuple[JoinRule, Callable[[Hierarchy, Sequence[LookedUpTag]], d
     (JoinRule.PATH, _join_by_path),
     (JoinRule.SCOPE_ABOVE, _join_by_scope_above),
 )
-
-__all__ = ["JOIN_RULES", "join_tags"]
 
 
 def join_tags(hierarchy: Hierarchy, names: Iterable[str]) -> tuple[TagJoin, ...]:

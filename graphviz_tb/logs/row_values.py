@@ -74,7 +74,6 @@ def _condition_and_value(
 def _row_value(
     sums: GatheredSums, states: Mapping[int, tuple[ValueCondition, int, float]], of: int, gather: GatherRule
 ) -> RowValue:
-    """Return the value, condition and spread that a row shows."""
     value = _gather_values(_point_values(sums.points), gather)
     worst = max((states[row][0] for row in sums.layers), default=ValueCondition.NONE)
     since = [since for row in sums.layers if states[row][0] is worst for since in (states[row][1],)]
@@ -92,7 +91,6 @@ def _condition_points(points: Sequence[tuple[TagValues, int]], gather: GatherRul
 
 
 def _point_values(points: Sequence[tuple[TagValues, int]]) -> list[tuple[TagValues, float, float]]:
-    """Return value and number of elements of each point."""
     return [(tag, float(tag.value[at]), float(tag.number[at])) for tag, at in points]
 
 
@@ -137,7 +135,6 @@ def _row_condition(points: Sequence[tuple[TagValues, int]], median: float) -> tu
 
 
 def _condition_since(tag: TagValues, point: int, median: float) -> tuple[ValueCondition, int]:
-    """Return the condition of a tag at a point, and the step since when."""
     now = classify_values(tag.value[: point + 1], median)
     other = np.flatnonzero(now != now[-1])
     return ValueCondition(int(now[-1])), int(tag.step[other[-1] + 1 if len(other) else 0])

@@ -71,7 +71,6 @@ def profiles_by_step(
 
 
 def _select_traces(source: Any, loaded: LoadedGraph, options: Options) -> dict[str, RunMetadata]:
-    """Return the selected traced steps by name."""
     chosen: dict[str, RunMetadata] = {}
     files = options.read.run_metadata
     step = "all" if options.read.step is None else options.read.step
@@ -91,7 +90,6 @@ def _select_traces(source: Any, loaded: LoadedGraph, options: Options) -> dict[s
 
 
 def _join_traces(hierarchy: Hierarchy, chosen: Mapping[str, RunMetadata], options: Options) -> Stats:
-    """Join traced steps with the rows."""
     from graphviz_tb.annotate.statistics import StatsOptions, join_statistics  # most pictures show no times
 
     return join_statistics(

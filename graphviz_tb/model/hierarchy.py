@@ -52,9 +52,10 @@ class GroupOrigin(IntEnum):
     TRAINING = 8  # ops that train the model: gradients, updates
     EVALUATION = 9  # a second forward pass with the model's weights
     INDEX = 10  # ops that compute a mask, positions or a shape for one consumer
+    LAYER = 11  # a layer with its norm and activation
 
 
-SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
+SEGMENT_ORIGIN, TRAINING_ORIGIN, LAYER_ORIGIN = map(int, (GroupOrigin.SEGMENT, GroupOrigin.TRAINING, GroupOrigin.LAYER))
 
 
 class RowTree(Protocol):
@@ -101,7 +102,8 @@ class Hierarchy:
     of the graph. `ops_of_function`, `stack_inside`, `paper_words` and `called_again` are caches by row, filled by
     `OpCounter`, `sole_stack`, `PaperWords` and `repeatedly_called_scopes`. `grouping`, of a small graph, repeats the
     grouping with some series ungrouped. `joins_scopes`: open scopes that contain nothing but one another are one frame.
-    `legs` are groups that would be members of stacks, but are shown one by one: the two legs of a U.
+    `legs` are groups that would be members of stacks, but are drawn one by one: the two legs of a U; `stacked` is the
+    same graph with these stacks.
     """
 
     graph: Graph
@@ -127,6 +129,7 @@ class Hierarchy:
     grouping: RepeatableGrouping | None = field(default=None, repr=False)
     joins_scopes: bool = True
     legs: frozenset[int] = frozenset()
+    stacked: Hierarchy | None = field(default=None, repr=False)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
     paper_words: dict[int, str | None] = field(default_factory=dict, init=False, repr=False)

@@ -77,14 +77,9 @@ class Layer:
         parts += [
             f"{key}: {json.dumps(value, sort_keys=True)}"
             for key, value in self.config.items()
-            if _is_shown_option(value)
+            if value is not None and not isinstance(value, dict)
         ]
         return truncate_text(" · ".join(parts), MAX_LAYER_TOOLTIP_CHARS)
-
-
-def _is_shown_option(value: Any) -> bool:
-    """Return whether an option is shown: it is set, and has no nested configuration."""
-    return value is not None and not isinstance(value, dict)
 
 
 def is_custom_class(json: Mapping[str, Any]) -> bool:

@@ -110,7 +110,8 @@ StubKind = Literal["shortcut", "constant", "summary", "weight"]
 EdgeKind = Literal["data", "control", "reference"]
 
 
-IMPLIED_LINE = 4  # in `Metaedge.training`: to or from what trains the model, and goes without saying
+# In `Metaedge.training`: to or from what trains the model, and goes without saying; the weights that training writes.
+IMPLIED_LINE, WRITTEN_WEIGHTS = 4, 8
 
 
 class BundledLine:
@@ -138,7 +139,9 @@ class Metaedge(BundledLine):
     and reference edges; their tensors are in bundle `number` of `bundles`. `back`: from the results of a loop's
     body to its arguments, without a flat edge. `training`: 0, or which ends compute gradients or
     updates (`SOURCE_TRAINS` and so on in `model.skeleton`) where not all children of the group do: the line is thin,
-    and on no main path; plus `IMPLIED_LINE` if it is neither drawn nor a stub.
+    and on no main path; plus `IMPLIED_LINE` if it is neither drawn nor a stub, and `WRITTEN_WEIGHTS` if it stands for
+    `reference` weights of `source` that `target` writes, and is no edge of the file: drawn if the skeleton has a wire
+    for it.
     """
 
     source: int
@@ -155,6 +158,11 @@ class Metaedge(BundledLine):
     def kind(self) -> EdgeKind:
         """The drawing style: reference before data before control."""
         return "reference" if self.reference else "data" if self.tensors or self.back else "control"
+
+    @property
+    def writes(self) -> bool:
+        """Whether it stands for weights that training writes."""
+        return self.training >= WRITTEN_WEIGHTS  # the highest bit
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,13 +84,16 @@ class Skeleton:
 
 
 def first_tie(skeleton: Skeleton) -> int:
-    """Return the number of the first wire that joins two children of one rank: so are all after it.
+    """Return the number of the first wire that joins two neighbours of one rank: so are all after it.
 
     >>> first_tie(Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0, 1),),), ((0,),), falling=(0,)))
     0
     """
     count = len(skeleton.wires)
-    if skeleton.falling:
+    if not count:
+        return 0
+    start, end = skeleton.wires[-1].chain[0], skeleton.wires[-1].chain[-1]
+    if any(start in row and end in row for part in skeleton.parts for row in part):
         rank = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
         while count and rank[skeleton.wires[count - 1].chain[0]] == rank[skeleton.wires[count - 1].chain[-1]]:
             count -= 1
@@ -161,7 +164,7 @@ class LevelGaps:
     between lines on one side of a box (a goal; at least 8 if the box is wide enough); `start`: the straight first run
     of a line; `straight`: its last run before an arrow head; `beyond`: from a port to the border; `bar`: what the title
     bar adds to that on the first and the last side. `upward`: the flow runs against the reading direction, so the last
-    shelf of parts is at its start.
+    shelf of parts is at its start. `heading`: what the heading of a rule takes across and along the flow.
     """
 
     siblings: int = 16
@@ -176,6 +179,7 @@ class LevelGaps:
     beyond: int = 12
     bar: tuple[int, int] = (0, 0)
     upward: bool = False
+    heading: tuple[int, int] = (64, 24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +196,13 @@ class WireStroke:
 
 @dataclass(frozen=True, slots=True)
 class TrainingRule:
-    """A rule at `x` from `top` to `bottom`, with gradients and updates to its right; `headed` if there is room for a
-    heading at its top."""
+    """A rule at `x` from `top` to `bottom`, with gradients and updates to its right; its heading begins at `heading`
+    along it (-1: there is no room)."""
 
     x: int
     top: int
     bottom: int
-    headed: bool
+    heading: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,10 @@ class View:
         for index, wire in enumerate(self.skeleton.wires):
             if {wire.chain[0], wire.chain[-1]} & away:
                 continue
-            if wire.edge not in stubbed if wire.edge >= 0 else metagraph.bridges[wire.bridge].drawable:
+            if wire.bridge >= 0:
+                drawable = metagraph.bridges[wire.bridge].drawable
+            else:
+                drawable = wire.edge not in stubbed or metagraph.edges[wire.edge].writes
+            if drawable:
                 drawn.append(index)
         return drawn

@@ -1,1 +1,6 @@
-"""Choice of the groups that a picture opens."""
+"""Choice of the groups that a picture opens.
+
+groups          what is open: named groups, all down to a depth, or those of a first picture
+first_picture   what a first picture opens
+repeats         how large the repeats of a model are: the first picture shows the largest
+"""

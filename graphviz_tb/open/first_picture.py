@@ -5,17 +5,18 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from math import inf
 
 import numpy as np
 
 from graphviz_tb.graphs.calls import OpCounter
+from graphviz_tb.graphs.rows import quiet_rows
 from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import MAX_LEVEL_CHILDREN
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, prefix_sums
 from graphviz_tb.model.graph import WEIGHT_MARK
-from graphviz_tb.model.hierarchy import FOLD_ROW, OP_ROW, SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, LAYER_ORIGIN, OP_ROW, SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import (
     RowPath,
@@ -30,7 +31,7 @@ from graphviz_tb.model.paths import (
     usual_member,
     without_digits,
 )
-from graphviz_tb.open.repeats import ModelRepeats, quiet_rows
+from graphviz_tb.open.repeats import ModelRepeats
 from graphviz_tb.ops.roles import IDENTITY_OPS, INPUT_OPS, NEXT_ELEMENT_OPS, RESULT_OPS
 
 # Alike groups of one level: opening one of them opens all.
@@ -198,7 +199,7 @@ class FirstPicture:
             child = child_path(self.hierarchy, content, row)
             if self.hierarchy.sole_op(row) >= 0 or row in self.hierarchy.legs:
                 continue  # drawn as the op, or one of many that are shown side by side
-            if position not in away and opens_without_recursion(self.hierarchy, child, path[-1]):
+            if position not in away and opens_without_recursion(self.hierarchy, child):
                 if joined and position not in joined:
                     self.loose.add(child)
                 if position in behind:
@@ -341,6 +342,8 @@ class FirstPicture:
         """Return whether to open the largest group left: if there are few boxes, or few of the model and the group is a
         large part of it and no layer of ops alone."""
         row = path[-1]
+        if self.hierarchy.how[row] == LAYER_ORIGIN:
+            return False  # its box says what is in it
         if self.is_wrapped(path) or self.is_main_call(path):
             return True
         if self.unit and (self.is_layer(row) or self.is_single_layer(row)):
@@ -433,8 +436,8 @@ class FirstPicture:
         return 2 * self.op_count(path[-1]) > self.op_count(path[-2])
 
 
-def opens_without_recursion(hierarchy: Hierarchy, path: RowPath, around: int) -> bool:
-    """Return whether a child opens without showing a function inside itself. `around` is the row of its group."""
+def opens_without_recursion(hierarchy: Hierarchy, path: RowPath) -> bool:
+    """Return whether a child opens without showing a function inside itself."""
     row = path[-1]
     if row not in hierarchy.calls:
         return bool(hierarchy.kind[row] != OP_ROW)
@@ -531,14 +534,14 @@ def _innermost_around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
     return outer
 
 
-def _calls_to_functions_with(hierarchy: Hierarchy, users: Iterable[int]) -> set[int]:
+def _calls_to_functions_with(hierarchy: Hierarchy, users: Collection[int]) -> set[int]:
     """Return the calls of functions that contain one of `users`, directly or through further calls."""
     callers: dict[int, list[int]] = {}
     for call, bodies in hierarchy.calls.items():
         for _, body in bodies:
             callers.setdefault(body, []).append(call)
-    bodies_of = {function_row_of(hierarchy, row) for row in users} if callers else set()
-    around = reachable_from(
-        bodies_of, lambda body: [function_row_of(hierarchy, call) for call in callers.get(body, ())]
-    )
+    if not callers:
+        return set()
+    home = {row: function_row_of(hierarchy, row) for row in (*users, *hierarchy.calls)}
+    around = reachable_from({home[row] for row in users}, lambda body: [home[call] for call in callers.get(body, ())])
     return {call for body in around for call in callers.get(body, ())}

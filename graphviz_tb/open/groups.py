@@ -196,9 +196,8 @@ def _closed_chain(hierarchy: Hierarchy, path: RowPath, opened: OpenSet) -> list[
 
 
 def _openable_children(hierarchy: Hierarchy, metagraph: Metagraph, path: RowPath) -> Iterator[RowPath]:
-    """Return the children of an open group that can be opened."""
     paths = (child_path(hierarchy, path, row) for row in metagraph.children)
-    return (child for child in paths if opens_without_recursion(hierarchy, child, path[-1]))
+    return (child for child in paths if opens_without_recursion(hierarchy, child))
 
 
 def _open_everything(hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int) -> tuple[Notice, ...]:

@@ -1,21 +1,18 @@
-"""The repeats of a model, and the rows outside of the model: gradients, updates, initialisers, savers."""
+"""The repeats of a model, by row: how large the largest is."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
 from graphviz_tb.graphs.calls import OpCounter
-from graphviz_tb.graphs.rows import computing_rows, count_ops_below, rows_within, training_rows
-from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.graphs.rows import loop_functions
 from graphviz_tb.limits import MAX_VISITED_WEIGHTS
 from graphviz_tb.model.columns import Bools, sorted_value_range
-from graphviz_tb.model.graph import WEIGHT_MARK, Graph
-from graphviz_tb.model.hierarchy import SCOPE_ROW, SERIES_ROW, STACK_KINDS, TRAINING_ORIGIN, Hierarchy
-from graphviz_tb.ops.roles import Role, has_role
+from graphviz_tb.model.graph import WEIGHT_MARK
+from graphviz_tb.model.hierarchy import SCOPE_ROW, SERIES_ROW, STACK_KINDS, Hierarchy
 
 # Layers that are repeated for each step of a sequence: a cell or a layer written out many times.
 
@@ -100,7 +97,6 @@ def _feeds_other_member(hierarchy: Hierarchy, row: int) -> bool:
 
 
 def _loop_calls_by_group(hierarchy: Hierarchy) -> dict[int, list[int]]:
-    """Return the loops of a file by the group around each."""
     filed: dict[int, list[int]] = {}
     for call in sorted(hierarchy.calls):
         if {attr for attr, _ in hierarchy.calls[call]} == {"cond", "body"}:
@@ -112,49 +108,6 @@ MIN_REPEAT_OPS = 3  # of one repetition
 FEW_REPETITIONS = 3  # repetitions: if they contain a longer repeat, that one counts instead
 MIN_LOOPED_SHARE = 0.25  # of the model's ops, for repeats in the body of a loop: less is one layer of several (an RNN)
 SMALL_REPEAT_SHARE = 0.05  # of the largest repeat: smaller ones are details
-STORING_SHARE = 0.25  # of a group's ops that write, save or restore variables, for an initialiser or a saver
-
-
-def quiet_rows(hierarchy: Hierarchy) -> Bools:
-    """Mark the rows outside of the model: gradients, updates, savers, conditions of loops, all rows in them, and
-    functions that only these call."""
-    training, forward = training_rows(hierarchy)
-    stored = _storing_rows(hierarchy) & (forward == 0)
-    if stored.any():
-        stored &= (count_ops_below(hierarchy, _answering_ops(hierarchy.graph)) == 0) & ~computing_rows(hierarchy)
-    chosen = training | (hierarchy.how == TRAINING_ORIGIN) | stored
-    chosen[0] = False
-    chosen[[loop["cond"] for loop in loop_functions(hierarchy)]] = True
-    quiet = rows_within(hierarchy, np.flatnonzero(chosen))
-    # By function, the remaining calls in the model: at 0 the function, and its callees, are outside too.
-    callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
-    calls = sorted(hierarchy.calls)
-    todo = [call for call in calls if quiet[call]]
-    while todo:
-        for body in {body for _, body in hierarchy.calls[todo.pop()]}:
-            callers[body] -= 1
-            if not callers[body] and not quiet[body]:
-                held = calls[bisect_left(calls, body) : bisect_left(calls, int(hierarchy.end[body]))]
-                todo += [call for call in held if not quiet[call]]
-                quiet[body : hierarchy.end[body]] = True
-    return quiet
-
-
-def _storing_rows(hierarchy: Hierarchy) -> Bools:
-    """Mark the rows of which a large share writes, saves or restores variables."""
-    ops = hierarchy.op_prefix_sum
-    stored = count_ops_below(hierarchy, hierarchy.graph.meaning.stores)
-    mostly_stored: Bools = stored > STORING_SHARE * (ops[hierarchy.end] - ops[:-1])
-    return mostly_stored
-
-
-def _answering_ops(graph: Graph) -> Bools:
-    """Mark the ops between inputs and results that store nothing: such a layer may still contain its initialisers."""
-    data = ~graph.control
-    source, target = graph.source[data], graph.target[data]
-    given = graph.nodes_of_types(lambda op: has_role(op, Role.INPUT, Role.NEXT_ELEMENT))
-    from_inputs: Bools = reachable_mask(given, source, target) & ~given
-    return from_inputs & ~reachable_mask(graph.meaning.stores, target, source)
 
 
 def _loop_body_rows(hierarchy: Hierarchy) -> Bools:
@@ -163,13 +116,6 @@ def _loop_body_rows(hierarchy: Hierarchy) -> Bools:
         for function in loop.values():
             repeated[function : hierarchy.end[function]] = True
     return repeated
-
-
-def loop_functions(hierarchy: Hierarchy) -> Iterator[dict[str, int]]:
-    """Yield the functions of each loop by attribute: `cond` and `body`."""
-    for bodies in hierarchy.calls.values():
-        if {attr for attr, _ in bodies} == {"cond", "body"}:
-            yield dict(bodies)
 
 
 class ModelRepeats:

@@ -40,6 +40,7 @@ class LayerRole(StrEnum):
     DENSE = "dense"
     EMBEDDING = "embedding"
     NORMALIZATION = "normalization"
+    ACTIVATION = "activation"
     RECURRENT = "recurrent"
     WRAPPER = "wrapper"
     COMMON = "common"

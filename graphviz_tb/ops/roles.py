@@ -78,6 +78,7 @@ class Role(StrEnum):
     PRODUCT = "product"
     BATCH_PRODUCT = "batch-product"
     NORMALIZATION = "normalization"
+    ACTIVATION = "activation"
     ATTENTION = "attention"
     RECURRENT = "recurrent"
     LOOKUP = "lookup"

@@ -107,6 +107,16 @@ def op_row(op: str) -> OpRow | None:
     return None if line is None else OpRow(*line.split("\t"))
 
 
+def is_elementwise(op: str) -> bool:
+    """Return whether an op computes each element of its result from one of each input.
+
+    >>> is_elementwise("Mul"), is_elementwise("onnx::Erf"), is_elementwise("MatMul")
+    (True, True, False)
+    """
+    row = op_row(op)
+    return row is not None and row.flops == "out"
+
+
 def op_line(op: str) -> str:
     """Return the line of an op type, else that of the first pattern that it matches, else ""."""
     if op in OP_LINES:
@@ -125,7 +135,6 @@ def op_patterns() -> dict[str, re.Pattern[str]]:
 
 @cache
 def _any_op_pattern() -> re.Pattern[str]:
-    """Return a pattern of what any of them matches."""
     return re.compile("|".join(pattern.pattern for pattern in op_patterns().values()), re.DOTALL)
 
 

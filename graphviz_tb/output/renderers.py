@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from graphviz_tb.caches import import_on_call
 from graphviz_tb.errors import RequestError, UnknownChoice, require_type
 from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.frozen import dataclass
@@ -40,6 +41,12 @@ def _render_from_drawing(
     return lambda subject, options: make(subject.picture(options).drawing, options)
 
 
+def _render_by_export(name: str) -> RenderFunction:
+    """Make a renderer of a function of `render.exports`, which takes the rows of a graph and their facts."""
+    export = import_on_call("graphviz_tb.render.exports", name)
+    return lambda subject, options: export(subject.hierarchy, subject.facts)
+
+
 def _render_svg(drawing: Drawing, options: PictureOptions) -> bytes:
     """Render the sheet as SVG. Here and below, a format's module is imported when it is first used."""
     from graphviz_tb.render.svg import svg_bytes
@@ -48,31 +55,9 @@ def _render_svg(drawing: Drawing, options: PictureOptions) -> bytes:
 
 
 def _render_png(drawing: Drawing, options: PictureOptions) -> bytes:
-    """Render the sheet as pixels."""
     from graphviz_tb.render.png import png_bytes, with_software
 
     return with_software(png_bytes(drawing, options))
-
-
-def _png_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """Return notices of requests that a PNG cannot meet."""
-    from graphviz_tb.render.png import png_notices
-
-    return png_notices(drawing, options)
-
-
-def _render_pdf(drawing: Drawing, options: PictureOptions) -> bytes:
-    """Render the sheet as a one-page PDF."""
-    from graphviz_tb.render.pdf import pdf_bytes
-
-    return pdf_bytes(drawing, options)
-
-
-def _pdf_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
-    """Return notices of requests that a PDF cannot meet."""
-    from graphviz_tb.render.pdf import pdf_notices
-
-    return pdf_notices(drawing, options)
 
 
 def _without_paper(options: PictureOptions) -> PictureOptions:
@@ -89,7 +74,6 @@ def _render_dot(subject: DrawableGraph, options: PictureOptions) -> bytes:
 
 
 def _render_html(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    """Write the interactive page."""
     from graphviz_tb.page import html
 
     return html(cast("BaseModel", subject), _without_paper(options))
@@ -100,31 +84,10 @@ def _render_json(subject: DrawableGraph, options: PictureOptions) -> bytes:
     return subject.document().encode_formats()
 
 
-def _render_graphml(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    """Write the ops and edges of the main graph."""
-    from graphviz_tb.render.exports import graphml_text
-
-    return graphml_text(subject.hierarchy, subject.facts)
-
-
-def _render_cytoscape(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    """Write ops, groups and edges of the main graph."""
-    from graphviz_tb.render.exports import cytoscape_json
-
-    return cytoscape_json(subject.hierarchy, subject.facts)
-
-
 def _render_model_explorer(subject: DrawableGraph, options: PictureOptions) -> bytes:
     from graphviz_tb.render.exports import model_explorer_json
 
     return model_explorer_json(subject.hierarchy, subject.facts, cast("BaseModel", subject).name)
-
-
-def _render_node_data(subject: DrawableGraph, options: PictureOptions) -> bytes:
-    """Write the user's facts as node data for Model Explorer."""
-    from graphviz_tb.render.exports import node_data_json
-
-    return node_data_json(subject.hierarchy, subject.facts)
 
 
 def _render_mermaid(subject: DrawableGraph, options: PictureOptions) -> bytes:
@@ -158,13 +121,13 @@ RENDERERS: dict[str, Renderer] = {
         _render_from_drawing(_render_png),
         ".png",
         DRAWING_OPTIONS | FONT_OPTIONS | PIXEL_OPTIONS | PAPER_OPTIONS,
-        _render_from_drawing(_png_shortfalls),
+        _render_from_drawing(import_on_call("graphviz_tb.render.png", "png_notices")),
     ),
     "pdf": Renderer(
-        _render_from_drawing(_render_pdf),
+        _render_from_drawing(import_on_call("graphviz_tb.render.pdf", "pdf_bytes")),
         ".pdf",
         DRAWING_OPTIONS | FONT_OPTIONS | PAPER_OPTIONS,
-        _render_from_drawing(_pdf_shortfalls),
+        _render_from_drawing(import_on_call("graphviz_tb.render.pdf", "pdf_notices")),
     ),
     "html": Renderer(_render_html, ".html", DRAWING_OPTIONS | {"page_max"}),
     "dot": Renderer(_render_dot, ".dot", OPENING_OPTIONS | STUB_OPTIONS | WORD_OPTIONS | {"direction"}),
@@ -172,10 +135,10 @@ RENDERERS: dict[str, Renderer] = {
     "mermaid": Renderer(
         _render_mermaid, ".mmd", OPENING_OPTIONS | {"color_by", "theme", "direction", "stats", *LOGGED_COLOR_OPTIONS}
     ),
-    "graphml": Renderer(_render_graphml, ".graphml", frozenset()),
-    "cytoscape": Renderer(_render_cytoscape, ".cyjs", frozenset()),
+    "graphml": Renderer(_render_by_export("graphml_text"), ".graphml", frozenset()),
+    "cytoscape": Renderer(_render_by_export("cytoscape_json"), ".cyjs", frozenset()),
     "model-explorer": Renderer(_render_model_explorer, ".modelexplorer", frozenset()),
-    "node-data": Renderer(_render_node_data, ".nodedata", frozenset()),
+    "node-data": Renderer(_render_by_export("node_data_json"), ".nodedata", frozenset()),
 }
 
 

@@ -291,7 +291,6 @@ def _stack_rows(hierarchy: Hierarchy) -> dict[str, Any]:
 
 
 def _packed_size(blocks: Iterable[DataBlock]) -> int:
-    """Return the bytes of blocks in the file."""
     return sum(len(block.base64_text) for block in blocks)
 
 

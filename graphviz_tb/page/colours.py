@@ -183,7 +183,8 @@ def _ramp_blocks(
     block with the same fills."""
     light = painters[0]
     numbers = light.number_values(inside)
-    rows = 0, _first_op_row(light.hierarchy)
+    ops = (light.hierarchy.node >= 0).nonzero()[0]
+    rows = 0, (int(ops[0]) if len(ops) else 0)
     unknown = [[painter.unknown_fill(row) for painter in painters] for row in rows]  # for a group and for an op
     yield json_block(
         f"colour/{name}",
@@ -228,11 +229,6 @@ def _ramp_details(numbers: ColourValues, painters: Sequence[Colouring], table: T
 def _faint_line_colour(kind: str, theme: Theme) -> str:
     """Return the colour of a line to a box without a value."""
     return mix_colours(theme.reference if kind == "reference" else theme.data, theme.background, FADED_PERCENT)
-
-
-def _first_op_row(hierarchy: Hierarchy) -> int:
-    ops = (hierarchy.node >= 0).nonzero()[0]
-    return int(ops[0]) if len(ops) else 0
 
 
 def theme_fill_values(pair: tuple[RowFill, ...]) -> list[Any]:

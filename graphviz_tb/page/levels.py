@@ -51,7 +51,6 @@ def _encode_label(node: NodeLabel, words: TextTable) -> LabelNumbers:
 
 
 def _encode_level(held: PageLevel, say: LineTable) -> IntArray:
-    """Encode one level."""
     graph = held.metagraph
     out = array("i", [graph.row])
     out.extend(_length_prefixed(graph.children))
@@ -184,7 +183,6 @@ def _encode_line_words(line: Metaedge | Bridge, words: TextTable) -> tuple[int, 
 
 
 def _append_skeleton(out: IntArray, order: Skeleton) -> None:
-    """Append a drawing order."""
     out.append(len(order.ports))
     for port in order.ports:
         out.append(int(port.first))

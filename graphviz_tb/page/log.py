@@ -146,7 +146,6 @@ def _last_metric_value(series: Series) -> float | str | None:
 
 
 def _json_hparam_value(value: HParamSetting) -> str | bool | float | None:
-    """Return a value as JSON can hold it."""
     return replace_non_finite(value) if isinstance(value, float) else value
 
 
@@ -308,7 +307,6 @@ def pack_log(
 
 
 def _joins_block(join: JoinTags, names: dict[int, str], variables: dict[int, str], runs: list[str]) -> DataBlock:
-    """Return the block of the nodes of tags, and of embeddings by their variables."""
     joins = {each.tag: each for each in join(dict.fromkeys((*names.values(), *variables.values())))}
     return json_block("log/joins", {**joins_by_tag(names, joins, runs), "clouds": embedding_joins(variables, joins)})
 

@@ -104,7 +104,6 @@ MAX_TENSOR_VALUES = 1_000  # of a tensor
 
 
 def _step_range(series: Series) -> dict[str, Any]:
-    """Return the first and the last step of a series, and how many there are."""
     steps = series.step[series.point_order()]
     if not len(steps):
         return {"first": None, "last": None, "n": 0}
@@ -147,15 +146,6 @@ def histogram_columns(key: int, series: Series, data: HistogramPoints, views: It
             for name, column in columns.items():
                 made.append((name, np.concatenate([np.zeros(0), *(column[part] for part in each)])))
     return [(f"{key}.{name}", column) for name, column in made]
-
-
-def _media_point(
-    log: Log, series: Series, data: BlobPoints, point: int, blob_id: Callable[[FileRange], int]
-) -> dict[str, Any]:
-    """Return the images or sounds of one point, each with the id of its bytes."""
-    shown = shown_samples(series, point)
-    samples = [_sample_entry(log, series, data, point, place, blob_id(place)) for place in shown]
-    return {**_point_step(series, point), "samples": samples, "left": len(data.sample_ranges(point)) - len(shown)}
 
 
 def shown_samples(series: Series, point: int) -> list[FileRange]:
@@ -270,4 +260,6 @@ def describe_point(
     assert isinstance(data, BlobPoints)
     if series.kind == "text":
         return _text_point(log, series, data, point, most)
-    return _media_point(log, series, data, point, blob_id)
+    shown = shown_samples(series, point)
+    samples = [_sample_entry(log, series, data, point, place, blob_id(place)) for place in shown]
+    return {**_point_step(series, point), "samples": samples, "left": len(data.sample_ranges(point)) - len(shown)}

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.errors import Ambiguous, NoGraph
+from graphviz_tb.formats.reading import list_contents
+from graphviz_tb.options import ReadOptions
 
 if TYPE_CHECKING:
     from graphviz_tb.options import Options, ReadOptions
@@ -39,9 +41,6 @@ def _page_of_log(source: Any, page_max: float) -> bytes | None:
 
 def _first_graph(source: Any, options: ReadOptions | None = None) -> tuple[dict[str, Any], str]:
     """Return the choices that take the first of several graphs, ops before layers, and a sentence that says so."""
-    from graphviz_tb.formats.reading import list_contents
-    from graphviz_tb.options import ReadOptions
-
     entries = [entry for entry in list_contents(source, options or ReadOptions()) if entry.kind != "profile"]
     first = min((entry for entry in entries if not entry.variant), key=lambda entry: entry.kind != "op")
     chosen = {name: value for name in GRAPH_CHOICES if (value := getattr(first, name)) is not None}

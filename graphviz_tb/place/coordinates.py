@@ -76,7 +76,7 @@ def place_level(
     thick = _item_thicknesses(skeleton, drawn)
     wide = room or {}
     steps = [[_rank_distances(row, skeleton, widths, thick, gaps, wide) for row in part] for part in skeleton.parts]
-    lefts = _place_across(skeleton, chains, ends, widths, steps, trained)
+    lefts = _place_across(skeleton, chains, ends, widths, steps, trained, wide)
     if sides is not None:
         ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries or {})
         ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries or {})
@@ -90,12 +90,14 @@ def _place_across(
     widths: Sequence[int],
     steps: Sequence[Sequence[Sequence[int]]],
     trained: set[int],
+    room: Mapping[int, int],
 ) -> list[int]:
-    """Return the left edge of each item, every part from 0 on; `trained` items are on the right of all others."""
+    """Return the left edge of each item, every part from 0 on; `trained` items are on the right of all others, `room`
+    px from what they write."""
     above, below = _item_alignments(skeleton, chains, ends, len(widths), trained)
     parts, between = split_off_training(skeleton.parts, steps, trained)
     lefts = align_columns(parts, widths, between, above, below, _main_path_items(skeleton))
-    set_training_apart(skeleton, lefts, widths, trained)
+    set_training_apart(skeleton, lefts, widths, trained, room)
     _flush_parts_left(skeleton, lefts)
     straighten_passing_lines(skeleton, chains, ends, lefts, steps)
     return lefts
@@ -132,7 +134,9 @@ def _place_along(
         tuple(lines),
         width,
         height,
-        training_rules(skeleton, lefts, layers, trained),
+        training_rules(
+            skeleton, list(zip(lefts, tops, widths, heights, strict=True)), layers, lines, trained, gaps.heading
+        ),
     )
 
 

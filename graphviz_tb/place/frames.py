@@ -149,8 +149,9 @@ class StubIdentities:
                 self.bridges.setdefault(bridge.child, []).append(index)
         for index in level.mask.stubbed:
             edge = level.edges[index]
-            self.edges.setdefault(edge.source, []).append(index)
-            self.edges.setdefault(edge.target, []).append(index)
+            if not edge.writes:
+                self.edges.setdefault(edge.source, []).append(index)
+                self.edges.setdefault(edge.target, []).append(index)
         self.child = -1  # child of the last request: stubs of a box are requested one after the other
         self.entries: dict[StubKey, tuple[IdentityKind, int]] = {}
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from graphviz_tb.model.scene import Point
+from graphviz_tb.model.scene import Point, Size
 from graphviz_tb.model.skeleton import Skeleton, TrainingRule
 from graphviz_tb.place.bands import Band, item_ranks
-from graphviz_tb.place.boxes import HEADING_ROOM
 from graphviz_tb.place.tracks import RankHop
 
 # Place a long part in columns next to each other, and the lines that lead from one column to the next.
@@ -213,7 +212,6 @@ def column_heads(skeleton: Skeleton) -> set[int]:
 # Nodes that train the model are on the right of a rule, in their own column.
 
 RULE_MARGIN = 20  # px from the rule to the nearest box or line on either side
-HEADING_REACH = 64  # px from the rule to where its heading ends
 RAIL_MARGIN = 12  # px from the boxes of a column to a line to what trains them in another column
 
 Rows = Sequence[Sequence[int]]
@@ -256,50 +254,64 @@ def _first_trained(row: Sequence[int], trained: set[int]) -> int:
     return -1 if any(item in trained for item in row[:cut]) else cut
 
 
-def set_training_apart(skeleton: Skeleton, lefts: list[int], widths: Sequence[int], trained: set[int]) -> None:
-    """Move the boxes and lines of training to the right of everything else in their column."""
+def set_training_apart(
+    skeleton: Skeleton, lefts: list[int], widths: Sequence[int], trained: set[int], room: Mapping[int, int]
+) -> None:
+    """Move the boxes and lines of training to the right of everything else in their column; `room` is, by child of the
+    model, the least distance to what writes its weights, of which the rule leaves the label free."""
     for rows, inside in _training_columns(skeleton, trained):
-        others = [lefts[item] + widths[item] for row in rows for item in row if item not in trained]
-        boxes = any(item < skeleton.children for item in inside)
-        margin = 2 * RULE_MARGIN if boxes else RAIL_MARGIN
-        right = (max(others) + margin if others else 0) - min(lefts[item] for item in inside)
+        margin = 2 * RULE_MARGIN if any(item < skeleton.children for item in inside) else RAIL_MARGIN
+        others = [
+            lefts[item] + widths[item] + max(margin, room.get(item, 0) + RULE_MARGIN)
+            for row in rows
+            for item in row
+            if item not in trained
+        ]
+        right = max(others, default=0) - min(lefts[item] for item in inside)
         for item in inside:
             lefts[item] += right
 
 
 def training_rules(
-    skeleton: Skeleton, lefts: Sequence[int], layers: Sequence[Sequence[Band]], trained: set[int]
+    skeleton: Skeleton,
+    boxes: Sequence[tuple[int, int, int, int]],
+    layers: Sequence[Sequence[Band]],
+    lines: Sequence[Sequence[Point]],
+    trained: set[int],
+    heading: Size,
 ) -> tuple[TrainingRule, ...]:
-    """Return the rules left of what trains the network, one for each column that holds some of it."""
+    """Return the rules left of what trains the network, one for each column that holds some of it; `boxes` are the
+    left, top, width and height of each item, `heading` is the size of the heading of a rule with its margins."""
     place = item_ranks(skeleton)
     rules = []
     for rows, inside in _training_columns(skeleton, trained):
-        if any(item < skeleton.children for item in inside):
+        children = [item for item in inside if item < skeleton.children]
+        if children:
             part, first = place[rows[0][0]]
             bands = layers[part][first : first + len(rows)]
-            left = min(lefts[item] for item in inside) - RULE_MARGIN
-            room = [False, *(band.bottom - bands[0].top >= HEADING_ROOM for band in bands[:-1])]
-            headed = all(
-                free or _passes_heading(skeleton, lefts, left, row, rows[number - 1] if number else (), trained)
-                for number, (free, row) in enumerate(zip(room, rows, strict=True))
-            )
-            rules.append(TrainingRule(left, bands[0].top, bands[-1].bottom, headed))
+            left = min(boxes[item][0] for item in inside) - RULE_MARGIN
+            right = left + heading[0]
+            taken = [(boxes[item][1], boxes[item][1] + boxes[item][3]) for item in children if boxes[item][0] < right]
+            for points in lines:
+                for (ax, ay), (bx, by) in pairwise(points):
+                    if min(ax, bx) < right and max(ax, bx) > left:
+                        taken.append((min(ay, by), max(ay, by)))
+            place_along = _first_free_place(taken, bands[0].top, bands[-1].bottom, heading[1])
+            rules.append(TrainingRule(left, bands[0].top, bands[-1].bottom, place_along))
     return tuple(rules)
 
 
-def _passes_heading(
-    skeleton: Skeleton, lefts: Sequence[int], rule: int, row: Sequence[int], before: Sequence[int], trained: set[int]
-) -> bool:
-    """Return whether all of training in a rank beside the heading are lines that run straight past it; `before` is the
-    rank that the flow passes first, empty where lines come from another column."""
-    straight = {lefts[item] for item in before if item in trained}
-    return all(
-        item >= skeleton.first_waypoint
-        and lefts[item] >= rule + HEADING_REACH
-        and (not before or lefts[item] in straight)
-        for item in row
-        if item in trained
-    )
+def _first_free_place(taken: Sequence[tuple[int, int]], start: int, end: int, room: int) -> int:
+    """Return the first place from `start` on where `room` px are free before `end`; -1 if there is none.
+
+    >>> _first_free_place([(30, 50), (10, 35)], 0, 99, 20), _first_free_place([(10, 90)], 0, 99, 20)
+    (50, -1)
+    """
+    for first, last in sorted(taken):
+        if first - start >= room:
+            break
+        start = max(start, last)
+    return start if end - start >= room else -1
 
 
 def _training_columns(skeleton: Skeleton, trained: set[int]) -> list[tuple[Rows, list[int]]]:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from graphviz_tb.graphs.skyline import Skyline
+from graphviz_tb.graphs.skyline import Skyline, SkylineRect
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import EdgeKind, MetagraphLine, line_thickness
 from graphviz_tb.model.scene import Direction, Point, Separator, Text, Web
 from graphviz_tb.model.skeleton import (
-    BOTH_ENDS_TRAIN,
-    SOURCE_TRAINS,
     LevelGaps,
     LevelLayout,
     Skeleton,
@@ -213,6 +211,8 @@ LEVEL_GAPS = LevelGaps()
 LINE_LABEL_HEIGHT = 12  # px: a line in the small font
 GAP_LABEL_ROOM = 8  # px above and below a label in a gap between two ranks
 TRAINING_HEADING, HEADING_DISTANCE = "Training", 10  # next to a rule, and px from it
+HEADING_REACH = 72  # px from the rule to where its heading ends, and some more
+RULE_CLEARANCE = 4  # px from a rule to the label of a line that crosses it
 FRAME_OVERLAP = 9  # px by which a label may reach into the border of a frame
 
 OutsideLabels = Mapping[tuple[int, bool], str]  # labels of edges to a neighbour outside, by row and inbound
@@ -321,14 +321,26 @@ def _draw_level(
         turn.to_screen((x, 0 if slot.first else level.height))
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
+    rules, headings = _draw_training_rules(level, turn, (left, top))
     taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
+    taken += [_around_rule(rule) for rule in rules]
     out = FRAME_OVERLAP if view.path != (0,) else -1  # the picture itself has no frame to overlap
-    own = unshared_parts(view.skeleton, routes, tuple(said))
+    own = _label_parts(view, lines, routes, tuple(said))
     thick = {wire: line_thickness(line) for wire, line in lines.items()}
     bounds = (1, -out, size[0] - 1, size[1] + out) if axis else (-out, 1, size[0] + out, size[1] - 1)
     labels = place_labels(routes, said, taken, bounds, own, thick)
-    rules, headings = _draw_training_rules(level, turn, (left, top))
     return CoreDrawing(*size, slots, tuple((x + left, y + top) for x, y in ports), routes, labels, rules, headings)
+
+
+def _around_rule(rule: Separator) -> SkylineRect:
+    """Return the rectangle around a rule that labels keep clear of."""
+    left, right, top, bottom = (
+        min(rule.x1, rule.x2),
+        max(rule.x1, rule.x2),
+        min(rule.y1, rule.y2),
+        max(rule.y1, rule.y2),
+    )
+    return left - RULE_CLEARANCE, top - RULE_CLEARANCE, right + RULE_CLEARANCE, bottom + RULE_CLEARANCE
 
 
 def _draw_training_rules(
@@ -340,8 +352,8 @@ def _draw_training_rules(
     for rule in level.rules:
         (x1, y1), (x2, y2) = turn.to_screen((rule.x, rule.top)), turn.to_screen((rule.x, rule.bottom))
         rules.append(Separator(x1 + shift[0], y1 + shift[1], x2 + shift[0], y2 + shift[1]))
-        if rule.headed:
-            x, y = turn.corner_on_screen((rule.x + HEADING_DISTANCE, rule.top), size)
+        if rule.heading >= 0:
+            x, y = turn.corner_on_screen((rule.x + HEADING_DISTANCE, rule.heading), size)
             headings.append(heading_text(TRAINING_HEADING, (x + shift[0], y + shift[1])))
     return tuple(rules), tuple(headings)
 
@@ -367,9 +379,8 @@ def child_pieces(view: View, below: Mapping[int, tuple[int, int]], direction: Di
 
 
 def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: OutsideLabels) -> dict[int, LineLabel]:
-    """Return the label of each wire that has one, without labels repeated from the level outside, and without those of
-    several lines to one box of training."""
-    main, joining = set(view.skeleton.spine), _joining_training_wires(view, lines)
+    """Return the label of each wire that has one, without labels repeated from the level outside."""
+    main = set(view.skeleton.spine)
     labels = {}
     for wire, line in lines.items():
         text = view.words.lines[wire].label
@@ -379,7 +390,7 @@ def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: Ou
             telling = telling or crossing.members[1] > 0  # else it seems that all members have it
             if outside.get((crossing.other, crossing.inbound)) == text:
                 continue
-        if text and wire not in joining:
+        if text:
             labels[wire] = LineLabel(
                 (text_width(text, SMALL_FONT_PX), LINE_LABEL_HEIGHT), line_thickness(line), telling
             )
@@ -396,14 +407,16 @@ def _bar_entries(view: View, pieces: Sequence[Piece]) -> dict[int, int]:
     return entries
 
 
-def _joining_training_wires(view: View, lines: Mapping[int, MetagraphLine]) -> set[int]:
-    """Return the wires between the model and a box that trains it, if there are several to that box."""
-    joined: dict[int, list[int]] = {}
-    for wire, line in lines.items():
-        if line.training and view.skeleton.wires[wire].edge >= 0 and line.training != BOTH_ENDS_TRAIN:
-            chain = view.skeleton.wires[wire].chain
-            joined.setdefault(chain[0] if line.training == SOURCE_TRAINS else chain[-1], []).append(wire)
-    return {wire for wires in joined.values() if len(wires) > 1 for wire in wires}
+def _label_parts(
+    view: View, lines: Mapping[int, MetagraphLine], routes: Mapping[int, Sequence[Point]], labelled: Sequence[int]
+) -> dict[int, Sequence[Point]]:
+    """Return the part of each line that its label stands at: its own, of joined lines of training what they share."""
+    parts = unshared_parts(view.skeleton, routes, labelled)
+    for wire in labelled:
+        joined = len(parts[wire]) != len(routes[wire]) or parts[wire][-1] != routes[wire][-1]
+        if joined and view.skeleton.wires[wire].edge >= 0 and lines[wire].training:
+            parts[wire] = [parts[wire][-1], *routes[wire][len(parts[wire]) - 1 :]]
+    return parts
 
 
 def _lay_out_level(
@@ -441,7 +454,10 @@ def _lay_out_level(
     longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
     labelled, upward = max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM), direction in ("BT", "RL")
     ranks = LEVEL_GAPS.ranks + max([tie.depth for tie in ties.values()], default=0)
-    gaps = replace(LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward, ranks=ranks)
+    heading = flow_size(direction, (HEADING_REACH, HEADING_ROOM))
+    gaps = replace(
+        LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward, ranks=ranks, heading=heading
+    )
     ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
     sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction, turns.shift(i)) for i in range(count)]
     return place_level(

@@ -120,13 +120,17 @@ def _longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWi
     """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
     through the most boxes; then with the greatest load; then along the main paths of the levels; then the first.
 
-    It enters a group where most boxes follow: what an encoder gives joins the decoder from the side.
+    It enters a group where most boxes follow: what an encoder gives joins the decoder, which embeds its own tokens,
+    from the side.
     """
     order = list(reversed(topological_order(paths.below)))
     best, onward = _best_onward(paths, groups, order, set())
-    ports = _ports_by_group(paths)
-    most = {group: max([best[port][:2] for port in entered]) for group, entered in ports.items()}
-    late = {port for group, entered in ports.items() for port in entered if best[port][:2] < most[group]}
+    late: set[int] = set()
+    for entered in _ports_by_group(paths):
+        # One box may make a mask of indices: it takes more to make them the beginning of the data.
+        follow = {port: best[port][:2] if carries else (best[port][0] - 1, 0) for port, carries in entered.items()}
+        most = max(follow.values())
+        late.update([port for port, carries in entered.items() if carries and follow[port] < most])
     if late:
         best, onward = _best_onward(paths, groups, order, late)
     count = len(paths.boxes)
@@ -141,16 +145,18 @@ def _longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWi
     return steps
 
 
-def _ports_by_group(paths: DataPaths) -> dict[int, list[int]]:
-    """Return the nodes of the ports at which data enters each open group."""
+def _ports_by_group(paths: DataPaths) -> list[dict[int, bool]]:
+    """Return for each open group the nodes of the ports at which lines enter it, and whether these carry data, not only
+    indices, sizes and masks."""
     nodes = list(paths.numbers)
-    ports: dict[int, dict[int, None]] = {}
+    ports: dict[int, dict[int, bool]] = {}
     for steps in paths.steps:
         for (number, _), target, carries in steps:
             group = nodes[target][0]
-            if carries > 0 and group > number and paths.steps[target]:  # parents come before children
-                ports.setdefault(group, {})[target] = None
-    return {group: list(entered) for group, entered in ports.items()}
+            if group > number and paths.steps[target]:  # parents come before children
+                entered = ports.setdefault(group, {})
+                entered[target] = entered.get(target, False) or carries > 0
+    return list(ports.values())
 
 
 def _best_onward(

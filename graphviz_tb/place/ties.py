@@ -19,8 +19,9 @@ from graphviz_tb.place.boxes import Piece
 from graphviz_tb.place.labels import LineLabel
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical
 
-MIN_TIE_PX = 276  # between the boxes of a tie: what joins the legs of a U at its foot stands between them
-TIE_LABEL_MARGIN_PX = 24  # at either end of its label
+MIN_TIE_PX = 276  # between the legs of a U: what joins them at its foot stands between them
+MIN_WRITE_PX = 40  # between a model and what writes its weights
+TIE_LABEL_MARGIN_PX, WRITE_LABEL_MARGIN_PX = 24, 8  # at either end of a label
 UNDERPASS_PX = 20  # from the boxes to a tie that runs beside their rank
 
 Slot = tuple[Piece, Point]
@@ -55,9 +56,10 @@ def find_ties(
     ties: dict[int, Tie] = {}
     for wire in range(first_tie(skeleton), len(skeleton.wires)):
         left, right = skeleton.wires[wire].chain
-        room = MIN_TIE_PX
+        room = MIN_WRITE_PX if view.line_of_wire(wire).training else MIN_TIE_PX
         if wire in said:
-            room = max(room, flow_size(direction, said[wire].size)[0] + 2 * TIE_LABEL_MARGIN_PX)
+            margin = WRITE_LABEL_MARGIN_PX if view.line_of_wire(wire).training else TIE_LABEL_MARGIN_PX
+            room = max(room, flow_size(direction, said[wire].size)[0] + 2 * margin)
         start, end = (
             _touch(view, wire, 0, pieces[left], inner, upright),
             _touch(view, wire, 1, pieces[right], inner, upright),
@@ -77,11 +79,8 @@ def _touch(view: View, wire: int, end: int, piece: Piece, inner: InnerPorts, upr
     box = view.skeleton.wires[wire].chain[end]
     if box in inner.gates:
         port = port_at_end(view, wire, end, inner.gates)
-        return (
-            (piece.width if upright else piece.height) // 2
-            if port is None
-            else inner.ports[box][port][0 if upright else 1]
-        )
+        if port is not None:
+            return inner.ports[box][port][0 if upright else 1]
     start, wide, whole = (piece.x, piece.box[0], piece.width) if upright else (piece.y, piece.box[1], piece.height)
     free = start == 0 if end else start + wide == whole
     return -1 if free else start + (wide // 4 if end else 3 * wide // 4)

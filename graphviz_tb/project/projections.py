@@ -61,7 +61,6 @@ def project_by_pca(values: Points, most: int = MAX_COMPONENTS, fitted: int = MAX
 
 
 def _fitted_count(points: int, dimensions: int, fitted: int) -> int:
-    """Return the number of points from which components are computed."""
     if dimensions > MAX_EXACT_SIDE:
         return min(points, fitted, int(MAX_EXACT_SIDE))
     return min(points, fitted, MAX_FITTED_WORK // max(1, dimensions) ** 2)

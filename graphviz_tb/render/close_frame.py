@@ -74,16 +74,13 @@ class _FrameClosing:
         return self.sign * point[self.axis]
 
     def extent(self, *points: Point) -> Extent:
-        """Return the extent of points."""
         across, along = [point[1 - self.axis] for point in points], [self.along_flow(point) for point in points]
         return Extent(min(across), max(across), min(along), max(along))
 
     def box_extent(self, box: Box | Stub) -> Extent:
-        """Return the extent of a box or a stub."""
         return self.extent((box.x, box.y), (box.x + box.width, box.y + box.height))
 
     def text_extent(self, text: Text) -> Extent:
-        """Return the extent of a text."""
         left = text.x - {"start": 0, "middle": text.width // 2, "end": text.width}[text.anchor]
         return self.extent((left, text.y - text.size), (left + text.width, text.y + 2))
 
@@ -179,7 +176,6 @@ class _FrameClosing:
             self.cuts[port] = max(self.along_flow(path[0]) + PORT_GAP_PX, self.along_flow(line.points[0]) - room)
 
     def moved_point(self, point: Point, move: int) -> Point:
-        """Return a point moved along the flow."""
         return (point[0], point[1] + self.sign * move) if self.axis else (point[0] + self.sign * move, point[1])
 
     def point_at(self, point: Point, place: int) -> Point:
@@ -187,7 +183,6 @@ class _FrameClosing:
         return self.moved_point(point, place - self.along_flow(point))
 
     def moved_scene(self) -> Scene:
-        """Return the scene with its outer parts moved."""
         scene = self.scene
         texts = []
         for text in scene.texts:
@@ -230,7 +225,6 @@ class _FrameClosing:
         return self.moves[min(near)[1]] if near else 0
 
     def moved_route(self, route: Route) -> Route:
-        """Return a line with its ends moved."""
         points = list(route.points)
         if self.is_outer_route(route):
             move = self.moves[route.target if route.source == self.frame else route.source]

@@ -114,7 +114,7 @@ def compose(
     says how long the legend may be, and where it makes the names on a screen larger.
     """
     chosen = {index for index, box in enumerate(scene.boxes) if box.address in caption.select}
-    whole = whole_frame(scene, paint, chosen)
+    whole = _whole_frame(scene, paint, chosen)
     if whole >= 0 and caption.title:
         texts = [text for text in scene.texts if text.inside and text.box == whole]
         # The facts count ops already, and say what changed.
@@ -139,7 +139,7 @@ def compose(
     )
 
 
-def whole_frame(scene: Scene, paint: Paint, chosen: set[int]) -> int:
+def _whole_frame(scene: Scene, paint: Paint, chosen: set[int]) -> int:
     """Return the frame that holds everything but single inputs and outputs, and says nothing by its colours; -1 for
     none."""
     outer = [index for index, box in enumerate(scene.boxes) if box.parent < 0]
@@ -260,7 +260,6 @@ def _text_colour(text: Text, first: str, second: str, theme: Theme) -> str:
 
 
 def _scene_text(text: Text, colour: str, halo: str | None = None) -> list[Primitive]:
-    """Draw one text of the scene."""
     return text_labels(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo)
 
 

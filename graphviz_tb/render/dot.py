@@ -101,7 +101,6 @@ def _multiline_label(*texts: str) -> str:
 
 
 def _dot_graph_attributes(scene: Scene, theme: Theme, caption: Caption) -> dict[str, str]:
-    """Return the attributes of the whole graph."""
     attributes = {
         "rankdir": scene.direction,
         "compound": "true",

@@ -164,5 +164,4 @@ def _imported_modules(name: str) -> list[str]:
 
 
 def _viewer_text(name: str) -> str:
-    """Return a file of the viewer as it is written."""
     return (files("graphviz_tb") / "viewer" / name).read_text(encoding="utf-8")

@@ -62,7 +62,7 @@ class JsonDocument:
         waiting, groups = _mark_annotations_by_group(self.hierarchy), {}
         for row in group_rows(self.hierarchy):
             level = self.metagraph(row)
-            edges = [_metaedge_values(edge, level.children) for edge in level.edges]
+            edges = [_metaedge_values(edge, level.children) for edge in level.edges if not edge.writes]
             groups[str(row)] = {"edges": edges, **_level_values(level, waiting.get(row, {}))}
         return {**document_header("tbgraph"), "nodes": list(self.node_entries()), "groups": groups}
 
@@ -305,7 +305,7 @@ def _level_text(level: Metagraph, known: TextCache, more: JsonObject) -> Iterato
     """Yield one group as text, piece by piece; `more` are annotations."""
     yield b'{"edges":['
     rows = level.children
-    for count, edge in enumerate(level.edges):
+    for count, edge in enumerate(edge for edge in level.edges if not edge.writes):
         same = edge.tensors, edge.control, edge.reference, edge.back, tuple(edge.carried_tensors)
         carried = known.text_of(same, _carried_values, edge)[1:]
         yield b'%b{"from":%d,"to":%d,%b' % (b"," * (count > 0), rows[edge.source], rows[edge.target], carried)

@@ -107,7 +107,6 @@ def _change_entries(paint: Paint) -> list[LegendEntry]:
 
 
 def _colour_entry(row: LegendRow, theme: Theme) -> LegendEntry:
-    """Return a sample of one colour, with its badge."""
     if row.shape == "rest":
         return LegendEntry((), row.label)
     sample = boxes.draw_closed_box(SAMPLE_BOX, row.fill, theme)

@@ -27,6 +27,8 @@ def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[
     for row in metagraph.children:
         graph.add_node(row, **_networkx_attributes(hierarchy, row))
     for edge in metagraph.edges:
+        if edge.writes:  # no edge of the file
+            continue
         graph.add_edge(
             metagraph.children[edge.source],
             metagraph.children[edge.target],

@@ -80,7 +80,6 @@ def _is_invisible(char: str) -> bool:
 
 
 def _pdf_document(page: tuple[float, float], content: bytes, fonts: PdfFonts, title: str) -> bytes:
-    """Return the objects of a document of one page, and their index."""
     objects: list[bytes] = [b""] * 5  # catalog, pages, page, content, info
     named = []
     for index, face in enumerate(fonts.faces):
@@ -220,7 +219,6 @@ def _shape_operators(primitive: Primitive, drawing: Drawing, fonts: PdfFonts) ->
 
 
 def _paint_operators(outline: str, fill: str | None, pen: Pen | None) -> Iterator[str]:
-    """Yield the operators that fill and stroke an outline."""
     if fill:
         yield f"{_pdf_colour(fill)} rg"
     if pen:
@@ -241,7 +239,6 @@ def _pdf_colour(hexadecimal: str) -> str:
 
 
 def _rect_path(box: Rectangle) -> str:
-    """Return a rectangle with rounded corners."""
     x, y, wide, tall, r = box.x, box.y, box.width, box.height, box.radius
     if not r:
         return f"{_pdf_number(x)} {_pdf_number(y)} {_pdf_number(wide)} {_pdf_number(tall)} re"

@@ -242,7 +242,6 @@ def _shape_element(primitive: Primitive) -> str:
 
 
 def _rectangle_attributes(x: float, y: float, width: float, height: float, radius: float) -> str:
-    """Return the place and the size of a rectangle."""
     corner = f' rx="{_short_number(radius)}"' if radius else ""
     size = f'width="{_short_number(width)}" height="{_short_number(height)}"'
     return f'x="{_short_number(x)}" y="{_short_number(y)}" {size}{corner}'
@@ -256,7 +255,7 @@ def _stroke_attributes(pen: Pen | None) -> str:
     if pen.width != 1:
         text += f' stroke-width="{_short_number(pen.width)}"'
     if pen.dashes:
-        text += f' stroke-dasharray="{_spaced_numbers(pen.dashes)}"'
+        text += f' stroke-dasharray="{" ".join(map(_short_number, pen.dashes))}"'
     if pen.cap != "butt":
         text += f' stroke-linecap="{pen.cap}"'
     if pen.join != "miter":
@@ -278,10 +277,6 @@ def _path_data(steps: tuple[PathStep, ...]) -> str:
     # Like `_short_number`, but all at once: a drawing has hundreds of thousands of numbers.
     text = "".join(template) % tuple(numbers)
     return text.replace("-0.0", "0.0").replace(".0", "")
-
-
-def _spaced_numbers(values: tuple[float, ...]) -> str:
-    return " ".join(map(_short_number, values))
 
 
 def _transform_attribute(curve: Curve) -> str:

@@ -119,7 +119,6 @@ def _matches_tokens(tokens: list[str], name: str) -> bool:
 
 
 def _bit_mask(places: Bools) -> int:
-    """Return an integer with a bit at each marked place."""
     return int.from_bytes(np.packbits(places, bitorder="little").tobytes(), "little")
 
 

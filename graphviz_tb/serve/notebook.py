@@ -203,7 +203,7 @@ def _option_words(options: dict[str, Any]) -> list[str]:
     return words
 
 
-def register_magic(shell: Any) -> None:
+def load_ipython_extension(shell: Any) -> None:
     """Make `%tbgraph` known to IPython."""
     magic: Callable[[str], ServedFrame | StaticFrame] = _show_server
     shell.register_magic_function(magic, "line", "tbgraph")

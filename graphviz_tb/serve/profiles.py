@@ -119,7 +119,6 @@ def _graph_of_trace(entries: Iterable[SourceEntry], traced: SourceEntry) -> Sour
 
 
 def _profile_bytes(profile: Profile) -> int:
-    """Return the approximate size of a profile in memory."""
     texts = len(profile.timeline.names) + 2 * len(profile.timeline.nodes)
     rows = len(profile.ops) + len(profile.types) + len(profile.groups)
     return SLICE_BYTES * len(profile.timeline) + PROFILE_TEXT_BYTES * (texts + 2 * rows)

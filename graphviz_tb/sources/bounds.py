@@ -38,6 +38,7 @@ MAX_PATH_LETTERS_PER_BYTE = 10
 # By letter: into an object or an array, or out of it.
 BRACKET_STEPS = np.zeros(256, np.int8)
 BRACKET_STEPS[list(b"[{")], BRACKET_STEPS[list(b"]}")] = 1, -1
+NO_BRACKETS_OR_QUOTES = bytes(set(range(256)).difference(b'"[]{}'))
 MAX_BYTES_HINT = "give --max-bytes if it is your own file"
 
 
@@ -153,9 +154,9 @@ def is_nested_too_deep(text: str) -> bool:
     ... )
     (False, True, False)
     """
-    # Without what a backslash escapes, text is outside of strings after an even number of quotes.
-    letters = np.frombuffer(text.encode("utf-8", "replace").replace(b"\\\\", b"").replace(b'\\"', b""), np.uint8)
+    # Without what a backslash escapes, text is outside of strings after an even number of quotes: pairs change nothing.
+    plain = text.encode("utf-8", "replace").replace(b"\\\\", b"").replace(b'\\"', b"")
+    letters = np.frombuffer(plain.translate(None, NO_BRACKETS_OR_QUOTES).replace(b'""', b""), np.uint8)
     steps = BRACKET_STEPS[letters]
     steps *= 1 - (np.cumsum(letters == ord('"'), dtype=np.int8) & 1)
-    steps = steps[steps != 0]
     return len(steps) > MAX_JSON_DEPTH and int(np.max(np.cumsum(steps, dtype=np.int32))) > MAX_JSON_DEPTH

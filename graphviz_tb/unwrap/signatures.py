@@ -365,13 +365,8 @@ def _skip_result_identities(block: InlinedBlock) -> InlinedBlock:
             result = handed[0]
             used[input_node(result)] -= 1
         results.append(result)
-    effects = tuple(each for each in block.effects if not _has_no_effect(block.nodes[each].node))
+    effects = tuple(each for each in block.effects if block.nodes[each].node.op not in CONTENTLESS_OPS)
     return _keep_needed_nodes(InlinedBlock(block.nodes, tuple(results), effects))
-
-
-def _has_no_effect(node: NodeDef) -> bool:
-    """Return whether a node has no effect: it only reads or waits."""
-    return node.op in CONTENTLESS_OPS
 
 
 def _plain_output_names(block: InlinedBlock, ops: Mapping[str, OpDef]) -> InlinedBlock:

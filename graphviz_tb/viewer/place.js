@@ -250,6 +250,7 @@ class SingleBundle {
 }
 const EMPTY_BUNDLE = new SingleBundle();
 const IMPLIED_LINE = 4;
+const WRITTEN_WEIGHTS = 8;
 class BundledLine {
   get carried_tensors() {
     return this.bundles.carried_tensors(this.number);
@@ -273,6 +274,9 @@ class Metaedge extends BundledLine {
   }
   get kind() {
     return (this.reference ? "reference" : ((this.tensors || this.back) ? "data" : "control"));
+  }
+  get writes() {
+    return (this.training >= WRITTEN_WEIGHTS);
   }
 }
 class Bridge extends BundledLine {
@@ -627,9 +631,13 @@ class Skeleton {
   }
 }
 function first_tie(skeleton) {
-  let count, rank;
+  let count, start, end, rank;
   count = skeleton.wires.length;
-  if (skeleton.falling.length) {
+  if (!count) {
+    return 0;
+  }
+  [start, end] = [skeleton.wires.at(-1).chain[0], skeleton.wires.at(-1).chain.at(-1)];
+  if ((() => { for (const part of skeleton.parts) for (const row of part) { if ((row.includes(start) && row.includes(end))) return true; } return false; })()) {
     rank = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
     while ((count && py_equal(rank.get(skeleton.wires.at((count - 1)).chain[0]), rank.get(skeleton.wires.at((count - 1)).chain.at(-1))))) {
       count -= 1;
@@ -675,7 +683,7 @@ function training_items(chains, training) {
   return (() => { const out = new Set(); for (const item of found) if (!shared.has(item)) { out.add(item); } return out; })();
 }
 class LevelGaps {
-  constructor(siblings = 16, ranks = 26, labelled = 28, box = 9, edge = 7, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, bar = [0, 0], upward = false) {
+  constructor(siblings = 16, ranks = 26, labelled = 28, box = 9, edge = 7, parts = 32, spread = 12, start = 11, straight = 10, beyond = 12, bar = [0, 0], upward = false, heading = [64, 24]) {
     this.siblings = siblings;
     this.ranks = ranks;
     this.labelled = labelled;
@@ -688,6 +696,7 @@ class LevelGaps {
     this.beyond = beyond;
     this.bar = bar;
     this.upward = upward;
+    this.heading = heading;
   }
 }
 class WireStroke {
@@ -699,11 +708,11 @@ class WireStroke {
   }
 }
 class TrainingRule {
-  constructor(x, top, bottom, headed) {
+  constructor(x, top, bottom, heading) {
     this.x = x;
     this.top = top;
     this.bottom = bottom;
-    this.headed = headed;
+    this.heading = heading;
   }
 }
 class LevelLayout {
@@ -793,7 +802,7 @@ class View {
     return ((edge >= 0) ? this.metagraph.edges.at(edge) : this.metagraph.bridges.at(bridge));
   }
   drawn_wires() {
-    let metagraph, away, stubbed, drawn, index, wire;
+    let metagraph, away, stubbed, drawn, index, wire, drawable;
     metagraph = this.metagraph;
     [away, stubbed] = [metagraph.mask.extracted_children, metagraph.mask.stubbed];
     drawn = [];
@@ -801,7 +810,13 @@ class View {
       if (py_intersection(new Set([wire.chain[0], wire.chain.at(-1)]), away).size) {
         continue;
       }
-      if (((wire.edge >= 0) ? !stubbed.has(wire.edge) : metagraph.bridges.at(wire.bridge).drawable)) {
+      if ((wire.bridge >= 0)) {
+        drawable = metagraph.bridges.at(wire.bridge).drawable;
+      }
+      else {
+        drawable = (!stubbed.has(wire.edge) || metagraph.edges.at(wire.edge).writes);
+      }
+      if (drawable) {
         drawn.push(index);
       }
     }
@@ -2514,7 +2529,6 @@ function column_heads(skeleton) {
   return (() => { const out = new Set(); for (const [part, breaks] of py_zip(skeleton.parts, skeleton.breaks)) for (const r of breaks) for (const item of part.at(r)) { out.add(item); } return out; })();
 }
 const RULE_MARGIN = 20;
-const HEADING_REACH = 64;
 const RAIL_MARGIN = 12;
 function split_off_training(parts, steps, trained) {
   let rows_apart, steps_apart, part, distances, cuts;
@@ -2542,38 +2556,51 @@ function _first_trained(row, trained) {
   }
   return ((() => { for (const item of row.slice(0, cut)) { if (trained.has(item)) return true; } return false; })() ? -1 : cut);
 }
-function set_training_apart(skeleton, lefts, widths, trained) {
-  let rows, inside, others, boxes, margin, right, item;
+function set_training_apart(skeleton, lefts, widths, trained, room) {
+  let rows, inside, margin, others, right, item;
   for ([rows, inside] of _training_columns(skeleton, trained)) {
-    others = (() => { const out = []; for (const row of rows) for (const item of row) if (!trained.has(item)) { out.push((lefts.at(item) + widths.at(item))); } return out; })();
-    boxes = (() => { for (const item of inside) { if ((item < skeleton.children)) return true; } return false; })();
-    margin = (boxes ? (2 * RULE_MARGIN) : RAIL_MARGIN);
-    right = ((others.length ? (py_max(others) + margin) : 0) - py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()));
+    margin = ((() => { for (const item of inside) { if ((item < skeleton.children)) return true; } return false; })() ? (2 * RULE_MARGIN) : RAIL_MARGIN);
+    others = (() => { const out = []; for (const row of rows) for (const item of row) if (!trained.has(item)) { out.push(((lefts.at(item) + widths.at(item)) + Math.max(margin, (py_get(room, item, 0) + RULE_MARGIN)))); } return out; })();
+    right = (py_max(others, {default: 0}) - py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()));
     for (item of inside) {
       lefts[item] += right;
     }
   }
 }
-function training_rules(skeleton, lefts, layers, trained) {
-  let place_, rules, rows, inside, part, first, bands, left, room, headed;
+function training_rules(skeleton, boxes, layers, lines, trained, heading) {
+  let place_, rules, rows, inside, children, part, first, bands, left, right, taken, points, ax, ay, bx, by, place_along;
   place_ = item_ranks(skeleton);
   rules = [];
   for ([rows, inside] of _training_columns(skeleton, trained)) {
-    if ((() => { for (const item of inside) { if ((item < skeleton.children)) return true; } return false; })()) {
+    children = (() => { const out = []; for (const item of inside) if ((item < skeleton.children)) { out.push(item); } return out; })();
+    if (children.length) {
       [part, first] = place_.get(rows[0][0]);
       bands = layers.at(part).slice(first, (first + rows.length));
-      left = (py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()) - RULE_MARGIN);
-      room = [false, ...(() => { const out = []; for (const band of bands.slice(0, -1)) { out.push(((band.bottom - bands[0].top) >= HEADING_ROOM)); } return out; })()];
-      headed = (() => { for (const [number, [free, row]] of py_enumerate(py_zip(room, rows))) { if (!(free || _passes_heading(skeleton, lefts, left, row, (number ? rows.at((number - 1)) : []), trained))) return false; } return true; })();
-      rules.push(new TrainingRule(left, bands[0].top, bands.at(-1).bottom, headed));
+      left = (py_min((() => { const out = []; for (const item of inside) { out.push(boxes.at(item)[0]); } return out; })()) - RULE_MARGIN);
+      right = (left + heading[0]);
+      taken = (() => { const out = []; for (const item of children) if ((boxes.at(item)[0] < right)) { out.push([boxes.at(item)[1], (boxes.at(item)[1] + boxes.at(item)[3])]); } return out; })();
+      for (points of lines) {
+        for ([[ax, ay], [bx, by]] of py_pairwise(points)) {
+          if (((Math.min(ax, bx) < right) && (Math.max(ax, bx) > left))) {
+            taken.push([Math.min(ay, by), Math.max(ay, by)]);
+          }
+        }
+      }
+      place_along = _first_free_place(taken, bands[0].top, bands.at(-1).bottom, heading[1]);
+      rules.push(new TrainingRule(left, bands[0].top, bands.at(-1).bottom, place_along));
     }
   }
   return [...rules];
 }
-function _passes_heading(skeleton, lefts, rule, row, before, trained) {
-  let straight;
-  straight = (() => { const out = new Set(); for (const item of before) if (trained.has(item)) { out.add(lefts.at(item)); } return out; })();
-  return (() => { for (const item of row) if (trained.has(item)) { if (!((item >= skeleton.first_waypoint) && (lefts.at(item) >= (rule + HEADING_REACH)) && (!before.length || straight.has(lefts.at(item))))) return false; } return true; })();
+function _first_free_place(taken, start, end, room) {
+  let first, last;
+  for ([first, last] of py_sorted(taken)) {
+    if (((first - start) >= room)) {
+      break;
+    }
+    start = Math.max(start, last);
+  }
+  return (((end - start) >= room) ? start : -1);
 }
 function _training_columns(skeleton, trained) {
   let columns, p, part, ends, first, last, inside;
@@ -2607,19 +2634,19 @@ function place_level(skeleton, sizes, gaps = null, anchors = null, strokes = nul
   thick = _item_thicknesses(skeleton, drawn);
   wide = py_or(room, () => new Map());
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps, wide)); } return out; })()); } return out; })();
-  lefts = _place_across(skeleton, chains, ends, widths, steps, trained);
+  lefts = _place_across(skeleton, chains, ends, widths, steps, trained, wide);
   if ((sides != null)) {
     ends = straighten_ends(skeleton, chains, ends, lefts, sides, gaps, py_or(entries, () => new Map()));
     ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, py_or(entries, () => new Map()));
   }
   return _place_along(skeleton, chains, ends, lefts, [widths, heights], drawn, gaps, trained);
 }
-function _place_across(skeleton, chains, ends, widths, steps, trained) {
+function _place_across(skeleton, chains, ends, widths, steps, trained, room) {
   let above, below, parts, between, lefts;
   [above, below] = _item_alignments(skeleton, chains, ends, widths.length, trained);
   [parts, between] = split_off_training(skeleton.parts, steps, trained);
   lefts = align_columns(parts, widths, between, above, below, _main_path_items(skeleton));
-  set_training_apart(skeleton, lefts, widths, trained);
+  set_training_apart(skeleton, lefts, widths, trained, room);
   _flush_parts_left(skeleton, lefts);
   straighten_passing_lines(skeleton, chains, ends, lefts, steps);
   return lefts;
@@ -2638,7 +2665,7 @@ function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, train
   _shift_hops(chains, wires, ends, lefts);
   shorten_detours(skeleton, chains, wires, lefts, band, around);
   lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around);
-  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height, training_rules(skeleton, lefts, layers, trained));
+  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height, training_rules(skeleton, [...py_zip(lefts, tops, widths, heights)], layers, lines, trained, gaps.heading));
 }
 function _centred_tops(band, heights) {
   return (() => { const out = []; for (const [item, height] of py_enumerate(heights)) { out.push((band.has(item) ? (band.get(item).middle - Math.floor(height / 2)) : 0)); } return out; })();
@@ -3120,7 +3147,9 @@ function _distance_along(track, point) {
 
 // place.ties
 const MIN_TIE_PX = 276;
+const MIN_WRITE_PX = 40;
 const TIE_LABEL_MARGIN_PX = 24;
+const WRITE_LABEL_MARGIN_PX = 8;
 const UNDERPASS_PX = 20;
 class InnerPorts {
   constructor(gates, ports) {
@@ -3139,14 +3168,15 @@ class Tie {
   }
 }
 function find_ties(view, pieces, said, inner, direction) {
-  let skeleton, upright, ties, wire, left, right, room, start, end, straight;
+  let skeleton, upright, ties, wire, left, right, room, margin, start, end, straight;
   [skeleton, upright] = [view.skeleton, is_vertical(direction)];
   ties = new Map();
   for (wire of py_range(first_tie(skeleton), skeleton.wires.length)) {
     [left, right] = skeleton.wires.at(wire).chain;
-    room = MIN_TIE_PX;
+    room = (view.line_of_wire(wire).training ? MIN_WRITE_PX : MIN_TIE_PX);
     if (said.has(wire)) {
-      room = Math.max(room, (flow_size(direction, said.get(wire).size)[0] + (2 * TIE_LABEL_MARGIN_PX)));
+      margin = (view.line_of_wire(wire).training ? WRITE_LABEL_MARGIN_PX : TIE_LABEL_MARGIN_PX);
+      room = Math.max(room, (flow_size(direction, said.get(wire).size)[0] + (2 * margin)));
     }
     [start, end] = [_touch(view, wire, 0, pieces.at(left), inner, upright), _touch(view, wire, 1, pieces.at(right), inner, upright)];
     straight = ((start < 0) && (end < 0));
@@ -3165,7 +3195,9 @@ function _touch(view, wire, end, piece, inner, upright) {
   box = view.skeleton.wires.at(wire).chain.at(end);
   if (inner.gates.has(box)) {
     port = port_at_end(view, wire, end, inner.gates);
-    return ((port == null) ? Math.floor((upright ? piece.width : piece.height) / 2) : inner.ports.get(box).at(port).at((upright ? 0 : 1)));
+    if ((port != null)) {
+      return inner.ports.get(box).at(port).at((upright ? 0 : 1));
+    }
   }
   [start, wide, whole] = (upright ? [piece.x, piece.box[0], piece.width] : [piece.y, piece.box[1], piece.height]);
   free = (end ? (start === 0) : ((start + wide) === whole));
@@ -3504,6 +3536,8 @@ const LINE_LABEL_HEIGHT = 12;
 const GAP_LABEL_ROOM = 8;
 const TRAINING_HEADING = "Training";
 const HEADING_DISTANCE = 10;
+const HEADING_REACH = 72;
+const RULE_CLEARANCE = 4;
 const FRAME_OVERLAP = 9;
 class CoreDrawing {
   constructor(width, height, slots, ports, routes, labels, rules = [], headings = []) {
@@ -3561,7 +3595,7 @@ function _without_ties(view, first) {
   return py_replace(view, {skeleton: py_replace(skeleton, {wires: skeleton.wires.slice(0, first), spine: spine})});
 }
 function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
-  let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels, rules, headings;
+  let aside, turn, slots, routes, axis, before, after, left, top, wide, tall, size, ports, rules, headings, taken, out, own, thick, bounds, labels;
   aside = new Set(loose_boxes(view.skeleton));
   turn = new FlowTurn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
@@ -3574,14 +3608,20 @@ function _draw_level(view, pieces, lines, said, direction, level, turns, ties) {
   slots = (() => { const out = new Map(); for (const [position, [child, [x, y]]] of slots.entries()) { out.set(position, [child, [(x + left), (y + top)]]); } return out; })();
   routes = (() => { const out = new Map(); for (const [wire, points] of routes.entries()) { out.set(wire, [...(() => { const out = []; for (const [x, y] of points) { out.push([(x + left), (y + top)]); } return out; })()]); } return out; })();
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.to_screen([x, (slot.first ? 0 : level.height)])); } return out; })();
+  [rules, headings] = _draw_training_rules(level, turn, [left, top]);
   taken = (() => { const out = []; for (const [child, [x, y]] of slots.values()) { out.push([x, y, (x + child.width), (y + child.height)]); } return out; })();
+  py_extend(taken, (() => { const out = []; for (const rule of rules) { out.push(_around_rule(rule)); } return out; })());
   out = (!py_equal(view.path, [0]) ? FRAME_OVERLAP : -1);
-  own = unshared_parts(view.skeleton, routes, [...said.keys()]);
+  own = _label_parts(view, lines, routes, [...said.keys()]);
   thick = (() => { const out = new Map(); for (const [wire, line] of lines.entries()) { out.set(wire, hand_line_thickness(line)); } return out; })();
   bounds = (axis ? [1, -out, (size[0] - 1), (size[1] + out)] : [-out, 1, (size[0] + out), (size[1] - 1)]);
   labels = place_labels(routes, said, taken, bounds, own, thick);
-  [rules, headings] = _draw_training_rules(level, turn, [left, top]);
   return new CoreDrawing(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes, labels, rules, headings);
+}
+function _around_rule(rule) {
+  let left, right, top, bottom;
+  [left, right, top, bottom] = [Math.min(rule.x1, rule.x2), Math.max(rule.x1, rule.x2), Math.min(rule.y1, rule.y2), Math.max(rule.y1, rule.y2)];
+  return [(left - RULE_CLEARANCE), (top - RULE_CLEARANCE), (right + RULE_CLEARANCE), (bottom + RULE_CLEARANCE)];
 }
 function _draw_training_rules(level, turn, shift) {
   let rules, headings, size, rule, x1, y1, x2, y2, x, y;
@@ -3590,8 +3630,8 @@ function _draw_training_rules(level, turn, shift) {
   for (rule of level.rules) {
     [[x1, y1], [x2, y2]] = [turn.to_screen([rule.x, rule.top]), turn.to_screen([rule.x, rule.bottom])];
     rules.push(new Separator((x1 + shift[0]), (y1 + shift[1]), (x2 + shift[0]), (y2 + shift[1])));
-    if (rule.headed) {
-      [x, y] = turn.corner_on_screen([(rule.x + HEADING_DISTANCE), rule.top], size);
+    if ((rule.heading >= 0)) {
+      [x, y] = turn.corner_on_screen([(rule.x + HEADING_DISTANCE), rule.heading], size);
       headings.push(heading_text(TRAINING_HEADING, [(x + shift[0]), (y + shift[1])]));
     }
   }
@@ -3612,8 +3652,8 @@ function child_pieces(view, below, direction) {
   return pieces;
 }
 function line_label_sizes(view, lines, outside) {
-  let main, joining, labels, wire, line, text, bridge, telling, crossing;
-  [main, joining] = [new Set(view.skeleton.spine), _joining_training_wires(view, lines)];
+  let main, labels, wire, line, text, bridge, telling, crossing;
+  main = new Set(view.skeleton.spine);
   labels = new Map();
   for ([wire, line] of lines.entries()) {
     text = view.words.lines.get(wire).label;
@@ -3625,7 +3665,7 @@ function line_label_sizes(view, lines, outside) {
         continue;
       }
     }
-    if ((text && !joining.has(wire))) {
+    if (text) {
       labels.set(wire, new LineLabel([hand_text_width(text, SMALL_FONT_PX), LINE_LABEL_HEIGHT], hand_line_thickness(line), telling));
     }
   }
@@ -3643,19 +3683,19 @@ function _bar_entries(view, pieces) {
   }
   return entries;
 }
-function _joining_training_wires(view, lines) {
-  let joined, wire, line, chain;
-  joined = new Map();
-  for ([wire, line] of lines.entries()) {
-    if ((line.training && (view.skeleton.wires.at(wire).edge >= 0) && (line.training !== BOTH_ENDS_TRAIN))) {
-      chain = view.skeleton.wires.at(wire).chain;
-      py_setdefault(joined, ((line.training === SOURCE_TRAINS) ? chain[0] : chain.at(-1)), []).push(wire);
+function _label_parts(view, lines, routes, labelled) {
+  let parts, wire, joined;
+  parts = unshared_parts(view.skeleton, routes, labelled);
+  for (wire of labelled) {
+    joined = ((parts.get(wire).length !== routes.get(wire).length) || !py_equal(parts.get(wire).at(-1), routes.get(wire).at(-1)));
+    if ((joined && (view.skeleton.wires.at(wire).edge >= 0) && lines.get(wire).training)) {
+      parts.set(wire, [parts.get(wire).at(-1), ...routes.get(wire).slice((parts.get(wire).length - 1))]);
     }
   }
-  return (() => { const out = new Set(); for (const wires of joined.values()) if ((wires.length > 1)) for (const wire of wires) { out.add(wire); } return out; })();
+  return parts;
 }
 function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties) {
-  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, longest, labelled, upward, ranks, gaps, ways, sides;
+  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, longest, labelled, upward, ranks, heading, gaps, ways, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -3681,7 +3721,8 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
   longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   [labelled, upward] = [Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), ["BT", "RL"].includes(direction)];
   ranks = (LEVEL_GAPS.ranks + py_max((() => { const out = []; for (const tie of ties.values()) { out.push(tie.depth); } return out; })(), {default: 0}));
-  gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward, ranks: ranks});
+  heading = flow_size(direction, [HEADING_REACH, HEADING_ROOM]);
+  gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward, ranks: ranks, heading: heading});
   ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering);
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
   return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view), view.metagraph.training, (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
@@ -3810,8 +3851,10 @@ class StubIdentities {
     }
     for (index of level.mask.stubbed) {
       edge = level.edges.at(index);
-      py_setdefault(this.edges, edge.source, []).push(index);
-      py_setdefault(this.edges, edge.target, []).push(index);
+      if (!edge.writes) {
+        py_setdefault(this.edges, edge.source, []).push(index);
+        py_setdefault(this.edges, edge.target, []).push(index);
+      }
     }
     this.child = -1;
     this.entries = new TupleMap();
@@ -4159,12 +4202,15 @@ function _end_node(paths, groups, number, index, end, inner) {
   return paths.node_number([number, item], (((item < view.skeleton.children) && !group.below.has(item)) ? 1 : 0));
 }
 function _longest_path(paths, groups) {
-  let order, best, onward, ports, most, late, count, current, steps, ahead;
+  let order, best, onward, late, entered, follow, most, count, current, steps, ahead;
   order = [...py_reversed(topological_order(paths.below))];
   [best, onward] = _best_onward(paths, groups, order, new Set());
-  ports = _ports_by_group(paths);
-  most = (() => { const out = new Map(); for (const [group, entered] of ports.entries()) { out.set(group, py_max((() => { const out = []; for (const port of entered) { out.push(best.at(port).slice(0, 2)); } return out; })())); } return out; })();
-  late = (() => { const out = new Set(); for (const [group, entered] of ports.entries()) for (const port of entered) if ((py_compare(best.at(port).slice(0, 2), most.get(group)) < 0)) { out.add(port); } return out; })();
+  late = new Set();
+  for (entered of _ports_by_group(paths)) {
+    follow = (() => { const out = new Map(); for (const [port, carries] of entered.entries()) { out.set(port, (carries ? best.at(port).slice(0, 2) : [(best.at(port)[0] - 1), 0])); } return out; })();
+    most = py_max(follow.values());
+    py_add_all(late, (() => { const out = []; for (const [port, carries] of entered.entries()) if ((carries && (py_compare(follow.get(port), most) < 0))) { out.push(port); } return out; })());
+  }
   if (late.size) {
     [best, onward] = _best_onward(paths, groups, order, late);
   }
@@ -4182,18 +4228,19 @@ function _longest_path(paths, groups) {
   return steps;
 }
 function _ports_by_group(paths) {
-  let nodes, ports, steps, number, _, target, carries, group;
+  let nodes, ports, steps, number, _, target, carries, group, entered;
   nodes = [...paths.numbers.keys()];
   ports = new Map();
   for (steps of paths.steps) {
     for ([[number, _], target, carries] of steps) {
       group = nodes.at(target)[0];
-      if (((carries > 0) && (group > number) && paths.steps.at(target).length)) {
-        py_setdefault(ports, group, new Map()).set(target, null);
+      if (((group > number) && paths.steps.at(target).length)) {
+        entered = py_setdefault(ports, group, new Map());
+        entered.set(target, (py_get(entered, target, false) || (carries > 0)));
       }
     }
   }
-  return (() => { const out = new Map(); for (const [group, entered] of ports.entries()) { out.set(group, [...entered.keys()]); } return out; })();
+  return [...ports.values()];
 }
 function _best_onward(paths, groups, order, late) {
   let own, fed, best, onward, node, box, number, wire, target, carries, data, boxes, carried, kept, gives, reached;
@@ -4503,16 +4550,61 @@ function _build_note(view, side, other, indices, count) {
   return new LevelNote((String(who) + " " + String(arrow) + " " + String(name)), account, [...indices]);
 }
 const NO_NAME = "…";
+function _training_labels(view) {
+  let joined, wire, line, chain, labels, box, wires, together, totals, nearest, most, last;
+  joined = new Map();
+  for ([wire, line] of view.drawn_lines().entries()) {
+    chain = view.skeleton.wires.at(wire).chain;
+    if (((view.skeleton.wires.at(wire).edge >= 0) && [SOURCE_TRAINS, TARGET_TRAINS].includes(line.training))) {
+      py_setdefault(joined, ((line.training === SOURCE_TRAINS) ? chain[0] : chain.at(-1)), []).push(wire);
+    }
+  }
+  labels = new Map();
+  for ([box, wires] of joined.entries()) {
+    if ((wires.length < 2)) {
+      continue;
+    }
+    together = new Map();
+    totals = new Map();
+    for (wire of wires) {
+      labels.set(wire, "");
+      chain = view.skeleton.wires.at(wire).chain;
+      nearest = ((chain[0] === box) ? chain[1] : chain.at(-2));
+      py_setdefault(together, nearest, []).push(wire);
+      totals.set(nearest, (py_get(totals, nearest, 0) + hand_tensor_count(view.line_of_wire(wire))));
+    }
+    most = py_max(together.keys(), {key: (nearest) => [(together.get(nearest).length > 1), totals.get(nearest)]});
+    last = py_min(together.get(most), {key: (wire) => view.skeleton.wires.at(wire).chain.length});
+    labels.set(last, ((totals.get(most) > 1) ? (String(hand_group_thousands(totals.get(most))) + " tensors") : ""));
+  }
+  return labels;
+}
+function _written_accounts(view) {
+  let written, edge, accounts, writer, edges, count, owners;
+  written = new Map();
+  for (edge of view.metagraph.edges) {
+    if (edge.writes) {
+      py_setdefault(written, edge.target, []).push(edge);
+    }
+  }
+  accounts = new Map();
+  for ([writer, edges] of written.entries()) {
+    count = count_of(py_sum((() => { const out = []; for (const edge of edges) { out.push(edge.reference); } return out; })()), "weight");
+    owners = py_join(", ", (() => { const out = []; for (const edge of edges.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(view.node_labels.at(edge.source).full)); } return out; })());
+    accounts.set(writer, (" · writes " + String(count) + " of " + String(owners)));
+  }
+  return accounts;
+}
 function level_words(view, limit, printed = false) {
-  let node_labels, notes, beside, links;
+  let node_labels, notes, beside, links, training, written;
   node_labels = [...view.node_labels, ...view.functions];
   notes = _shared_notes(view);
   beside = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
   if ((printed && !limit)) {
     beside = (() => { const out = []; for (const _ of beside) { out.push([]); } return out; })();
   }
-  links = _links_of_open(view);
-  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_tooltip(node, links.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(hand_drawn_label(line, printed), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
+  [links, training, written] = [_links_of_open(view), _training_labels(view), _written_accounts(view)];
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push((_box_tooltip(node, links.at(position)) + py_get(written, position, ""))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(training, wire, hand_drawn_label(line, printed)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
 function _stubs_by_child(view, noted) {
   let by_child, index, annotation;
@@ -5537,7 +5629,7 @@ const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
   let chosen, whole, texts, words, page, parts;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (caption.select.includes(box.address)) { out.add(index); } return out; })();
-  whole = whole_frame(scene, paint, chosen);
+  whole = _whole_frame(scene, paint, chosen);
   if (((whole >= 0) && caption.title)) {
     texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === whole))) { out.push(text); } return out; })();
     words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !text.full.endsWith(COUNT_ENDINGS))) { out.push(text.full); } return out; })();
@@ -5553,7 +5645,7 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   }
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
-function whole_frame(scene, paint, chosen) {
+function _whole_frame(scene, paint, chosen) {
   let outer, frames, box, fill, sources, targets, index, between;
   outer = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.push(index); } return out; })();
   frames = (() => { const out = []; for (const index of outer) if (scene.boxes.at(index).open) { out.push(index); } return out; })();
@@ -5752,6 +5844,7 @@ function main_paths(skeleton, thick) {
 }
 
 // chart.axes
+const PADDING_SHARE = 0.05;
 const TICK_STEPS = [1, 2, 5, 10];
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 class Axis {
@@ -5770,13 +5863,13 @@ function _axis_between(low, high, log) {
   }
   return (log ? new Axis((low / 2), (high * 2), true) : new Axis((low - ((Math.abs(low) / 2) || 0.5)), (high + ((Math.abs(high) / 2) || 0.5))));
 }
-function pad_axis(of_, share = 0.05) {
+function pad_axis(of_) {
   let more;
   if (of_.log) {
-    more = ((of_.high / of_.low) ** share);
+    more = ((of_.high / of_.low) ** PADDING_SHARE);
     return new Axis((of_.low / more), (of_.high * more), true);
   }
-  more = ((of_.high - of_.low) * share);
+  more = ((of_.high - of_.low) * PADDING_SHARE);
   return new Axis((of_.low - more), (of_.high + more));
 }
 function axis_ticks(of_, most = 5) {

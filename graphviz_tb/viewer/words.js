@@ -40,6 +40,8 @@ const hand_carry_tensors = () => null;
 // What is said of a line comes with it.
 /** @param {any} line */
 const hand_drawn_label = (line) => line.label;
+/** How many tensors flow, as its label says. @param {any} line */
+const hand_tensor_count = (line) => Number(/^([\d\u2009]+) tensors$/.exec(line.label)?.[1].replace(/\u2009/g, "") ?? Math.min(1, line.tensors + line.reference));
 /** @param {any} line */
 const hand_describe_contents = (line) => line.told;
 /** @param {any} line */

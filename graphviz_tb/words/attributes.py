@@ -104,7 +104,6 @@ def _value_text(value: AttrValue) -> str:
 
 
 def _item_text(kind: str, item: Any) -> str:
-    """Return the text of one value."""
     if kind == "type":
         return dtype_label(item)
     if kind == "shape":

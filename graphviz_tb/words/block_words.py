@@ -180,8 +180,10 @@ def _is_split_of(pair: tuple[int, int], widths: set[int], pairs: Sequence[tuple[
 def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return an LSTM or a GRU that is written as products, by its gates."""
     steps = block.steps
-    if len(layers) == 1 and steps[layers[0]].kind == "recurrent":
-        return steps[layers[0]].word
+    cells = [steps[number].word for number in layers if steps[number].kind == "recurrent"]
+    in_turn = all(block.before.get(after) == frozenset((first,)) for first, after in pairwise(layers))
+    if len(cells) == len(layers) and len(set(cells)) == 1 and in_turn:
+        return cells[0] if len(cells) == 1 else f"{cells[0]}, {len(cells)} layers"
     words = [step.word for step in steps if step.kind == "activation"]
     gates, made = (words.count("sigmoid"), words.count("tanh")), sorted(words)
     if any(steps[number].kind != "dense" for number in layers) or len(made) != sum(gates) or len(layers) > 2:

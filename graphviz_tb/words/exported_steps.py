@@ -20,7 +20,13 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.signatures import is_size_input, kernel_sizes, kernel_turning_attribute, weight_input_names
+from graphviz_tb.ops.signatures import (
+    is_size_input,
+    kernel_layout,
+    kernel_sizes,
+    kernel_turning_attribute,
+    weight_input_names,
+)
 from graphviz_tb.ops.table import plain_op_name
 from graphviz_tb.words.layer_steps import (
     ACTIVATION_WORDS,
@@ -243,7 +249,7 @@ class ExportedSteps(TensorFlowSteps):
         if not kernels:
             return LayerStep("product", "", heads=self._product_heads(node))
         weight, shape = kernels[0]
-        if len(shape) > 2:
+        if len(shape) > 2 and not kernel_layout(op).startswith("o"):
             experts = shape[0] or 0
             return LayerStep("experts", f"{experts} experts", weight=weight) if len(shape) == 3 and experts else None
         outputs, _, _ = kernel_sizes(op, shape, self._is_set(node, kernel_turning_attribute(op)))
@@ -286,7 +292,9 @@ class ExportedSteps(TensorFlowSteps):
         slots = weight_input_names(self.op_of(node))
         states = [shape for slot, _, shape in self.weights_of(node) if slots.get(slot) == "recurrent_kernel"]
         units = (states[0] if states else kernels[1][1])[-1] or 0
-        both = self._is_set(node, "bidirectional")
+        definition = self.graph.node_def(node)
+        ways = attr_value(definition, "direction").s if definition is not None else b""  # of ONNX
+        both = "bidirectional" in name or ways == b"bidirectional" or self._is_set(node, "bidirectional")
         layers = next(iter(self._numbers(node, ("num_layers",))), 1)
         known = f"{'bi ' if both else ''}{cell} {'2 × ' if both else ''}{size_word(units)}"
         said = known if layers == 1 else f"{known}, {layers} layers"

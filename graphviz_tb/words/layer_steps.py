@@ -241,7 +241,7 @@ class TensorFlowSteps:
         """Return the type of a node, in formulas of several ops: as TensorFlow calls it."""
         return self.op_of(node)
 
-    def constant_input(self, node: int, slot: int, most: int = 8) -> list[int]:
+    def constant_input(self, node: int, slot: int) -> list[int]:
         """Return the integers of a constant input, or of concatenated numbers; -1 for unknown ones."""
         source = next((source for place, (source, _) in self.inputs_of(node) if place == slot), -1)
         if source < 0:
@@ -249,7 +249,7 @@ class TensorFlowSteps:
         if self.op_of(source) == "Pack":
             parts = [self._constant(part, 1) for _, (part, _) in self.inputs_of(source)]
             return [int(part[0]) if part else -1 for part in parts]
-        return [int(value) for value in self._constant(source, most) if not isinstance(value, bytes)]
+        return [int(value) for value in self._constant(source, 8) if not isinstance(value, bytes)]
 
     def reshaped_sizes(self, node: int) -> list[int]:
         """Return the sizes to which an op of `reshapes` brings a tensor, -1 for unknown ones."""

@@ -9,10 +9,18 @@ from graphviz_tb.graphs.calls import OpCounter, lower_bound_sign
 from graphviz_tb.model.formatting import plural_noun
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import SMALL_FONT_PX, elide_text, group_thousands, replace_unsafe_characters, text_width
-from graphviz_tb.model.metagraph import Annotation, Bridge, MetagraphLine, Side, StubKind
+from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, MetagraphLine, Side, StubKind
 from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.skeleton import SOURCE_TRAINS, TARGET_TRAINS
 from graphviz_tb.model.view import LevelNote, LevelWords, LineWords, NodeLabel, StubWords, View
-from graphviz_tb.words.line_labels import TOOLTIP_NAMES, count_of, describe_line, drawn_label, tooltip_name
+from graphviz_tb.words.line_labels import (
+    TOOLTIP_NAMES,
+    count_of,
+    describe_line,
+    drawn_label,
+    tensor_count,
+    tooltip_name,
+)
 
 # Texts of the stubs next to a box: constants, weights, summaries, extracted neighbours, the "+N" rest.
 
@@ -123,7 +131,6 @@ def _shared_notes(view: View) -> tuple[LevelNote, ...]:
 
 
 def _build_note(view: View, side: Side, other: int, indices: list[int], count: int) -> LevelNote:
-    """Return the note of one neighbour."""
     who = "all boxes" if len(indices) == count else f"{len(indices)} boxes"
     arrow = "→" if side == "out" else "←"
     name = elide_text(_neighbour_name(other, view.names, view.labels), NOTE_NAME_PX, SMALL_FONT_PX)
@@ -138,6 +145,49 @@ def _build_note(view: View, side: Side, other: int, indices: list[int], count: i
 NO_NAME = "…"
 
 
+# Lines between the model and a box that trains it run together: one label says how many tensors.
+
+
+def _training_labels(view: View) -> dict[int, str]:
+    """Return the labels of lines between the model and a box that trains it, where there are several: the total of the
+    most that run together, at the one that joins last."""
+    joined: dict[int, list[int]] = {}
+    for wire, line in view.drawn_lines().items():
+        chain = view.skeleton.wires[wire].chain
+        if view.skeleton.wires[wire].edge >= 0 and line.training in (SOURCE_TRAINS, TARGET_TRAINS):
+            joined.setdefault(chain[0] if line.training == SOURCE_TRAINS else chain[-1], []).append(wire)
+    labels: dict[int, str] = {}
+    for box, wires in joined.items():
+        if len(wires) < 2:
+            continue
+        together: dict[int, list[int]] = {}
+        totals: dict[int, int] = {}
+        for wire in wires:
+            labels[wire] = ""
+            chain = view.skeleton.wires[wire].chain
+            nearest = chain[1] if chain[0] == box else chain[-2]
+            together.setdefault(nearest, []).append(wire)
+            totals[nearest] = totals.get(nearest, 0) + tensor_count(view.line_of_wire(wire))
+        most = max(together, key=lambda nearest: (len(together[nearest]) > 1, totals[nearest]))
+        last = min(together[most], key=lambda wire: len(view.skeleton.wires[wire].chain))
+        labels[last] = f"{group_thousands(totals[most])} tensors" if totals[most] > 1 else ""
+    return labels
+
+
+def _written_accounts(view: View) -> dict[int, str]:
+    """Return, for each box that writes weights, how many it writes, and of which boxes."""
+    written: dict[int, list[Metaedge]] = {}
+    for edge in view.metagraph.edges:
+        if edge.writes:
+            written.setdefault(edge.target, []).append(edge)
+    accounts: dict[int, str] = {}
+    for writer, edges in written.items():
+        count = count_of(sum([edge.reference for edge in edges]), "weight")
+        owners = ", ".join([tooltip_name(view.node_labels[edge.source].full) for edge in edges[:TOOLTIP_NAMES]])
+        accounts[writer] = f" · writes {count} of {owners}"
+    return accounts
+
+
 def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
     """Return the texts of a view without texts; `limit` is how many stubs a side of a box shows before the rest is
     counted, `printed` that they are of a figure to print."""
@@ -146,15 +196,19 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
     beside = _stubs_by_child(view, {index for note in notes for index in note.annotations})
     if printed and not limit:  # a figure counts nothing that it does not show
         beside = [[] for _ in beside]
-    links = _links_of_open(view)
+    links, training, written = _links_of_open(view), _training_labels(view), _written_accounts(view)
     return LevelWords(
         seconds=tuple(_box_second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
-        titles=tuple(_box_tooltip(node, links[position]) for position, node in enumerate(node_labels)),
+        titles=tuple(
+            _box_tooltip(node, links[position]) + written.get(position, "") for position, node in enumerate(node_labels)
+        ),
         incoming=tuple(_stubs_at_side(stubs, "in", view.names, view.labels, limit) for stubs in beside),
         outgoing=tuple(_stubs_at_side(stubs, "out", view.names, view.labels, limit) for stubs in beside),
         notes=notes,
         lines={
-            wire: LineWords(drawn_label(line, printed), describe_line(line, *_line_end_names(view, line)))
+            wire: LineWords(
+                training.get(wire, drawn_label(line, printed)), describe_line(line, *_line_end_names(view, line))
+            )
             for wire, line in view.drawn_lines().items()
         },
         loops={
@@ -258,7 +312,6 @@ def _box_tooltip(node: NodeLabel, links: list[str]) -> str:
 
 
 def _line_end_names(view: View, line: MetagraphLine) -> tuple[str, str]:
-    """Return the names of the source and of the target of a line."""
     if not isinstance(line, Bridge):
         return view.node_labels[line.source].full, view.node_labels[line.target].full
     inside, outside = view.node_labels[line.child].full, view.names.get(line.other, NO_NAME)

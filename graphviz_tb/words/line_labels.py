@@ -13,7 +13,7 @@ from graphviz_tb.model.measure import (
     replace_unsafe_characters,
     truncate_middle,
 )
-from graphviz_tb.model.metagraph import Bridge, MetagraphLine
+from graphviz_tb.model.metagraph import Bridge, Metaedge, MetagraphLine
 from graphviz_tb.model.tensors import Tensor, has_known_size, shape_text
 
 LINE_LABEL_PX = 120  # px: four dimensions and a type; the tooltip has the rest
@@ -42,7 +42,9 @@ def _line_label(edge: MetagraphLine, printed: bool = False) -> str:
     """
     if isinstance(edge, Bridge) and edge.members[1]:
         return _member_share(edge)
-    count = _tensor_count(edge)
+    if isinstance(edge, Metaedge) and edge.writes:
+        return count_of(edge.reference, "weight")
+    count = tensor_count(edge)
     if count > 1:
         return f"{group_thousands(count)} tensors"
     tensor = edge.carried_tensors[0] if len(edge.carried_tensors) else Tensor()
@@ -104,7 +106,9 @@ def describe_contents(edge: MetagraphLine) -> str:
     >>> describe_contents(Metaedge(0, 1, 2, 0, 1))
     '3 tensors, 1 reference edge'
     """
-    parts = [_describe_tensors(edge)] if _tensor_count(edge) else []
+    if isinstance(edge, Metaedge) and edge.writes:
+        return f"{count_of(edge.reference, 'weight')} written"
+    parts = [_describe_tensors(edge)] if tensor_count(edge) else []
     parts += [count_of(edge.control, "control edge")] if edge.control else []
     parts += [count_of(edge.reference, "reference edge")] if edge.reference else []
     parts += [f"{_member_share(edge)} members"] if isinstance(edge, Bridge) and edge.members[1] else []
@@ -120,7 +124,7 @@ def tooltip_name(name: str, most: int = TOOLTIP_NAME_LETTERS) -> str:
     return replace_unsafe_characters(truncate_middle(name, most))
 
 
-def _tensor_count(edge: MetagraphLine) -> int:
+def tensor_count(edge: MetagraphLine) -> int:
     """Count the tensors that flow: the distinct ones if known, else one for each edge."""
     return len(edge.carried_tensors) or edge.tensors + edge.reference
 
@@ -130,7 +134,7 @@ def _describe_tensors(edge: MetagraphLine) -> str:
     each = [_describe_tensor(tensor) for tensor in islice(edge.carried_tensors, TOOLTIP_SHAPES)]
     each = [text for text in each if text]
     more = "; …" if len(edge.carried_tensors) > TOOLTIP_SHAPES else ""
-    return count_of(_tensor_count(edge), "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
+    return count_of(tensor_count(edge), "tensor") + (f" ({'; '.join(each)}{more})" if each else "")
 
 
 def _describe_tensor(tensor: Tensor) -> str:

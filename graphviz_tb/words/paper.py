@@ -75,7 +75,7 @@ class PaperWords:
     def of(self, row: int) -> str | None:
         """Return the words for a row; "" if a paper writes none, None if nothing is known."""
         if row not in self._known:
-            quiet = not len(self.graph.meaning.origin) or self._trains(row)
+            quiet = not len(self.graph.meaning.origin) or (row > 0 and bool(self._training_rows[row]))
             said = None if quiet else self._words(row)
             opens = said is None and self.hierarchy.can_open(row) and not quiet
             self._known[row] = self._size(row) if opens else said
@@ -99,10 +99,6 @@ class PaperWords:
         """Return whether the words for a row are of its layers, not the number of its parameters."""
         said = self.of(row)
         return bool(said) and not COUNTS.search(said or "")
-
-    def _trains(self, row: int) -> bool:
-        """Return whether a row is, or is in, a group added by training."""
-        return row > 0 and bool(self._training_rows[row])
 
     @cached_property
     def _training_rows(self) -> Bools:

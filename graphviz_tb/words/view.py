@@ -11,7 +11,7 @@ import numpy as np
 from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_sign
 from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION_ROW, LAYER_ORIGIN, OP_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import NODE_FONT_PX, SMALL_FONT_PX, WORDS_DOT, elide_text, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph
@@ -197,6 +197,8 @@ class NodeLabels:
 
     def box_kind(self, row: int) -> BoxKind:
         """Return the kind as which the box of a row is drawn."""
+        if self.hierarchy.how[row] == LAYER_ORIGIN:
+            return "scope"  # one layer, whatever it is written as
         return "call" if row in self.hierarchy.calls else LABEL_KINDS[self.hierarchy.kind[row]]
 
     def short_label(self, path: RowPath) -> str:
@@ -413,5 +415,4 @@ def _build_group_view(
 
 
 def _has_label(hierarchy: Hierarchy, row: int) -> bool:
-    """Return whether a row has a label other than the end of its name."""
     return row in hierarchy.labels or row in hierarchy.short or int(hierarchy.node[row]) in hierarchy.graph.labels

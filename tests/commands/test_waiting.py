@@ -14,8 +14,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.commands import progress_bar as module
-from graphviz_tb.commands.progress_bar import WaitingLine, waiting
-from graphviz_tb.commands.terminal import ProgressBar
+from graphviz_tb.commands.progress_bar import ProgressBar, WaitingLine, waiting
 from graphviz_tb.logs.log import open_log
 from graphviz_tb.progress import advance, listening
 from tests.conftest import FIXTURES

@@ -94,3 +94,67 @@ def test_what_makes_weights_less_is_no_average() -> None:
         add(new, f"train/decay_{weight}", "AssignSub", weight, f"train/decay_{weight}/mul")
     (change,) = diff(old, new)
     assert (change.kind, change.detail["training"]) == ("added", "weight decay")
+
+
+def test_what_bounds_weights_is_a_constraint() -> None:
+    old, new = trained(False), trained(False)
+    for weight in ("net/dense/kernel", "net/scale/gamma"):
+        add(new, f"train/bound_{weight}/Maximum", "Maximum", f"{weight}/read", "rate")
+        add(new, f"train/bound_{weight}", "Assign", weight, f"train/bound_{weight}/Maximum")
+    (change,) = diff(old, new)
+    assert (change.kind, change.detail["training"]) == ("added", "constraint on weights")
+
+
+def stepped(optimizer: str, layers: int = 2) -> GraphDef:
+    """x ─▶ layers ─▶ loss ─▶ gradients ─▶ updates with slots, which are set to zero in another way and restored."""
+    graph, out = GraphDef(), "x"
+    add(graph, "x", "Placeholder", shape=(4, 8))
+    names = [f"net/dense_{number}/kernel" for number in range(layers)]
+    for name in names:
+        add_variable(graph, name, (8, 8))
+        add(graph, f"{name.rpartition('/')[0]}/MatMul", "MatMul", out, f"{name}/read")
+        out = f"{name.rpartition('/')[0]}/MatMul"
+    add(graph, "loss", "Mean", out)
+    slots = {"Adam": ("Adam", "Adam_1"), "Momentum": ("Momentum",)}[optimizer]
+    saved = [*names, *(f"{name}/{slot}" for name in names for slot in slots)]
+    powers = ("beta1_power", "beta2_power") if optimizer == "Adam" else ()
+    for power in powers:
+        add(graph, power, "VariableV2", shape=())
+        add(graph, f"{power}/read", "Identity", power)
+        add(graph, f"{power}/initial_value", "Const")
+        add(graph, f"{power}/Assign", "Assign", power, f"{power}/initial_value")
+    for name in names:
+        for slot in slots:
+            add(graph, f"{name}/{slot}", "VariableV2", shape=(8, 8))
+            add(graph, f"{name}/{slot}/Initializer/zeros", "Fill" if optimizer == "Adam" else "Const")
+            add(graph, f"{name}/{slot}/Assign", "Assign", f"{name}/{slot}", f"{name}/{slot}/Initializer/zeros")
+            add(graph, f"{name}/{slot}/read", "Identity", f"{name}/{slot}")
+        add(graph, f"gradients/{name}_grad", "MatMul", "x", "loss")
+        ends = (*(f"{name}/{slot}" for slot in slots), *(f"{power}/read" for power in powers), f"gradients/{name}_grad")
+        add(graph, f"{optimizer}/update_{name}/Apply{optimizer}", f"Apply{optimizer}", name, *ends)
+    for power in powers:
+        add(graph, f"{optimizer}/mul_{power}", "Mul", f"{power}/read", f"{optimizer}/beta")
+        add(graph, f"{optimizer}/Assign_{power}", "Assign", power, f"{optimizer}/mul_{power}")
+    if powers:
+        add(graph, f"{optimizer}/beta", "Const")
+    waits = [f"^{node.name}" for node in graph.node if node.name.startswith(f"{optimizer}/")]
+    add(graph, f"{optimizer}/update", "NoOp", *waits)
+    add(graph, "save/RestoreV2", "RestoreV2")
+    for number, name in enumerate(sorted(saved)):
+        add(graph, f"save/Assign_{number}", "Assign", name, f"save/RestoreV2:{number}")
+    add(graph, "save/restore_all", "NoOp", *(f"^save/Assign_{number}" for number in range(len(saved))))
+    return graph
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_another_optimizer_comes_with_its_slots_and_their_first_values(turned: bool) -> None:
+    old, new = stepped("Adam"), stepped("Momentum")
+    (change,) = diff(new, old) if turned else diff(old, new)
+    assert change.detail["key"] == "optimizer"
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_restores_the_slots_of_a_removed_layer_follows(turned: bool) -> None:
+    old, new = stepped("Adam", 3), stepped("Adam", 2)
+    (change,) = diff(new, old) if turned else diff(old, new)
+    assert (change.kind, change.name) == ("added" if turned else "removed", "net/dense_2")

@@ -256,6 +256,24 @@ def test_the_heads_of_an_attention(new: tuple[int, int], word: str, values: tupl
     assert (change.detail["old"], change.detail["new"]) == values
 
 
+def merged_heads(heads: int) -> Any:
+    """Queries of 10 places, 2 examples and 40 channels, whose heads are in one axis with the examples."""
+    made = graph("x Placeholder", "y Placeholder", "att/q/shape Const", "att/q/Reshape Reshape x att/q/shape",
+                 "att/q/Transpose Transpose att/q/Reshape", "att/BatchMatMulV2 BatchMatMulV2 att/q/Transpose y",
+                 "att/Softmax Softmax att/BatchMatMulV2")  # fmt: skip
+    for size in (10, 2, 40):
+        made.node[0].attr["shape"].shape.dim.add(size=size)
+    tensor = made.node[2].attr["value"].tensor
+    tensor.tensor_shape.dim.add(size=3)
+    tensor.int_val[:] = [10, 2 * heads, 40 // heads]
+    return made
+
+
+def test_heads_are_counted_without_the_examples_that_share_their_axis() -> None:
+    (change,) = diff(merged_heads(4), merged_heads(2))
+    assert [change.detail[word] for word in ("key", "old", "new")] == ["num_heads", 4, 2]
+
+
 def test_an_attention_is_one_layer() -> None:
     (change,) = [one for one in diff(attention(4, 8), attention(4, 8, bias=False)) if one.severity != "signature"]
     assert change.kind == "removed"

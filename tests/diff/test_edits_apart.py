@@ -114,6 +114,48 @@ def test_another_activation_and_a_layer_behind_it_are_two_edits(turned: bool, mo
     assert {activation.detail["old"], activation.detail["new"]} == {"Tanh", "Relu"}
 
 
+def tower(activation: str, skip: bool) -> Any:
+    """x ─▶ a layer ─▶ activation ─▶ a layer, whose result may be joined with the activation's."""
+    lines = ["x Placeholder", "w Const", "m/in/MatMul MatMul x w",
+             f"m/{activation}_1/act {activation} m/in/MatMul",
+             "m/up/w Const", f"m/up/MatMul MatMul m/{activation}_1/act m/up/w"]  # fmt: skip
+    joined = [f"m/cat/ConcatV2 ConcatV2 m/{activation}_1/act m/up/MatMul"] if skip else []
+    taken = "m/cat/ConcatV2" if skip else "m/up/MatMul"
+    return graph(*lines, *joined, "m/out/w Const", f"m/out/MatMul MatMul {taken} m/out/w")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_another_activation_and_a_skip_that_goes_are_two_edits(turned: bool) -> None:
+    old, new = tower("Relu", True), tower("Elu", False)
+    told_changes = told(diff(new, old) if turned else diff(old, new))
+    assert {change[0] for change in told_changes} == {"added" if turned else "removed", "changed"}
+    assert "m/cat" in str(told_changes)
+
+
+def summed(behind: bool, whole: bool) -> Any:
+    """Three layers in a row with a sum around each, not around the second unless `whole`, and an op behind each."""
+    lines, before = ["x Placeholder"], "x"
+    for number in range(3):
+        lines += [f"m/fc_{number}/w Const", f"m/fc_{number}/MatMul MatMul {before} m/fc_{number}/w"]
+        taken = f"m/fc_{number}/MatMul"
+        if behind:
+            lines.append(f"m/post_{number}/Softsign Softsign {taken}")
+            taken = f"m/post_{number}/Softsign"
+        if whole or number != 1:
+            lines.append(f"m/add_{number}/AddV2 AddV2 {before} {taken}")
+            taken = f"m/add_{number}/AddV2"
+        before = taken
+    return graph(*lines, f"m/out/Softmax Softmax {before}")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_sum_that_goes_is_not_replaced_by_what_comes_everywhere(turned: bool) -> None:
+    old, new = summed(False, True), summed(True, False)
+    changes = diff(new, old) if turned else diff(old, new)
+    assert changes.kinds == {"added": 1, "removed": 1}
+    assert sorted(1 + len(change.also) for change in changes) == [1, 3]
+
+
 @pytest.mark.parametrize("after", [False, True])
 def test_what_went_behind_another_order_hides_it_not(after: bool) -> None:
     # norms before the layers and one behind the last block, then after the sums and none behind

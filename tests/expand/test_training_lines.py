@@ -13,8 +13,8 @@ from graphviz_tb.model.metagraph import IMPLIED_LINE, Metaedge
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
 
-def _implied(edges: list[Metaedge], roles: list[int], groups: set[int]) -> list[tuple[int, int]]:
-    marked = mark_training_lines(edges, roles, [child in groups for child in range(len(roles))])
+def _implied(edges: list[Metaedge], roles: list[int], layers: set[int]) -> list[tuple[int, int]]:
+    marked = mark_training_lines(edges, roles, [child in layers for child in range(len(roles))])
     return [(edge.source, edge.target) for edge in marked if edge.training & IMPLIED_LINE]
 
 
@@ -38,6 +38,16 @@ def test_updates_wait_for_a_model_without_a_line_unless_nothing_else_joins_them(
     data, control = Metaedge(0, 1, 1, 0, 0), Metaedge(0, 2, 0, 1, 0)
     assert _implied([data, Metaedge(1, 2, 1, 0, 0), control], [0, TRAINS, TRAINS], {0}) == [(0, 2)]
     assert _implied([data, control], [0, TRAINS, TRAINS], {0}) == []
+
+
+def test_a_group_without_weights_hands_on_its_results_without_a_line() -> None:
+    level = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").metagraph((0,))
+    names = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").hierarchy.name
+    drawn = {
+        names[level.children[edge.source]] for edge in level.edges if edge.training and not edge.training & IMPLIED_LINE
+    }
+    assert {"fc1", "fc2", "cross_entropy"} < drawn
+    assert drawn.isdisjoint({"dropout", "input"})
 
 
 def test_a_loop_of_the_model_ends() -> None:

@@ -43,11 +43,11 @@ def test_what_else_comes_before_a_stage_is_no_block() -> None:
 
 
 def test_repetitions_behind_an_odd_one_begin_as_those_before_it() -> None:
-    # (Conv2D Tanh Relu) ×3   Conv2D Tanh Elu Relu   (Conv2D Tanh Relu) ×6
+    # (Conv2D Abs Neg) ×3   Conv2D Abs Sign Neg   (Conv2D Abs Neg) ×6
     made = Network()
-    block = ("Conv2D", "Tanh", "Relu")
+    block = ("Conv2D", "Abs", "Neg")
     top = made.chain(made.op("Placeholder"), block * 3)
-    made.chain(made.chain(top, ("Conv2D", "Tanh", "Elu", "Relu")), (*block * 6, "Mean"))
+    made.chain(made.chain(top, ("Conv2D", "Abs", "Sign", "Neg")), (*block * 6, "Mean"))
     hierarchy = made.hierarchy()
     stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
     types = hierarchy.graph.op_types

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.commands.tree import _tree_lines
 from graphviz_tb.fold.mirrored import mirrored_series
 from graphviz_tb.model.hierarchy import SERIES_ROW
 from tests.fold.networks import network
@@ -18,6 +21,17 @@ def test_the_stages_of_a_unet_are_no_stack(form: str) -> None:
     assert not mirrored_series(hierarchy)
     stacked = [row for row in hierarchy.children(0).tolist() if hierarchy.kind[row] == SERIES_ROW]
     assert all(int(hierarchy.parent[row]) not in stacked for row in hierarchy.legs)
+
+
+@pytest.mark.parametrize("form", ["flat", "nameless"])
+def test_json_and_tree_count_the_stages_of_a_unet(form: str) -> None:
+    graph, counts = network(0, form, "unet")
+    model = load(graph)
+    stacks = [row["id"] for row in model.to_json()["nodes"] if row["kind"] == "series"]
+    heights = Counter(row["parent"] for row in model.to_json()["nodes"] if row["parent"] in stacks)
+    assert [*heights.values()].count(counts[0]) == 2
+    assert f"×{counts[0]}" in "\n".join(_tree_lines(model.stacked, None, None, False, False))
+    assert load(network(0, "scopes", "encoder_decoder")[0]).hierarchy.stacked is None
 
 
 def test_layers_of_a_transformer_stay_a_stack() -> None:

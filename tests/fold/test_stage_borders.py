@@ -78,17 +78,37 @@ def test_the_last_of_a_stage_takes_the_larger_steps() -> None:
     assert [height for height in found if height > 2] == [3, 4, 3]
 
 
-def test_equal_blocks_in_a_chain_part_where_channels_change() -> None:
+@pytest.mark.parametrize("known", [True, False])  # whether the weights have shapes
+def test_equal_blocks_in_a_chain_part_where_channels_change(known: bool) -> None:
     # As in MobileNet: nothing but channels and steps tells its stages apart. What grows with each block is one stack.
     for widths, expected in (((16, 32, 32, *[64] * 5, 128, 128), [2, 5, 2]), ((16, 32, 64, 128), [4])):
         w = Writer("nameless", random.Random(2))
-        w.style, w.bias, w.width = "const", False, 8
+        w.style, w.bias, w.width = "const" if known else "argument", False, 8
         x = w.op("Placeholder", name="x")
         for at, width in enumerate(widths):
             x = w.act(w.norm(w.depthwise(x, 3, 2 if at and width > widths[at - 1] else 1)), "Relu6")
             x = w.act(w.norm(w.conv(x, width, 1)))
         w.op("Mean", x, w.constant(2, dtype=3))
+        for node in () if known else w.graph.node:
+            node.attr.pop("shape", None)
         assert heights(load(formed(w.graph, "nameless", random.Random(2)))) == expected
+
+
+@pytest.mark.parametrize("widths", [(8, 8, 16, 16, 16), (8, 16, 32, 64)])
+def test_a_first_block_whose_scales_are_computed_counts(widths: tuple[int, ...]) -> None:
+    # A frozen norm computes its scale from weights alone: in the first block that comes before the input.
+    w = Writer("nameless", random.Random(3))
+    w.style, w.bias, w.width = "const", False, 3
+    x = w.op("Placeholder", name="x")
+    for at, width in enumerate(widths):
+        x = w.conv(x, width, 3, 2 if width > (0, *widths)[at] else 1)
+        scale = w.op("Rsqrt", w.op("AddV2", w.weight("variance", width), w.constant(name="epsilon")))
+        scale = w.op("Mul", scale, w.weight("gamma", width))
+        shift = w.op("Sub", w.weight("beta", width), w.op("Mul", w.weight("mean", width), scale))
+        x = w.op("Relu", w.op("AddV2", w.op("Mul", x, scale), shift))
+    w.op("Mean", x, w.constant(2, dtype=3))
+    found = heights(load(formed(w.graph, "nameless", random.Random(3))))
+    assert [height for height in found if height > 1] == ([4] if widths[1] > 8 else [2, 3])
 
 
 def test_a_stage_of_a_block_and_one_with_its_shortcut() -> None:
@@ -165,32 +185,88 @@ def test_the_last_layer_of_a_stack_may_lack_its_dropout(tmp_path: Path) -> None:
     assert keras_heights(path, *turns, recurrent(4), ("Flatten", {})) == [3]
 
 
+def keras_layer(kind: str, name: str, *inputs: str, **config: object) -> dict[str, object]:
+    """A layer of a functional model of Keras."""
+    tensors = [
+        {
+            "class_name": "__keras_tensor__",
+            "config": {"shape": [None, 8, 8, 8], "dtype": "float32", "keras_history": [each, 0, 0]},
+        }
+        for each in inputs
+    ]
+    nodes = [{"args": [tensors if len(inputs) > 1 else tensors[0]], "kwargs": {}}] if inputs else []
+    return {"class_name": kind, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
+
+
+def functional_heights(path: Path, layers: list[dict[str, object]]) -> list[int]:
+    """The numbers of members of all stacks of a functional model of Keras, from its first layer to its last."""
+    ends = {"input_layers": [[layers[0]["name"], 0, 0]], "output_layers": [[layers[-1]["name"], 0, 0]]}
+    path.write_text(json.dumps({"class_name": "Functional", "config": {"name": "net", "layers": layers, **ends}}))
+    return heights(load(path))
+
+
 def test_the_first_block_that_a_long_shortcut_leaves_counts_too(tmp_path: Path) -> None:
-    def layer(kind: str, name: str, *inputs: str, **config: object) -> dict[str, object]:
-        nodes = [{"args": [[tensor(each) for each in inputs]], "kwargs": {}}] if len(inputs) > 1 else []
-        nodes = [{"args": [tensor(inputs[0])], "kwargs": {}}] if len(inputs) == 1 else nodes
-        return {"class_name": kind, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
-
-    def tensor(name: str) -> dict[str, object]:
-        config = {"shape": [None, 8, 8, 8], "dtype": "float32", "keras_history": [name, 0, 0]}
-        return {"class_name": "__keras_tensor__", "config": config}
-
     conv = {"filters": 8, "kernel_size": [3, 3], "padding": "same"}
     layers = [
-        layer("InputLayer", "x", batch_shape=[None, 8, 8, 8]),
-        layer("Conv2D", "stem", "x", filters=8, kernel_size=[5, 5]),
+        keras_layer("InputLayer", "x", batch_shape=[None, 8, 8, 8]),
+        keras_layer("Conv2D", "stem", "x", filters=8, kernel_size=[5, 5]),
     ]
     last = "stem"
     for at in range(5):
-        layers += [layer("Conv2D", f"conv2d_{2 * at}", last, **conv)]
-        layers.append(layer("Conv2D", f"conv2d_{2 * at + 1}", f"conv2d_{2 * at}", **conv))
-        layers.append(layer("Add", f"add_{at}", last, f"conv2d_{2 * at + 1}"))
+        layers += [keras_layer("Conv2D", f"conv2d_{2 * at}", last, **conv)]
+        layers.append(keras_layer("Conv2D", f"conv2d_{2 * at + 1}", f"conv2d_{2 * at}", **conv))
+        layers.append(keras_layer("Add", f"add_{at}", last, f"conv2d_{2 * at + 1}"))
         last = f"add_{at}"
-    layers += [layer("Conv2D", "conv2d_10", last, **conv), layer("Add", "sum", "conv2d_10", "stem")]
-    config = {"name": "net", "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [["sum", 0, 0]]}
-    path = tmp_path / "net.json"
-    path.write_text(json.dumps({"class_name": "Functional", "config": config}))
-    assert heights(load(path)) == [5]
+    layers += [keras_layer("Conv2D", "conv2d_10", last, **conv), keras_layer("Add", "sum", "conv2d_10", "stem")]
+    assert functional_heights(tmp_path / "net.json", layers) == [5]
+
+
+def test_a_block_without_its_shortcut_drops_no_result(tmp_path: Path) -> None:
+    # As in EfficientNet: what is added to the input is dropped at times.
+    layers = [keras_layer("InputLayer", "l0", batch_shape=[None, 8, 8, 8])]
+
+    def add(kind: str, *more: str, **config: object) -> str:
+        layers.append(keras_layer(kind, f"l{len(layers)}", *(more or (str(layers[-1]["name"]),)), **config))
+        return str(layers[-1]["name"])
+
+    for stage, count in enumerate((5, 3, 4)):
+        for block in range(count):
+            source = str(layers[-1]["name"])
+            for filters, kernel, steps in ((64 << stage, 1, 1), (64 << stage, 3, 2 - bool(block)), (16 << stage, 1, 1)):
+                add("Conv2D", filters=filters, kernel_size=[kernel, kernel], strides=[steps, steps])
+                add("BatchNormalization")
+                if kernel == 3 or filters > 32 << stage:
+                    add("ReLU")
+            if block:
+                add("Add", add("Dropout", rate=0.2), source)
+    add("GlobalAveragePooling2D")
+    assert functional_heights(tmp_path / "net.json", layers) == [5, 3, 4]
+
+
+def test_three_layers_of_a_decoder_read_one_memory(tmp_path: Path) -> None:
+    layers = [keras_layer("InputLayer", name, batch_shape=[None, 8, 8, 8]) for name in ("x", "y")]
+    layers += [keras_layer("Embedding", f"embedding_of_{name}", name) for name in ("x", "y")]
+    last = {name: f"embedding_of_{name}" for name in ("x", "y")}
+    for at in range(4):
+        layers.append(keras_layer("Encoder", f"encoder_{at}", last["x"]))
+        last["x"] = f"encoder_{at}"
+    for at in range(3):
+        layers.append(keras_layer("Decoder", f"decoder_{at}", last["y"], last["x"]))
+        last["y"] = f"decoder_{at}"
+    layers.append(keras_layer("Dense", "head", last["y"]))
+    assert functional_heights(tmp_path / "net.json", layers) == [4, 3]
+
+
+def test_the_last_norm_of_a_stack_and_one_behind_it_are_no_stack(tmp_path: Path) -> None:
+    w = Writer("nameless", random.Random(1))
+    w.style, w.width = "const", 16
+    x = w.op("Placeholder", name="x")
+    for _ in range(5):
+        x = w.layer_norm(w.add(x, w.attention(x)))
+        x = w.layer_norm(w.add(x, w.feed_forward(x)))
+    w.dense(w.layer_norm(x), 10)
+    found = heights(load(formed(w.graph, "nameless", random.Random(1))))
+    assert [height for height in found if height > 3] == [5]
 
 
 def test_half_a_block_behind_its_stack_is_none(tmp_path: Path) -> None:

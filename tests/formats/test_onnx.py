@@ -288,6 +288,18 @@ def test_an_op_that_an_optimizer_made_is_in_the_modules_around_it() -> None:
     assert ops["onnx::Add"] == "Net/Block[a]/Add"
 
 
+def test_a_tensor_that_nothing_says_to_be_a_parameter_is_a_bound() -> None:
+    """x ─▶ Mul ◀─ table ─▶ y"""
+    counted = []
+    for name in ("layers.0.decay", "layers.0.weight"):
+        nodes = (node("Mul", f"x {name}", "y", "/layers.0/Mul"),)
+        inputs, outputs, tensors = (value("x", 2, 6),), (value("y", 2, 6),), (floats(name, 2, 6),)
+        graph = GraphValue(nodes=nodes, initializers=tensors, inputs=inputs, outputs=outputs)
+        cost = load(graph, producer="pytorch").cost.under(0)
+        counted.append((cost.bound_word("parameters"), cost.parameters))
+    assert counted == [("at most ", 12), ("", 12)]
+
+
 # Files that are no good
 
 

@@ -25,11 +25,7 @@ def every_group(model: Model, most: int = MOST) -> list[RowPath]:
     for path in found:
         for row in model.metagraph(path).children:
             child = child_path(model.hierarchy, path, row)
-            if (
-                model.hierarchy.can_open(row)
-                and opens_without_recursion(model.hierarchy, child, path[-1])
-                and len(found) < most
-            ):
+            if model.hierarchy.can_open(row) and opens_without_recursion(model.hierarchy, child) and len(found) < most:
                 found.append(child)
     return found
 

@@ -8,10 +8,10 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.api.pipeline import Model
+from graphviz_tb.graphs.rows import _storing_rows
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import path_address
 from graphviz_tb.open.first_picture import first_open_groups
-from graphviz_tb.open.repeats import _storing_rows
 from graphviz_tb.proto import GraphDef
 
 Node = dict[str, Any]

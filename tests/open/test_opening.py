@@ -122,6 +122,31 @@ def test_the_group_opened_first_stays_open_however_high_the_picture_is(monkeypat
     assert opened(high().picture()) == {"g0"}
 
 
+def test_stages_of_a_u_are_closed() -> None:
+    def stage(name: str, *inputs: str) -> str:
+        nodes, last = [], " ".join(f'input: "{one}"' for one in inputs)
+        for number in (1, 2):
+            conv = f"{name}/conv{number}"
+            nodes.append(f'node {{ name: "{conv}/w" op: "VariableV2" }}')
+            nodes.append(f'node {{ name: "{conv}/Conv2D" op: "Conv2D" {last} input: "{conv}/w" }}')
+            for step, before in (("BiasAdd", "Conv2D"), ("Relu", "BiasAdd")):
+                nodes.append(f'node {{ name: "{conv}/{step}" op: "{step}" input: "{conv}/{before}" }}')
+            last = f'input: "{conv}/Relu"'
+        return "".join([*nodes, f'node {{ name: "{name}/pool" op: "Pool_{name}" {last} }}'])
+
+    down = [stage(f"down{at}", f"down{at - 1}/pool" if at else "image") for at in range(4)]
+    up = [stage(f"up{at}", f"up{at - 1}/pool" if at else "bottom/pool", f"down{3 - at}/conv2/Relu") for at in range(4)]
+    text = f'node {{ name: "image" op: "Placeholder" }} {"".join(down)} {stage("bottom", "down3/pool")} {"".join(up)}'
+    scene = graphviz_tb.load(text.encode()).picture().scene
+    stages = {box.address: box for box in scene.boxes if box.address.startswith(("down", "up"))}
+    assert set(stages) == {f"{leg}{at}" for leg in ("down", "up") for at in range(4)}
+    for at in range(4):
+        left, right = stages[f"down{at}"], stages[f"up{3 - at}"]
+        assert left.y == right.y
+        assert not left.open
+        assert not right.open
+
+
 @pytest.mark.parametrize(
     ("width", "height", "legible"),
     # names of 11 px are 8 where 1440 × 840 px show 11/8 as much; 48 and 96 px are margins and title

@@ -127,3 +127,40 @@ def test_only_the_result_of_the_encoder_runs_from_column_to_column() -> None:
     middle = [box[name].x + box[name].width // 2 for name in ("targets", "T5/Embedding[shared@2]")]
     assert middle[0] == middle[1] > decoder.x > box["ids"].x
     assert decoder.y < box["T5/Embedding[shared@2]"].y < box["targets"].y == box["ids"].y
+
+
+def stack_in_a_frame(name: str, source: str, extra: str = "") -> str:
+    """An embedding, a stack of eight blocks that attend to `extra` too, and a norm, in a scope."""
+    last, nodes = f"{name}/embed", [f'node {{ name: "{name}/embed" op: "Embed" input: "{source}" }}']
+    for at in range(8):
+        block = f"{name}/block_{at}"
+        crossed = [
+            f'node {{ name: "{block}/keys" op: "MatMul" input: "{extra}" input: "{block}/w" }}',
+            f'node {{ name: "{block}/scores" op: "Softmax" input: "{block}/attend" input: "{block}/keys" }}',
+            f'node {{ name: "{block}/dense" op: "MatMul" input: "{block}/scores" input: "{block}/w" }}',
+            f'node {{ name: "{block}/gelu" op: "Gelu" input: "{block}/dense" }}',
+        ]
+        result = f"{block}/gelu" if extra else f"{block}/attend"
+        nodes += [
+            f'node {{ name: "{block}/w" op: "VariableV2" }}',
+            f'node {{ name: "{block}/norm" op: "Norm" input: "{last}" }}',
+            f'node {{ name: "{block}/attend" op: "MatMul" input: "{block}/norm" input: "{block}/w" }}',
+            *(crossed if extra else []),
+            f'node {{ name: "{block}/add" op: "AddV2" input: "{last}" input: "{result}" }}',
+        ]
+        last = f"{block}/add"
+    return "".join([*nodes, f'node {{ name: "{name}/norm" op: "Norm" input: "{last}" }}'])
+
+
+def test_a_decoder_in_a_frame_stands_beside_its_encoder() -> None:
+    inputs = "".join(f'node {{ name: "{name}" op: "Placeholder" }}' for name in ("source", "target"))
+    encoder, decoder = stack_in_a_frame("encoder", "source"), stack_in_a_frame("decoder", "target", "encoder/norm")
+    text = f'{inputs} {encoder} {decoder} node {{ name: "out" op: "Softmax" input: "decoder/norm" }}'
+    scene = load(text.encode()).picture().scene
+    assert list(faults(scene)) == []
+    by_name = {box.address: box for box in scene.boxes}
+    left, right = by_name["encoder"], by_name["decoder"]
+    assert left.open
+    assert right.open
+    assert left.x + left.width < right.x
+    assert right.x <= by_name["target"].x < right.x + right.width

@@ -77,3 +77,51 @@ def test_what_an_encoder_gives_joins_the_decoder_from_the_side() -> None:
     assert {*inside} <= {*main}
     assert not [pair for pair in main if pair[0] == "e6"]
     assert [pair for pair in main if pair[0] == "y"]
+
+
+# e1 ─▶ … ─▶ e6 ────────────────┐      the longer way, but the decoder embeds tokens of its own
+# ids ─▶ [embed ─▶ norm ─▶ cross ─▶ ffn] ─▶ out
+TOKENS = "".join(
+    [
+        node("e1"),
+        *(node(f"e{at + 1}", f"e{at}") for at in range(1, 6)),
+        'node{name:"ids" op:"Placeholder" attr{key:"dtype" value{type:DT_INT32}}}',
+        'node{name:"decoder/table" op:"VariableV2" attr{key:"dtype" value{type:DT_FLOAT}}}',
+        'node{name:"decoder/embed" op:"GatherV2" input:"decoder/table" input:"ids"',
+        'attr{key:"Tparams" value{type:DT_FLOAT}} attr{key:"Tindices" value{type:DT_INT32}}}',
+        node("decoder/norm", "decoder/embed"),
+        node("decoder/cross", "decoder/norm", "e6"),
+        node("decoder/ffn", "decoder/cross"),
+        node("out", "decoder/ffn"),
+    ]
+)
+
+
+def test_a_decoder_that_embeds_its_tokens_is_entered_by_them() -> None:
+    scene = graphviz_tb.load(TOKENS.encode(), folds=False).picture(open=("decoder",), depth=0).scene
+    main = [joined(route) for route in scene.routes if route.main]
+    assert {("decoder/embed", "decoder/norm"), ("decoder/norm", "decoder/cross")} <= {*main}
+    assert not [pair for pair in main if pair[0] == "e6"]
+
+
+# x ──▶ embed ──────────▶ [attend ─▶ ffn] ─▶ out      one box makes a mask of sizes
+# sizes ─▶ [mask ─────────▶ attend ─▶ ffn]
+MASK = "".join(
+    [
+        node("x"),
+        'node{name:"sizes" op:"Placeholder" attr{key:"dtype" value{type:DT_INT32}}}',
+        'node{name:"encoder/mask" op:"Cast" input:"sizes"',
+        'attr{key:"SrcT" value{type:DT_INT32}} attr{key:"DstT" value{type:DT_FLOAT}}}',
+        node("embed", "x"),
+        node("encoder/attend", "embed", "encoder/mask"),
+        node("encoder/ffn", "encoder/attend"),
+        node("out", "encoder/ffn"),
+    ]
+)
+
+
+def test_a_mask_joins_from_the_side() -> None:
+    scene = graphviz_tb.load(MASK.encode(), folds=False).picture(open=("encoder",), depth=0).scene
+    ends = {end for route in scene.routes if route.main for end in joined(route)}
+    assert "embed" in ends
+    assert "encoder/mask" not in ends

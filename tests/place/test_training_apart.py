@@ -8,7 +8,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.model.scene import Box, Scene
-from graphviz_tb.model.skeleton import Skeleton, Wire
+from graphviz_tb.model.skeleton import TARGET_TRAINS, Skeleton, Wire
 from graphviz_tb.place.bands import Band
 from graphviz_tb.place.lanes import training_rules
 from tests.each import each
@@ -53,11 +53,25 @@ def test_updates_are_below_the_gradients(name: str, source: str, target: str) ->
     assert not line.back, "the flow of training is that of the model mirrored"
 
 
-def test_lines_that_join_before_the_gradients_have_no_words() -> None:
-    scene = graphviz_tb.load(REAL / "mnist_cnn.pbtxt").picture(depth=0).scene
+def test_lines_that_join_before_the_gradients_say_their_total_once() -> None:
+    model = graphviz_tb.load(REAL / "mnist_cnn.pbtxt")
+    scene = model.picture(depth=0).scene
     train = next(number for number, box in enumerate(scene.boxes) if box.address == "train")
-    assert sum(route.target == train for route in scene.routes) > 3
-    assert not any("tensors" in text.content for text in scene.texts if text.role == "edge")
+    joining = [route for route in scene.routes if route.target == train]
+    assert len(joining) > 3
+    # All but that of the loss end on one track.
+    (end,) = {route.points[-1] for route in joining if scene.boxes[route.source].address != "cross_entropy"}
+    edges = {edge for edge in model.metagraph((0,)).edges if edge.training == TARGET_TRAINS}
+    total = sum(len(edge.carried_tensors) for edge in edges if edge.source != _position(model, "cross_entropy"))
+    (label,) = (text for text in scene.texts if text.role == "edge" and "tensors" in text.content)
+    assert label.content == f"{total} tensors"
+    highest = min(max(y for _, y in route.points[1:-1]) for route in joining if route.points[-1] == end)
+    assert end[1] < label.y < highest, "at the part that all have in common"
+
+
+def _position(model: graphviz_tb.Model, name: str) -> int:
+    level = model.metagraph((0,))
+    return next(place for place, row in enumerate(level.children) if model.hierarchy.name[row] == name)
 
 
 def test_nothing_stands_apart_inside_what_trains_the_model() -> None:
@@ -80,12 +94,30 @@ def _box(scene: Scene, start: str) -> Box:
     return next(box for box in scene.boxes if box.address.startswith(start))
 
 
-# a ─▶ b, and in the next column a line from a that runs up past b to the gradients c
-@pytest.mark.parametrize(("line", "headed"), [(400, True), (310, False)])
-def test_the_heading_stands_between_the_rule_and_a_line_that_runs_past_it(line: int, headed: bool) -> None:
-    wires = (Wire(0, -1, (0, 1), False), Wire(1, -1, (0, 3, 2), False))
-    skeleton = Skeleton(3, (), wires, (1,), (((0,), (1, 3), (2,)),), ((0,),), breaks=((1,),))
-    bands = [Band(0, 24), Band(0, 24), Band(60, 84)]
-    (rule,) = training_rules(skeleton, [0, 200, 300, line], [bands], {2, 3})
+# b ─▶ c, which trains; a line runs up past the heading, or through it
+@pytest.mark.parametrize(("line", "place"), [(400, 0), (310, 84)])
+def test_the_heading_stands_where_no_line_of_training_runs(line: int, place: int) -> None:
+    wires = (Wire(0, -1, (0, 1), False), Wire(1, -1, (1, 3, 2), False))
+    skeleton = Skeleton(3, (), wires, (1,), (((0,), (1, 3), (2,)),), ((0,),))
+    bands = [Band(0, 24), Band(24, 60), Band(60, 120)]
+    boxes = [(0, 0, 80, 24), (0, 24, 80, 24), (300, 60, 80, 24), (line, 24, 0, 0)]
+    (rule,) = training_rules(skeleton, boxes, [bands], [((line, 0), (line, 60))], {2, 3}, (64, 24))
     assert rule.x == 280
-    assert rule.headed is headed
+    assert rule.heading == place
+
+
+@pytest.mark.parametrize(("top", "place"), [(0, 24), (10, 34), (80, 0)])
+def test_the_heading_stands_beside_no_box(top: int, place: int) -> None:
+    # c, which trains, is beside the open box a; gradients b are in the next rank
+    wires = (Wire(0, -1, (0, 1), False), Wire(1, -1, (1, 2), True))
+    skeleton = Skeleton(3, (), wires, (), (((0, 2), (1,)),), ((0,),))
+    boxes = [(0, 0, 80, 200), (300, 240, 80, 24), (300, top, 80, 24)]
+    (rule,) = training_rules(skeleton, boxes, [[Band(0, 200), Band(240, 264)]], [], {1, 2}, (64, 24))
+    assert rule.heading == place
+
+
+@pytest.mark.parametrize("name", ["multi_device.pb", "lstm_dynamic_rnn.pb", "cifar10_shapes.pb", "func_library_v2.pb"])
+@pytest.mark.parametrize("direction", ["BT", "LR"])
+def test_every_training_has_its_heading(name: str, direction: str) -> None:
+    scene = graphviz_tb.load(REAL / name).picture(direction=direction).scene
+    assert "Training" in [text.content for text in scene.texts]

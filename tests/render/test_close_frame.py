@@ -11,7 +11,7 @@ import graphviz_tb
 from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.render.close_frame import close_frame
-from graphviz_tb.render.compose import whole_frame
+from graphviz_tb.render.compose import _whole_frame
 from tests.place import geometry
 
 EXPORTED = Path(__file__).parents[2] / "fixtures" / "exported"
@@ -20,7 +20,7 @@ NAMES = ["mamba.pt2", "resnet.pt2", "diffusion.dynamo.onnx.gz", "unet.pt2", "dlr
 
 def closed(name: str, **more: str) -> tuple[Picture, Scene, int]:
     picture = graphviz_tb.load(EXPORTED / name).picture(**more)  # type: ignore[arg-type]
-    whole = whole_frame(picture.scene, picture.paint, set())
+    whole = _whole_frame(picture.scene, picture.paint, set())
     assert whole >= 0
     return picture, close_frame(picture.scene, whole), whole
 

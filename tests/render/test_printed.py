@@ -95,3 +95,10 @@ def test_neither_a_title_nor_open_groups_make_a_narrow_figure_wider_if_names_can
     assert found.drawing.width * found.drawing.points == pytest.approx(84 / 25.4 * 72)
     chosen = figure("frozen_mlp.pb", width_mm=84, depth=1)
     assert chosen.drawing.width * chosen.drawing.points == pytest.approx(84 / 25.4 * 72)
+
+
+def test_a_figure_shows_what_fits_even_where_no_stack_can_show_a_member() -> None:
+    exported = graphviz_tb.load(REAL.parent / "exported" / "efficientnet.pt2")
+    picture = exported.picture(paper=True, width_mm=84)
+    assert any(box.sheets for box in picture.scene.boxes)
+    assert picture.drawing.width * picture.drawing.points == pytest.approx(84 / 25.4 * 72)

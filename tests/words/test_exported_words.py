@@ -55,3 +55,28 @@ def test_kernels_that_are_selected_are_those_of_experts() -> None:
     inputs = [{"name": name, "op": "Placeholder"} for name in ("x", "chosen")]
     hierarchy = load(GraphDef(node=[*inputs, table, some, product])).hierarchy  # type: ignore[list-item]
     assert PaperWords(hierarchy).of(hierarchy.name.index("mlp")) == "8 experts"
+
+
+def test_a_kernel_of_pairs_is_none_of_experts() -> None:
+    shape = {"dim": [{"size": size} for size in (5, 16, 16)]}
+    kernel = {"name": "bi/weight", "op": "VariableV2", "attr": {"shape": {"shape": shape}, "dtype": {"type": 1}}}
+    form = {"name": "bi/bilinear", "op": "aten::bilinear", "input": ["x", "y", "bi/weight"]}
+    inputs = [{"name": name, "op": "Placeholder"} for name in ("x", "y")]
+    hierarchy = load(GraphDef(node=[*inputs, kernel, form])).hierarchy  # type: ignore[list-item]
+    assert PaperWords(hierarchy).of(hierarchy.name.index("bi")) == "256 → 5"
+
+
+@each(("in_turn", "said"), [(True, "bi GRU 2 × 40, 2 layers"), (False, "57.6 k parameters")])
+def test_recurrent_layers_in_turn_are_counted(in_turn: bool, said: str) -> None:
+    """x ─▶ GRU ─▶ GRU, or x ─▶ GRU, x ─▶ GRU; each with a kernel and a kernel of its state."""
+    nodes: list[dict[str, object]] = [{"name": "x", "op": "Placeholder"}]
+    for number, source in enumerate(("x", "rnn/gru_0" if in_turn else "x")):
+        for name, columns in (("kernel", 80), ("state", 40)):
+            dims = {"dim": [{"size": size} for size in (2, 120, columns)]}
+            attributes = {"shape": {"shape": dims}, "dtype": {"type": 1}}
+            nodes.append({"name": f"rnn/{name}_{number}", "op": "VariableV2", "attr": attributes})
+        taken = [source, f"rnn/kernel_{number}", f"rnn/state_{number}"]
+        ways = {"direction": {"s": b"bidirectional"}}
+        nodes.append({"name": f"rnn/gru_{number}", "op": "onnx::GRU", "input": taken, "attr": ways})
+    hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy  # type: ignore[arg-type]
+    assert PaperWords(hierarchy).of(hierarchy.name.index("rnn")) == said

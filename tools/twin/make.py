@@ -144,6 +144,7 @@ WANTED = {
 BY_HAND = {
     ("line_labels", "describe_contents"),
     ("line_labels", "drawn_label"),
+    ("line_labels", "tensor_count"),
     ("measure", "advance_of"),
     ("measure", "replace_unsafe_characters"),
     ("measure", "joins_previous_character"),

@@ -166,7 +166,6 @@ def cost_rule(op: str) -> CostRule | None:
 
 
 def _op_types_with_costs() -> list[str]:
-    """Return the op types whose operations are counted."""
     return sorted(op for op in OP_LINES if cost_rule(op) is not None)
 
 
@@ -201,7 +200,6 @@ def _is_macs_call(node: ast.expr) -> bool:
 
 
 def _compile_size_expression(node: ast.expr) -> SizeExpression:
-    """Compile a part of a formula."""
     match node:
         case ast.Constant(value=int(value)):
             return lambda op: value

@@ -299,7 +299,6 @@ def _reduction_rule_for(op: str) -> LayerCostRule:
 
 
 def _elementwise_rule_for(ops: str) -> LayerCostRule:
-    """Make the rule of ops on every element of the result."""
     return lambda config, takes, out: _elementwise_steps(ops, out)
 
 

@@ -7,7 +7,7 @@ of several, all rounds of a loop, or one round if their number is unknown.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
@@ -209,7 +209,12 @@ def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) 
     # Rows without a node are groups.
     by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
     own = [nodes[node] if node >= 0 else NO_COST for node in hierarchy.node.tolist()]
-    counted = _move_weights_to_users(hierarchy, own, _weight_owners(graph, roles))
+    counted, rows = list(own), hierarchy.row_of_node.tolist()
+    for variable, user in _weight_owners(graph, roles).items():
+        row, owner = rows[variable], rows[user]
+        if row >= 0 and owner >= 0:
+            counted[owner] += own[row]
+            counted[row] = NO_COST
     return Costs(own, counted, hierarchy.end.tolist(), by_row, uncounted, batch)
 
 
@@ -231,17 +236,6 @@ def _callers_in_main_graph(graph: Graph) -> dict[int, int]:
             found[function] = node
             waiting += [(called, node) for called in inner.get(function, ())]
     return found
-
-
-def _move_weights_to_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, int]) -> list[Cost]:
-    """Return the costs of rows, with the weights of variables moved to their owners."""
-    counted, rows = list(own), hierarchy.row_of_node.tolist()
-    for variable, user in used_by.items():
-        row, owner = rows[variable], rows[user]
-        if row >= 0 and owner >= 0:
-            counted[owner] += own[row]
-            counted[row] = NO_COST
-    return counted
 
 
 def operation_costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:

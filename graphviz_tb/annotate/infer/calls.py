@@ -170,7 +170,6 @@ class CallInference:
 
     @cached_property
     def _function_sizes(self) -> list[int]:
-        """The number of nodes of each function."""
         inside = self.graph.function[self.graph.function >= 0]
         sizes: list[int] = np.bincount(inside, minlength=len(self.graph.functions)).tolist()
         return sizes

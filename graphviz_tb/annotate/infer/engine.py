@@ -374,7 +374,6 @@ def _are_dims(dims: object) -> bool:
 
 
 def _element_count_of_shape(shape: Dims) -> int:
-    """Return the number of elements of a known shape."""
     number = 1
     for size in shape or ():
         number *= size

@@ -13,7 +13,7 @@ forms.
     handle(shape)              a handle that holds an attribute
     as(Conv2D)                 by the rule of a different op
     none  unknown              no output; an unknown output
-    rule(arrays)               none of these: a function of the family "arrays" in rules/
+    rule(arrays)               none of these: a function in rules/arrays.py
     [b 3 ? #1 #2.0 r0 @k]      sizes: a letter, a number, any, the one element of input 1, element 0 of input 2, the
                                rank of input 0, an attribute (`@k?`: any where it is 0)
     mk,kn -> mn                letters name the sizes of inputs, `...` the remaining ones, `_` an input to ignore
@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, merge_all_dims, normalize_axis
-from graphviz_tb.annotate.infer.rules import rule_of_family
+from graphviz_tb.annotate.infer.rules import rules_of_module
 from graphviz_tb.annotate.infer.symbols import Dims, Out, broadcast_dims, merge_sizes
 from graphviz_tb.ops.table import OP_LINES, op_row
 
@@ -46,11 +46,10 @@ def shape_rule_for(op: str) -> ShapeRule | None:
     if line is None or not line.shape:
         return None
     own = RULE_ENTRY.fullmatch(line.shape)
-    return rule_of_family(own[1], op) if own else _compile_signature(line.shape)
+    return rules_of_module(own[1])[op] if own else _compile_signature(line.shape)
 
 
 def _op_types_with_shape_rules() -> list[str]:
-    """Return the op types whose outputs are inferred."""
     return sorted(op for op in OP_LINES if shape_rule_for(op) is not None)
 
 
@@ -95,7 +94,6 @@ def _compile_input_term(text: str, outputs: str) -> Callable[[Op, Dims, BoundSiz
 
 
 def _compile_output(text: str, times: str | None) -> OutputMaker:
-    """Compile one entry of the outputs: a function that makes its output or outputs."""
     word, _, arguments = text.rstrip(")").partition("(")
     if text.startswith("["):
         maker = _compile_sizes(text[1:-1].split())

@@ -102,12 +102,14 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     if unknown[0] != unknown[1]:
         yield Difference("unknown inputs", "", *unknown)
     called = _called_functions(m, old, True), _called_functions(m, new, False)
+    # The dtype of a Keras layer is one of its settings.
+    has_settings = old in m.a.labels.configurations and new in m.b.labels.configurations
     block = int(m.a.block[old]), int(m.b.block[new])
     for key in sorted({*mine.attr, *other.attr}):
         # As in `labels.classify`: an attribute that is not hashed makes no difference.
         if key in NOISE_ATTRIBUTES or is_seed_counter(key, (mine if key in mine.attr else other).attr):
             continue
-        if key == KERAS_CLASS and ops[0] != ops[1]:
+        if (key == KERAS_CLASS and ops[0] != ops[1]) or (key == "dtype" and has_settings):
             continue
         if (key in SHAPE_ATTRIBUTES and not options.shapes) or (key == COLOCATION_ATTR and not options.colocation):
             continue

@@ -90,8 +90,21 @@ def layer_division(
     alone = len(other) == 1 and first == len(old) - 2 and pair not in sizes
     # A bias may be added to heads; what is added elsewhere says nothing of a size.
     if (split or alone) and _leads_to_product(layers, user, OPS_BEFORE_PRODUCT | (BIAS_OPS if split else frozenset())):
-        return NUM_HEADS, *pair
+        batch = _merged_batch(layers.side, user, new) if split else 1
+        return NUM_HEADS, pair[0] // batch, pair[1] // batch
     return None
+
+
+def _merged_batch(side: GraphColumns, user: int, target: Sequence[Any]) -> int:
+    """Return how many examples a reshape merges with the heads into one axis; 1 if the heads have their own.
+
+    20×2×32 → 20×8×8: 4 heads of 8 for each of 2 examples.
+    """
+    source, *_ = [*side.data_sources(user), -1]
+    given = side.tensors.tensors_of_node(source)("0").shape if exists(source) else None
+    if given is None or len(given) != len(target) or not given[-2] or not given[-1] or target[-2] % given[-2]:
+        return 1
+    return given[-2] if target[-2] // given[-2] * target[-1] == given[-1] else 1
 
 
 def _leads_to_product(layers: Layers, node: int, through: frozenset[str]) -> bool:

@@ -57,7 +57,7 @@ from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
-from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, clipping_changes, name_loss_part
+from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, changes_beside_optimizer, name_loss_part
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
@@ -98,7 +98,7 @@ def explain_changes(
     apart = [_name_training_part(change, witnesses) for change in apart]
     derived += scaling
     trained = witnesses.trained() if derived or groups else ()
-    trained = (*trained, *clipping_changes(trained, witnesses.parts)) if trained else ()
+    trained = (*trained, *changes_beside_optimizer(trained, witnesses.parts)) if trained else ()
     own, behind = _edits_of_model(m, layers, items, exchanged)
     causes, others = _name_causes(m, layers, own, others)
     outputs = [change for change in others if isinstance(change.content, Ports)]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
+from graphviz_tb.diff.changes.attributes import differences
 from graphviz_tb.diff.changes.called import group_counts
 from graphviz_tb.diff.changes.edits import inputs_of
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
@@ -34,6 +35,7 @@ from graphviz_tb.ops.roles import (
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
 )
+from graphviz_tb.options import DiffOptions
 
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
@@ -174,9 +176,30 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
     content = Setting("op", *(kinds or words), beside=beside, weights=weights if kinds else ())
     content = Setting("groups", *counts) if counts else content
+    content = _setting_of_same_op(m, layers, went, came) or content if content.old == content.new else content
     names, ops = (layers[0].name(old), layers[1].name(new)), len(went) + len(came)
     grave: Severity = "attribute" if counts else severity
     return Change("changed", grave, *names, ops, content, edits=edits_of_changes(changes))
+
+
+def _setting_of_same_op(
+    m: Matching, layers: tuple[Layers, Layers], went: Sequence[int], came: Sequence[int]
+) -> Setting | None:
+    """Return the settings that tell an op from the one of its type in whose place it is, the first as the change and
+    the others beside it; None if there are several ops, or no other settings."""
+    loud = [
+        [node for node in nodes if side.side.op_type(node) not in QUIET_OPS]
+        for side, nodes in zip(layers, (went, came), strict=True)
+    ]
+    if [len(nodes) for nodes in loud] != [1, 1]:
+        return None
+    name = m.b.graph.name[loud[1][0]]
+    parts = [
+        SettingPart(name, each.key, each.old, each.new)
+        for each in differences(m, loud[0][0], loud[1][0], DiffOptions())
+        if each.attribute
+    ]
+    return Setting(parts[0].key, parts[0].old, parts[0].new, beside=tuple(parts[1:])) if parts else None
 
 
 def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str], exported: bool) -> tuple[SettingPart, ...]:

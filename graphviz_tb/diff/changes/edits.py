@@ -282,6 +282,8 @@ def pairs_by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
 def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterable[tuple[int, int]]:
     """New ops that feed new ops, removed ones that fed removed ones; where layers may be `exchanged`, not from a layer
     in which something replaced something to another one."""
+    replaced = _replaced_items(m, items) if exchanged else frozenset()
+    within = _layers_with_exchange(items) if exchanged else frozenset()
     for side, kind in ((m.b, "added"), (m.a, "removed")):
         # Number of the item by its added or removed node.
         at_node = {
@@ -292,14 +294,14 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
         }
         # Rewired ops, by their node on that side: additions after one of them belong to the same edit.
         around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in _rewired_pairs(item)}
-        within = _layers_with_exchange(items) if exchanged else frozenset()
         for node, number in at_node.items():
             for source in side.sources(node):
-                if source in at_node and at_node[source] != number:
-                    # What replaced something in a layer is no part of a new layer behind it.
-                    if within.isdisjoint(items[at_node[source]].layers ^ items[number].layers):
-                        yield at_node[source], number
-                elif source in around:
+                first = at_node.get(source, number)
+                # What replaced something is complete: it is no part of a new layer behind it.
+                apart = first in replaced or not within.isdisjoint(items[first].layers ^ items[number].layers)
+                if first != number and not apart:
+                    yield first, number
+                elif source not in at_node and source in around:
                     yield around[source], number
 
 
@@ -317,6 +319,7 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
         if item.change.kind == "removed"
     }
     within = _layers_with_exchange(items)
+    pairs = []
     for number, item in enumerate(items):
         if item.change.kind == "added":
             for wire in item.change.links:
@@ -324,7 +327,50 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
                 # In a new layer, it replaces nothing that another op of that layer does already.
                 apart = source in removed and not within.isdisjoint(items[removed[source]].layers ^ item.layers)
                 if wire.slot is not None and source in removed and not apart:
-                    yield removed[source], number
+                    pairs.append((removed[source], number))
+    elsewhere = _forms_elsewhere(m, items, {number for pair in pairs for number in pair})
+    for old, new in pairs:
+        if elsewhere.isdisjoint((_form(items[old]), _form(items[new]))) or _have_same_inputs(m, items[old], items[new]):
+            yield old, new
+
+
+def _replaced_items(m: Matching, items: Sequence[Item]) -> frozenset[int]:
+    """Return the numbers of the additions that replace removals, and of these."""
+    return frozenset(number for pair in pairs_by_replacement(m, items) for number in pair)
+
+
+def _forms_elsewhere(
+    m: Matching, items: Sequence[Item], paired: Set[int]
+) -> frozenset[tuple[str, tuple[tuple[str, int], ...]]]:
+    """Return the forms of additions that replace nothing, and of removals without replacement: not in `paired`, and
+    between ops that stayed."""
+    units = (item for number, item in enumerate(items) if number not in paired and item.change.unit)
+    return frozenset(_form(item) for item in units if not is_plumbing(item.change) and _stands_alone(m, item))
+
+
+def _stands_alone(m: Matching, item: Item) -> bool:
+    """Return whether all ops around an addition or removal stayed, weights and constants aside."""
+    edits = item.change.edits
+    for side, nodes, partner in ((m.a, edits.removed, m.to_b), (m.b, edits.added, m.to_a)):
+        around = {end for node in nodes for end in (*side.data_sources(node), *side.data_users(node))} - set(nodes)
+        if any(not exists(partner[end]) and side.op_type(end) not in QUIET_OPS for end in around):
+            return False
+    return True
+
+
+def _form(item: Item) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """Return what added and removed units are recognized by elsewhere: their op types."""
+    return item.change.kind, tuple(sorted(item.change.unit.op_types.items())) if item.change.unit else ()
+
+
+def _have_same_inputs(m: Matching, old: Item, new: Item) -> bool:
+    """Return whether an addition takes from the graph what a removal took, weights and constants aside."""
+    taken = []
+    for side, nodes, to_new in ((m.a, old.change.edits.removed, m.to_b), (m.b, new.change.edits.added, None)):
+        sources = {source for node in nodes for source in side.data_sources(node)} - set(nodes)
+        loud = (source for source in sources if side.op_type(source) not in QUIET_OPS)
+        taken.append({int(to_new[source]) if to_new is not None else source for source in loud})
+    return taken[0] == taken[1]
 
 
 def _layers_with_exchange(items: Sequence[Item]) -> frozenset[LayerKey]:

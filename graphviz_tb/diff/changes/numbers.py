@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
@@ -89,6 +90,8 @@ class NodeQuantities:
             word: (min(MAX_QUANTITY, before + more[word][0]), min(MAX_QUANTITY, after + more[word][1]))
             for word, (before, after) in layers.sums.items()
         }
+        # What else changed in these layers is counted elsewhere.
+        pairs = {"ops": pairs["ops"]} if SIZELESS_KEYS.search(change.key) else pairs
         return {word: pair for word, pair in pairs.items() if pair[0] != pair[1]}
 
     def differing_sums(self, old: Longs, new: Longs) -> dict[str, ValuePair]:
@@ -280,6 +283,8 @@ def _nodes_of_total(m: Matching, differ: Longs) -> bool:
 
 # Properties that the file format of two models does not have, so that an edit of them is not seen.
 
+# Settings that change neither the number of parameters nor that of operations.
+SIZELESS_KEYS = re.compile(r"^(?:dtype|trainable)$|_(?:initializer|regularizer|constraint)(?:\.|$)")
 INFERENCE_ONLY = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
 WEIGHT_SHAPES = "shapes of weights"  # a trace of PyTorch has none, nor what read variables of unknown shape
 RATE = "learning rate"  # a traced step reads it from a variable

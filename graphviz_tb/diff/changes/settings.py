@@ -12,7 +12,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division
-from graphviz_tb.diff.changes.layers import INNER_SCOPE, SHAPE_PLUMBING, Layers
+from graphviz_tb.diff.changes.layers import INNER_SCOPE, QUIET_OPS, SHAPE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, setting_part
 from graphviz_tb.diff.changes.witnesses import Witnesses
@@ -86,7 +86,16 @@ def _layer_weight_change(
     )
     nodes = len({other for _, other, _ in members})
     severity: Severity = "op" if key == "op" else "attribute"
-    return Change("changed", severity, *names, nodes, content, edits=edits), score == FOLLOWING_SCORE
+    follows = score == FOLLOWING_SCORE and not any(_is_longer_table(layers[1], *atom[1:]) for atom in members)
+    return Change("changed", severity, *names, nodes, content, edits=edits), follows
+
+
+def _is_longer_table(layers: Layers, node: int, difference: Difference) -> bool:
+    """Return whether a weight has another number of rows, and its user takes nothing else: it follows from nothing."""
+    user = layers.first_user(node, SHAPE_PLUMBING)
+    old, new = (str(shape).split("×") for shape in (difference.old, difference.new))
+    taken = (source for source in layers.side.data_sources(user) if layers.side.op_type(source) not in QUIET_OPS)
+    return len(old) == len(new) > 1 and old[-1] == new[-1] and user != node and set(taken) <= {node}
 
 
 def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> WeightSettings:

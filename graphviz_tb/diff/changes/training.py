@@ -12,7 +12,7 @@ import numpy as np
 from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.layers import VALUE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import without_counters
-from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
+from graphviz_tb.diff.columns.labels import LOSS_SCALING, NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import Hashes, word_hash
 from graphviz_tb.diff.match.matching import Matching
@@ -32,7 +32,6 @@ UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 APPLY_PREFIX = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
 FINITE_OPS = frozenset({"IsFinite"})
-LOSS_SCALING = "loss scaling"  # in half precision small gradients would be zero
 OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING})  # changes that replace the ops of an optimizer
 IN_BRANCH = "in a branch"  # where an optimizer works that skips some steps
 STEP_COUNTER = re.compile(r"_\d+$")
@@ -293,6 +292,33 @@ class Bodies:
         return " ".join(words)
 
 
+def written_variables(layers: Layers) -> Ints:
+    """For each node that writes a variable the node that makes the variable, -1 for any other node."""
+    graph = layers.side.graph
+    first = np.full(len(graph), -1, np.int32)
+    edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
+    origin = graph.meaning.origin[graph.source[edges]]
+    first[graph.target[edges]] = np.where(origin >= 0, origin, graph.source[edges])
+    return first
+
+
+def nodes_only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
+    """Return the nodes that lead only to known nodes."""
+    side = layers.side
+    graph = side.graph
+    left = np.bincount(graph.source[~graph.control], minlength=len(graph)).tolist()
+    found = np.zeros(len(graph), bool)
+    todo = np.flatnonzero(known).tolist()
+    while todo:
+        node = todo.pop()
+        for before in side.data_sources(node):
+            left[before] -= 1
+            if not left[before] and among[before] and not known[before] and not found[before]:
+                found[before] = True
+                todo.append(before)
+    return found
+
+
 def equal_bodies(old: Bodies, new: Bodies, old_nodes: Ints, new_nodes: Ints) -> frozenset[int]:
     """Return the bodies of matched nodes whose body did not change."""
     mine, other = old.of[old_nodes], new.of[new_nodes]
@@ -307,6 +333,7 @@ OPTIMIZER, LEARNING_RATE, WEIGHT_DECAY, AVERAGES = (
     "weight decay",
     "moving averages of weights",
 )
+CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gradients (AMSGrad)"
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
 RATE_INPUT = "learning_rate"
 NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
@@ -342,6 +369,14 @@ class TrainingParts:
         ends = graph.source[data & work[graph.target]]
         ends = np.concatenate((ends, origin[ends]))
         kept[ends[ends >= 0]] = True
+        # What gives these variables their first values, or restores or counts them; steps are counted anyway.
+        variables = [
+            node
+            for node in self.bodies.uses
+            if kept[node] and outside[node] and not _is_whole_training(self.side, node)
+        ]
+        writes = np.isin(written_variables(self.bodies.layers), variables) & outside
+        kept |= writes | nodes_only_before(self.bodies.layers, outside, kept | writes)
         groups = graph.nodes_of_types(lambda op: has_role(op, Role.GROUP))
         kept |= reachable_mask(work, graph.source[groups[graph.target]], graph.target[groups[graph.target]]) & groups
         kept &= outside
@@ -359,13 +394,17 @@ class TrainingParts:
             written = self._written_variables(nodes)
             if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
                 return ""
-            # What takes weights alone and writes them makes them less; what writes others keeps averages.
-            return WEIGHT_DECAY if written <= self.training.trained else AVERAGES
+            # What takes weights alone and writes them bounds or decreases them; what writes others keeps averages.
+            if not written <= self.training.trained:
+                return AVERAGES
+            return CONSTRAINT if types & (BOUND_OPS | NORM_OPS) else WEIGHT_DECAY
         if self._take_weights(leading):
             return WEIGHT_DECAY
         clipped = [node for node in leading if self.behind[node]]
         if not clipped:
-            return LEARNING_RATE if self._feed_rate(leading) else ""
+            if self._feed_rate(leading):
+                return LEARNING_RATE
+            return LARGEST_AVERAGES if types & BOUND_OPS and self._written_variables(nodes) else ""
         if not types & BOUND_OPS:
             return ""
         bounds = [node for node in clipped if graph.op_types[graph.op[node]] in BOUND_OPS]
@@ -384,6 +423,24 @@ class TrainingParts:
                 word = "norm" if types & NORM_OPS else "value"
                 found.add(BY_GLOBAL_NORM if gradients > 1 else f"by {word}")
         return BY_GLOBAL_NORM if BY_GLOBAL_NORM in found else min(found, default="")
+
+    def rate(self) -> str:
+        """Return what the learning rate comes from: a schedule, by the scope that computes it, a variable, or a
+        constant; "" where the updates are not in this graph."""
+        side, scopes = self.side, self.side.scopes
+        names = [side.graph.name[node] for node in self.training.updates]
+        own = [scopes.name[row] for row in scopes.of_node[list(self.training.updates)].tolist()]
+        optimizer = shared_scope(names)
+        around = Counter[str]()
+        for node in np.flatnonzero(self.before & ~self.behind & ~self.updates).tolist():
+            scope = str(scopes.name[scopes.of_node[node]]) if exists(scopes.of_node[node]) else ""
+            if not self.bodies.is_plumbing(node) and scope not in ("", optimizer, *own):
+                around[scope] += 1
+        if not self.training.trained:
+            return ""
+        if around:
+            return without_counters(last_segment(min(around, key=lambda scope: (-around[scope], scope))))
+        return "variable" if keeps_rate_in_variable(self.bodies.layers) else "constant"
 
     def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
         """Return the number of gradients, up to 2, that lead to an op, whether stored numbers do, and the op types on
@@ -425,8 +482,9 @@ class TrainingParts:
         todo, seen = list(nodes), set(nodes)
         while todo:
             node = todo.pop()
-            # The only fractional number that an optimizer of Keras reads, and does not write.
-            if graph.op_types[graph.op[node]] in VARIABLE_READ_OPS and self._is_float(node):
+            # The only fractional number, no tensor, that an optimizer of Keras reads, and does not compute itself.
+            scalar = self._is_float(node) and not self.side.tensors.tensors_of_node(node)("0").shape
+            if scalar and graph.op_types[graph.op[node]] in VARIABLE_READ_OPS:
                 return True
             for edge in self.side.out_edges(node).tolist():
                 user = int(graph.target[edge])
@@ -476,14 +534,16 @@ def keeps_rate_in_variable(layers: Layers) -> bool:
     return False
 
 
-def clipping_changes(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:
-    """Return the change of clipping next to a new optimizer, which makes the clipping's users differ."""
-    for change in optimizer:
-        old, new = (part.clipping() for part in parts)
-        if change.key == "optimizer" and old != new:
-            content = Setting(CLIPPING, old or None, new or None)
-            return [Change("changed", "attribute", change.old, change.new, 0, content)]
-    return []
+def changes_beside_optimizer(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:
+    """Return the changes of clipping and of the learning rate's schedule next to a new optimizer, which makes the ops
+    around them differ."""
+    change = next((change for change in optimizer if change.key == OPTIMIZER), None)
+    words = ((CLIPPING, parts[0].clipping(), parts[1].clipping()), (LEARNING_RATE, parts[0].rate(), parts[1].rate()))
+    return [
+        Change("changed", "attribute", change.old, change.new, 0, Setting(key, old or None, new or None))
+        for key, old, new in words
+        if change is not None and old != new
+    ]
 
 
 # The loss: a scope of the program in the place of another one, and what is done to labels before it.

@@ -24,14 +24,16 @@ from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import SizePairs, parse_traced_list
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import (
-    LOSS_SCALING,
     OPTIMIZER_KEYS,
     Bodies,
     TrainingParts,
     equal_bodies,
+    nodes_only_before,
     training_of,
+    written_variables,
 )
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
+from graphviz_tb.diff.columns.labels import LOSS_SCALING
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
@@ -39,7 +41,7 @@ from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.limits import MAX_STEPS_TO_USER
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, SIZE_ARITHMETIC_OPS, Role, has_role
 
@@ -146,7 +148,7 @@ class Witnesses:
         graph = layers.side.graph
         ends = among & ~graph.nodes_of_types(lambda op: has_role(op, *EFFECT_ROLES))
         ends[graph.source] = False
-        return ends | self._only_before(layers, among, ends)
+        return ends | nodes_only_before(layers, among, ends)
 
     @cached_property
     def other_training(self) -> tuple[list[int], list[int]]:
@@ -184,50 +186,25 @@ class Witnesses:
         known |= self._slots(new, outside)
         # Writes of such variables, and nodes that only lead to these.
         writes = graph.meaning.writes & outside
-        first = self._written_variable(layers)
+        first = written_variables(layers)
         found |= writes & known[first] & exists(first)
-        found |= self._only_before(layers, outside, found | known)
+        found |= nodes_only_before(layers, outside, found | known)
         found |= self._only_behind(new, outside, found | known)
-        return found
+        # What restores a variable, or gives it its first value, follows from it.
+        return found | (writes & found[first] & exists(first))
 
     def _slots(self, new: bool, outside: Bools) -> Bools:
         """Return which variables of an optimizer, among some nodes, feed the update of a variable that only one side
-        trains."""
+        has or trains."""
         graph = self.layers[new].side.graph
         slots = np.zeros(len(graph), bool)
-        if trained := self.other_training[new]:
+        own = (node for node in self.parts[new].training.trained if self.free[new][node])
+        if trained := [*self.other_training[new], *own]:
             data = ~graph.control & outside[graph.source]
-            updates = np.isin(self._written_variable(self.layers[new]), trained)
+            updates = np.isin(written_variables(self.layers[new]), trained)
             slots[list(self.bodies[new].uses)] = True
             slots &= reachable_mask(updates, graph.target[data], graph.source[data]) & outside
         return slots
-
-    @staticmethod
-    def _written_variable(layers: Layers) -> Ints:
-        """For each node that writes a variable the node that makes the variable, -1 for any other node."""
-        graph = layers.side.graph
-        first = np.full(len(graph), -1, np.int32)
-        edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
-        origin = graph.meaning.origin[graph.source[edges]]
-        first[graph.target[edges]] = np.where(origin >= 0, origin, graph.source[edges])
-        return first
-
-    @staticmethod
-    def _only_before(layers: Layers, among: Bools, known: Bools) -> Bools:
-        """Return the nodes that lead only to known nodes."""
-        side = layers.side
-        graph = side.graph
-        left = np.bincount(graph.source[~graph.control], minlength=len(graph)).tolist()
-        found = np.zeros(len(graph), bool)
-        todo = np.flatnonzero(known).tolist()
-        while todo:
-            node = todo.pop()
-            for before in side.data_sources(node):
-                left[before] -= 1
-                if not left[before] and among[before] and not known[before] and not found[before]:
-                    found[before] = True
-                    todo.append(before)
-        return found
 
     def _only_behind(self, new: bool, among: Bools, known: Bools) -> Bools:
         """Return the nodes that depend only on known nodes and constants, and lead to no update of a variable that
@@ -387,7 +364,7 @@ class Witnesses:
     def _initialized_shapes(self, new: int) -> Iterable[tuple[list[int], list[int]]]:
         """Yield the old and new shapes of variables that a node leads to through ops outside of the model."""
         m, graph, seen, todo = self.m, self.layers[1].side.graph, {new}, [new]
-        written = self._written_variable(self.layers[1])
+        written = written_variables(self.layers[1])
         while todo and len(seen) < 64:
             node = todo.pop()
             if exists(written[node]):
@@ -422,6 +399,8 @@ class Witnesses:
         if any(free[node] for _, node, free in ends):
             return True
         if self.optimizing[1][wire.new]:
+            return True
+        if wire.control and all(self.optimizing[side is m.b][node] for side, node, _ in ends):
             return True
         bodies = self.bodies
         if bodies[1].gradient[wire.new] and self.is_other_model:

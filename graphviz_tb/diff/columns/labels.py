@@ -108,6 +108,9 @@ def _weight_types(graph: Graph) -> WeightTypes:
     return known
 
 
+LOSS_SCALING = "loss scaling"  # in half precision small gradients would be zero
+
+
 def _layer_configurations(graph: Graph) -> Configurations:
     """Class and settings of the nodes that are Keras layers."""
     by_node = {}
@@ -130,8 +133,8 @@ def plain_configuration(layer: Layer) -> dict[str, Any]:
 def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Return each setting that differs, with its name, old and new value.
 
-    An object of another class is reported as a whole, one of the same class by its settings. Names, and details of how
-    something was built, are left out.
+    An object of another class is reported by its class and the settings that both have, one of the same class by its
+    settings. Names, and details of how something was built, are left out.
 
     >>> old = {"units": 4, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.1}}}
     >>> new = {"units": 8, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.2}}}
@@ -144,6 +147,10 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
         before, mine, other = waiting.pop()
         for key in sorted(_setting_keys(mine, before) | _setting_keys(other, before)):
             old, new = _unpack_tuple(mine.get(key)), _unpack_tuple(other.get(key))
+            inner = _scaled_optimizer(old), _scaled_optimizer(new)
+            if (inner[0] is None) != (inner[1] is None):
+                yield LOSS_SCALING, inner[0] is not None, inner[1] is not None
+                old, new = inner[0] or old, inner[1] or new
             if old == new or plain_setting(old) == plain_setting(new):
                 continue
             if key == CALLS_KEY and not before:
@@ -152,6 +159,19 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
                 waiting.append((f"{before}{key}.", *parts))
             else:
                 yield f"{before}{key}", _value_or_class(old, new), _value_or_class(new, old)
+                waiting.append((f"{before}{key}.", *_common_settings(old, new)))
+
+
+def _scaled_optimizer(value: Any) -> Any:
+    """Return the optimizer that another one wraps, which scales its loss; None for any other value."""
+    return _nested_settings(value).get("inner_optimizer") if _class_name(value) else None
+
+
+def _common_settings(old: Any, new: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings that objects of two classes both have, without their names."""
+    sides = [_nested_settings(value) if _class_name(value) else {} for value in (old, new)]
+    common = (sides[0].keys() & sides[1].keys()) - {"name", "config"}
+    return {key: sides[0][key] for key in common}, {key: sides[1][key] for key in common}
 
 
 def _call_differences(

@@ -22,6 +22,7 @@ from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
+LIGHT = 0.25  # of its ops, in a first one that has the same layers: it dilates or pads less
 AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
@@ -54,6 +55,13 @@ class Likeness:
             sum(count for kind, count in each.items() if is_layer_type(kind)) for each in (self.ops, self.ops - ops)
         )
         return 0 < layers <= 2 * missing
+
+    def has_same_layers(self, ops: Counter[str]) -> bool:
+        """Return whether a stretch has the layers of a repetition and most of its other ops."""
+        unlike = (self.ops - ops) + (ops - self.ops)
+        return (
+            unlike.total() <= LIGHT * self.size and any(map(is_layer_type, ops)) and not any(map(is_layer_type, unlike))
+        )
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
         """Return whether a stretch holds all of a repetition and little more."""
@@ -95,7 +103,14 @@ def nearly_before(
         start = start if ends[0] <= ends[1] else stop
     if head == stop > start and _in_turn(sequence, start, stop, turn, setting):
         return stop
-    return start if start < stop and _same_stage(_boxes_of(sequence[start:stop]), _boxes_of(turn), setting) else stop
+    after = sequence[stop + len(turn) : stop + 2 * len(turn)]
+    tapers = [element.word for element in after] == [element.word for element in turn] and setting.widths.of(
+        _boxes_of(after)
+    ).isdisjoint(
+        setting.widths.of(_boxes_of(turn))
+    )  # each repetition has channels of its own: those of the first say nothing
+    stretch = _boxes_of(sequence[start:stop])
+    return start if start < stop and _same_stage(stretch, _boxes_of(turn), setting, tapers) else stop
 
 
 def _in_turn(
@@ -121,11 +136,13 @@ def _in_turn(
     )
 
 
-def _same_stage(stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext) -> bool:
-    """Return whether a stretch before repetitions may belong to their stage: it shares output channels and kernels with
-    them, and takes larger steps where each of them does."""
+def _same_stage(
+    stretch: Sequence[FlowBox], turn: Sequence[FlowBox], setting: FoldContext, tapers: bool = False
+) -> bool:
+    """Return whether a stretch before repetitions may belong to their stage: it shares output channels, unless it
+    `tapers`, and kernels with them, and takes larger steps where each of them does."""
     mine, other = setting.widths.of(stretch), setting.widths.of(turn)
-    if mine and other and not mine & other:
+    if mine and other and not mine & other and not tapers:
         return False
     if not setting.widths.kernels(turn) <= setting.widths.kernels(stretch):
         return False
@@ -151,7 +168,7 @@ def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likenes
         unlike = like.count_unlike_ops(ops)
         if 0 <= unlike < least:
             best, least = start, unlike
-        if larger == stop and like.is_extended(ops, ops.total()):
+        if larger == stop and (like.is_extended(ops, ops.total()) or like.has_same_layers(ops)):
             larger = start
     return best if best < stop else larger
 

@@ -20,6 +20,7 @@ from graphviz_tb.fold.flow.box import Dag, SymbolTable, has_single_entry
 from graphviz_tb.graphs.traversal import longest_path_lengths, reachable_from, topological_order, weak_components
 from graphviz_tb.limits import MAX_SEARCHED_INPUTS
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.ops.roles import INPUT_OPS
 
 # Broadcasts and memories: values that are used all over a level, so that they belong to no stretch of it.
 #
@@ -33,7 +34,7 @@ from graphviz_tb.model.frozen import dataclass
 # *collector* is the opposite: it takes inputs from many depths, as gradients and summaries do.
 
 MIN_BROADCAST_READERS = 4  # readers, at as many depths
-MIN_INPUT_READERS = 3  # the same for an input of the level
+MIN_MEMORY_READERS = 3  # the same for a memory or an input of the level
 MIN_BROADCAST_LEVEL = 12  # boxes; smaller levels have none
 MAX_BROADCAST_NEEDS = 8  # boxes that a broadcast may need, itself included
 # users of a value, and boxes on the path from one: a projection has a dozen
@@ -49,15 +50,10 @@ def _find_global_values(dag: Dag, depth: list[int], place: list[int]) -> list[in
     return [
         box
         for box, users in enumerate(dag.after)
-        if len(users) >= _min_global_readers(dag, box)
+        if len(users) >= MIN_MEMORY_READERS
         and _is_spread_out(dag, place, users)
         and _meets_at_many_depths(dag, depth, box)
     ]
-
-
-def _min_global_readers(dag: Dag, box: int) -> int:
-    """Return the least number of readers, at as many depths, of a value used all over the level."""
-    return MIN_BROADCAST_READERS if dag.before[box] else MIN_INPUT_READERS
 
 
 def _is_spread_out(dag: Dag, place: list[int], users: list[int]) -> bool:
@@ -74,7 +70,7 @@ def _meets_at_many_depths(dag: Dag, depth: list[int], box: int) -> bool:
     meetings: set[int] = set()
     for user in users[:: max(1, len(users) // MAX_SAMPLED_USERS)]:  # a sample, for values with thousands of readers
         meetings.add(_meeting_depth(dag, depth, box, user))
-        if len(meetings) >= _min_global_readers(dag, box):
+        if len(meetings) >= MIN_MEMORY_READERS:
             return True
     return False
 
@@ -98,7 +94,8 @@ def _meeting_depth(dag: Dag, depth: list[int], box: int, user: int) -> int:
 
 def _select_broadcasts(dag: Dag, wide: list[int]) -> set[int]:
     """Return those of the boxes used all over the level that need few boxes themselves: masks, shapes, ids."""
-    return boxes_needing_few(dag, wide, MAX_BROADCAST_NEEDS)
+    often = (box for box in wide if not dag.before[box] or len(dag.after[box]) >= MIN_BROADCAST_READERS)
+    return boxes_needing_few(dag, often, MAX_BROADCAST_NEEDS)
 
 
 def _select_memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
@@ -381,21 +378,27 @@ def _count_crossing_lines(
 
 
 def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -> int:
-    """Return where the last of several independent parts of some size, or of equal ones that meet first, begins; 0 if
-    there is only one."""
-    # `begin`: the place of the earliest source above a box; `size`, by that place: how many boxes depend on it.
-    begin = [0] * len(line)  # by box
+    """Return where the last of several independent parts of some size, or of equal ones that meet first, begins; if
+    there is only one, where it begins. Values that depend on no input, as the scales of a norm, are no part."""
+    # `begin`: the place of the earliest beginning above a box, -1 if none; `size`, by that place: how many boxes depend
+    # on it.
+    begin = [-1] * len(line)  # by box
     size = [0] * len(line)
     starts: list[int] = []
+    given = _program_inputs(dag)
     join = 0
     for position, box in enumerate(line):
         sources = dag.before[box]
         if broadcast:
             sources = [source for source in sources if source not in broadcast]
-        begins = list(map(begin.__getitem__, sources))
-        first = min(begins, default=position)
+        begins = [begin[source] for source in sources if begin[source] >= 0]
+        if not sources and (dag.before[box] or box in given or not given):
+            begins = [position]
+        if not begins:
+            continue
+        first = min(begins)
         if not join:
-            if not sources:
+            if first == position:
                 starts.append(position)
             elif max(begins) > first:
                 join = position
@@ -406,7 +409,17 @@ def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -
     equal = (
         join > len(starts) >= MIN_EQUAL_PATHS and len({stop - start for start, stop in pairwise([*starts, join])}) == 1
     )
-    return max(large[-1] if len(large) > 1 else 0, starts[-1] if equal else 0)
+    first = starts[0] if starts and starts[0] <= MAX_BROADCAST_NEEDS else 0
+    return max(large[-1] if len(large) > 1 else first, starts[-1] if equal else 0)
+
+
+def _program_inputs(dag: Dag) -> set[int]:
+    """Return the boxes of a whole level that bring what the program is given: inputs, and scopes without sources."""
+    if dag.outside is not None:
+        return set()
+    return {
+        box for box, given in enumerate(dag.boxes) if not dag.before[box] and (not given.op or given.op in INPUT_OPS)
+    }
 
 
 # Tokens: a number for each box with the distances to its inputs, so that equal runs are equal structures.

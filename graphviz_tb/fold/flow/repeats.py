@@ -30,6 +30,7 @@ from graphviz_tb.fold.flow.sequence import (
 )
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.ops.roles import ADD_OPS
 
 # Repeats in a sequence: fold the shortest period first, and start again after every hit.
 #
@@ -140,7 +141,10 @@ def _is_worth_folding(
     sequence: list[SequenceElement], start: int, stop: int, period: int, setting: FoldContext
 ) -> bool:
     """Return whether a reader would call it a repeat."""
-    first, count = sequence[start], (stop - start) // period
+    first, count, once = sequence[start], (stop - start) // period, sequence[start : start + period]
+    again = count == 2 and sum(element.word == first.word for element in sequence) > 2 * count
+    if again and not any(setting.types.maps_channels(element.box) for element in once):
+        return False  # a part of blocks: the last norm of the last one, and the norm behind it
     if period == 1:
         if not first.is_single_box:
             return False
@@ -150,7 +154,6 @@ def _is_worth_folding(
         return first.box.ops >= MIN_STACK_OPS or count >= (
             MIN_NAMED_INPUTS if unlike and first.source else MIN_SMALL_REPEATS
         )
-    once = sequence[start : start + period]
     if _has_smaller_period([element.word for element in once]):
         return False
     # Two stages with repeats inside stay stages side by side.
@@ -290,7 +293,8 @@ def _apply_repeats(
         if made is not None:
             stop = end
         folded += sequence[done:stop] if made is None else [*before, *made]
-        if made and len(made) == 1 and repeat.period > 1 and turns[0].fork:  # in plain chains any two ops would match
+        forks = any(element.fork for element in turns[: repeat.period])  # in plain chains any two ops would match
+        if made and len(made) == 1 and repeat.period > 1 and forks:
             units[tuple(element.symbol for element in turns[: repeat.period])] = half
         hit = hit or made is not None
         done = stop
@@ -421,8 +425,12 @@ def _fold_repetitions(
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else _make_block(setting, turn) for turn in turns]
-    # Two groups with counts inside: show both.
-    if equal and period == 1 and ((len(turns) == 2 and _is_stage(boxes[0])) or setting.widths.are_stages(boxes)):
+    # Two groups with counts inside: show both. What parts and joins again is a block, not a stage.
+    if (
+        equal
+        and period == 1
+        and ((len(turns) == 2 and _is_stage(boxes[0])) or (not once[0].fork and setting.widths.are_stages(boxes)))
+    ):
         return None
     crossed = any(turn[-1].cut > 1 for turn in turns)
     staged = period > 1 and (
@@ -524,7 +532,7 @@ def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> lis
     starts = {
         number: start
         for number in runs
-        if (start := _find_head_start(sequence, number)) < number
+        if (start := _find_head_start(sequence, number, setting)) < number
         and _may_be_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, setting)
     }
     runs = [number for number in runs if number in starts or repeated[sequence[number].symbol] > 1]
@@ -547,16 +555,22 @@ def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeat
     if widths.only_halves(before):
         return widths.only_halves([block.box])
     steps = widths.halves(before) and not widths.halves([block.box])
-    return repeated or (steps and not widths.of(before).isdisjoint(widths.of([block.box])))
+    sums = block.box.last_row().op in ADD_OPS  # what it takes has as many channels as what it gives
+    return repeated or (steps and (sums or not widths.of(before).isdisjoint(widths.of([block.box]))))
 
 
-def _find_head_start(sequence: Sequence[SequenceElement], run: int) -> int:
+def _find_head_start(sequence: Sequence[SequenceElement], run: int, setting: FoldContext) -> int:
     """Return where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
     # Backwards from the run: a head has all but the last box (the sum with the shortcut), in the same order.
     *wanted, shortcut = sequence[run].held
     left, stray = len(wanted), MAX_HEAD_STRAYS
+    # Only a block with a shortcut drops its result at times.
+    place = sequence[run].place
+    drops = left > 1 and place is not None and not setting.types.maps_channels(place.boxes()[-2])
     for number in range(run - 1, -1, -1):
         for symbol in reversed(sequence[number].held):
+            if left == len(wanted) and drops and symbol == wanted[-2] != wanted[-1]:
+                left -= 1
             if left and wanted[left - 1] == symbol:
                 left -= 1
             elif stray and symbol != shortcut:
@@ -564,7 +578,10 @@ def _find_head_start(sequence: Sequence[SequenceElement], run: int) -> int:
             else:
                 return run
         if not left:
-            return number if len(wanted) >= MIN_HEAD_BOXES else run
+            boxes = sum(
+                len(element.box.members) or 1 for element in sequence[number:run]
+            )  # a layer counts as its parts
+            return number if max(boxes, len(wanted)) >= MIN_HEAD_BOXES else run
     return run
 
 

@@ -78,6 +78,8 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
     for box in reversed(order):  # members first
         if box.how == GroupOrigin.NAME and not box.is_repetition:
             box.name = _extend_family_name(box, setting)
+        if box.how == GroupOrigin.LAYER:
+            box.name = "" if setting.vocabulary.is_nameless else box.members[0].name
         if box.members and not box.name:
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]

@@ -16,14 +16,23 @@ from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, walk_boxes
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.graphs.layer_rows import layer_rows, scopes_of_shared_weights
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes
-from graphviz_tb.model.columns import Ints, Longs
+from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import OP_ROW, GroupOrigin, Hierarchy
 from graphviz_tb.model.layers import Layer, LayerConfig
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import WEIGHTED_LAYERS
-from graphviz_tb.ops.roles import CONVOLUTION_OPS, DEPTHWISE_OPS, MATRIX_PRODUCT_OPS, Role, has_role
+from graphviz_tb.ops.roles import (
+    CONSTANT_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
+    MATRIX_PRODUCT_OPS,
+    VARIABLE_OPS,
+    Role,
+    has_role,
+)
 from graphviz_tb.ops.signatures import input_names, kernel_sizes, kernel_turning_attribute
 from graphviz_tb.ops.table import has_framework
 
@@ -164,6 +173,22 @@ class ChannelWidths:
             return {}
         return {node: graph.layers[name] for node, name in enumerate(graph.name) if name in graph.layers}
 
+    def is_made_of_weights(self, box: FlowBox) -> bool:
+        """Return whether a box is an op that computes with weights and constants alone."""
+        return bool(box.op) and self._hierarchy is not None and bool(self._of_weights[self.hierarchy.node[box.row]])
+
+    @cached_property
+    def _of_weights(self) -> Bools:
+        """Mark the nodes that compute with weights and constants alone."""
+        graph = self.hierarchy.graph
+        source, target = graph.source[~graph.control], graph.target[~graph.control]
+        given = np.ones(len(graph), bool)
+        given[target] = False
+        weights = graph.nodes_of_types(lambda op: op in CONSTANT_OPS or op in VARIABLE_OPS)
+        if len(graph.meaning.origin):
+            weights |= graph.meaning.origin >= 0
+        return ~(given | reachable_mask(given & ~weights, source, target))
+
     def kernels(self, boxes: Iterable[FlowBox]) -> frozenset[int]:
         """Return identifiers of the distinct kernel sizes in boxes."""
         return self._values(boxes, 1)
@@ -276,10 +301,14 @@ class ChannelWidths:
         return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
 
     def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
-        """Return the numbers of the blocks at which the channels of equal blocks change; none where most stages were
-        a single block."""
+        """Return the numbers of the blocks at which the channels of equal blocks change or, if they are unknown, that
+        take larger steps; none where most stages were a single block."""
         given = [self.of([block]) for block in blocks] if self._hierarchy is not None else []
-        borders = [at for at, (one, other) in enumerate(pairwise(given), 1) if one and other and one.isdisjoint(other)]
+        if any(given):
+            ends = [one and other and one.isdisjoint(other) for one, other in pairwise(given)]
+        else:
+            ends = [self.halves([block]) for block in blocks[1:]]
+        borders = [at for at, border in enumerate(ends, 1) if border]
         sizes = [stop - start for start, stop in pairwise([0, *borders, len(blocks)])]
         several = sum(size > 1 for size in sizes)
         return borders if several >= MIN_SHRINKING_STAGES and 2 * several > len(sizes) else []
@@ -308,12 +337,12 @@ class ChannelWidths:
         return part.symbol
 
     def _parts_of(self, box: FlowBox) -> list[FlowBox]:
-        """Return the scopes and groups in a box; a chain is replaced by its members."""
+        """Return the scopes and groups in a box, apart from single layers; a chain is replaced by its members."""
         if box.row < 0:
             return [
                 part
                 for member in box.members
-                if member.members or member.scope
+                if (member.members and member.how != GroupOrigin.LAYER) or member.scope
                 for part in (member.members if member.is_repetition and not member.sideways else [member])
             ]
         children = self.hierarchy.children(box.row).tolist()

@@ -365,3 +365,20 @@ def test_an_output_is_looked_up_once_for_all_sets_of_arguments(monkeypatch: pyte
     found = shapes(*[placeholder(f"x{size}", size) for size in range(1, 7)], *calls, library=[body])
     assert found["call6", 0] == (6,)
     assert asked.count("y:0") == 1
+
+
+def test_sizes_of_tensorflow_lite_go_through_a_concatenation() -> None:
+    """x [?, 8, 4] ─▶ SHAPE ─▶ GATHER [0, 1] ─▶ CONCATENATION ◀─ [4];  x ─▶ RESHAPE to it"""
+    nodes = [
+        placeholder("x", -1, 8, 4),
+        node("shape", "tfl::SHAPE", "x"),
+        vector("places", 0, 1),
+        node("two", "tfl::GATHER", "shape", "places", axis={"i": 0}),
+        vector("units", 4),
+        node("sizes", "tfl::CONCATENATION", "two", "units", axis={"i": 0}),
+        node("y", "tfl::RESHAPE", "x", "sizes"),
+        node("z", "tfl::ADD", "x", "y"),
+    ]
+    model = load(GraphDef(node=nodes))  # type: ignore[arg-type]
+    assert model.shapes()["y", 0] == (None, 8, 4)
+    assert model.cost.under(0).bound_word("flops") == ""

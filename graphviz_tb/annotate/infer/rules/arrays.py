@@ -87,7 +87,6 @@ def _slice_entry(
 
 
 def _strided_slice_shape(op: Op, shape: Dims) -> Dims:
-    """Return the shape of the slice."""
     if shape is None:
         return None
     plan = slice_entries(op, len(shape), 1)
@@ -370,7 +369,6 @@ def _infer_slice(op: Op) -> RuleResult:
 
 
 def _known_vector_length(op: Op, index: int) -> int | None:
-    """Return the number of elements of a vector."""
     shape = op.shape(index)
     return shape[0] if shape is not None and len(shape) == 1 and shape[0] > SYMBOL_LIMIT else None
 
@@ -590,3 +588,4 @@ DIAGONAL_RULES: dict[str, ShapeRule] = {
     "MatrixDiagPart": _infer_matrix_diagonal_part,
     "BatchMatrixDiagPart": _infer_matrix_diagonal_part,
 }
+RULES = {**ARRAY_RULES, **INDEXING_RULES, **BLOCK_RULES, **DIAGONAL_RULES}

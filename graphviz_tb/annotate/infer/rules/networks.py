@@ -22,10 +22,9 @@ def _axes_of_format(op: Op, spatial: int) -> tuple[int, list[int]]:
 
 
 def _windows_along_axes(op: Op, shape: Sequence[int], kernel: Sequence[int], spatial: int) -> list[int]:
-    """Return the number of windows along each spatial dimension."""
     _, places = _axes_of_format(op, spatial)
-    strides = _spatial_values(op.attr("strides"), places, len(shape))
-    dilations = _spatial_values(op.attr("dilations"), places, len(shape))
+    strides = _spatial_values(op.attr("strides"), places)
+    dilations = _spatial_values(op.attr("dilations"), places)
     padding, explicit = op.attr("padding"), op.attr("explicit_paddings") or []
     counts = []
     for dim, place in enumerate(places):
@@ -35,7 +34,7 @@ def _windows_along_axes(op: Op, shape: Sequence[int], kernel: Sequence[int], spa
     return counts
 
 
-def _spatial_values(given: Sequence[int] | None, places: Sequence[int], rank: int) -> list[int]:
+def _spatial_values(given: Sequence[int] | None, places: Sequence[int]) -> list[int]:
     """Return strides or dilations of the spatial dimensions; 1 if not stated."""
     return [given[place] if given and len(given) > place else 1 for place in places]
 
@@ -57,7 +56,6 @@ def _windows_along_axis(
 
 
 def _arrange_in_format(op: Op, batch: int, channels: int, sizes: Sequence[int]) -> Dims:
-    """Arrange sizes in the data format of the op."""
     channel_axis, _ = _axes_of_format(op, len(sizes))
     return (batch, channels, *sizes) if channel_axis == 1 else (batch, *sizes, channels)
 
@@ -263,15 +261,11 @@ def _infer_softmax_loss(op: Op) -> RuleResult:
     return [shape[:1], shape]
 
 
-def _lstm_cell_shape(op: Op) -> Dims:
-    """Return (batch, cell size): the batch of the input x, the cell size of the previous state."""
-    x, state = op.shape(0), op.shape(1)
-    return (x[0], state[1]) if x is not None and state is not None and len(x) == len(state) == 2 else state
-
-
 def _infer_lstm_cell_gradient(op: Op) -> RuleResult:
     """`LSTMBlockCellGrad`: gradients of the state, of the four gates together, and of three vectors of peepholes."""
-    shape = _lstm_cell_shape(op)
+    # (batch, cell size): the batch of the input x, the cell size of the previous state.
+    x, state = op.shape(0), op.shape(1)
+    shape = (x[0], state[1]) if x is not None and state is not None and len(x) == len(state) == 2 else state
     if shape is None or len(shape) != 2:
         return [shape, None, None, None, None]
     batch, size = shape
@@ -393,3 +387,6 @@ def _resize_nearest_gradient_shape(op: Op) -> tuple[int, ...] | None:
         return op.symbols.new_symbols(4)
     rows, columns = size if size is not None and len(size) == 2 else op.symbols.new_symbols(2)
     return (gradient[0], rows, columns, gradient[3])
+
+
+RULES = {**CONVOLUTION_RULES, **IMAGE_RULES, **NETWORK_RULES, **GRADIENT_RULES}

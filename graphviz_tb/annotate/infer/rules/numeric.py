@@ -244,3 +244,11 @@ SPARSE_RULES: dict[str, ShapeRule] = {
     "SparseFillEmptyRows": _infer_fill_empty_rows,
     "RaggedRange": _infer_ragged_range,
 }
+RULES = {
+    **ELEMENTWISE_RULES,
+    **REDUCTION_RULES,
+    **MATRIX_RULES,
+    **RANDOM_RULES,
+    **QUANTIZED_RULES,
+    **SPARSE_RULES,
+}

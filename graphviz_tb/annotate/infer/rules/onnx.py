@@ -410,4 +410,4 @@ RULES_BY_NAME: dict[str, ShapeRule] = {
     "SVMRegressor": _infer_targets,
     "TreeEnsembleRegressor": _infer_targets,
 }
-ONNX_RULES = {f"onnx::{op}": rule for op, rule in (RULES_BY_NAME | ONNX_ARRAY_RULES).items()}
+RULES = {f"onnx::{op}": rule for op, rule in (RULES_BY_NAME | ONNX_ARRAY_RULES).items()}

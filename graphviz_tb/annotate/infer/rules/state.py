@@ -233,3 +233,4 @@ RECORD_RULES: dict[str, ShapeRule] = {
     "StringJoin": _infer_string_join,
     **dict.fromkeys(["ParseExample", "ParseExampleV2", "ParseSingleExample"], _infer_parse_example),
 }
+RULES = {**STATE_RULES, **LIST_RULES, **CALL_RULES, **RECORD_RULES}

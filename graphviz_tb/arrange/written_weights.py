@@ -1,0 +1,67 @@
+"""Set what writes the weights of a model next to the box that owns them, so that a short line says it.
+
+ loss ──▶ gradients            loss ──▶ gradients
+┌─┴─┐      │                  ┌─┴─┐      │
+│   │   updates        or     │   │   updates        if no other line passes between them
+│net│      ⁝                  │net│◀─────┘
+└───┘                         └───┘
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, Skeleton, Wire
+
+MIN_SHARE = (3, 4)  # of the weights that a box writes: those of the one owner that it stands next to
+
+
+def join_written_weights(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton in which each child that writes most weights of one other is on its rank, joined by a wire."""
+    written: dict[int, list[int]] = {}
+    for index, edge in enumerate(metagraph.edges):
+        if edge.writes:
+            written.setdefault(edge.target, []).append(index)
+    for writer, lines in written.items():
+        counts = {index: metagraph.edges[index].reference for index in lines}
+        most = max(lines, key=lambda index: counts[index])
+        if counts[most] * MIN_SHARE[1] >= sum(counts.values()) * MIN_SHARE[0]:
+            skeleton = _set_beside_owner(metagraph, skeleton, most, metagraph.edges[most].source, writer)
+    return skeleton
+
+
+def _set_beside_owner(metagraph: Metagraph, skeleton: Skeleton, edge: int, owner: int, writer: int) -> Skeleton:
+    """Return a skeleton with `writer` right of `owner`, its lines from gradients led there; the same one if lines of
+    others lead to it, or if anything stands between them."""
+    place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+    if owner not in place or writer not in place or place[owner][0] != place[writer][0]:
+        return skeleton
+    (number, goal), start = place[owner], place[writer][1]
+    wires = [at for at, wire in enumerate(skeleton.wires) if writer in (wire.chain[0], wire.chain[-1])]
+    rows = [[*row] for row in skeleton.parts[number]]
+    own = rows[goal].index(owner)
+    if goal > start or any(skeleton.breaks) or own < len(rows[goal]) - 1:
+        return skeleton
+    for at in wires:
+        wire = skeleton.wires[at]
+        trains = wire.edge >= 0 and metagraph.edges[wire.edge].training == BOTH_ENDS_TRAIN
+        if not trains or wire.chain[-1] != writer or place[wire.chain[0]][1] <= start:
+            return skeleton
+    rows[start].remove(writer)
+    rows[goal].append(writer)
+    fresh = skeleton.first_waypoint + len(skeleton.waypoint)
+    waypoints, chains = [*skeleton.waypoint], {}
+    for at in wires:
+        passed = []
+        for rank in range(start, goal, -1):
+            rows[rank].append(fresh)
+            waypoints.append(at)
+            passed.append(fresh)
+            fresh += 1
+        chains[at] = (*skeleton.wires[at].chain[:-1], *passed, writer)
+    parts = [*skeleton.parts]
+    parts[number] = tuple(tuple(row) for row in rows)
+    led = tuple(replace(wire, chain=chains.get(at, wire.chain)) for at, wire in enumerate(skeleton.wires))
+    joined = (*led, Wire(edge, -1, (owner, writer)))
+    return replace(skeleton, parts=tuple(parts), waypoint=tuple(waypoints), wires=joined)

@@ -1,0 +1,211 @@
+"""A layer with its bias, norm and activation as one box, named after the layer; a norm of several ops as one box.
+
+x ─▶ conv ─▶ bias ─▶ norm ─▶ activation ─▶ y        bias, norm and activation may each lack
+                              │
+                     sigmoid ─┴▶ ×                  of what precedes them: an activation too
+
+Each of these feeds nothing but the next, so the group is convex. Repetitions and stages are looked for among layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+
+from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
+from graphviz_tb.fold.flow.invariants import FoldContext
+from graphviz_tb.fold.flow.items import VALUE_OPS
+from graphviz_tb.fold.flow.order import box_tokens
+from graphviz_tb.graphs.traversal import weak_components
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
+from graphviz_tb.ops.layers import LayerRole, has_layer_role
+from graphviz_tb.ops.roles import (
+    BIAS_OPS,
+    CONVOLUTION_OPS,
+    DEPTHWISE_OPS,
+    IDENTITY_OPS,
+    MATRIX_PRODUCT_OPS,
+    Role,
+    has_role,
+)
+from graphviz_tb.ops.table import is_elementwise
+
+MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
+OWN_BIAS_OPS = ("BiasAdd", "BiasAddV1")  # add a bias and nothing else
+ROOT_OPS = ("Rsqrt", "onnx::Sqrt", "aten::rsqrt")  # of a norm that is several ops
+MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
+
+
+class LayerPart(IntEnum):
+    """Part of a layer that a box is; each feeds a later one."""
+
+    LAYER = 0
+    BIAS = 1
+    NORM = 2
+    ACTIVATION = 3
+    ELEMENTWISE = 4  # may be part of an activation that is several ops
+
+
+def fold_norms(dag: Dag, setting: FoldContext) -> Dag:
+    """Fold each norm whose statistics are weights, as the batch norms of a trained model: what computes with weights
+    alone, a root among it, and the ops that scale and shift with the result.
+
+    After: each such group is convex, since its weights need nothing and only its last op feeds others.
+    """
+    if not any(box.op in ROOT_OPS for box in dag.boxes):
+        return dag
+    inside = [setting.widths.is_made_of_weights(box) for box in dag.boxes]
+    pairs = [(source, box) for box, sources in enumerate(dag.before) if inside[box] for source in sources]
+    groups = []
+    for made in weak_components(len(dag), pairs):
+        if any(inside[box] and dag.boxes[box].op in ROOT_OPS for box in made):
+            scaling = _scaling_chain(dag, made)
+            if scaling:
+                members = sorted([*made, *scaling])
+                inner = sub_dag(dag, members)
+                symbol = setting.symbols.symbol_of("norm", *box_tokens(inner, setting.order(inner), setting.symbols))
+                boxes = [inner.boxes[number] for number in setting.order(inner).line]
+                groups.append((members, make_group(GroupOrigin.REGION, boxes, symbol)))
+    return contract_groups(dag, groups)
+
+
+def _scaling_chain(dag: Dag, made: Sequence[int]) -> list[int]:
+    """Return the ops that scale and shift with what is `made` of weights; none if others use it."""
+    own = set(made)
+    users = {user for box in made for user in dag.after[box]} - own
+    if not 0 < len(users) <= MAX_SCALING_OPS or not all(is_elementwise(dag.boxes[user].op) for user in users):
+        return []
+    ends = [user for user in users if not users.intersection(dag.after[user])]
+    data = [source for user in users for source in dag.before[user] if source not in own | users]
+    if len(ends) != 1 or len(data) > 1 or any(len(dag.after[user]) > 1 for user in users - {*ends}):
+        return []
+    return sorted(users)
+
+
+def fold_layers(dag: Dag, hierarchy: Hierarchy, setting: FoldContext) -> Dag:
+    """Fold each layer with what follows it; not if it is the only one, since the group around it is this layer."""
+    finder = _LayerFinder(hierarchy, setting)
+    parts = {number: part for number, box in enumerate(dag.boxes) if (part := finder.part_of(box)) is not None}
+    layers = [number for number, part in parts.items() if part == LayerPart.LAYER]
+    if not layers or len(parts) == len(layers):
+        return dag
+    chains = [chain for layer in layers if len(chain := _follow_layer(dag, layer, parts, setting)) > 1]
+    if len(chains) == 1 and not any(
+        setting.types.maps_channels(box) for number, box in enumerate(dag.boxes) if number not in chains[0]
+    ):
+        return dag
+    return contract_groups(
+        dag, [(chain, _make_layer([dag.boxes[number] for number in chain], setting)) for chain in chains]
+    )
+
+
+def _make_layer(chain: Sequence[FlowBox], setting: FoldContext) -> FlowBox:
+    symbol = setting.symbols.symbol_of("layer", *(box.symbol for box in chain))
+    return make_group(GroupOrigin.LAYER, chain, symbol, chain[0].name)
+
+
+def _follow_layer(dag: Dag, layer: int, parts: Mapping[int, LayerPart], setting: FoldContext) -> list[int]:
+    """Return a layer and the boxes after it that are part of it, each with what only it takes from weights."""
+    chain, end = [layer], layer
+    for part in (LayerPart.BIAS, LayerPart.NORM):
+        if len(dag.after[end]) == 1 and parts.get(user := dag.after[end][0]) == part:
+            weights = _weights_of(dag, user, end, setting)
+            if {end, *weights}.issuperset(dag.before[user]):
+                chain, end = [*chain, *weights, user], user
+    return chain + _activation_after(dag, end, parts)
+
+
+def _weights_of(dag: Dag, user: int, end: int, setting: FoldContext) -> list[int]:
+    """Return the ops that compute with weights alone for one user, apart from its input `end`."""
+    found: list[int] = []
+    todo = [source for source in dag.before[user] if source != end]
+    while todo:
+        box = todo.pop()
+        if setting.widths.is_made_of_weights(dag.boxes[box]) and {user, *found}.issuperset(dag.after[box]):
+            found.append(box)
+            todo += dag.before[box]
+    return found[::-1]
+
+
+def _activation_after(dag: Dag, start: int, parts: Mapping[int, LayerPart]) -> list[int]:
+    """Return the boxes that are an activation of the result of a box, in order: one, or elementwise ops of which only
+    the last feeds others. None if others use this result."""
+    found: list[int] = []
+    inside = {start}
+    while len(found) < MAX_ACTIVATION_OPS:
+        ready = {
+            user: None
+            for box in (start, *found)
+            for user in dag.after[box]
+            if user not in inside and user in parts and inside.issuperset(dag.before[user])
+        }
+        if not ready or any(parts[user] < LayerPart.ACTIVATION for user in ready):
+            return []
+        found += ready
+        inside.update(ready)
+        ends = [box for box in found if not inside.issuperset(dag.after[box])]
+        if inside.issuperset(dag.after[start]) and len(ends) < 2:
+            return found if any(parts[box] == LayerPart.ACTIVATION for box in found) else []
+    return []
+
+
+class _LayerFinder:
+    """Finds the boxes that are a layer, or a bias, a norm or an activation."""
+
+    def __init__(self, hierarchy: Hierarchy, setting: FoldContext) -> None:
+        self.hierarchy, self.setting = hierarchy, setting
+
+    def part_of(self, box: FlowBox) -> LayerPart | None:
+        """Return the part of a layer that a row is; None for any other box."""
+        if box.members:
+            known = [op for op in self.setting.types.of(box) if op in ROOT_OPS]
+            return LayerPart.NORM if known and box.how == GroupOrigin.REGION else None
+        if box.op:
+            return self._part_of_op(box)
+        return self._part_of_scope(box) if box.scope and box.ops <= MAX_NORM_OPS else None
+
+    def _part_of_op(self, box: FlowBox) -> LayerPart | None:
+        op, weights = box.op, self.setting.widths
+        if _is_layer(op):
+            layer = self.hierarchy.graph.layers.get(self.hierarchy.name[box.row])
+            own = layer.config.get("activation", "linear") if layer is not None else "linear"
+            product = op in MATRIX_PRODUCT_OPS and weights.parameters(box) < 2  # counts one without weights
+            return None if product or own not in ("linear", None) else LayerPart.LAYER
+        if op in OWN_BIAS_OPS or (op in BIAS_OPS and weights.parameters(box)):
+            return LayerPart.BIAS
+        if _is_norm(op):
+            return LayerPart.NORM
+        if _is_activation(op):
+            return LayerPart.ACTIVATION
+        return LayerPart.ELEMENTWISE if is_elementwise(op) and not weights.parameters(box) else None
+
+    def _part_of_scope(self, box: FlowBox) -> LayerPart | None:
+        types, weights = self.setting.types.of(box), self.setting.widths
+        layers = [op for op in types if _is_layer(op)]
+        norms = any(_is_norm(op) or op in ROOT_OPS for op in types)
+        active = [op for op in types if _is_activation(op)]
+        if layers:
+            mixing = sum(types[op] for op in layers if op not in DEPTHWISE_OPS)
+            whole = norms or active or mixing > 1 or box.ops > MAX_LAYER_OPS
+            return None if whole or weights.parameters(box) < 2 else LayerPart.LAYER
+        if norms:
+            return LayerPart.ACTIVATION if active else LayerPart.NORM  # both: nothing more may follow
+        others = types.keys() - active - IDENTITY_OPS - VALUE_OPS
+        only = active and box.ops <= MAX_ACTIVATION_OPS and all(map(is_elementwise, others))
+        return LayerPart.ACTIVATION if only else None
+
+
+def _is_layer(op: str) -> bool:
+    """Return whether an op, or a Keras layer, may be a convolution or a dense layer."""
+    if has_role(op, Role.GRADIENT) or has_layer_role(op, LayerRole.RECURRENT):
+        return False
+    known = op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS
+    return known or has_layer_role(op, LayerRole.CONVOLUTION) or has_layer_role(op, LayerRole.DENSE)
+
+
+def _is_norm(op: str) -> bool:
+    return has_role(op, Role.NORMALIZATION) or has_layer_role(op, LayerRole.NORMALIZATION)
+
+
+def _is_activation(op: str) -> bool:
+    return has_role(op, Role.ACTIVATION) or has_layer_role(op, LayerRole.ACTIVATION)

@@ -1,0 +1,114 @@
+"""A layer with its bias, norm and activation is one box."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+from graphviz_tb import Model, load
+from graphviz_tb.model.hierarchy import LAYER_ORIGIN, SERIES_ROW
+from graphviz_tb.words.paper import PaperWords
+from tests.fold.networks import Writer, formed
+
+
+def layers(model: Model) -> list[list[str]]:
+    """The labels of the parts of each layer that is a group."""
+    hierarchy = model.hierarchy
+    found = [row for row in range(len(hierarchy)) if hierarchy.how[row] == LAYER_ORIGIN]
+    return [sorted(hierarchy.display_label(part) for part in hierarchy.children(row).tolist()) for row in found]
+
+
+def keras(path: Path, *layers_of_net: tuple[str, str, list[str], dict[str, object]]) -> Model:
+    """A Keras model of layers: class, name, names of inputs, settings."""
+
+    def tensor(name: str) -> dict[str, object]:
+        config = {"shape": [None, 8, 8, 8], "dtype": "float32", "keras_history": [name, 0, 0]}
+        return {"class_name": "__keras_tensor__", "config": config}
+
+    listed: list[dict[str, object]] = [
+        {
+            "class_name": "InputLayer",
+            "name": "x",
+            "config": {"name": "x", "batch_shape": [None, 8, 8, 8]},
+            "inbound_nodes": [],
+        }
+    ]
+    for kind, name, inputs, config in layers_of_net:
+        fed = [tensor(each) for each in inputs]
+        args = [fed] if len(fed) > 1 else fed
+        listed.append(
+            {
+                "class_name": kind,
+                "name": name,
+                "config": {"name": name, **config},
+                "inbound_nodes": [{"args": args, "kwargs": {}}],
+            }
+        )
+    last = layers_of_net[-1][1]
+    net = {"name": "net", "layers": listed, "input_layers": [["x", 0, 0]], "output_layers": [[last, 0, 0]]}
+    path.write_text(json.dumps({"class_name": "Functional", "config": net}))
+    return load(path)
+
+
+CONV: dict[str, object] = {"filters": 8, "kernel_size": [3, 3], "padding": "same"}
+# x ─▶ c1 ─▶ n1 ─▶ a1 ─▶ c2 ─▶ n2 ─▶ + ─▶ a2        x ─▶ +
+BLOCK = (
+    ("Conv2D", "c1", ["x"], CONV),
+    ("BatchNormalization", "n1", ["c1"], {}),
+    ("ReLU", "a1", ["n1"], {}),
+    ("Conv2D", "c2", ["a1"], CONV),
+    ("BatchNormalization", "n2", ["c2"], {}),
+    ("Add", "sum", ["n2", "x"], {}),
+    ("ReLU", "a2", ["sum"], {}),
+)
+
+
+def test_a_layer_takes_its_norm_and_activation_but_no_sum(tmp_path: Path) -> None:
+    model = keras(tmp_path / "net.json", *BLOCK)
+    assert layers(model) == [["a1", "c1", "n1"], ["c2", "n2"]]
+    hierarchy = model.hierarchy
+    row = next(row for row in range(len(hierarchy)) if hierarchy.how[row] == LAYER_ORIGIN)
+    assert hierarchy.display_label(row) == "c1"
+    assert PaperWords(hierarchy).of(row) == "3×3, 8 · BN, ReLU"
+    boxes = {box.row: box for box in model.picture().scene.boxes}
+    assert not boxes[row].open
+    assert boxes[row].kind == "scope"  # drawn as one layer, not as a pile
+
+
+def test_repetitions_begin_with_a_layer_and_hold_its_norm_of_several_ops() -> None:
+    # x ─▶ (conv ─▶ norm of seven ops ─▶ Relu) ×6 ─▶ Mean: what the norm computes with weights alone leads nothing
+    w = Writer("nameless", random.Random(4))
+    w.style, w.bias, w.width = "const", False, 8
+    x = w.op("Placeholder", name="x")
+    for _ in range(6):
+        mean, variance, scale, shift = (w.weight(name, 8) for name in ("mean", "variance", "scale", "shift"))
+        x = w.conv(x, 8, 3)
+        factor = w.op("Mul", w.op("Rsqrt", w.op("AddV2", variance, w.constant())), scale)
+        rest = w.op("Sub", shift, w.op("Mul", mean, factor))
+        x = w.op("Relu", w.op("AddV2", w.op("Mul", x, factor), rest))
+    w.op("Mean", x, w.constant(2, dtype=3))
+    hierarchy = load(formed(w.graph, "nameless", random.Random(4))).hierarchy
+    (stack,) = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
+    types = hierarchy.graph.op_types
+    for layer in hierarchy.children(stack).tolist():
+        nodes = [node for node in hierarchy.node[layer : hierarchy.end[layer]].tolist() if node >= 0]
+        held = [types[hierarchy.graph.op[node]] for node in nodes]
+        assert {"Conv2D", "Rsqrt", "Relu"} <= {*held}
+        assert held.count("Conv2D") == 1
+
+
+def test_what_feeds_several_ends_a_layer(tmp_path: Path) -> None:
+    # c1 feeds n1 and the sum: it stands alone.
+    other = ("Add", "sum", ["n2", "c1"], {})
+    model = keras(tmp_path / "net.json", *BLOCK[:5], other, BLOCK[6])
+    assert layers(model) == [["c2", "n2"]]
+
+
+def test_a_group_that_is_the_layer_needs_no_box_in_it(tmp_path: Path) -> None:
+    assert layers(keras(tmp_path / "net.json", *BLOCK[:3])) == []
+
+
+def test_tensorboard_has_no_layers(tmp_path: Path) -> None:
+    keras(tmp_path / "net.json", *BLOCK)
+    assert layers(load(tmp_path / "net.json", preset="tensorboard")) == []
