@@ -65,10 +65,9 @@ def _users_of_parameters(hierarchy: Hierarchy) -> Iterator[tuple[Variable, list[
     """Yield each parameter of the main graph with the ops that use it, at least one."""
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
     computing = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.function < 0) & (graph.mark == 0)
-    computing &= hierarchy.row_of_node >= 0
+    is_computing = (computing & (hierarchy.row_of_node >= 0)).tolist()
     for variable in meaning.variables():
-        users = [user for user in variable.users if variable.use == VariableUse.PARAMETER and computing[user]]
-        if users:
+        if variable.use == VariableUse.PARAMETER and (users := [user for user in variable.users if is_computing[user]]):
             yield variable, users
 
 
