@@ -20,6 +20,13 @@ from graphviz_tb.model.paths import without_counter
 def layer_rows(hierarchy: Hierarchy) -> list[int]:
     """Return the layers of the main graph, ascending: those that a Keras file lists; else the scopes that hold an op
     and the weights that it uses, and ops with weights outside of such scopes."""
+    if not hierarchy.known_layers:
+        hierarchy.known_layers.append(_find_layer_rows(hierarchy))
+    return hierarchy.known_layers[0]
+
+
+def _find_layer_rows(hierarchy: Hierarchy) -> list[int]:
+    """Find the layers of the main graph, in a walk over all weights."""
     if hierarchy.graph.layers:
         return [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in hierarchy.graph.layers]
     weighing: dict[int, list[int]] = {}  # group → ops whose weights count in it
