@@ -166,12 +166,12 @@ def escaped(text: str) -> str:
 
 def options(command: click.Command) -> list[str]:
     """A table of the options."""
-    from graphviz_tb.commands.help import UNGROUPED, GroupedCommand
+    from graphviz_tb.commands.help import DEFAULT_HEADING, GroupedCommand
 
     lines = ["| option | meaning |", "|---|---|"]
     assert isinstance(command, GroupedCommand)
     for heading, group in command.options_by_heading().items():
-        lines += [f"| **{heading}** | |"] if heading != UNGROUPED else []
+        lines += [f"| **{heading}** | |"] if heading != DEFAULT_HEADING else []
         for param in group:
             names = ", ".join(f"`{name}`" for name in (*param.opts, *param.secondary_opts))
             value = f" `{param.metavar}`" if param.metavar and not param.is_flag else ""

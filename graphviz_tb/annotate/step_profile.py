@@ -1,6 +1,6 @@
 """The profile of one traced step, joined with a graph: as `join_statistics`, but execution by execution.
 
-read      entries of the trace, as for run statistics (run_metadata.py): each counts once and has a path
+read      entries of the trace, as for run statistics (statistics.py): each counts once and has a path
 tables    self time and total time by op, by type, by group
 timeline  a slice for each execution, on the lane of its thread or stream
 shares    parts of the step with computation, with only the input pipeline, or idle

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from graphviz_tb.annotate.infer import Inference
     from graphviz_tb.proto import NodeDef
 
-NOTHING: Mapping[int, tuple[Shape, ...]] = MappingProxyType({})
+NO_SHAPES: Mapping[int, tuple[Shape, ...]] = MappingProxyType({})
 CONTRADICTION_CODE = "shape-contradiction"
 
 
 class TensorDecoder:
     """The tensors of a graph, decoded on request; equal definitions are read once."""
 
-    def __init__(self, graph: Graph, infer: bool = True, traced: Mapping[int, tuple[Shape, ...]] = NOTHING) -> None:
+    def __init__(self, graph: Graph, infer: bool = True, traced: Mapping[int, tuple[Shape, ...]] = NO_SHAPES) -> None:
         self.graph = graph
         self.infer = infer
         self.traced = traced  # the shapes of outputs in a step, by node

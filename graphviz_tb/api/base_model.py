@@ -30,7 +30,7 @@ from graphviz_tb.expand import Expander
 from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.model.columns import Bools, count_words
 from graphviz_tb.model.costs import Cost, Costs
-from graphviz_tb.model.facts import Facts, FoldedGraph
+from graphviz_tb.model.facts import Facts, FoldedGraph, SavedView
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     import graphviz_tb
     from graphviz_tb.api.checking import CheckedModel
     from graphviz_tb.logs.training import TrainingLog
-    from graphviz_tb.model.facts import SavedView
     from graphviz_tb.model.joins import TagJoin
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 
 from graphviz_tb.api.finding import MEASURED_QUANTITIES, ModelRows
-from graphviz_tb.api.nodes import NodeList
+from graphviz_tb.api.nodes import Node, NodeList
 from graphviz_tb.api.summary import row_display_name
 from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.errors import RequestError, require_type
@@ -26,10 +26,6 @@ from graphviz_tb.model.formatting import format_counted_noun, format_micros
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW
 from graphviz_tb.search.language import MATCH_COUNT, OP_COUNT, Assertion, parse_assertion
 from graphviz_tb.search.rows import known_values, match_row_bounds
-
-if TYPE_CHECKING:
-    from graphviz_tb.api.nodes import Node, NodeList
-    from graphviz_tb.search.language import Assertion
 
 # Results of assertions, and their text.
 

@@ -1,10 +1,10 @@
-"""Names that somebody types who knows a similar library: what an unknown attribute is called here."""
+"""Attributes known from similar libraries, and their names here."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-SHOWS = "show() in a notebook, save(FILE), svg(), png(), pdf() or to_html()"
+DRAWING_METHODS = "show() in a notebook, save(FILE), svg(), png(), pdf() or to_html()"
 # Owner → guessed name → what to type instead, behind "m." of a model, "d." of a diff, "log." of a log.
 GUESSES: dict[str, dict[str, str]] = {
     "graphviz_tb": {
@@ -18,7 +18,7 @@ GUESSES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("tensorboard", "launch", "notebook"), "tbgraph.serve(LOGDIR)"),
     },
     "Model": {
-        **dict.fromkeys(("plot", "draw", "display", "open", "visualize"), SHOWS),
+        **dict.fromkeys(("plot", "draw", "display", "open", "visualize"), DRAWING_METHODS),
         **dict.fromkeys(("ops", "operations", "get_operations"), "nodes"),
         **dict.fromkeys(("params", "count_params", "num_parameters"), "parameters"),
         **dict.fromkeys(("groups", "scopes", "modules", "children", "tree"), "root.children"),
@@ -41,7 +41,7 @@ GUESSES: dict[str, dict[str, str]] = {
     },
     "Changes": {
         **dict.fromkeys(("changes", "entries"), "the diff itself: for change in d"),
-        **dict.fromkeys(("plot", "draw", "view", "display"), SHOWS.replace("to_html", "html")),
+        **dict.fromkeys(("plot", "draw", "view", "display"), DRAWING_METHODS.replace("to_html", "html")),
         "markdown": "to_markdown()",
         **dict.fromkeys(("text", "report", "describe"), "explain()"),
         **dict.fromkeys(("json", "to_dict", "dict"), "to_json()"),
@@ -58,7 +58,7 @@ GUESSES: dict[str, dict[str, str]] = {
 
 
 def missing_attribute(owner: str, name: str) -> AttributeError:
-    """Return the error for an attribute that there is not; where somebody would guess it, it says what there is.
+    """Return the error for an unknown attribute; for one known from a similar library it says the name here.
 
     >>> print(missing_attribute("Model", "params"))
     'Model' has no attribute 'params'; what there is: parameters

@@ -38,6 +38,7 @@ from graphviz_tb.open.groups import (
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, place
 from graphviz_tb.place.frames import list_open_groups
+from graphviz_tb.place.level import TRAINING_HEADING
 from graphviz_tb.words.view import NodeLabels, build_view
 
 if TYPE_CHECKING:
@@ -96,27 +97,37 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
     """Lay out with these groups open, or fewer if the user did not say which to open."""
     chosen = not _is_opening_automatic(options)
 
-    def lay_out(tried: PictureOptions, narrow: bool) -> Layout:
+    def lay_out(tried: PictureOptions, narrow: int) -> Layout:
         if chosen:
             return _lay_out_open_groups(model, tried, second, opened, narrow=narrow)
         return _close_until_legible(model, tried, second, opened, narrow)
 
-    layout = _lay_out_to_print(options, lay_out) if options.paper else lay_out(options, False)
+    layout = _lay_out_to_print(options, lay_out) if options.paper else lay_out(options, 0)
     if chosen:
         return layout
     model.columns[_first_picture_options(options)] = layout.columns
     return layout
 
 
-def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, bool], Layout]) -> Layout:
+def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, int], Layout]) -> Layout:
     """Lay out a figure that fits its page: the first of those that show a member of a stack, and most stacks.
 
-    One column is narrower; names beside boxes are the least of a figure, and then long names in boxes.
+    One column is narrower; names beside boxes are the least of a figure, then long names in boxes, then the room of its
+    own for what trains the network.
     """
     unnamed = replace(options, max_annotations=0)
-    best, most = None, (0, 0)
-    for tried, narrow in ((options, False), (replace(options, wrap=False), False), (unnamed, False), (unnamed, True)):
+    best, most, trains = None, (0, 0), False
+    for tried, narrow in (
+        (options, 0),
+        (replace(options, wrap=False), 0),
+        (unnamed, 0),
+        (unnamed, 1),
+        (replace(unnamed, wrap=False), 2),
+    ):
+        if narrow == 2 and (best or not trains):
+            break
         layout = lay_out(tried, narrow)
+        trains = trains or any(text.content == TRAINING_HEADING for text in layout.scene.texts)
         if layout.scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
             continue
         stacks, members = _count_drawn_stacks(layout.scene)
@@ -155,7 +166,7 @@ def _lay_out_in_columns(
     second: SecondLine,
     opened: OpenSet,
     frames: FrameCache,
-    narrow: bool = False,
+    narrow: int = 0,
 ) -> Layout:
     """Lay out a first picture with these groups open, in the columns that show it largest."""
     layout = _lay_out_open_groups(model, options, second, opened, frames, {}, narrow)
@@ -182,10 +193,10 @@ def _lay_out_open_groups(
     opened: OpenSet,
     frames: FrameCache | None = None,
     columns: ColumnBreaks | None = None,
-    narrow: bool = False,
+    narrow: int = 0,
 ) -> Layout:
-    """Lay out with these groups open, with short names if `narrow`. Groups that look as in an earlier layout reuse
-    their frame in `frames`.
+    """Lay out with these groups open, with short names if `narrow` is 1, and nothing apart if it is 2. Groups that
+    look as in an earlier layout reuse their frame in `frames`.
 
     Levels are broken into `columns`, by default into those of the first picture.
     """
@@ -211,7 +222,7 @@ def _lay_out_open_groups(
 
 
 def _close_until_legible(
-    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, narrow: bool = False
+    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, narrow: int = 0
 ) -> Layout:
     """Lay out with as few of the last-opened groups closed as it takes to make the names legible; a figure to print has
     to fit its page instead, whatever is closed.
@@ -257,8 +268,9 @@ def _without_stages(hierarchy: Hierarchy, layout: Layout) -> OpenSet:
     opened = dict.fromkeys(layout.opened)
     for group in list_open_groups(layout.view):
         skeleton = group.view.skeleton
-        ties = skeleton.wires[first_tie(skeleton) :]
-        for item in {end for wire in ties for end in (wire.chain[0], wire.chain[-1]) if end in group.below}:
+        numbers = range(first_tie(skeleton), len(skeleton.wires))
+        skips = [skeleton.wires[wire].chain for wire in numbers if not group.view.line_of_wire(wire).training]
+        for item in {end for chain in skips for end in (chain[0], chain[-1]) if end in group.below}:
             stage = child_path(hierarchy, group.view.path, group.view.node_labels[item].row)
             at, rows = len(stage) - 1, range(stage[-1], int(hierarchy.end[stage[-1]]))
             inside = [path for path in opened if len(path) > at and path[:at] == stage[:at] and path[at] in rows]

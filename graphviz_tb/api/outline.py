@@ -82,7 +82,7 @@ class _Outline:
         """Return an open group, and the paths of its children in the order of the flow."""
         hierarchy = self.hierarchy
         path = self.joined.get(box, box)  # one line for scopes that contain nothing but one another
-        # Children are given by position; `mask.extracted` are the ones in the auxiliary area.
+        # Children are given by position; `mask.extracted_children` are the ones in the auxiliary area.
         level = self.model.metagraph(path)
         away = {level.children[position] for position in level.mask.extracted_children}
         ranks, apart = children_in_ranks(hierarchy, path), unconnected_children(hierarchy, path)

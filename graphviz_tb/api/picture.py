@@ -16,6 +16,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Paint
 from graphviz_tb.model.paths import box_of_path, frame_of_path, joined_frames, path_address
 from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.subject import PictureStages
 from graphviz_tb.model.view import View
 from graphviz_tb.open.groups import OpenSet, lone_members
 from graphviz_tb.options import PictureOptions
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     import pydot
 
     from graphviz_tb.api.base_model import BaseModel
-    from graphviz_tb.model.subject import PictureStages
     from graphviz_tb.page.notebook import NotebookFrame
 
 

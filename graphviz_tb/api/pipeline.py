@@ -26,7 +26,7 @@ from graphviz_tb.fold import fold_graph
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.interpret import interpret
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.facts import Facts, SavedView, UserFacts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import RowPath
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     import networkx
     import pydot
 
-    from graphviz_tb.model.facts import SavedView, UserFacts
     from graphviz_tb.page.notebook import NotebookFrame
     from graphviz_tb.render.json import JsonDocument
 

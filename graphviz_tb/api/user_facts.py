@@ -65,7 +65,7 @@ def join_user_facts(source: Any, model: BaseModel, column: str | None = None) ->
 
 
 def _read_user_facts(source: Any, is_node: Callable[[str], bool]) -> tuple[str, FactColumns]:
-    """Return the label of a source and its columns. `is_node` tells whether a name is in the graph."""
+    """Return the label of a source and its columns. `is_node` says whether a name is in the graph."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         text = _read_facts_text(path)

@@ -18,6 +18,7 @@ from graphviz_tb.arrange.level import (
 )
 from graphviz_tb.arrange.plain_rows import is_too_large
 from graphviz_tb.arrange.wrap import carry_breaks
+from graphviz_tb.arrange.written_weights import gather_training
 from graphviz_tb.limits import MAX_PASSED_RANKS, MAX_TRIED_BENDS
 from graphviz_tb.model.formatting import format_counted_noun
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -75,11 +76,13 @@ class LevelArranger:
             skeleton = self._arrange_in_budget(level, outside, bend=False)
         if usual_order:
             broken = rank_counts(skeleton) == ranks
-            return move_inputs_to_columns(replace(skeleton, breaks=breaks)) if broken else skeleton
+            return (
+                gather_training(level, move_inputs_to_columns(replace(skeleton, breaks=breaks))) if broken else skeleton
+            )
         # Breaks are known for the automatic order: they are carried over to the one moved by hand.
         usual = self._arrange_in_budget(replace(level, mask=level.automatic), outside, bend=not bent)
         carried = carry_breaks(replace(usual, breaks=breaks), skeleton)
-        return move_inputs_to_columns(replace(skeleton, breaks=carried))
+        return gather_training(level, move_inputs_to_columns(replace(skeleton, breaks=carried)))
 
     def _arrange_in_budget(self, level: Metagraph, outside: PortConstraints, bend: bool = True) -> Skeleton:
         options = self._options if bend else replace(self._options, bend=False)

@@ -65,3 +65,21 @@ def _set_beside_owner(metagraph: Metagraph, skeleton: Skeleton, edge: int, owner
     led = tuple(replace(wire, chain=chains.get(at, wire.chain)) for at, wire in enumerate(skeleton.wires))
     joined = (*led, Wire(edge, -1, (owner, writer)))
     return replace(skeleton, parts=tuple(parts), waypoint=tuple(waypoints), wires=joined)
+
+
+def gather_training(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton in columns with the bookkeeping in the first column that holds other training."""
+    if not skeleton.breaks or not metagraph.training:
+        return skeleton
+    joined = {end for wire in skeleton.wires for end in (wire.chain[0], wire.chain[-1])}
+    loose, lined = {*metagraph.training} - joined, {*metagraph.training} & joined
+    parts = [[[*row] for row in part] for part in skeleton.parts]
+    for part, breaks in zip(parts, skeleton.breaks, strict=True):
+        first = next((rank for rank, row in enumerate(part) if lined.intersection(row)), 0)
+        start = max((rank for rank in breaks if rank <= first), default=0)
+        for row in part[:start]:
+            moved = [item for item in row if item in loose]
+            if moved and len(moved) < len(row):
+                row[:] = [item for item in row if item not in loose]
+                part[start] += moved
+    return replace(skeleton, parts=tuple(tuple(tuple(row) for row in part) for part in parts))

@@ -205,8 +205,8 @@ def spread_labels(wanted: Sequence[float], low: float, high: float, apart: float
 
 
 def colour_values(trials: Trials, runs: Sequence[str]) -> Mapping[str, str]:
-    """Return for each run `lr = 0.1`: the first hyperparameter that tells some runs apart and has few values; nothing
-    where there is none. A run below that of a session has its values."""
+    """Return for each run `lr = 0.1`: the first hyperparameter that differs between some runs and has few values;
+    nothing where there is none. A run below that of a session has its values."""
     settings: dict[str, Mapping[str, HParamSetting]] = {each.run: each.hparams for each in trials.sessions}
     names = list(dict.fromkeys(name for each in settings.values() for name in each))
     found = {run: next((settings[each] for each in _run_and_above(run) if each in settings), {}) for run in runs}

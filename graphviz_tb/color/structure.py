@@ -28,7 +28,8 @@ from graphviz_tb.graphs.layer_rows import layer_rows
 from graphviz_tb.graphs.rows import training_rows
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, freeze_array, mix_bits
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
+from graphviz_tb.model.formatting import plural_noun
+from graphviz_tb.model.hierarchy import FOLD_ROW, SEGMENT_ORIGIN, SERIES_ROW, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.paint import LegendRow, RowFill
@@ -44,7 +45,7 @@ class StructureColouring(Colouring):
 
     `looks` are the templates by row. By template: `rank` among those that occur twice or more, `shade` (its number
     among the shades of all hues), `letter` where several have that shade, `groups` (how often it occurs), and `words`
-    that describe its groups. `training` marks the rows of gradients and updates.
+    that describe its groups. `training` marks the rows of gradients, updates and bookkeeping.
     """
 
     looks: Ints
@@ -56,7 +57,7 @@ class StructureColouring(Colouring):
     training: Bools
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Return the hue of the row's template; without one, what trains the model is outlined."""
+        """Return the hue of the row's template; without one, what trains the model, or keeps its books, is outlined."""
         template = self.template_of(path[-1])
         if template in self.rank:
             return self.template_fill(template)
@@ -145,7 +146,8 @@ def _describe_templates(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int
     """
 
     def size(row: int) -> str:
-        return f", {group_thousands(hierarchy.op_count(row))} ops"
+        count = hierarchy.op_count(row)
+        return f", {group_thousands(count)} {plural_noun(count, 'op')}"
 
     def place(row: int) -> str:
         stretch = FOLD_RANGE.search(hierarchy.name[row])
@@ -264,7 +266,7 @@ def structure_colouring(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Str
         _letters_of_shades(shade),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
         _describe_templates(hierarchy, dict(zip(templates[order].tolist(), outer[order].tolist(), strict=True))),
-        training,
+        training | (hierarchy.how == TRAINING_ORIGIN),
     )
 
 

@@ -17,14 +17,13 @@ from graphviz_tb.commands.help import GroupedCommand
 from graphviz_tb.commands.options import collect_options, combine_options, fold_options, input_options
 from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.commands.terminal import one_line
-from graphviz_tb.errors import GraphError, MalformedAssertion, ReadError, RequestError, TooLarge
+from graphviz_tb.errors import GraphError, MalformedAssertion, ReadError, RequestError, TbGraphError, TooLarge
 from graphviz_tb.limits import MAX_ASSERTIONS_BYTES
 from graphviz_tb.model.formatting import document_header
+from graphviz_tb.options import Options
 
 if TYPE_CHECKING:
     from graphviz_tb.api.checking import CheckedAssertion, CheckedModel
-    from graphviz_tb.errors import TbGraphError
-    from graphviz_tb.options import Options
 
 # Up to the end of the line, outside quotes.
 ASSERTION_COMMENT = re.compile(r'^(?P<kept>(?:[^"#]|"[^"]*"|(?<=\S)#)*?)(?:(?<=\s)|^)#.*$')

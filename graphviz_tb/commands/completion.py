@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-SOURCES = ("model", "logdir", "path", "models", "sources")  # names of arguments, in this order
+SOURCE_ARGUMENTS = ("model", "logdir", "path", "models", "sources")  # names of arguments, in this order
 LARGEST_COMPLETED = 30_000_000  # bytes of a source
 MOST_COMPLETED = 500  # names
 NODE_OPTIONS = ("open", "select", "main", "aux", "under", "ungroup")  # that take names of nodes
@@ -65,7 +65,7 @@ def _source_of_line(params: Mapping[str, Any]) -> str | None:
     >>> _source_of_line({"model": "a.pb"}), _source_of_line({"sources": ("old.pb", "new.pb")}), _source_of_line({})
     ('a.pb', 'new.pb', None)
     """
-    for name in SOURCES:
+    for name in SOURCE_ARGUMENTS:
         value = params.get(name)
         value = next(reversed(value), None) if isinstance(value, tuple) else value  # of a diff the new one
         if isinstance(value, str) and value != "-":

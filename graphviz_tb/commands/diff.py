@@ -35,15 +35,13 @@ from graphviz_tb.errors import (
     UnknownChoice,
     UnknownFormat,
 )
-from graphviz_tb.options import REPORT_STYLES, REPORT_SUFFIXES, DiffOptions
+from graphviz_tb.options import REPORT_STYLES, REPORT_SUFFIXES, DiffOptions, PictureOptions, ReportStyle
 from graphviz_tb.output.renderers import RENDERERS, check_options_used, output_format
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.picture.overlay import Both
     from graphviz_tb.diff.result import Changes
-    from graphviz_tb.errors import TbGraphError
     from graphviz_tb.model.facts import SavedView
-    from graphviz_tb.options import PictureOptions, ReportStyle
     from graphviz_tb.sources.model_folders import Collection, ModelPair
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Translate the words of somebody who knows a similar program: the command that is meant, and the options.
+"""Translate the words of similar programs on a command line: the command that is meant, and its options.
 
 Nothing here runs a command. `choose_command` and `translate_options` rewrite words; `REFUSED_WORDS` answers words that
 no command can serve.

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-UNGROUPED = "Options"  # heading of options without a group
+DEFAULT_HEADING = "Options"  # heading of options without a group
 _GROUP_OF: dict[click.Parameter, str] = {}
 
 
@@ -29,10 +29,10 @@ class GroupedCommand(click.Command):
 
     def options_by_heading(self) -> dict[str, list[click.Option]]:
         """Return the visible options, ungrouped ones first."""
-        groups: dict[str, list[click.Option]] = {UNGROUPED: []}
+        groups: dict[str, list[click.Option]] = {DEFAULT_HEADING: []}
         for param in self.params:
             if isinstance(param, click.Option) and not param.hidden:
-                groups.setdefault(_GROUP_OF.get(param, UNGROUPED), []).append(param)
+                groups.setdefault(_GROUP_OF.get(param, DEFAULT_HEADING), []).append(param)
         return groups
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -40,7 +40,7 @@ class GroupedCommand(click.Command):
         groups = self.options_by_heading()
         help_option = self.get_help_option(ctx)
         if help_option is not None:
-            groups[UNGROUPED].append(help_option)
+            groups[DEFAULT_HEADING].append(help_option)
         for heading, options in groups.items():
             records = [record for option in options if (record := option.get_help_record(ctx)) is not None]
             if records:

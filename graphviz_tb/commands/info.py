@@ -14,13 +14,13 @@ from graphviz_tb.commands.report_format import json_option
 from graphviz_tb.commands.terminal import print_notices
 from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
 from graphviz_tb.model.formatting import document_header
+from graphviz_tb.options import Options
 
 if TYPE_CHECKING:
     from graphviz_tb.commands.info_text import GraphReport
     from graphviz_tb.commands.source_contents import SourceArgument
     from graphviz_tb.model.logs import Run, Series
     from graphviz_tb.model.sources import Checkpoint, SourceEntry
-    from graphviz_tb.options import Options
 
 UNNAMED_PROFILE = "\0"  # `--profile` without a name
 SCOPE_ORDERS = ("file", "parameters", "flops", "activations", "name")

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from graphviz_tb.api.outline import OutlineBox, OutlineGroup, outline_model
 from graphviz_tb.api.pipeline import Model
@@ -47,10 +46,7 @@ from graphviz_tb.model.joins import JoinRule, TagJoin
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import without_digits
 from graphviz_tb.model.sources import Signature, SourceEntry
-
-if TYPE_CHECKING:
-    from graphviz_tb.api.pipeline import Model
-    from graphviz_tb.options import Options
+from graphviz_tb.options import Options
 
 MIN_NOTE_WIDTH = 14  # columns below which notes are left out
 MAX_MEMBERS_OUTLINED = 3  # of a stack; of a longer one, the first and the last

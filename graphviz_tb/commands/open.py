@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -18,14 +18,12 @@ from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.commands.views import view_of_command, without_choices
 from graphviz_tb.errors import Ambiguous, NoGraph
 from graphviz_tb.extras import how_to_install
-
-if TYPE_CHECKING:
-    from graphviz_tb.options import Options
+from graphviz_tb.options import Options
 
 # Options that want a server, wherever this runs.
 OF_SERVER = ("port", "host", "bind_all", "no_token", "allow_host", "allow_frame", "path_prefix", "poll", "memory")
-CHOICES = ("run", "tag", "kind", "tag_set")  # that say which graph is meant
-READING = (*CHOICES, "max_bytes", "strict", "title")
+GRAPH_CHOICES = ("run", "tag", "kind", "tag_set")  # that say which graph is meant
+READ_OPTIONS = (*GRAPH_CHOICES, "max_bytes", "strict", "title")
 
 
 @click.command(
@@ -57,7 +55,7 @@ def open_page(context: click.Context, /, models: tuple[str, ...], as_file: bool,
     refuse_second_model(models)
     model = models[0]
     wants_server = any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in OF_SERVER)
-    chosen = any(values[name] is not None for name in CHOICES)
+    chosen = any(values[name] is not None for name in GRAPH_CHOICES)
     shown = has_display()
     if not as_file and (wants_server or (shown and not chosen and model != "-")) and _can_serve(wants_server):
         run_server(model, values, browser=shown, quiet=quiet)
@@ -99,7 +97,7 @@ def _write_page(model: str, values: dict[str, Any], quiet: bool) -> str:
     check_inputs_kept((model,), [target])
     keep_foreign_files([target])
     view = view_of_command(model, values)
-    said = {name: value for name, value in values.items() if name in READING}
+    said = {name: value for name, value in values.items() if name in READ_OPTIONS}
     options = collect_options(said, dict(view.choices) if view else {})
     write_outputs([(target, page_bytes(model, options, values, quiet))])
     return os.path.abspath(target)  # noqa: PTH100 - a link stays a link

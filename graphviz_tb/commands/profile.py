@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphviz_tb import load
 from graphviz_tb.annotate.step_profile import NOT_IN_GRAPH, median_table
+from graphviz_tb.api.pipeline import Model
 from graphviz_tb.commands.session import open_model
 from graphviz_tb.commands.table import (
     TextStyle,
@@ -29,12 +30,9 @@ from graphviz_tb.logs.run_statistics import PLACEHOLDER_GRAPH, profiles_by_step
 from graphviz_tb.model.formatting import document_header, format_bytes, format_micros
 from graphviz_tb.model.profile import OpTime, Profile
 from graphviz_tb.model.stats import median_with_zeros, round_for_json
+from graphviz_tb.options import Options
 from graphviz_tb.output.files import write_output
 from graphviz_tb.render.trace_json import trace_json_bytes
-
-if TYPE_CHECKING:
-    from graphviz_tb.api.pipeline import Model
-    from graphviz_tb.options import Options
 
 PROFILE_TABLES = (("Ops", "ops"), ("Op types", "types"), ("Groups", "groups"))
 STEP_SHARES = ("compute", "input", "launch", "idle")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
@@ -29,9 +29,6 @@ from graphviz_tb.commands.terminal import print_message
 from graphviz_tb.commands.views import facts_of_command, view_of_command, without_choices
 from graphviz_tb.errors import NoGraph, RequestError, short_repr
 from graphviz_tb.options import COLOR_BY_LOGGED, LOGGED_COLOR_OPTIONS, MAX_OPTION_INT, Options
-
-if TYPE_CHECKING:
-    from graphviz_tb.errors import NoGraph
 
 
 class DepthType(click.ParamType):  # type: ignore[type-arg,unused-ignore]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.api.checking import assertion_lines, assertions_verdict
+from graphviz_tb.api.checking import CheckedModel, assertion_lines, assertions_verdict
 from graphviz_tb.commands.check import assertion_options, check_values, collect_assertions
 from graphviz_tb.commands.costs import cost_amount
 from graphviz_tb.commands.diff import (
@@ -38,12 +38,9 @@ from graphviz_tb.options import DiffOptions
 from graphviz_tb.output.renderers import RENDERERS
 
 if TYPE_CHECKING:
-    from graphviz_tb.api.checking import CheckedModel
     from graphviz_tb.api.pipeline import Model
     from graphviz_tb.commands.revision import Revision
     from graphviz_tb.diff.result import Changes
-    from graphviz_tb.errors import TbGraphError
-    from graphviz_tb.options import DiffOptions
 
 # The results of `tbgraph review` for each model, and their report: lines for a terminal, a comment for a pull
 # request.

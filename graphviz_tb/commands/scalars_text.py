@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
@@ -37,10 +37,6 @@ from graphviz_tb.logs.log import Log
 from graphviz_tb.logs.scalars_export import exact_number_text, json_number
 from graphviz_tb.model.formatting import format_number, json_integer
 from graphviz_tb.model.logs import Doubles, Series
-
-if TYPE_CHECKING:
-    from graphviz_tb.logs.log import Log
-    from graphviz_tb.model.logs import Series
 
 SPARK_SIGNS = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 16  # columns of a small curve

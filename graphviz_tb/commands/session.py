@@ -13,6 +13,7 @@ from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.commands.progress_bar import ProgressBar
 from graphviz_tb.commands.terminal import print_notices, print_quality, print_times
 from graphviz_tb.errors import NOT_STRICT_HINT, GraphError
+from graphviz_tb.model.facts import SavedView
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import Options
@@ -21,7 +22,6 @@ from graphviz_tb.progress import STAGE_NAMES, StageReport, listening
 
 if TYPE_CHECKING:
     from graphviz_tb.commands.views import FactsRequest
-    from graphviz_tb.model.facts import SavedView
     from graphviz_tb.place.quality import SceneQuality
 
 

@@ -28,6 +28,7 @@ from graphviz_tb.graphs.rows import quiet_rows
 from graphviz_tb.model.hierarchy import (
     FOLD_ROW,
     FUNCTION_ROW,
+    LAYER_ORIGIN,
     OP_ROW,
     SCOPE_ROW,
     SERIES_ROW,
@@ -348,6 +349,8 @@ class TreeWriter:
         if kind == "call":
             bodies = hierarchy.calls[row]
             return f"→ {one_line(hierarchy.name[bodies[0][1]])}" if len(bodies) == 1 else self.op_type_of(row)
+        if hierarchy.how[row] == LAYER_ORIGIN:
+            return self.paper.of(row) or ""  # one layer, whatever it is written as
         if kind in ("series", "fold"):
             many = f"×{repetition_count(hierarchy, row):,}" + (" folded" if kind == "fold" else "")
             return " · ".join(part for part in (many, self.paper.of(row)) if part)

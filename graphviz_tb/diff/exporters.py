@@ -19,7 +19,7 @@ witness: the chain, worked out for some numbers, gives what the op gives. Order 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import erf
@@ -40,6 +40,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.sources import GraphSource, Signature, TensorSpec
 from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, PARAMETER_OP, RESULT_OPS
+from graphviz_tb.ops.table import op_name
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, GraphDef, NodeDef
@@ -122,12 +123,17 @@ def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[s
     named: dict[str, str] = {}
     taken = set(ports.values())
     numbers = Counter[str]()  # the last one behind each name: thousands of nodes may want the same
-    for node in plain.graph.graph_def.node:
+    counted = defaultdict[str, list[str]](list)  # names of the other graph without their numbers, the last first
+    for node in reversed(_nodes_by_flow(other.graph)):
+        counted[_without_number(node.name, node.op)].append(node.name)
+    for node in _nodes_by_flow(plain.graph):
         scope, _, own = node.name.rpartition("/")
         target = ports.get(node.name) or node.name
         if node.op not in PORT_OPS:
             around = known[scope] if scope else scopes[""]
             target = f"{around if around is not None else scope}/{own}"
+            alike = counted[_without_number(target, node.op)]
+            target = alike.pop() if alike else target
         unique = target
         while unique in taken and node.name not in ports:
             numbers[target] += 1
@@ -138,6 +144,35 @@ def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[s
     graph = interpret(flatten(definition))
     renamed = tuple(_with_names(each, named) for each in plain.signatures)
     return ExportedGraph(graph, tuple(_with_keys_of(renamed, other.signatures)))
+
+
+def _nodes_by_flow(graph: Graph) -> list[NodeDef]:
+    """Return the nodes from the results backwards, each behind all that it takes: equal graphs in equal order, whatever
+    the order of the file."""
+    nodes = {node.name: node for node in graph.graph_def.node}
+    results = [name for name, node in nodes.items() if node.op in RESULT_OPS]
+    waiting, seen = [(name, False) for name in [*reversed(nodes), *reversed(results)]], set[str]()
+    ordered: list[NodeDef] = []
+    while waiting:
+        name, is_after_inputs = waiting.pop()
+        if is_after_inputs:
+            ordered.append(nodes[name])
+        elif name not in seen:
+            seen.add(name)
+            waiting.append((name, True))
+            makers = [text.partition(":")[0] for text in nodes[name].input]
+            waiting += [(maker, False) for maker in reversed(makers) if maker in nodes and maker not in seen]
+    return ordered
+
+
+def _without_number(name: str, op: str) -> str:
+    """Return a name without the number that the reader put behind the type of the op.
+
+    >>> _without_number("Net/Slice_12", "onnx::Slice"), _without_number("Net/fc_12", "onnx::Gemm")
+    ('Net/Slice', 'Net/fc_12')
+    """
+    plain, _, number = name.rpartition("_")
+    return plain if number.isdecimal() and last_segment(plain) == op_name(op) else name
 
 
 def _scope_in(scopes: Mapping[str, str], scope: str) -> str | None:

@@ -37,7 +37,7 @@ MAX_COUNTED_IN_ALL = 1 << 25  # they are kept: four bytes each
 MAX_STEPS = 12  # of a way, from where the data is made
 SHAPE_OP = "onnx::Shape"
 CONSTANT, RESHAPE, TRANSPOSE = "Const", "onnx::Reshape", "onnx::Transpose"
-EXPAND, SLICE = "onnx::Expand", "onnx::Slice"
+EXPAND, SLICE, FILL = "onnx::Expand", "onnx::Slice", "onnx::ConstantOfShape"
 SHAPED_OPS = frozenset((RESHAPE, EXPAND))  # ops whose setting `shape` is the shape of what they give
 COMMUTATIVE_OPS = frozenset(("onnx::Add", "onnx::Mul"))
 WEIGHT_OPS = frozenset((PARAMETER_OP, BUFFER_OP))
@@ -188,7 +188,8 @@ class _Folder:
         if node.op == SHAPE_OP:
             return self._followed_value(node) is not None
         given = [text for text in node.input if text]
-        is_plain = node.op in PLAIN_OPS and bool(given) and all(text in self.known for text in given)
+        is_fill = node.op == FILL and "shape" in node.attr
+        is_plain = node.op in PLAIN_OPS and (bool(given) or is_fill) and all(text in self.known for text in given)
         return node.op in CONSTANT_OPS or is_plain
 
     def _value_of(self, node: NodeDef) -> Array | None:

@@ -223,8 +223,8 @@ def _levels_with_forms(hierarchy: Hierarchy, bodies: Sequence[int]) -> Bools:
 
 
 def _all_level_marks(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], Ints, Longs]:
-    """Return the marks of ops level by level, in the order of `MarkFiles.marks_of_level`: rows of (position of the op,
-    kind, side, edges), the row of each mark, and where the marks of each level begin."""
+    """Return the marks of ops level by level, in the order of `MarksByHost.marks_of_level`: rows of (position of the
+    op, kind, side, edges), the row of each mark, and where the marks of each level begin."""
     graph, beside, place = hierarchy.graph, hierarchy.graph.beside, _child_positions(hierarchy)
     host = hierarchy.row_of_node[beside.host]
     kept = np.flatnonzero((host >= 0) & (hierarchy.mark[host] == 0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from graphviz_tb.flatten.build import (
     build_graph,
@@ -18,10 +17,8 @@ from graphviz_tb.flatten.build import (
 from graphviz_tb.flatten.edges import resolve_inputs, wrong_input_counts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.sources import GraphSource
 from graphviz_tb.options import FlattenOptions
-
-if TYPE_CHECKING:
-    from graphviz_tb.model.sources import GraphSource
 
 
 def flatten(

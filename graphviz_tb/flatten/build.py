@@ -17,11 +17,11 @@ from graphviz_tb.model.columns import freeze_array, int32_column
 from graphviz_tb.model.graph import Call, Function, Graph, MarkPairs
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import GraphSource
 from graphviz_tb.ops.table import op_row
 
 if TYPE_CHECKING:
     from graphviz_tb.flatten.tensorboard import EmbeddedMarks
-    from graphviz_tb.model.sources import GraphSource
     from graphviz_tb.proto import NodeDef
 
 

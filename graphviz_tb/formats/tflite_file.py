@@ -20,7 +20,6 @@ from graphviz_tb.model.tensors import MAX_DIMENSIONS
 from graphviz_tb.ops.table import read_table
 from graphviz_tb.sources.bounds import MAX_BYTES_HINT, check_listed_nodes
 
-TFLITE_MAGIC = b"TFL3"  # at byte 4
 SCHEMA_VERSION = 3
 DAMAGED_HINT = "it may be cut short: copy or convert it again"
 TOO_NEW_HINT = "convert it with a release of TensorFlow up to 2.21"

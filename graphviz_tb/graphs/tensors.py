@@ -56,7 +56,7 @@ def stored_element_count(tensor: TensorProto) -> int:
 
 
 def stored_elements(tensor: TensorProto, most: int | None = None) -> np.ndarray | None:
-    """Return the first `most` elements in the file as `Dtype.form`: for bfloat16, float16 and float8 their bits.
+    """Return the first `most` elements in the file: of bfloat16, float16 and float8 their bits.
 
     Return None for types that are not numeric.
 

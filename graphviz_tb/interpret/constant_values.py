@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import TensorProto
 
 SMALL_WHOLE = frozenset({"int8", "uint8", "qint8", "quint8", "int4", "uint4", "qint16", "qint32"})  # quantised weights
-STORED = frozenset(
+STORED_DTYPES = frozenset(
     number
     for number, each in DTYPE_TABLE.items()
     if (each.form and each.name in NON_INTEGER_DTYPES) or each.name in SMALL_WHOLE
 )
 MOST_LOOKED_AT = 100_000  # numbers of a constant
-LITERAL = (2 / np.pi, np.pi, 2 * np.pi, np.e, np.log(2), np.log(10000))  # formulas take roots, ratios and powers of
+# Formulas take roots, ratios and powers of these.
+FORMULA_NUMBERS = (2 / np.pi, np.pi, 2 * np.pi, np.e, np.log(2), np.log(10000))
 OF_FORMULAS = (0.044715, 1.702)  # of GELU, and of its quick form
 MAX_WHOLE = 1e6
 LARGEST_EPSILON = 1e-2
@@ -35,7 +36,7 @@ def is_stored(graph: Graph, node: int) -> bool:
     if definition is None or "value" not in definition.attr:
         return False
     tensor = definition.attr["value"].tensor
-    return tensor.dtype in STORED and len(tensor.tensor_shape.dim) <= MAX_DIMENSIONS
+    return tensor.dtype in STORED_DTYPES and len(tensor.tensor_shape.dim) <= MAX_DIMENSIONS
 
 
 def is_splat(graph: Graph, node: int) -> bool:
@@ -119,7 +120,7 @@ def is_literal(graph: Graph, node: int) -> bool:
     return any(
         abs(form - exact) <= 4 * near * form
         for form in forms
-        for exact in (round(form), *LITERAL, *OF_FORMULAS)
+        for exact in (round(form), *FORMULA_NUMBERS, *OF_FORMULAS)
         if exact and form < MAX_WHOLE
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.constant_values import (
     LEAST_COMPARED,
-    STORED,
+    STORED_DTYPES,
     has_repeated_numbers,
     is_literal,
     is_mask,
@@ -22,7 +22,7 @@ from graphviz_tb.interpret.constant_values import (
     is_vector,
     numbers_in,
 )
-from graphviz_tb.interpret.frozen_reads import TABLES, TAKE_KERNELS
+from graphviz_tb.interpret.frozen_reads import ROW_LOOKUP_OPS, TAKE_KERNELS
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.graph import Graph
@@ -39,19 +39,20 @@ from graphviz_tb.ops.roles import (
 from graphviz_tb.ops.roles import LOOKUP_TABLE_OPS as TABLE_HANDLES
 from graphviz_tb.ops.table import op_line
 
-EXPONENTS = frozenset({"Exp", "Sigmoid", "Softplus", "Tanh"})  # keep a trained number in bounds
-TELLING = EXPONENTS | {"Reshape", "ExpandDims", "Rsqrt", "Neg"}
-JOINING = ADD_OPS | {"BiasAdd", "Sub", "Mul", "RealDiv"}  # element by element
-NORMS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
+BOUNDING_OPS = frozenset({"Exp", "Sigmoid", "Softplus", "Tanh"})  # keep a trained number in bounds
+PARAMETER_SHAPING_OPS = BOUNDING_OPS | {"Reshape", "ExpandDims", "Rsqrt", "Neg"}
+BIAS_LIKE_OPS = ADD_OPS | {"BiasAdd", "Sub", "Mul", "RealDiv"}  # element by element
+FUSED_NORM_OPS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 # Between a product and its bias: what keeps its numbers, sums and factors.
-LINEAR = (
+LINEAR_OPS = (
     ADD_OPS | REARRANGE_OPS | UNIT_AXES_OPS | TAKE_KERNELS | {"BatchToSpaceND", "Identity", "Mul", "RealDiv", "Sub"}
 )
 MAX_OPS_BEFORE_BIAS = 8
 OPS_OF_NORM = 3  # by the root, by the scale, and a shift
-COMPILED = frozenset({"TRTEngineOp", "XlaCallModule"})  # with the program, and the constants in it, in an attribute
+# With the program, and the constants in it, in an attribute.
+COMPILED_PROGRAM_OPS = frozenset({"TRTEngineOp", "XlaCallModule"})
 FILLED_TABLES = frozenset(op for op in TABLE_HANDLES if op.startswith("Mutable"))
-MANY_BYTES = 1024  # as the names and settings of an op do not take
+MIN_PROGRAM_BYTES = 1024  # as the names and settings of an op do not take
 NO_ARITHMETIC = (
     *(Role.VARIABLE, Role.HANDLE, Role.INPUT, Role.ARGUMENT, Role.READ, Role.READ_ROWS, Role.NEXT_ELEMENT),
     *(Role.FRAME_MERGE, Role.FRAME_NEXT, Role.FRAME_SWITCH, Role.LIST, Role.LOOKUP),
@@ -96,9 +97,9 @@ class MadeOfConstants:
                 if source not in seen:
                     seen.add(source)
                     waiting.append(source)
-        if not ops & TELLING:
+        if not ops & PARAMETER_SHAPING_OPS:
             return []
-        least = 1 if (of_product or ops & EXPONENTS) and len(behind) == 1 else 2
+        least = 1 if (of_product or ops & BOUNDING_OPS) and len(behind) == 1 else 2
         return [each for each in behind if numbers_in(self.graph, each) >= least]
 
     def constants_behind(self, nodes: Iterable[int]) -> Iterator[int]:
@@ -139,7 +140,7 @@ def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
     data ─▶ Mul ◀─ Exp ◀─ constant                               a program would write the result
     data · Rsqrt(data) ─▶ Mul ◀─ vector                      the scale of a norm, and its shift
     """
-    joins = graph.nodes_of_types(JOINING.__contains__)
+    joins = graph.nodes_of_types(BIAS_LIKE_OPS.__contains__)
     data = ~graph.control
     products = graph.nodes_of_types(TAKE_KERNELS.__contains__)
     given = np.zeros(len(graph), bool)
@@ -168,7 +169,7 @@ def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
 
 def _behind_norms(graph: Graph, made: MadeOfConstants) -> Bools:
     """Mark the ops that scale or shift what was divided by a root of the sum of its squares."""
-    data = np.flatnonzero(~graph.control & graph.nodes_of_types(JOINING.__contains__)[graph.target])
+    data = np.flatnonzero(~graph.control & graph.nodes_of_types(BIAS_LIKE_OPS.__contains__)[graph.target])
     source, target = graph.source[data], graph.target[data]
     found = graph.nodes_of_types("Rsqrt".__eq__) & ~made.made
     for _ in range(OPS_OF_NORM):
@@ -231,7 +232,7 @@ def _lead_to_vectors(graph: Graph, made: MadeOfConstants) -> Bools:
     """Mark the products whose numbers, as they are, in sums or scaled, meet a constant of more than one number."""
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    joins = graph.nodes_of_types(lambda op: op in JOINING or op in NORMS)
+    joins = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op in FUSED_NORM_OPS)
     into = np.flatnonzero(joins[target] & made.made[source] & ~made.made[target])
     vectors = {
         node: any(not is_scalar(graph, each) for each in made.constants_behind([node]))
@@ -239,7 +240,7 @@ def _lead_to_vectors(graph: Graph, made: MadeOfConstants) -> Bools:
     }
     leads = np.zeros(len(graph), bool)
     leads[target[into][[vectors[node] for node in source[into].tolist()]]] = True
-    passing = graph.nodes_of_types(LINEAR.__contains__)
+    passing = graph.nodes_of_types(LINEAR_OPS.__contains__)
     found = np.zeros(len(graph), bool)
     for _ in range(MAX_OPS_BEFORE_BIAS):
         before = source[leads[target] & ~made.made[source]]
@@ -281,11 +282,11 @@ def doubtful_constants(graph: Graph, way: Ints, weights: Bools, literal: bool) -
     if literal:
         target = graph.target[into]
         kernel = graph.nodes_of_types(TAKE_KERNELS.__contains__)[target] & (graph.slot[into] == 1)
-        into = into[kernel | (graph.nodes_of_types(TABLES.__contains__)[target] & (graph.slot[into] == 0))]
+        into = into[kernel | (graph.nodes_of_types(ROW_LOOKUP_OPS.__contains__)[target] & (graph.slot[into] == 0))]
     alone = np.bincount(graph.target[~graph.control], minlength=len(graph)) == 1
     # A single number keeps a trained one in bounds, or is joined to data.
-    lonely = alone[graph.target[into]] & graph.nodes_of_types(EXPONENTS.__contains__)[graph.target[into]]
-    joined = graph.nodes_of_types(lambda op: op in JOINING or op == "Pow")[graph.target[into]]
+    lonely = alone[graph.target[into]] & graph.nodes_of_types(BOUNDING_OPS.__contains__)[graph.target[into]]
+    joined = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op == "Pow")[graph.target[into]]
     worked, scales = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
     worked[way[graph.source[into[lonely]]]] = True
     scales[way[graph.source[into[joined]]]] = True
@@ -312,7 +313,7 @@ def opaque_holders(graph: Graph) -> list[int]:
     opaque = {
         op
         for op in set(graph.op_types)
-        if op in COMPILED or op in FILLED_TABLES or op_line(op) == "" or has_role(op, Role.HOLDS_NUMBERS)
+        if op in COMPILED_PROGRAM_OPS or op in FILLED_TABLES or op_line(op) == "" or has_role(op, Role.HOLDS_NUMBERS)
     }
     if not opaque:
         return []
@@ -327,7 +328,7 @@ def _holds_much(graph: Graph, node: int) -> bool:
     if definition is None:
         return False
     if definition.op in FILLED_TABLES:
-        return definition.attr["value_dtype"].type in STORED if "value_dtype" in definition.attr else False
+        return definition.attr["value_dtype"].type in STORED_DTYPES if "value_dtype" in definition.attr else False
     if has_role(definition.op, Role.HOLDS_NUMBERS):
         return True
-    return any(len(value.s) >= MANY_BYTES or value.tensor.tensor_content for value in definition.attr.values())
+    return any(len(value.s) >= MIN_PROGRAM_BYTES or value.tensor.tensor_content for value in definition.attr.values())

@@ -37,9 +37,9 @@ from graphviz_tb.ops.roles import (
     ROW_READ_OPS,
 )
 
-ENTERS = FRAME_ENTER_OPS | FRAME_SWITCH_OPS  # hand a value into a loop or a branch
-TABLES = EMBEDDING_LOOKUP_OPS | ROW_READ_OPS
-IDLE = RESULT_OPS | FRAME_NEXT_OPS | FRAME_EXIT_OPS | GROUP_OPS  # use no value
+FRAME_ENTRANCE_OPS = FRAME_ENTER_OPS | FRAME_SWITCH_OPS  # hand a value into a loop or a branch
+ROW_LOOKUP_OPS = EMBEDDING_LOOKUP_OPS | ROW_READ_OPS
+VALUE_IGNORING_OPS = RESULT_OPS | FRAME_NEXT_OPS | FRAME_EXIT_OPS | GROUP_OPS  # use no value
 TAKE_KERNELS = CONVOLUTION_OPS | MATRIX_PRODUCT_OPS | BATCH_PRODUCT_OPS | {"Einsum", "XlaEinsum"}
 
 
@@ -91,7 +91,7 @@ def _follow_ways(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Ints:
     way = np.where(graph.nodes_of_types(CONSTANT_OPS.__contains__), number, np.int32(-1))
     arguments = np.array([argument for _, argument in bindings], np.int64)
     way[arguments] = arguments
-    enters = graph.nodes_of_types(ENTERS.__contains__)
+    enters = graph.nodes_of_types(FRAME_ENTRANCE_OPS.__contains__)
     passing = enters | _unchanged_merges(graph)
     # An identity behind what enters is the argument of a body that was written into the graph: no read yet.
     inner = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)
@@ -137,8 +137,8 @@ def _classify_uses(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]])
     callers = np.zeros(len(graph), bool)
     callers[[call.node for call in graph.calls]] = True
     reads = graph.nodes_of_types(FROZEN_READ_OPS.__contains__)[target]
-    reads |= graph.nodes_of_types(TABLES.__contains__)[target] & (graph.slot[out] == 0)
-    idle = graph.nodes_of_types(lambda op: op in IDLE)[target] | callers[target]
+    reads |= graph.nodes_of_types(ROW_LOOKUP_OPS.__contains__)[target] & (graph.slot[out] == 0)
+    idle = graph.nodes_of_types(lambda op: op in VALUE_IGNORING_OPS)[target] | callers[target]
     read[maker[reads]] = True
     used[maker[~reads & ~idle]] = True
     givers: dict[int, list[int]] = {}
@@ -199,6 +199,6 @@ def kernels(graph: Graph, value: Ints, stored: Bools) -> Ints:
 
 def tables_looked_up(graph: Graph, way: Ints) -> frozenset[int]:
     """The constants of two dimensions and more that rows are taken from: freezing reads no table, it looks it up."""
-    looks = graph.nodes_of_types(TABLES.__contains__)[graph.target] & (graph.slot == 0) & ~graph.control
+    looks = graph.nodes_of_types(ROW_LOOKUP_OPS.__contains__)[graph.target] & (graph.slot == 0) & ~graph.control
     makers = distinct_values(way[graph.source[looks & (way[graph.source] >= 0)]]).tolist()
     return frozenset(node for node in makers if is_stored(graph, node) and not is_splat(graph, node))

@@ -151,7 +151,7 @@ VAGUE_NAME = re.compile(
     r"|(arith\.)?constant\d*|(tfl\.)?pseudo_q?const\d*",  # as the converter of TensorFlow Lite names them
     re.IGNORECASE | re.DOTALL,
 )
-ANONYMOUS = (
+ANONYMOUS_HANDLE = (
     b"cd2c89b7-88b7-44c8-ad83-06c2a9158347"  # ResourceHandle::ANONYMOUS_NAME: each such handle is a new variable
 )
 # Numbers of `DataType` in TensorFlow's types.proto: those that weights have.
@@ -252,7 +252,7 @@ def _resource_of(graph: Graph, node: int) -> str:
     name from the program is not unique: several variables of a program may have one."""
     definition = graph.node_def(node)
     shared = definition.attr["shared_name"].s if definition is not None and "shared_name" in definition.attr else b""
-    return graph.name[node] if shared in (b"", ANONYMOUS) else shared.decode("utf-8", "replace")
+    return graph.name[node] if shared in (b"", ANONYMOUS_HANDLE) else shared.decode("utf-8", "replace")
 
 
 def _stated_trainable(graph: Graph, node: int) -> bool | None:

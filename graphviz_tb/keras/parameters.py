@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from graphviz_tb.keras.output_shapes import KerasDims, per_dimension, product_or_unknown, split_image_shape
-from graphviz_tb.keras.quantized import FLOAT, Packed, Policy, pack_kernel, plain_size, policy_of
+from graphviz_tb.keras.quantized import FLOAT_BYTES, Packed, Policy, pack_kernel, plain_size, policy_of
 from graphviz_tb.keras.validation import RULE_ERRORS, is_plausible_config, plausible_parameter_count
 from graphviz_tb.model.layers import LayerConfig, recurrent_cells
 from graphviz_tb.model.tensors import Shape
@@ -29,7 +29,7 @@ def parameter_count(kind: str, config: LayerConfig, inputs: Sequence[Shape]) -> 
         return None
     shapes = [shape for shape in inputs if shape is not None]
     try:
-        if (policy := policy_of(config)) is not None and word in QUANTIZED:
+        if (policy := policy_of(config)) is not None and word in QUANTIZED_RULES:
             packed = _packed_weights(word, policy, config, shapes)
             return plausible_parameter_count(None if packed is None else packed.numbers)
         return plausible_parameter_count(PARAMETER_RULES[word](config, shapes))
@@ -50,7 +50,7 @@ def non_trainable_count(kind: str, config: LayerConfig, inputs: Sequence[Shape],
     if rule is None:
         return 0
     try:
-        if (policy := policy_of(config)) is not None and word in QUANTIZED:
+        if (policy := policy_of(config)) is not None and word in QUANTIZED_RULES:
             packed = _packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
             return plausible_parameter_count(None if packed is None else packed.fixed)
         return plausible_parameter_count(rule(config, [shape for shape in inputs if shape is not None]))
@@ -65,7 +65,7 @@ def weight_size(kind: str, config: LayerConfig, inputs: Sequence[Shape], paramet
     15700
     """
     word, policy = layer_row(kind).parameters, policy_of(config)
-    if parameters is None or policy is None or word not in MATRICES:
+    if parameters is None or policy is None or word not in KERNEL_MATRICES:
         return None if parameters is None else plain_size(config, parameters)
     try:
         packed = _packed_weights(word, policy, config, [shape for shape in inputs if shape is not None])
@@ -76,9 +76,9 @@ def weight_size(kind: str, config: LayerConfig, inputs: Sequence[Shape], paramet
 
 def _packed_weights(word: str, policy: Policy, config: LayerConfig, inputs: list[KerasDims]) -> Packed | None:
     """Weights of a quantised layer: its kernel as the policy packs it, its bias, and the factors of LoRA."""
-    if word not in MATRICES:
+    if word not in KERNEL_MATRICES:
         return None  # of the layers inside, whose policies are not said
-    count, summed = MATRICES[word](config, inputs)
+    count, summed = KERNEL_MATRICES[word](config, inputs)
     packed = pack_kernel(policy, summed, count // max(summed, 1), by_row=word == "embedding")
     if packed is None:
         return None
@@ -86,7 +86,7 @@ def _packed_weights(word: str, policy: Policy, config: LayerConfig, inputs: list
     rest = (rule or 0) - count  # a bias, and the factors of LoRA
     if policy.mode == "float8" and config.get("lora_rank"):
         packed = packed._replace(fixed=count)
-    return Packed(packed.numbers + rest, packed.fixed, packed.size + FLOAT * rest)
+    return Packed(packed.numbers + rest, packed.fixed, packed.size + FLOAT_BYTES * rest)
 
 
 def _required_size(size: int | None) -> int:
@@ -401,15 +401,15 @@ NON_TRAINABLE_RULES: Mapping[str, ParameterRule] = {
     "spectral": _non_trainable_spectral,
 }
 # The layers that Keras quantises, by the rule that counts what they keep; and those that hold such layers inside.
-MATRICES: Mapping[str, Callable[[LayerConfig, list[KerasDims]], tuple[int, int]]] = {
+KERNEL_MATRICES: Mapping[str, Callable[[LayerConfig, list[KerasDims]], tuple[int, int]]] = {
     "dense": _dense_matrix,
     "einsum": _einsum_matrix,
     "embedding": _table_matrix,
 }
-INSIDE = frozenset({"multi_head", "grouped_heads"})
-QUANTIZED = INSIDE | MATRICES.keys()
+RULES_OF_INNER_KERNELS = frozenset({"multi_head", "grouped_heads"})
+QUANTIZED_RULES = RULES_OF_INNER_KERNELS | KERNEL_MATRICES.keys()
 
 
 def hides_policies(kind: str) -> bool:
     """Return whether the layers inside a layer have separate quantisation policies, absent from its configuration."""
-    return layer_row(kind).parameters in INSIDE
+    return layer_row(kind).parameters in RULES_OF_INNER_KERNELS

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from graphviz_tb.model.layers import LayerConfig
 from graphviz_tb.model.tensors import element_size
 
-BLOCK, HISTORY = 128, 1024  # the defaults of Int4QuantizationConfig and QuantizedFloat8DTypePolicy
-FLOAT = 4  # bytes of scales, indices and biases
+HISTORY_LENGTH = 1024  # the default of QuantizedFloat8DTypePolicy
+FLOAT_BYTES = 4  # bytes of scales, indices and biases
 
 
 class Policy(NamedTuple):
@@ -22,7 +22,7 @@ class Policy(NamedTuple):
 
     mode: str
     block: int | None = None
-    history: int = HISTORY
+    history: int = HISTORY_LENGTH
 
 
 class Packed(NamedTuple):
@@ -47,7 +47,7 @@ def policy_of(config: LayerConfig) -> Policy | None:
     word, _, block = mode.partition("/")
     history = settings.get("amax_history_length")
     rows = int(block) if block.isdecimal() and len(block) < 10 else None
-    return Policy(word, rows or None, history if type(history) is int and 0 <= history < 2**31 else HISTORY)
+    return Policy(word, rows or None, history if type(history) is int and 0 <= history < 2**31 else HISTORY_LENGTH)
 
 
 def _policy_settings(config: LayerConfig) -> LayerConfig:
@@ -77,18 +77,18 @@ def pack_kernel(policy: Policy, summed: int, apart: int, by_row: bool = False) -
     (Packed(numbers=144, fixed=144, size=192), Packed(numbers=104, fixed=104, size=176))
     """
     if policy.mode == "int8":
-        return Packed(summed * apart + apart, summed * apart + apart, summed * apart + FLOAT * apart)
+        return Packed(summed * apart + apart, summed * apart + apart, summed * apart + FLOAT_BYTES * apart)
     if policy.mode == "float8":
         numbers = summed * apart + 3 * (1 + policy.history)
-        return Packed(numbers, 0, FLOAT * numbers)
+        return Packed(numbers, 0, FLOAT_BYTES * numbers)
     if policy.mode != "int4":
         return None
     packed = apart * ceil(summed / 2) if by_row else summed * ceil(apart / 2)
     if policy.block is None:
-        return Packed(packed + apart, packed + apart, packed + FLOAT * apart)
+        return Packed(packed + apart, packed + apart, packed + FLOAT_BYTES * apart)
     scales = apart * ceil(summed / policy.block)
     numbers = packed + 2 * scales + summed
-    return Packed(numbers, numbers, packed + (FLOAT + 1) * scales + FLOAT * summed)
+    return Packed(numbers, numbers, packed + (FLOAT_BYTES + 1) * scales + FLOAT_BYTES * summed)
 
 
 def plain_size(config: LayerConfig, count: int) -> int:

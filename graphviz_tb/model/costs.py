@@ -20,37 +20,25 @@ COST_ROLES = ("forward", "gradient", "optimizer")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of one op, or of several together.
+    """The cost of one op, or of several together. After: no quantity is above `MAX_QUANTITY`."""
 
-    `parameters` are elements of weights, `macs` multiply-adds, `flops` floating point operations (two of them a
-    multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take. The others say
-    what is not in it: `uncounted` ops whose operations nobody counts, `guessed` ops with an unknown size, which counts
-    as the batch, `unsized` weights of unknown size, `copied` elements of averages and
-    copies of parameters, `partial` ops that take more operations than are counted (a size that is not the batch is
-    unknown, a loop runs nobody knows how often), `unshaped` ops with an output of such a size, or of unknown rank.
-    `non_trainable` parameters are kept and not trained; of `undecided` weights nothing says whether they are;
-    `doubtful` constants, and ops of unknown types, may hold parameters that are not counted; `repeated` elements may be
-    those of another weight, stored once more; of `branched` calls one of several unequal branches runs, and the dearest
-    counts.
-    After: no quantity is above `MAX_QUANTITY`.
-    """
-
-    parameters: int = 0
-    macs: int = 0
-    flops: int = 0
-    activation_bytes: int = 0
-    weight_bytes: int = 0
-    uncounted: int = 0
-    guessed: int = 0
-    unsized: int = 0
-    copied: int = 0
-    unshaped: int = 0
-    partial: int = 0
-    non_trainable: int = 0
-    undecided: int = 0
-    doubtful: int = 0
-    branched: int = 0
-    repeated: int = 0
+    parameters: int = 0  # elements of weights
+    macs: int = 0  # multiply-adds
+    flops: int = 0  # floating point operations, two of them a multiply-add
+    activation_bytes: int = 0  # what the outputs take
+    weight_bytes: int = 0  # what the parameters take
+    # What is not in these numbers.
+    uncounted: int = 0  # ops without a rule that counts their operations
+    guessed: int = 0  # ops with an unknown size, which counts as the batch
+    unsized: int = 0  # weights of unknown size
+    copied: int = 0  # elements of averages and of copies of parameters
+    unshaped: int = 0  # ops with an output of unknown rank, or of an unknown size that is not the batch
+    partial: int = 0  # ops that take more operations than are counted: such a size, or a loop of unknown rounds
+    non_trainable: int = 0  # parameters that are kept and not trained
+    undecided: int = 0  # weights of which nothing says whether they are trained
+    doubtful: int = 0  # constants, and ops of unknown types, that may hold parameters that are not counted
+    branched: int = 0  # calls that run one of several unequal branches, of which the dearest counts
+    repeated: int = 0  # elements that may be those of another weight, stored once more
 
     def __post_init__(self) -> None:
         # Rare: only then a loop over the names.

@@ -55,7 +55,8 @@ class GroupOrigin(IntEnum):
     LAYER = 11  # a layer with its norm and activation
 
 
-SEGMENT_ORIGIN, TRAINING_ORIGIN, LAYER_ORIGIN = map(int, (GroupOrigin.SEGMENT, GroupOrigin.TRAINING, GroupOrigin.LAYER))
+SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
+LAYER_ORIGIN = int(GroupOrigin.LAYER)
 
 
 class RowTree(Protocol):

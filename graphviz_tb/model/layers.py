@@ -37,7 +37,7 @@ class Layer:
     numbers it trains or keeps, None where unknown, `non_trainable` how many of these it only keeps; `parts` how many
     layers a model holds, 0 for a layer that is none, `results` the layers that make its outputs, by path; `calls` are
     those that its own model makes, each run `times` times for the runs of the models and steps around it (None:
-    unknown). `arguments` has for each of these calls the values that it is given beside tensors, by name or position,
+    unknown). `arguments` has for each of these calls the values that it is given besides tensors, by name or position,
     and under `TENSOR_ARGUMENTS` as which arguments it takes those. `custom` is a layer of a class that is none of
     Keras's own:
     what it computes is in its code alone. `weight_bytes` is what its parameters take, None where unknown.

@@ -211,8 +211,8 @@ class LevelLayout:
 
     `positions` are the upper left corners of the children ((0, 0) if not drawn); `ports` the x of each port, whose y is
     0 on the first side and `height` on the last; `routes` a polyline for each wire from its source's border to its
-    target's border; at a port it ends `Gaps.beyond` and `Gaps.bar` outside the level. `rules` separate the model from
-    what trains it.
+    target's border; at a port it ends `LevelGaps.beyond` and `LevelGaps.bar` outside the level. `rules` separate
+    the model from what trains it.
     """
 
     positions: tuple[Point, ...]

@@ -81,7 +81,7 @@ def _child_names(hierarchy: Hierarchy, row: int) -> Counter[str]:
 ExpandPath = Callable[[RowPath], Metagraph]
 
 GRAPH_ROOT: RowPath = (0,)
-SAVER = re.compile(r"_traced_(save|restore)")
+SAVER_NAME = re.compile(r"_traced_(save|restore)")
 MIN_PICTURE_BOXES, MAX_PICTURE_BOXES = 8, 40  # enough to show what the model is, few enough to read at once
 # a layer around a loop that makes more boxes stays closed: its plumbing says little
 MAX_LOOP_LAYER_BOXES = 2 * MIN_PICTURE_BOXES
@@ -448,7 +448,7 @@ def opens_without_recursion(hierarchy: Hierarchy, path: RowPath) -> bool:
 
 def _is_saver_call(hierarchy: Hierarchy, row: int) -> bool:
     """Return whether a call writes or reads the variables of a saved model: large, and not what the model is about."""
-    return any(SAVER.search(hierarchy.name[body]) for _, body in hierarchy.calls.get(row, ()))
+    return any(SAVER_NAME.search(hierarchy.name[body]) for _, body in hierarchy.calls.get(row, ()))
 
 
 # Find the groups with the weights of a model, as opposed to groups that only prepare, measure or judge.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphviz_tb.diff.comparison import Comparison
 from graphviz_tb.diff.picture.overlay import BAND_PERCENT, DARK, HOLDING_WORDS, LIGHT, Both, Overlay, change_line
 from graphviz_tb.diff.picture.rows import HOLDS_SIGN, DrawnNames, EdgesBetween
 from graphviz_tb.diff.report.explain import remarks, verdict
@@ -33,7 +34,6 @@ from graphviz_tb.render.html import page_bytes
 
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
-    from graphviz_tb.diff.comparison import Comparison
 
 # The list of changes of a page: each with its rows, and with the names in the picture.
 

@@ -342,5 +342,5 @@ class PageArranger(LevelArranger):
         made = self.distinct_level_count
         skeleton = super().__call__(level, outside)
         if self.distinct_level_count > made:
-            self._held.count_items(level, NEW_ORDER_COST - 1)  # `Held.put` counts it once
+            self._held.count_items(level, NEW_ORDER_COST - 1)  # it is counted once where it is stored
         return skeleton

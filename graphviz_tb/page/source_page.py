@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphviz_tb.errors import Ambiguous, NoGraph
 from graphviz_tb.formats.reading import list_contents
-from graphviz_tb.options import ReadOptions
-
-if TYPE_CHECKING:
-    from graphviz_tb.options import Options, ReadOptions
+from graphviz_tb.options import Options, ReadOptions
 
 GRAPH_CHOICES = ("run", "tag", "kind", "tag_set")  # they choose one graph of a source
 

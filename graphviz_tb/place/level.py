@@ -384,7 +384,8 @@ def line_label_sizes(view: View, lines: Mapping[int, MetagraphLine], outside: Ou
     labels = {}
     for wire, line in lines.items():
         text = view.words.lines[wire].label
-        bridge, telling = view.skeleton.wires[wire].bridge, wire in main
+        written = line.kind == "reference" and line.training > 0
+        bridge, telling = view.skeleton.wires[wire].bridge, wire in main or written
         if bridge >= 0:
             crossing = view.metagraph.bridges[bridge]
             telling = telling or crossing.members[1] > 0  # else it seems that all members have it
@@ -478,7 +479,7 @@ def _training_ends(view: View) -> list[int]:
     """Return, by wire, which of its ends train the model, as in `Metaedge`; none if no wire has any."""
     edges = view.metagraph.edges
     ends = [edges[wire.edge].training if wire.edge >= 0 else 0 for wire in view.skeleton.wires]
-    return ends if any(ends) else []
+    return ends if view.apart and any(ends) else []
 
 
 def _flow_side(child: Piece, direction: Direction, shift: int) -> tuple[int, int]:

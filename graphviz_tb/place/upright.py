@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from graphviz_tb.model.skeleton import LevelGaps, Skeleton, capped_wires
 from graphviz_tb.place.columns import UNBOUNDED_X, RankNeighbours
+from graphviz_tb.place.lanes import column_heads
 
 CORNER_MARGIN = 8  # px from a line to the corner of a box
 MAX_JOG_MOVE = 14  # px: a shorter jog looks like a mistake
@@ -68,11 +69,14 @@ def reach_tracks(
     `steps` are, by part and rank, the least distances of neighbours.
     """
     touch = [*ends]
+    heads = column_heads(skeleton)
     room = RankNeighbours(len(lefts))
     for part, part_steps in zip(skeleton.parts if entries else (), steps, strict=False):
         room.add_part(part, part_steps)
     for wire, side in entries.items():
         box, other = chains[wire][-1], chains[wire][-2]
+        if box in heads:
+            continue
         track = lefts[other]
         if side > 0:
             beyond = room.right[box]

@@ -2,7 +2,8 @@
 
 The frame around a whole model has a title bar and a border in the layout. Where its name is in the title of the sheet
 instead, what is outside moves in by that room; then an output with one straight line stands at the end of its own
-column, and not above the highest one. Positions along the flow are counted upstream to downstream whatever its
+column, and not above the highest one; an input whose line passes its box and turns back to it, as at a U, stands at the
+other side of that box. Positions along the flow are counted upstream to downstream whatever its
 direction, so that outputs have the largest.
 """
 
@@ -17,6 +18,7 @@ PORT_GAP_PX = 4  # between the content and where a line would cross the frame
 BOX_GAP_PX, TEXT_GAP_PX = 28, 6  # along the flow, before a box with an arrow head and before a label
 ASIDE_PX = 6  # across the flow, between what is moved and what it passes
 LABEL_REACH_PX = 16  # from a line to its label
+INPUT_LINE_PX = 44  # from an input to the box that its line turned back to: a label and an arrow head
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,10 @@ class _FrameClosing:
         self.outer = {number for number, other in enumerate(scene.boxes) if other.parent < 0 and number != frame}
         self.moves: dict[int, int] = {}  # by outer box, along the flow
         self.cuts: dict[int, int] = {}  # by port, its new place along the flow
+        self.asides: dict[int, int] = {}  # by outer box, across the flow
+        self.short: dict[int, tuple[Point, ...]] = {}  # by route, its new points
+        self.labels: dict[int, Point] = {}  # by text, its new place
+        self.joints: dict[int, Point] = {}  # by port of such a route, its new place
 
     def along_flow(self, point: Point) -> int:
         """Return the place of a point along the flow."""
@@ -143,7 +149,48 @@ class _FrameClosing:
         for number in sorted(self.outer):
             if self.moves[number] <= 0:
                 self.move_output(number, inner)
+            else:
+                self.move_input(number, inner)
         return self.cropped_scene(self.moved_scene())
+
+    def move_input(self, number: int, inner: list[Extent]) -> None:
+        """Move an input whose line passes a box and turns back to it to the other side of that box."""
+        scene = self.scene
+        lines = [at for at, route in enumerate(scene.routes) if number in (route.source, route.target)]
+        if len(lines) != 1 or scene.routes[lines[0]].target_port < 0 or any(stub.box == number for stub in scene.stubs):
+            return
+        line, port = scene.routes[lines[0]], scene.routes[lines[0]].target_port
+        at_port = [at for at, route in enumerate(scene.routes) if port in (route.source_port, route.target_port)]
+        entering = [at for at in at_port if self.port_ends(scene.routes[at])[0]]
+        if len(at_port) != 2 or len(entering) != 1 or len({point[1 - self.axis] for point in line.points}) > 1:
+            return
+        before, head = scene.routes[entering[0]].points[-2:]
+        if self.along_flow(before) <= self.along_flow(head) or before[1 - self.axis] != head[1 - self.axis]:
+            return
+        box = self.box_extent(scene.boxes[number])
+        aside = head[1 - self.axis] - line.points[0][1 - self.axis]
+        start = self.along_flow(head) + INPUT_LINE_PX
+        place = Extent(box.left + aside, box.right + aside, start, start + box.end - box.start)
+        turn = self.extent(*scene.routes[entering[0]].points[-3:])
+        others = [self.box_extent(scene.boxes[other]) for other in self.outer if other != number]
+        for extent in (*inner, *others):
+            apart = extent.left - ASIDE_PX >= place.right or extent.right + ASIDE_PX <= place.left
+            is_turn = extent.left >= turn.left and extent.right <= turn.right and extent.start >= turn.start
+            if not apart and extent.end > start - INPUT_LINE_PX // 2 and not is_turn:
+                return
+        self.moves[number] = start - box.start
+        self.asides[number] = aside
+        far, near = self.point_at(head, start), self.point_at(head, start - INPUT_LINE_PX // 2)
+        self.short[lines[0]] = (far, near)
+        self.short[entering[0]] = (near, head)
+        self.joints[port] = near
+        for at, text in enumerate(scene.texts):
+            extent = self.text_extent(text)
+            by_line = extent.left - LABEL_REACH_PX <= line.points[0][1 - self.axis] <= extent.right + LABEL_REACH_PX
+            if text.box < 0 and text.role == "edge" and by_line and extent.end <= self.whole.start:
+                middle = (extent.start + extent.end) // 2
+                x, y = self.moved_point((text.x, text.y), start - INPUT_LINE_PX // 2 - middle, aside)
+                self.labels[at] = (x, y)
 
     def move_output(self, number: int, inner: list[Extent]) -> None:
         """Move an output with one straight line further in, to the end of its column."""
@@ -175,8 +222,10 @@ class _FrameClosing:
             self.moves[number] = -room
             self.cuts[port] = max(self.along_flow(path[0]) + PORT_GAP_PX, self.along_flow(line.points[0]) - room)
 
-    def moved_point(self, point: Point, move: int) -> Point:
-        return (point[0], point[1] + self.sign * move) if self.axis else (point[0] + self.sign * move, point[1])
+    def moved_point(self, point: Point, move: int, aside: int = 0) -> Point:
+        """Return a point moved along and across the flow."""
+        along = self.sign * move
+        return (point[0] + aside, point[1] + along) if self.axis else (point[0] + along, point[1] + aside)
 
     def point_at(self, point: Point, place: int) -> Point:
         """Return a point moved to a place along the flow."""
@@ -185,13 +234,14 @@ class _FrameClosing:
     def moved_scene(self) -> Scene:
         scene = self.scene
         texts = []
-        for text in scene.texts:
+        for at, text in enumerate(scene.texts):
             move = self.moves.get(text.box, 0) if text.box >= 0 else self.label_move(text)
-            x, y = self.moved_point((text.x, text.y), move)
+            x, y = self.moved_point((text.x, text.y), move, self.asides.get(text.box, 0))
+            x, y = self.labels.get(at, (x, y))
             texts.append(replace(text, x=x, y=y))
         boxes = []
         for number, box in enumerate(scene.boxes):
-            x, y = self.moved_point((box.x, box.y), self.moves.get(number, 0))
+            x, y = self.moved_point((box.x, box.y), self.moves.get(number, 0), self.asides.get(number, 0))
             boxes.append(replace(box, x=x, y=y))
         stubs = []
         for stub in scene.stubs:
@@ -201,11 +251,15 @@ class _FrameClosing:
         ports = []
         for number, port in enumerate(scene.ports):
             x, y = self.point_at((port.x, port.y), self.cuts[number]) if number in self.cuts else (port.x, port.y)
+            x, y = self.joints.get(number, (x, y))
             ports.append(replace(port, x=x, y=y))
         return replace(
             scene,
             boxes=tuple(boxes),
-            routes=tuple(map(self.moved_route, scene.routes)),
+            routes=tuple(
+                replace(route, points=self.short[at], parting=None) if at in self.short else self.moved_route(route)
+                for at, route in enumerate(scene.routes)
+            ),
             ports=tuple(ports),
             stubs=tuple(stubs),
             texts=tuple(texts),

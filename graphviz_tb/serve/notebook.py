@@ -274,7 +274,7 @@ def _has_server_proxy() -> bool:
 
 
 def _free_port() -> int:
-    """Return a port of this machine that nobody has now."""
+    """Return a free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -52,7 +52,6 @@ from graphviz_tb.unwrap.calls import (
 # This adds what TensorFlow writes for a signature: placeholders, the variables that the function captures, a call.
 
 CALL_OP = "StatefulPartitionedCall"
-VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
 TRACED_PREFIX = "__inference_"
 # TensorFlow's names of traced functions
 TRACED_FUNCTION_NAME = re.compile(rf"{TRACED_PREFIX}(.+)_\d+", re.DOTALL | re.ASCII)

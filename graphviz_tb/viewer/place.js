@@ -780,7 +780,7 @@ class LevelWords {
   }
 }
 class View {
-  constructor(address, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new LevelWords()) {
+  constructor(address, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new LevelWords(), apart = true) {
     this.address = address;
     this.path = path;
     this.metagraph = metagraph;
@@ -792,6 +792,7 @@ class View {
     this.addresses = addresses;
     this.functions = functions;
     this.words = words;
+    this.apart = apart;
   }
   drawn_lines() {
     return (this.skeleton.plain ? new Map() : (() => { const out = new Map(); for (const wire of this.drawn_wires()) { out.set(wire, this.line_of_wire(wire)); } return out; })());
@@ -2247,127 +2248,6 @@ function _weighted_median(wishes) {
   return 0;
 }
 
-// place.upright
-const CORNER_MARGIN_of_upright = 8;
-const MAX_JOG_MOVE = 14;
-const MIN_LINE_GAP = 8;
-function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
-  let main, touch, groups, capped, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
-  main = new Set(skeleton.spine);
-  touch = (() => { const out = []; for (const [upper, lower] of ends) { out.push([upper, lower]); } return out; })();
-  groups = new TupleMap();
-  capped = capped_wires(skeleton);
-  for ([wire, chain] of py_enumerate(chains)) {
-    for ([end, item] of (!capped.has(wire) ? [[1, chain.at(-1)], [0, chain[0]]] : [[0, chain[0]]])) {
-      if (((item < skeleton.children) && (sides.at(item)[0] < sides.at(item)[1]) && !(end && entries.has(wire)))) {
-        py_setdefault(py_setdefault(groups, [item, end], new Map()), ends.at(wire).at(end), []).push(wire);
-      }
-    }
-  }
-  for ([[item, end], found] of groups.entries()) {
-    places = py_sorted(found.keys());
-    wishes = (() => { const out = []; for (const place_ of places) { out.push((_wanted_x(_leading_wire(found.get(place_), main), end, chains, touch, lefts) - lefts.at(item))); } return out; })();
-    held = (() => { const out = []; for (const place_ of places) { out.push(!!py_intersection(main, found.get(place_)).size); } return out; })();
-    settled = _move_to_wishes(places, wishes, held, sides.at(item), gaps);
-    for ([place_, x] of py_zip(places, settled)) {
-      for (wire of found.get(place_)) {
-        touch.at(wire)[end] = x;
-      }
-    }
-  }
-  return (() => { const out = []; for (const [upper, lower] of touch) { out.push([upper, lower]); } return out; })();
-}
-function reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries) {
-  let touch, room, part, part_steps, wire, side, box, other, track, beyond, most, reached, least;
-  touch = [...ends];
-  room = new RankNeighbours(lefts.length);
-  for ([part, part_steps] of py_zip((entries.size ? skeleton.parts : []), steps)) {
-    room.add_part(part, part_steps);
-  }
-  for ([wire, side] of entries.entries()) {
-    [box, other] = [chains.at(wire).at(-1), chains.at(wire).at(-2)];
-    track = lefts.at(other);
-    if ((side > 0)) {
-      beyond = room.right.at(box);
-      most = ((beyond >= 0) ? ((lefts.at(beyond) - room.after.at(box)) + widths.at(box)) : UNBOUNDED_X);
-      reached = (((lefts.at(box) + ends.at(wire)[1]) < track) && (track <= most));
-    }
-    else {
-      beyond = room.left.at(box);
-      least = ((beyond >= 0) ? (lefts.at(beyond) + room.before.at(box)) : -UNBOUNDED_X);
-      reached = ((least <= track) && (track < (lefts.at(box) + ends.at(wire)[1])));
-    }
-    if (reached) {
-      touch[wire] = [touch.at(wire)[0], (track - lefts.at(box))];
-    }
-  }
-  return touch;
-}
-function _leading_wire(wires, main) {
-  return py_next(py_iter((() => { const out = []; for (const wire of wires) if (main.has(wire)) { out.push(wire); } return out; })()), wires[0]);
-}
-function _wanted_x(wire, end, chains, touch, lefts) {
-  let chain, other;
-  chain = chains.at(wire);
-  other = (end ? chain.at(-2) : chain[1]);
-  return (lefts.at(other) + ((chain.length === 2) ? touch.at(wire).at((1 - end)) : 0));
-}
-function _move_to_wishes(places, wishes, held, side, gaps) {
-  let x, middle, number, low, high, near;
-  x = [...places];
-  middle = py_next(py_iter((() => { const out = []; for (const [number, is_main] of py_enumerate(held)) if (is_main) { out.push(number); } return out; })()), Math.floor(x.length / 2));
-  for (number of [...py_range(middle), ...py_range((x.length - 1), middle, -1), ((middle < x.length) ? middle : 0)]) {
-    low = (py_truth(number) ? (x.at((number - 1)) + MIN_LINE_GAP) : Math.min(x[0], (side[0] + CORNER_MARGIN_of_upright)));
-    high = (py_truth((number < (x.length - 1))) ? (x.at((number + 1)) - MIN_LINE_GAP) : Math.max(x.at(-1), (side[1] - CORNER_MARGIN_of_upright)));
-    near = (Math.abs((wishes.at(number) - x.at(number))) <= MAX_JOG_MOVE);
-    if ((py_truth(((py_compare(low, wishes.at(number)) <= 0) && (py_compare(wishes.at(number), high) <= 0))) && (py_truth(near) || !py_truth(held.at(number))))) {
-      x[number] = wishes.at(number);
-    }
-  }
-  return x;
-}
-function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
-  let room, part, part_steps, users, chain, item, wire, first, last, here, before, after, low, high, goal, wish;
-  room = new RankNeighbours(lefts.length);
-  for ([part, part_steps] of py_zip(skeleton.parts, steps)) {
-    room.add_part(part, part_steps);
-  }
-  users = py_repeat([0], lefts.length);
-  for (chain of chains) {
-    for (item of chain.slice(1, -1)) {
-      users[item] += 1;
-    }
-  }
-  for ([wire, chain] of py_enumerate(chains)) {
-    first = 1;
-    while ((first < (chain.length - 1))) {
-      last = first;
-      while (((last < (chain.length - 2)) && (lefts.at(chain.at((last + 1))) === lefts.at(chain.at(first))))) {
-        last += 1;
-      }
-      if ((() => { for (const item of chain.slice(first, (last + 1))) { if (!(users.at(item) === 1)) return false; } return true; })()) {
-        here = lefts.at(chain.at(first));
-        before = (lefts.at(chain.at((first - 1))) + ((first === 1) ? ends.at(wire)[0] : 0));
-        after = (lefts.at(chain.at((last + 1))) + ((last === (chain.length - 2)) ? ends.at(wire)[1] : 0));
-        low = py_max((() => { const out = []; for (const item of chain.slice(first, (last + 1))) { out.push(((room.left.at(item) >= 0) ? (lefts.at(room.left.at(item)) + room.before.at(item)) : -UNBOUNDED_X)); } return out; })());
-        high = py_min((() => { const out = []; for (const item of chain.slice(first, (last + 1))) { out.push(((room.right.at(item) >= 0) ? (lefts.at(room.right.at(item)) - room.after.at(item)) : UNBOUNDED_X)); } return out; })());
-        goal = here;
-        for (wish of [before, after]) {
-          if (((goal === here) && (wish !== here) && (Math.abs((wish - here)) < MAX_JOG_MOVE) && ((low <= wish) && (wish <= high)))) {
-            goal = wish;
-          }
-        }
-        if ((![before, after].includes(here) || (before === after))) {
-          for (item of chain.slice(first, (last + 1))) {
-            lefts[item] = goal;
-          }
-        }
-      }
-      first = (last + 1);
-    }
-  }
-}
-
 // place.lanes
 const COLUMN_LINE_STEP = 12;
 const COLUMN_LINE_MARGIN = 20;
@@ -2618,6 +2498,131 @@ function _training_columns(skeleton, trained) {
     }
   }
   return columns;
+}
+
+// place.upright
+const CORNER_MARGIN_of_upright = 8;
+const MAX_JOG_MOVE = 14;
+const MIN_LINE_GAP = 8;
+function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
+  let main, touch, groups, capped, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
+  main = new Set(skeleton.spine);
+  touch = (() => { const out = []; for (const [upper, lower] of ends) { out.push([upper, lower]); } return out; })();
+  groups = new TupleMap();
+  capped = capped_wires(skeleton);
+  for ([wire, chain] of py_enumerate(chains)) {
+    for ([end, item] of (!capped.has(wire) ? [[1, chain.at(-1)], [0, chain[0]]] : [[0, chain[0]]])) {
+      if (((item < skeleton.children) && (sides.at(item)[0] < sides.at(item)[1]) && !(end && entries.has(wire)))) {
+        py_setdefault(py_setdefault(groups, [item, end], new Map()), ends.at(wire).at(end), []).push(wire);
+      }
+    }
+  }
+  for ([[item, end], found] of groups.entries()) {
+    places = py_sorted(found.keys());
+    wishes = (() => { const out = []; for (const place_ of places) { out.push((_wanted_x(_leading_wire(found.get(place_), main), end, chains, touch, lefts) - lefts.at(item))); } return out; })();
+    held = (() => { const out = []; for (const place_ of places) { out.push(!!py_intersection(main, found.get(place_)).size); } return out; })();
+    settled = _move_to_wishes(places, wishes, held, sides.at(item), gaps);
+    for ([place_, x] of py_zip(places, settled)) {
+      for (wire of found.get(place_)) {
+        touch.at(wire)[end] = x;
+      }
+    }
+  }
+  return (() => { const out = []; for (const [upper, lower] of touch) { out.push([upper, lower]); } return out; })();
+}
+function reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries) {
+  let touch, heads, room, part, part_steps, wire, side, box, other, track, beyond, most, reached, least;
+  touch = [...ends];
+  heads = column_heads(skeleton);
+  room = new RankNeighbours(lefts.length);
+  for ([part, part_steps] of py_zip((entries.size ? skeleton.parts : []), steps)) {
+    room.add_part(part, part_steps);
+  }
+  for ([wire, side] of entries.entries()) {
+    [box, other] = [chains.at(wire).at(-1), chains.at(wire).at(-2)];
+    if (heads.has(box)) {
+      continue;
+    }
+    track = lefts.at(other);
+    if ((side > 0)) {
+      beyond = room.right.at(box);
+      most = ((beyond >= 0) ? ((lefts.at(beyond) - room.after.at(box)) + widths.at(box)) : UNBOUNDED_X);
+      reached = (((lefts.at(box) + ends.at(wire)[1]) < track) && (track <= most));
+    }
+    else {
+      beyond = room.left.at(box);
+      least = ((beyond >= 0) ? (lefts.at(beyond) + room.before.at(box)) : -UNBOUNDED_X);
+      reached = ((least <= track) && (track < (lefts.at(box) + ends.at(wire)[1])));
+    }
+    if (reached) {
+      touch[wire] = [touch.at(wire)[0], (track - lefts.at(box))];
+    }
+  }
+  return touch;
+}
+function _leading_wire(wires, main) {
+  return py_next(py_iter((() => { const out = []; for (const wire of wires) if (main.has(wire)) { out.push(wire); } return out; })()), wires[0]);
+}
+function _wanted_x(wire, end, chains, touch, lefts) {
+  let chain, other;
+  chain = chains.at(wire);
+  other = (end ? chain.at(-2) : chain[1]);
+  return (lefts.at(other) + ((chain.length === 2) ? touch.at(wire).at((1 - end)) : 0));
+}
+function _move_to_wishes(places, wishes, held, side, gaps) {
+  let x, middle, number, low, high, near;
+  x = [...places];
+  middle = py_next(py_iter((() => { const out = []; for (const [number, is_main] of py_enumerate(held)) if (is_main) { out.push(number); } return out; })()), Math.floor(x.length / 2));
+  for (number of [...py_range(middle), ...py_range((x.length - 1), middle, -1), ((middle < x.length) ? middle : 0)]) {
+    low = (py_truth(number) ? (x.at((number - 1)) + MIN_LINE_GAP) : Math.min(x[0], (side[0] + CORNER_MARGIN_of_upright)));
+    high = (py_truth((number < (x.length - 1))) ? (x.at((number + 1)) - MIN_LINE_GAP) : Math.max(x.at(-1), (side[1] - CORNER_MARGIN_of_upright)));
+    near = (Math.abs((wishes.at(number) - x.at(number))) <= MAX_JOG_MOVE);
+    if ((py_truth(((py_compare(low, wishes.at(number)) <= 0) && (py_compare(wishes.at(number), high) <= 0))) && (py_truth(near) || !py_truth(held.at(number))))) {
+      x[number] = wishes.at(number);
+    }
+  }
+  return x;
+}
+function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
+  let room, part, part_steps, users, chain, item, wire, first, last, here, before, after, low, high, goal, wish;
+  room = new RankNeighbours(lefts.length);
+  for ([part, part_steps] of py_zip(skeleton.parts, steps)) {
+    room.add_part(part, part_steps);
+  }
+  users = py_repeat([0], lefts.length);
+  for (chain of chains) {
+    for (item of chain.slice(1, -1)) {
+      users[item] += 1;
+    }
+  }
+  for ([wire, chain] of py_enumerate(chains)) {
+    first = 1;
+    while ((first < (chain.length - 1))) {
+      last = first;
+      while (((last < (chain.length - 2)) && (lefts.at(chain.at((last + 1))) === lefts.at(chain.at(first))))) {
+        last += 1;
+      }
+      if ((() => { for (const item of chain.slice(first, (last + 1))) { if (!(users.at(item) === 1)) return false; } return true; })()) {
+        here = lefts.at(chain.at(first));
+        before = (lefts.at(chain.at((first - 1))) + ((first === 1) ? ends.at(wire)[0] : 0));
+        after = (lefts.at(chain.at((last + 1))) + ((last === (chain.length - 2)) ? ends.at(wire)[1] : 0));
+        low = py_max((() => { const out = []; for (const item of chain.slice(first, (last + 1))) { out.push(((room.left.at(item) >= 0) ? (lefts.at(room.left.at(item)) + room.before.at(item)) : -UNBOUNDED_X)); } return out; })());
+        high = py_min((() => { const out = []; for (const item of chain.slice(first, (last + 1))) { out.push(((room.right.at(item) >= 0) ? (lefts.at(room.right.at(item)) - room.after.at(item)) : UNBOUNDED_X)); } return out; })());
+        goal = here;
+        for (wish of [before, after]) {
+          if (((goal === here) && (wish !== here) && (Math.abs((wish - here)) < MAX_JOG_MOVE) && ((low <= wish) && (wish <= high)))) {
+            goal = wish;
+          }
+        }
+        if ((![before, after].includes(here) || (before === after))) {
+          for (item of chain.slice(first, (last + 1))) {
+            lefts[item] = goal;
+          }
+        }
+      }
+      first = (last + 1);
+    }
+  }
 }
 
 // place.coordinates
@@ -3652,12 +3657,13 @@ function child_pieces(view, below, direction) {
   return pieces;
 }
 function line_label_sizes(view, lines, outside) {
-  let main, labels, wire, line, text, bridge, telling, crossing;
+  let main, labels, wire, line, text, written, bridge, telling, crossing;
   main = new Set(view.skeleton.spine);
   labels = new Map();
   for ([wire, line] of lines.entries()) {
     text = view.words.lines.get(wire).label;
-    [bridge, telling] = [view.skeleton.wires.at(wire).bridge, main.has(wire)];
+    written = ((line.kind === "reference") && (line.training > 0));
+    [bridge, telling] = [view.skeleton.wires.at(wire).bridge, (main.has(wire) || written)];
     if ((bridge >= 0)) {
       crossing = view.metagraph.bridges.at(bridge);
       telling = (telling || (crossing.members[1] > 0));
@@ -3731,7 +3737,7 @@ function _training_ends(view) {
   let edges, ends;
   edges = view.metagraph.edges;
   ends = (() => { const out = []; for (const wire of view.skeleton.wires) { out.push(((wire.edge >= 0) ? edges.at(wire.edge).training : 0)); } return out; })();
-  return (py_any(ends) ? ends : []);
+  return ((view.apart && py_any(ends)) ? ends : []);
 }
 function _flow_side(child, direction, shift) {
   let upright, start, wide;
@@ -4552,6 +4558,9 @@ function _build_note(view, side, other, indices, count) {
 const NO_NAME = "…";
 function _training_labels(view) {
   let joined, wire, line, chain, labels, box, wires, together, totals, nearest, most, last;
+  if (!view.apart) {
+    return (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) if (line.training) { out.set(wire, ""); } return out; })();
+  }
   joined = new Map();
   for ([wire, line] of view.drawn_lines().entries()) {
     chain = view.skeleton.wires.at(wire).chain;
@@ -4679,6 +4688,7 @@ const BOX_GAP_PX = 28;
 const TEXT_GAP_PX = 6;
 const ASIDE_PX = 6;
 const LABEL_REACH_PX = 16;
+const INPUT_LINE_PX = 44;
 class Extent {
   constructor(left, right, start, end) {
     this.left = left;
@@ -4722,6 +4732,10 @@ class _FrameClosing {
     this.outer = (() => { const out = new Set(); for (const [number, other] of py_enumerate(scene.boxes)) if (((other.parent < 0) && (number !== frame))) { out.add(number); } return out; })();
     this.moves = new Map();
     this.cuts = new Map();
+    this.asides = new Map();
+    this.short = new Map();
+    this.labels = new Map();
+    this.joints = new Map();
   }
   along_flow(point) {
     return (this.sign * point.at(this.axis));
@@ -4798,8 +4812,57 @@ class _FrameClosing {
       if ((this.moves.get(number) <= 0)) {
         this.move_output(number, inner);
       }
+      else {
+        this.move_input(number, inner);
+      }
     }
     return this.cropped_scene(this.moved_scene());
+  }
+  move_input(number, inner) {
+    let scene, lines, line, port, at_port, entering, before, head, box, aside, start, place_, turn, others, extent, apart, is_turn, far, near, at, text, by_line, middle, x, y;
+    scene = this.scene;
+    lines = (() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) if ([route.source, route.target].includes(number)) { out.push(at); } return out; })();
+    if (((lines.length !== 1) || (scene.routes.at(lines[0]).target_port < 0) || (() => { for (const stub of scene.stubs) { if ((stub.box === number)) return true; } return false; })())) {
+      return;
+    }
+    [line, port] = [scene.routes.at(lines[0]), scene.routes.at(lines[0]).target_port];
+    at_port = (() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) if ([route.source_port, route.target_port].includes(port)) { out.push(at); } return out; })();
+    entering = (() => { const out = []; for (const at of at_port) if (this.port_ends(scene.routes.at(at))[0]) { out.push(at); } return out; })();
+    if (((at_port.length !== 2) || (entering.length !== 1) || ((() => { const out = new Set(); for (const point of line.points) { out.add(point.at((1 - this.axis))); } return out; })().size > 1))) {
+      return;
+    }
+    [before, head] = scene.routes.at(entering[0]).points.slice(-2);
+    if (((this.along_flow(before) <= this.along_flow(head)) || (before.at((1 - this.axis)) !== head.at((1 - this.axis))))) {
+      return;
+    }
+    box = this.box_extent(scene.boxes.at(number));
+    aside = (head.at((1 - this.axis)) - line.points[0].at((1 - this.axis)));
+    start = (this.along_flow(head) + INPUT_LINE_PX);
+    place_ = new Extent((box.left + aside), (box.right + aside), start, ((start + box.end) - box.start));
+    turn = this.extent(...scene.routes.at(entering[0]).points.slice(-3));
+    others = (() => { const out = []; for (const other of this.outer) if ((other !== number)) { out.push(this.box_extent(scene.boxes.at(other))); } return out; })();
+    for (extent of [...inner, ...others]) {
+      apart = (((extent.left - ASIDE_PX) >= place_.right) || ((extent.right + ASIDE_PX) <= place_.left));
+      is_turn = ((extent.left >= turn.left) && (extent.right <= turn.right) && (extent.start >= turn.start));
+      if ((!apart && (extent.end > (start - Math.floor(INPUT_LINE_PX / 2))) && !is_turn)) {
+        return;
+      }
+    }
+    this.moves.set(number, (start - box.start));
+    this.asides.set(number, aside);
+    [far, near] = [this.point_at(head, start), this.point_at(head, (start - Math.floor(INPUT_LINE_PX / 2)))];
+    this.short.set(lines[0], [far, near]);
+    this.short.set(entering[0], [near, head]);
+    this.joints.set(port, near);
+    for ([at, text] of py_enumerate(scene.texts)) {
+      extent = this.text_extent(text);
+      by_line = (((extent.left - LABEL_REACH_PX) <= line.points[0].at((1 - this.axis))) && (line.points[0].at((1 - this.axis)) <= (extent.right + LABEL_REACH_PX)));
+      if (((text.box < 0) && (text.role === "edge") && by_line && (extent.end <= this.whole.start))) {
+        middle = Math.floor((extent.start + extent.end) / 2);
+        [x, y] = this.moved_point([text.x, text.y], ((start - Math.floor(INPUT_LINE_PX / 2)) - middle), aside);
+        this.labels.set(at, [x, y]);
+      }
+    }
   }
   move_output(number, inner) {
     let scene, lines, line, port, at_port, leading, path, aside, box, moving, others, room;
@@ -4829,24 +4892,27 @@ class _FrameClosing {
       this.cuts.set(port, Math.max((this.along_flow(path[0]) + PORT_GAP_PX), (this.along_flow(line.points[0]) - room)));
     }
   }
-  moved_point(point, move) {
-    return (this.axis ? [point[0], (point[1] + (this.sign * move))] : [(point[0] + (this.sign * move)), point[1]]);
+  moved_point(point, move, aside = 0) {
+    let along;
+    along = (this.sign * move);
+    return (this.axis ? [(point[0] + aside), (point[1] + along)] : [(point[0] + along), (point[1] + aside)]);
   }
   point_at(point, place_) {
     return this.moved_point(point, (place_ - this.along_flow(point)));
   }
   moved_scene() {
-    let scene, texts, text, move, x, y, boxes, number, box, stubs, stub, ports, port;
+    let scene, texts, at, text, move, x, y, boxes, number, box, stubs, stub, ports, port;
     scene = this.scene;
     texts = [];
-    for (text of scene.texts) {
+    for ([at, text] of py_enumerate(scene.texts)) {
       move = ((text.box >= 0) ? py_get(this.moves, text.box, 0) : this.label_move(text));
-      [x, y] = this.moved_point([text.x, text.y], move);
+      [x, y] = this.moved_point([text.x, text.y], move, py_get(this.asides, text.box, 0));
+      [x, y] = py_get(this.labels, at, [x, y]);
       texts.push(py_replace(text, {x: x, y: y}));
     }
     boxes = [];
     for ([number, box] of py_enumerate(scene.boxes)) {
-      [x, y] = this.moved_point([box.x, box.y], py_get(this.moves, number, 0));
+      [x, y] = this.moved_point([box.x, box.y], py_get(this.moves, number, 0), py_get(this.asides, number, 0));
       boxes.push(py_replace(box, {x: x, y: y}));
     }
     stubs = [];
@@ -4858,9 +4924,10 @@ class _FrameClosing {
     ports = [];
     for ([number, port] of py_enumerate(scene.ports)) {
       [x, y] = (this.cuts.has(number) ? this.point_at([port.x, port.y], this.cuts.get(number)) : [port.x, port.y]);
+      [x, y] = py_get(this.joints, number, [x, y]);
       ports.push(py_replace(port, {x: x, y: y}));
     }
-    return py_replace(scene, {boxes: [...boxes], routes: [...py_map(this.moved_route, scene.routes)], ports: [...ports], stubs: [...stubs], texts: [...texts]});
+    return py_replace(scene, {boxes: [...boxes], routes: [...(() => { const out = []; for (const [at, route] of py_enumerate(scene.routes)) { out.push((this.short.has(at) ? py_replace(route, {points: this.short.get(at), parting: null}) : this.moved_route(route))); } return out; })()], ports: [...ports], stubs: [...stubs], texts: [...texts]});
   }
   label_move(text) {
     let extent, middle, behind, near;

@@ -45,6 +45,8 @@ FUSED_ACTIVATION = "activation"
 SLOPES = ("negative_slope", "alpha")
 WINDOWS, STRIDES = ("kernel_size", "kernel_shape", "ksize"), ("stride", "strides")
 DILATIONS, GROUPS = ("dilation", "dilations"), ("groups", "group")
+CLIPPING_OPS = ("clip", "clamp", "hardtanh")
+BOUNDS = ("min", "min_val"), ("max", "max_val")
 NORM_GROUPS = ("num_groups", "group")
 RECURRENT = ("lstm", "gru", "rnn")
 RESHAPED = ("shape", "size")
@@ -61,7 +63,7 @@ class ExportedSteps(TensorFlowSteps):
         return tuple(step for step in steps if step is not None)
 
     def _step(self, op: str, node: int) -> LayerStep | None:
-        name = plain_op_name(op)
+        name = self._clipping_name(node) if (name := plain_op_name(op)) in CLIPPING_OPS else name
         if (formula := FORMULA_OPS.get(name)) in FORMULA_STEPS:
             return self.formula_step(formula, node)
         if name in ACTIVATION_WORDS:
@@ -94,6 +96,11 @@ class ExportedSteps(TensorFlowSteps):
         return table if made >= 0 and len(self.shapes.get(made) or ()) == 3 else node
 
     # ---- what a node states ----
+
+    def _clipping_name(self, node: int) -> str:
+        """Return the activation that an op is which keeps values between bounds; "" if it is none."""
+        least, most = (self._number(node, names) for names in BOUNDS)
+        return "" if least != 0 else "relu" if most is None else "relu6" if most == 6 else ""
 
     def _numbers(self, node: int, names: Sequence[str]) -> list[int]:
         """Return the whole numbers of the first attribute that a node has."""

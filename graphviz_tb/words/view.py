@@ -54,7 +54,8 @@ class NodeLabels:
 
     `second(path)` is the second line that a picture wants, None for the usual one. Labels that are not `placed` have no
     address. `alone`: stacks show one member, and a group that holds only a stack is drawn as that stack. `printed`: for
-    a figure to print, with one word for a module; `narrow`: for one with little room.
+    a figure to print, with one word for a module; `narrow` 1: for one with little room; 2: where what trains
+    the model has none of its own.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class NodeLabels:
         placed: bool = True,
         alone: bool = False,
         printed: bool = False,
-        narrow: bool = False,
+        narrow: int = 0,
     ) -> None:
         self.hierarchy = hierarchy
         self.second = second
@@ -410,6 +411,7 @@ def _build_group_view(
             for row in sorted(rows)
         },
         functions=listed,
+        apart=node_labels.narrow < 2,
     )
     return replace(view, words=level_words(view, stubs, node_labels.printed))
 

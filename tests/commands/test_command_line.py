@@ -21,7 +21,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.commands import COMMANDS, _run_command_line, cli
-from graphviz_tb.commands.help import UNGROUPED, GroupedCommand
+from graphviz_tb.commands.help import DEFAULT_HEADING, GroupedCommand
 from graphviz_tb.progress import STAGE_NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -159,7 +159,7 @@ def test_help_groups_options_and_fits_a_terminal(
     assert isinstance(command, GroupedCommand)
     groups = command.options_by_heading()
     headings = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
-    assert headings == [heading for heading in groups if heading != UNGROUPED or groups[heading]]
+    assert headings == [heading for heading in groups if heading != DEFAULT_HEADING or groups[heading]]
     listed = [option for options in groups.values() for option in options]
     assert sorted(map(id, listed)) == sorted(
         id(param) for param in command.params if isinstance(param, click.Option) and not param.hidden

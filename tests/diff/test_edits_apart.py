@@ -271,3 +271,19 @@ def test_a_layer_is_no_decay_of_weights(turned: bool) -> None:
     changes = diff(*(pair[::-1] if turned else pair))
     assert len(changes) == 2
     assert {change.name: change.kind for change in changes}["m/e"] == ("removed" if turned else "added")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_sum_of_the_model_is_none_of_gradients(turned: bool) -> None:
+    # both are called `add`, at the top of the graph
+    def made(skip: bool, noisy: bool) -> Any:
+        lines = ["x Placeholder", "w VariableV2", "w/read Identity w", "fc/MatMul MatMul x w/read"]
+        lines += ["add AddV2 x fc/MatMul"] if skip else []
+        lines += [f"loss/Mean Mean {'add' if skip else 'fc/MatMul'}", "gradients/w_grad MatMul x loss/Mean"]
+        lines += ["noise RandomStandardNormal", "add AddV2 gradients/w_grad noise"] if noisy else []
+        taken = "add" if noisy else "gradients/w_grad"
+        return graph(*lines, "rate Const", f"train/update ApplyGradientDescent w rate {taken}")
+
+    old, new = made(True, False), made(False, True)
+    changes = diff(new, old) if turned else diff(old, new)
+    assert changes.kinds == {"added": 1, "removed": 1}

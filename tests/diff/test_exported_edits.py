@@ -72,15 +72,16 @@ ONE_CHANGE = {
     "cnn.pool_size.dynamo.onnx": "kernel_shape [2, 2] → [4, 4]",
     "cnn.classes.dynamo.onnx": "weights 10×8 → 20×8",
     "cnn.no_bias.dynamo.onnx": "− CNN/Linear[head]/bias",
-    "lite.kernel.tflite": "kernel 3×3 → 5×5",
+    "lite.kernel.tflite": "small_1/stem_1  kernel 3×3 → 5×5",
     "lite.strides.tflite": "strides [1, 1, 1, 1] → [1, 2, 2, 1]",
     "lite.dilation.tflite": "dilations [1, 1, 1, 1] → [1, 2, 2, 1]",
     "lite.filters.tflite": "filters 8 → 12",
     "lite.relu6.tflite": "activation Relu → Relu6 | and 2 other places",
+    "lite.tanh.tflite": "activation Relu → Tanh | and 2 other places",
     "lite.average_pool.tflite": "tfl::MAX_POOL_2D → tfl::AVERAGE_POOL_2D",
     "lite.third_block.tflite": "block2_conv1_1",
     "lite.no_residual.tflite": "2 tfl::ADD",
-    "lite.classes.tflite": "units 10 → 20",
+    "lite.classes.tflite": "small_1/head_1  units 10 → 20",
     "lite.padding.tflite": "padding SAME → VALID",
     "lite.renamed.tflite": "head_1 → small_1/classifier_1  renamed",
 }
@@ -89,7 +90,6 @@ TWO_CHANGES = {
     "cnn.half.script.onnx": "dtype float32 → float16",
     "decoder.length.pt2": "int64 1×8 → int64 1×12",
     "decoder.words.script.onnx": "input_dim 100 → 120 | units 100 → 120",
-    "lite.tanh.tflite": "3 tfl::TANH | activation Relu → nothing",
     "lite.no_norm.tflite": "activation nothing → Relu | − small_1/block0_norm_1",
 }
 # Exporters of ONNX fold a norm into the convolution before it, leave dropout out, and transpose a shared table.

@@ -164,3 +164,25 @@ def test_a_decoder_in_a_frame_stands_beside_its_encoder() -> None:
     assert right.open
     assert left.x + left.width < right.x
     assert right.x <= by_name["target"].x < right.x + right.width
+
+
+def test_lines_to_the_head_of_a_column_end_next_to_it() -> None:
+    def op(name: str, *inputs: str) -> str:
+        named = " ".join(f'input: "{one}"' for one in inputs)
+        return f'node {{ name: "{name}" op: "{name.upper()}" {named} }}'
+
+    chain = [*"abcdefghij", "a_name_that_makes_its_box_wide", "l"]
+    nodes, last = [op("a"), *(op(one, two) for two, one in pairwise(chain))], "l"
+    for at in range(8):  # a stack that two more boxes feed, for all members
+        nodes.append(f'node {{ name: "s_{at}/mul" op: "Mul" input: "{last}" input: "b" }}')
+        nodes.append(f'node {{ name: "s_{at}/add" op: "AddV2" input: "s_{at}/mul" input: "e" }}')
+        last = f"s_{at}/add"
+    text = "".join([*nodes, op("m", last), *(op(one, two) for two, one in pairwise("mnopqrstuv"))])
+    scene = load(text.encode()).picture().scene
+    [stack] = [number for number, box in enumerate(scene.boxes) if box.address.startswith("s_")]
+    box, before = scene.boxes[stack], next(box for box in scene.boxes if box.address == "l")
+    assert before.x + before.width < box.x
+    assert list(faults(scene)) == []
+    for route in scene.routes:
+        if route.target == stack:  # from where it turns down
+            assert all(box.x - 30 <= x <= box.x + box.width + 30 for x, _ in route.points[-3:])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.arrange.written_weights import join_written_weights
+from graphviz_tb.arrange.written_weights import gather_training, join_written_weights
 from graphviz_tb.model.metagraph import IMPLIED_LINE, WRITTEN_WEIGHTS, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, TARGET_TRAINS, Skeleton, Wire, first_tie
 
@@ -99,3 +99,13 @@ def test_nothing_moves_past_the_line_of_another_box_or_for_few_of_the_weights() 
     assert _laid(other, rows, passing=True).parts == (rows,)
     shared = (*EDGES, Metaedge(1, 3, 0, 0, 4, training=TARGET_TRAINS | IMPLIED_LINE | WRITTEN_WEIGHTS))
     assert _laid(shared, ((0,), (1, 3), (2,))).parts == (((0,), (1, 3), (2,)),)
+
+
+def test_bookkeeping_stands_in_the_column_of_the_rest_of_a_training() -> None:
+    # 0 ─▶ 1 ─▶ gradients 2 in the second column, bookkeeping 3 below the first
+    wires = (Wire(0, -1, (0, 1)), Wire(1, -1, (1, 2)))
+    skeleton = Skeleton(4, (), wires, (), (((0, 3), (1,), (2,)),), ((0,),), breaks=((1,),))
+    level = Metagraph(0, (1, 2, 3, 4), (4,) * 4, EDGES[:2], (), training=(2, 3))
+    assert gather_training(level, skeleton).parts == (((0,), (1, 3), (2,)),)
+    unbroken = Skeleton(4, (), wires, (), skeleton.parts, ((0,),))
+    assert gather_training(level, unbroken) == unbroken

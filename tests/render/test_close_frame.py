@@ -9,7 +9,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.api.picture import Picture
-from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.render.close_frame import close_frame
 from graphviz_tb.render.compose import _whole_frame
 from tests.place import geometry
@@ -31,6 +31,12 @@ def without(scene: Scene, whole: int) -> list[tuple[int, int, int, int]]:
         for number, box in enumerate(scene.boxes)
         if number != whole and not box.open
     ]
+
+
+def heading(line: Route) -> tuple[bool, bool, bool, bool]:
+    """In which direction a line leaves."""
+    (x, y), (right, down) = line.points[:2]
+    return right > x, right < x, down > y, down < y
 
 
 @pytest.mark.parametrize("direction", ["BT", "TB", "LR", "RL"])
@@ -56,8 +62,11 @@ def test_nothing_overlaps_and_lines_end_at_boxes(name: str, direction: str) -> N
         for end, number in ((0, line.source), (-1, line.target)):
             if number >= 0 and number != whole:
                 was, box = picture.scene.boxes[number], scene.boxes[number]
-                assert line.points[end][0] - box.x == before.points[end][0] - was.x
-                assert line.points[end][1] - box.y == before.points[end][1] - was.y
+                place = [before.points[end][0] - was.x, before.points[end][1] - was.y]
+                if end == 0 and heading(line) != heading(before):  # an input at the other side of its box
+                    axis = 1 if direction in ("BT", "TB") else 0
+                    place[axis] = (box.width, box.height)[axis] - place[axis]
+                assert [line.points[end][0] - box.x, line.points[end][1] - box.y] == place
     for route in scene.routes:  # a line goes on in the frame where it ended outside
         for port in {route.source_port, route.target_port} - {-1}:
             if scene.ports[port].box == whole:
@@ -75,3 +84,17 @@ def test_an_output_stands_at_the_end_of_its_column() -> None:
 
     assert gap(picture.scene) > 200
     assert 26 <= gap(scene) <= 60
+
+
+@pytest.mark.parametrize("direction", ["BT", "TB", "LR", "RL"])
+def test_an_input_of_a_u_stands_before_its_first_leg(direction: str) -> None:
+    picture, scene, _ = closed("unet.pt2", direction=direction)
+    [(before, line)] = [
+        (before, line)
+        for before, line in zip(picture.scene.routes, scene.routes, strict=True)
+        if line.source >= 0 and scene.boxes[line.source].address == "x"
+    ]
+    assert heading(line) != heading(before)
+    [entering] = [route for route in scene.routes if route.source < 0 and route.source_port == line.target_port]
+    ends = {point[0 if direction in ("BT", "TB") else 1] for point in (*line.points, *entering.points)}
+    assert len(ends) == 1

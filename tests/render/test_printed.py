@@ -102,3 +102,12 @@ def test_a_figure_shows_what_fits_even_where_no_stack_can_show_a_member() -> Non
     picture = exported.picture(paper=True, width_mm=84)
     assert any(box.sheets for box in picture.scene.boxes)
     assert picture.drawing.width * picture.drawing.points == pytest.approx(84 / 25.4 * 72)
+
+
+@pytest.mark.parametrize("name", ["cifar10_shapes.pb", "keras2_mnist.pb", "while_v1.pb"])
+def test_training_has_no_room_of_its_own_where_it_does_not_fit(name: str) -> None:
+    narrow, wide = figure(name, width_mm=84), figure(name, width_mm=178)
+    assert narrow.drawing.points > MIN_UNIT_POINTS
+    headed = ["Training" in [text.content for text in one.scene.texts] for one in (narrow, wide)]
+    assert headed == [False, True]
+    assert any(narrow.scene.boxes[route.target].address.startswith("gradients") for route in narrow.scene.routes)

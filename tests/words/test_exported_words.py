@@ -38,6 +38,25 @@ def test_idioms_of_exported_programs(name: str, row: str, said: str, kind: int) 
     assert KIND_WORDS[group_kinds(hierarchy, op_kinds(hierarchy), [number])[0]] == KIND_WORDS[kind]
 
 
+@each(
+    ("op", "bounds", "said"),
+    [
+        ("onnx::Clip", {"min": 0.0, "max": 6.0}, "3×3, 8 · ReLU6"),
+        ("aten::hardtanh", {"min_val": 0.0, "max_val": 6.0}, "3×3, 8 · ReLU6"),
+        ("aten::clamp", {"min": 0.0}, "3×3, 8 · ReLU"),
+        ("onnx::Clip", {"min": -1.0, "max": 1.0}, "3×3, 8"),
+    ],
+)
+def test_a_clip_is_called_by_its_bounds(op: str, bounds: dict[str, float], said: str) -> None:
+    shape = {"dim": [{"size": size} for size in (8, 4, 3, 3)]}
+    kernel = {"name": "net/kernel", "op": "VariableV2", "attr": {"shape": {"shape": shape}, "dtype": {"type": 1}}}
+    conv = {"name": "net/conv", "op": "onnx::Conv", "input": ["x", "net/kernel"]}
+    clip = {"name": "net/clip", "op": op, "input": ["net/conv"], "attr": {key: {"f": v} for key, v in bounds.items()}}
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}, kernel, conv, clip])  # type: ignore[list-item]
+    hierarchy = load(graph).hierarchy
+    assert PaperWords(hierarchy).of(hierarchy.name.index("net")) == said
+
+
 def test_a_standard_deviation_that_is_logged_is_no_norm() -> None:
     hierarchy = load(EXPORTED.parent / "real/mnist_cnn.pbtxt", folds=False).hierarchy
     conv, weights = (hierarchy.name.index(name) for name in ("conv1", "conv1/weights"))

@@ -7,17 +7,18 @@ from pathlib import Path
 
 from graphviz_tb import load
 from graphviz_tb.words.view import _sibling_numbers
+from tests.open.test_nameless import chain
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
 
 def test_equal_members_of_a_series_have_numbers() -> None:
-    # discriminator: conv · LeakyRelu (conv0 → LeakyRelu) ─▶ conv · LeakyRelu (conv1 → LeakyRelu_1)
-    model = load(REAL / "gan_scopes.pb")
-    series = next(row for row, text in model.hierarchy.labels.items() if text == "conv · LeakyRelu")
-    scene = model.picture(depth=0, open=("discriminator", model.hierarchy.name[series]), all_members=True).scene
+    # ten times Conv2D ─▶ Relu, whose ops have no names
+    model = load(chain(10))
+    series = next(row for row, text in model.hierarchy.labels.items() if text == "Conv2D · Relu")
+    scene = model.picture(depth=0, open=(model.hierarchy.name[series],), all_members=True).scene
     labels = [text.content for text in scene.texts if text.role in ("label", "title")]
-    assert {"conv · LeakyRelu #1", "conv · LeakyRelu #2"} <= set(labels)
+    assert {"Conv2D · Relu #1", "Conv2D · Relu #2"} <= set(labels)
 
 
 def test_no_two_of_a_level_are_called_the_same_by_us() -> None:

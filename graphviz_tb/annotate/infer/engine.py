@@ -4,7 +4,7 @@ ask       for an output that is shown
 apply     the signature or rule of the op, its fold (constant_folding.py), or the function that it calls (calls.py)
 wait      for the inputs that a rule reads, recursively: on an explicit stack, since chains may be a million
           nodes long; outputs that no rule reads are never inferred
-settle    compare the assumed values of loops with the inferred ones (loops.py)
+settle    compare the assumed values of loops with the inferred ones (calls.py)
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class Inference:
     def missing_places(self, node: int, inputs: OpInputs) -> list[int]:
         """Return the places of the inputs that are not inferred, except back edges into a loop head."""
         missing = [place for place in range(len(inputs)) if inputs.output_at_place(place) is None]
-        # A loop head is inferred from its outside inputs; back edges are compared later (loops.py).
+        # A loop head is inferred from its outside inputs; back edges are compared later (calls.py).
         if missing and self.op_type(node) in FRAME_MERGE_OPS:
             backs = self.loops.back_inputs(node)
             return [place for place in missing if inputs.sources[place] not in backs]

@@ -79,7 +79,7 @@ class Symbols:
         self._index: dict[tuple[str, tuple[int, ...]], int] = {}
         self._claimed = Meter(CLAIMED_NUMBERS)
         self._values: dict[int, dict[int, int]] = {}  # values of symbols (`evaluate`)
-        self._batch: dict[int, bool] = {}  # symbols that follow from the batch alone (`of_batch`)
+        self._batch: dict[int, bool] = {}  # symbols that follow from the batch alone (`follows_from_batch`)
 
     def new_symbol(self) -> int:
         """Return a new symbol: an unknown number."""

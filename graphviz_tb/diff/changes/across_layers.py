@@ -524,15 +524,18 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
     """
     if not (m.a.has_module_scopes and m.b.has_module_scopes):
         return list(changes)
+    # The parameter of an exported program says nothing of calls: another name of it is a rename.
+    calls = ~m.a.graph.nodes_of_types(WEIGHT_OPS.__contains__)
     pairs = [
         (traced_module(m.a.graph, old), traced_module(m.b.graph, new))
         for old, new in zip(*(column.tolist() for column in m.matched_pairs()), strict=True)
+        if calls[old]
     ]
     partners: tuple[dict[str, set[str]], dict[str, set[str]]] = (defaultdict(set), defaultdict(set))
     for old_name, new_name in pairs:
         partners[0][old_name].add(new_name)
         partners[1][new_name].add(old_name)
-    found = list(changes)
+    found = [_lent_weights(m, change) or change for change in changes]
     for joined in (True, False):  # whether several modules became one
         several = {
             name for name, others in partners[joined].items() if len(others) > 1 and is_module(last_segment(name))
@@ -540,7 +543,9 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
         taken, places = [], []
         for change in found:
             modules = [
-                (traced_module(m.a.graph, old), traced_module(m.b.graph, new)) for old, new in change.edits.nodes
+                (traced_module(m.a.graph, old), traced_module(m.b.graph, new))
+                for old, new in change.edits.nodes
+                if calls[old]
             ]
             if change.kind == "moved" and modules and all(pair[joined] in several for pair in modules):
                 taken.append(change)
@@ -553,6 +558,24 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
             made = Change("changed", "op", *first, ops, Setting("weights", old, new), tuple(also), edits=edits)
             found = [*without_objects(found, taken), made]
     return found
+
+
+def _lent_weights(m: Matching, change: Change) -> Change | None:
+    """Return the move of a parameter between modules as what it means for its user: weights of its own, or of the other
+    module; None for any other change."""
+    nodes = change.edits.nodes
+    if change.kind != "moved" or len(nodes) != 1 or change.edits.scopes or m.a.op_type(nodes[0][0]) not in WEIGHT_OPS:
+        return None
+    names, words = [], []
+    for side, node in zip((m.a, m.b), nodes[0], strict=True):
+        users = sorted({traced_module(side.graph, user) for user in side.data_users(node)})
+        owner = traced_module(side.graph, node)
+        names.append(users[0] if users else owner)
+        words.append(OWN_PARAMETER if owner in (names[-1], "") else f"{SHARED_PARAMETER}{owner}")
+    if words[0] == words[1]:
+        return None
+    content = Setting("weights", words[0], words[1])
+    return Change("changed", "op", names[0], names[1], change.ops, content, edits=change.edits)
 
 
 def _without_common_end(old: str, new: str) -> tuple[str, str]:

@@ -31,7 +31,7 @@ from graphviz_tb.diff.changes.across_layers import (
 )
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
 from graphviz_tb.diff.changes.called import with_layer_calls
-from graphviz_tb.diff.changes.compose import bias_change, compose_change, dilation_change
+from graphviz_tb.diff.changes.compose import activation_change, bias_change, compose_change, dilation_change
 from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
@@ -386,7 +386,9 @@ def _split_settings(m: Matching, group: list[Item]) -> list[list[Item]]:
     one_way = ("added" in kinds) != ("removed" in kinds)
     # The replacement of an op does not explain the settings of its layer.
     in_place = {"added", "removed"} <= kinds and len(units) == PAIR_SIZE and all(item.change.ops == 1 for item in units)
-    if not (one_way or in_place) or not settings or dilation_change(m, [item.change for item in group]):
+    changes = [item.change for item in group]
+    joined = dilation_change(m, changes) or activation_change(m, changes)
+    if not (one_way or in_place) or not settings or joined:
         return [group]
     # An op that became another one, with the ops added or removed next to it, is one replacement.
     settings = [item for item in settings if item.change.key != "op" or item.change.edits.ops]

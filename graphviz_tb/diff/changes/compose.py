@@ -11,7 +11,7 @@ from typing import Any
 from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import differences
 from graphviz_tb.diff.changes.called import group_counts
-from graphviz_tb.diff.changes.edits import inputs_of
+from graphviz_tb.diff.changes.edits import FUSED_ACTIVATION, inputs_of
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.places import change_wording, edits_of_changes, other_places, setting_part
@@ -20,7 +20,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import WIDTH_KEYS
-from graphviz_tb.interpret.layer_classes import CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
+from graphviz_tb.interpret.layer_classes import ACTIVATION_OPS, CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, NodeEdits, Severity, sort_by_severity
 from graphviz_tb.model.change_content import Setting, SettingPart, Sides, Unit
 from graphviz_tb.model.columns import exists
@@ -35,8 +35,10 @@ from graphviz_tb.ops.roles import (
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
 )
+from graphviz_tb.ops.table import equal_op, plain_op_name
 from graphviz_tb.options import DiffOptions
 
+ACTIVATION_WORDS = {word.lower(): word for word in (*ACTIVATION_OPS, *COMPOSED_ACTIVATIONS.values())}
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
@@ -89,6 +91,8 @@ def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence
         return _exchange_change(m, layers, ordered, severity)
     if dilation := dilation_change(m, ordered):
         return _most_telling_change([dilation, *ordered], severity)
+    if activation := activation_change(m, ordered):
+        return activation
     # One op was replaced, with further additions or removals.
     units = any(change.edits.added or change.edits.removed for change in ordered)
     if units and any(change.edits.ops for change in ordered):
@@ -333,6 +337,24 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
                 content = Setting("dilation", old, new, attributes=("padding",) if padded else ())
                 return replace(convolution, content=content, edits=NodeEdits(), ops=0)
     return None
+
+
+def activation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
+    """Return the change of an op whose activation became an op behind it, or was one; None for other changes."""
+    fused = [change for change in changes if change.key == FUSED_ACTIVATION and change.setting is not None]
+    units = [change for change in changes if change.kind in ("added", "removed")]
+    if not len(fused) == len(units) == 1 or len(changes) > 2:
+        return None
+    (change,), (unit,) = fused, units
+    new, nodes = unit.kind == "added", unit.edits.added or unit.edits.removed
+    side, owners = (m.a, m.b)[new], {pair[new] for pair in change.edits.attributes}
+    if len(nodes) != 1 or not owners.issuperset(side.data_sources(nodes[0])):
+        return None
+    setting, word = change.setting, ACTIVATION_WORDS.get(plain_op_name(equal_op(side.op_type(nodes[0]))))
+    if word is None or setting is None or (setting.new if new else setting.old) is not None:
+        return None
+    content = replace(setting, new=word) if new else replace(setting, old=word)
+    return replace(change, content=content, ops=change.ops + unit.ops, edits=edits_of_changes([change, unit]))
 
 
 def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:

@@ -178,6 +178,7 @@ def _rewired_layers(m: Matching, layers: tuple[Layers, Layers], change: Change) 
             yield "new", layers[1].layer_of_node(node)
 
 
+FUSED_ACTIVATION = "activation"  # the attribute of an op that applies an activation to its result
 GATE_INPUTS = 2  # what a product multiplies
 MIN_LAYERS_IN_ORDER = 2  # that are wired anew, and not to what came or went: they have another order
 
@@ -191,6 +192,7 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
         *pairs_at_one_op(items),
     ]
     pairs += [*pairs_by_handover(m, items), *_pairs_by_gate(m, items), *_pairs_by_loss(m, items)]
+    pairs += _pairs_by_activation(m, items)
     beside = {number for pair in pairs_at_one_op(items) for number in pair}
     # Which member of a series was added or removed may be undecidable: then others have its inputs.
     series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
@@ -414,6 +416,22 @@ def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int,
                 source = int(partner[other.graph.source[lost]]) if exists(lost) and not exists(kept) else -1
                 if source in fed:
                     yield fed[source], number
+
+
+def _pairs_by_activation(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """Pair an op whose activation is another one, or none, with the op that came or went behind it."""
+    for new, side in enumerate((m.a, m.b)):
+        fused = {
+            pair[new]: number
+            for number, item in enumerate(items)
+            if item.change.key == FUSED_ACTIVATION
+            for pair in item.change.edits.attributes
+        }
+        for number, item in enumerate(items) if fused else ():
+            nodes = item.change.edits.added if new else item.change.edits.removed
+            for source in side.data_sources(nodes[0]) if len(nodes) == 1 else ():
+                if source in fused:
+                    yield fused[source], number
 
 
 def _pairs_by_gate(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:

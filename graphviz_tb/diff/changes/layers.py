@@ -39,6 +39,7 @@ from graphviz_tb.ops.roles import (
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
 )
+from graphviz_tb.ops.table import equal_op
 
 # What a layer is for: a scope with two children that hold such ops is made of layers.
 INNER_SCOPE = re.compile(  # scopes that TensorFlow and Keras open inside a layer
@@ -115,7 +116,7 @@ class Layers:
         """Return which ops outside of layers are used by gradients alone: TensorFlow computes them for gradients."""
         side = self.side
         graph, helping = side.graph, ~self.forward
-        alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~graph.nodes_of_types(MAIN_OPS.match)
+        alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~graph.nodes_of_types(_is_main_op)
         data = ~graph.control
         sources, first = graph.source[data].tolist(), np.searchsorted(graph.target[data], np.arange(len(side) + 1))
         # How many users each op has that are not known to serve gradients alone.
@@ -136,7 +137,7 @@ class Layers:
         """Return for each scope the layer that it is or is part of; -1 for a scope that is made of layers."""
         side, scopes = self.side, self.side.scopes
         # Prefix sums over nodes in the order of scopes: how many main ops are below each.
-        total = np.concatenate(([0], np.cumsum(side.graph.nodes_of_types(MAIN_OPS.match)[scopes.node_order])))
+        total = np.concatenate(([0], np.cumsum(side.graph.nodes_of_types(_is_main_op)[scopes.node_order])))
         holds = total[scopes.node_start[scopes.end]] > total[scopes.node_start[:-1]]
         parent = scopes.parent
         inner = np.fromiter((bool(INNER_SCOPE.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
@@ -219,6 +220,12 @@ class Layers:
 
     def name(self, layer: int) -> str:
         return self.side.scopes.name[layer] if exists(layer) else self.side.graph.name[-1 - layer]
+
+
+def _is_main_op(op: str) -> bool:
+    """Return whether an op is what a layer is for; ops of other frameworks count as those of TensorFlow that do the
+    same."""
+    return MAIN_OPS.match(equal_op(op)) is not None
 
 
 def _holds_modules(side: GraphColumns) -> Bools:

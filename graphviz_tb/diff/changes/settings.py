@@ -12,7 +12,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division
-from graphviz_tb.diff.changes.layers import INNER_SCOPE, QUIET_OPS, SHAPE_PLUMBING, Layers
+from graphviz_tb.diff.changes.layers import INNER_SCOPE, SHAPE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, setting_part
 from graphviz_tb.diff.changes.witnesses import Witnesses
@@ -26,7 +26,15 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
-from graphviz_tb.ops.roles import EMBEDDING_OPS, SIZE_ARITHMETIC_OPS, VARIABLE_OPS, VARIABLE_READ_OPS, Role, has_role
+from graphviz_tb.ops.roles import (
+    CONSTANT_OPS,
+    EMBEDDING_OPS,
+    SIZE_ARITHMETIC_OPS,
+    VARIABLE_OPS,
+    VARIABLE_READ_OPS,
+    Role,
+    has_role,
+)
 from graphviz_tb.ops.signatures import (
     TENSORFLOW_LAYOUT,
     is_size_input,
@@ -94,8 +102,12 @@ def _is_longer_table(layers: Layers, node: int, difference: Difference) -> bool:
     """Return whether a weight has another number of rows, and its user takes nothing else: it follows from nothing."""
     user = layers.first_user(node, SHAPE_PLUMBING)
     old, new = (str(shape).split("×") for shape in (difference.old, difference.new))
-    taken = (source for source in layers.side.data_sources(user) if layers.side.op_type(source) not in QUIET_OPS)
-    return len(old) == len(new) > 1 and old[-1] == new[-1] and user != node and set(taken) <= {node}
+    origin = layers.side.graph.meaning.origin
+    given = any(
+        origin[source] < 0 and layers.side.op_type(source) not in CONSTANT_OPS
+        for source in layers.side.data_sources(user)
+    )
+    return len(old) == len(new) > 1 and old[-1] == new[-1] and user != node and not given
 
 
 def _weight_settings(ops: Sequence[str], shapes: Sequence[tuple[str, str]]) -> WeightSettings:
@@ -230,8 +242,8 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> ValueChange:
     ((3, 'kernel', '3×3', '5×5'), (2, 'units', '64', '128'))
     >>> _weight_words(["Split"], "3×3×16×32", "5×5×16×32")  # in a _recurrent_settings layer of convolutions
     (3, 'kernel', '3×3', '5×5')
-    >>> _weight_words(["MatMul"], "64×10", "128×10"), _weight_words(["Mul"], "64", "128")
-    ((0, 'weight', '64×10', '128×10'), (0, 'weight', '64', '128'))
+    >>> _weight_words(["MatMul"], "64×10", "128×10"), _weight_words(["Mul"], "1×1×64", "1×1×128")
+    ((0, 'weight', '64×10', '128×10'), (0, 'weight', '1×1×64', '1×1×128'))
     """
     before, after = _kernel_axes(ops, old), _kernel_axes(ops, new)
     if len(before) != len(after):
@@ -244,7 +256,8 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> ValueChange:
             return 2, "filters", before[-1], after[-1]
         if len(before) == 2:
             return 2, "output_dim" if any(op in EMBEDDING_OPS for op in ops) else "units", before[-1], after[-1]
-        return 1, "weight", old, new
+        one_per_channel = {*before[:-1], *after[:-1]} == {"1"}
+        return FOLLOWING_SCORE if one_per_channel else 1, "weight", old, new
     if len(before) == 2 and any(op in EMBEDDING_OPS for op in ops):
         return 2, "input_dim", before[0], after[0]
     return FOLLOWING_SCORE, "weight", old, new
@@ -498,7 +511,8 @@ def _blocks_around(change: Change) -> frozenset[str]:
     """Return the scopes around the places of a change; an empty set if one of them is the model itself, which would
     connect everything."""
     around = [name.rpartition("/")[0] for name in _place_names(change)]
-    return frozenset(around) if all("/" in scope for scope in around) else frozenset()
+    blocks = len(set(around)) > 1  # several scopes at the top are no model
+    return frozenset(around) if all("/" in scope or (scope and blocks) for scope in around) else frozenset()
 
 
 def _is_in_each(change: Change, around: frozenset[str]) -> bool:

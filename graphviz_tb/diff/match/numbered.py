@@ -284,12 +284,17 @@ def _other_uses(m: Matching) -> Findings:
         yield Apart(np.array(sorted({*old, *inside}), np.int32), np.array(sorted(rows), np.int32))
 
 
+FLOWS = ("gradient", "forward", "behind")
+
+
 def _as_gradients(m: Matching) -> list[int]:
-    """Return the old nodes of the model that were matched with gradients, and those of gradients matched with the
-    model."""
+    """Return the old nodes of the model that were matched with gradients, or with what is computed from these, and
+    those matched with the model."""
     old, new = m.matched_pairs()
-    gradient = m.a.graph.meaning.flow().gradient[old], m.b.graph.meaning.flow().gradient[new]
+    flows = (m.a.graph.meaning.flow(), old), (m.b.graph.meaning.flow(), new)
+    gradient, forward, behind = ([getattr(flow, word)[nodes] for flow, nodes in flows] for word in FLOWS)
     went = (gradient[0] != gradient[1]) & ~m.parents_match(old, new)
+    went |= (forward[0] & ~behind[0] & behind[1]) | (behind[0] & forward[1] & ~behind[1])
     return [int(node) for node in old[went]]
 
 

@@ -16,6 +16,7 @@ from functools import cache
 from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.items import VALUE_OPS
+from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
@@ -66,7 +67,8 @@ def fold_norms(dag: Dag, setting: FoldContext) -> Dag:
                 inner = sub_dag(dag, members)
                 symbol = setting.symbols.symbol_of("norm", *box_tokens(inner, setting.order(inner), setting.symbols))
                 boxes = [inner.boxes[number] for number in setting.order(inner).line]
-                groups.append((members, make_group(GroupOrigin.REGION, boxes, symbol)))
+                name = join_words(common_words(setting.vocabulary, boxes))
+                groups.append((members, make_group(GroupOrigin.REGION, boxes, symbol, name)))
     return contract_groups(dag, groups)
 
 

@@ -204,6 +204,8 @@ def nearly_behind(
     given = widths.of(stretch)
     if given != widths.of(other) or widths.halves(other):
         return start
+    if not given and any(each.shortcut for each in turn) and not any(each.shortcut for each in sequence[start:stop]):
+        return start  # without a sum its channels may be others
     # One that lacks something is one only where its channels or its number say so.
     if not (stop == best or given or (_are_numbered([*other, *stretch]) and not is_counted_ending(stretch[0].name))):
         return start

@@ -214,7 +214,8 @@ def _best_alignment(
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             more = period > 1 and setting.budget.take(period) and find_matching_ends(sequence, repeat).count
             more = more or (period > 1 and setting.budget.take(period) and _nearly_ends(sequence, repeat, setting))
-            return not uneven, template(repeat) == known, more, *_alignment_key(sequence, repeat, setting)
+            paired = setting.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], setting)
+            return not uneven, template(repeat) == known, bool(paired), more, *_alignment_key(sequence, repeat, setting)
 
         best = max(choices, key=key)
     rotations.setdefault(held, template(best))
@@ -423,6 +424,8 @@ def _fold_repetitions(
     else:
         equal = not _count_unlike(elements, period)[-1]
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
+    if period > 1 and not half and (paired := _stages_of_pairs(turns, setting)):
+        return [*first, *(element for stage in paired for element in stage), *last]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else _make_block(setting, turn) for turn in turns]
     # Two groups with counts inside: show both. What parts and joins again is a block, not a stage.
@@ -458,6 +461,36 @@ def _fold_repetitions(
         SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True) for box, turn in zip(boxes, turns, strict=True)
     ]
     return [*first, *stages, *last]
+
+
+def _pair_in(turn: Sequence[SequenceElement], setting: FoldContext) -> range:
+    """Return where the first of two blocks of a stage stands in a repetition, before one that it nearly equals; an
+    empty range if there are no such blocks."""
+    last = len(turn) - 1
+    while last > 0 and not turn[last].fork and not setting.types.maps_channels(turn[last].box):
+        last -= 1
+    if not turn[last].shortcut or any(setting.types.maps_channels(each.box) for each in turn[last + 1 :]):
+        return range(0)
+    start = nearly_before(turn, 0, turn[last : last + 1], last, setting)
+    return range(0) if any(setting.types.maps_channels(each.box) for each in turn[:start]) else range(start, last)
+
+
+def _stages_of_pairs(turns: Sequence[list[SequenceElement]], setting: FoldContext) -> list[list[SequenceElement]]:
+    """Return the repetitions with two blocks of each as a stack; nothing unless they are stages: channels change from
+    each to the next, or all but the first take larger steps."""
+    widths = [setting.widths.of([element.box for element in turn]) for turn in turns]
+    steps = all(setting.widths.halves([element.box for element in turn]) for turn in turns[1:])
+    if not steps and any(one == other for one, other in pairwise(widths)):
+        return []
+    first = _pair_in(turns[-1], setting)
+    stages = []
+    for turn in turns if first else ():
+        block = turn[first.stop]
+        boxes = [_as_one(turn[first.start : first.stop], setting), block.box]
+        box = make_stack(setting.symbols, boxes, block.symbol)
+        pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, turn[first.start].fork)
+        stages.append([*turn[: first.start], pair, *turn[first.stop + 1 :]])
+    return stages
 
 
 def _part_at_borders(

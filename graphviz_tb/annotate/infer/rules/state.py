@@ -182,7 +182,7 @@ LIST_RULES: dict[str, ShapeRule] = {
 }
 
 
-# Merges of control flow; for calls of functions see infer/calls.py.
+# Merges of control flow; for calls of functions see annotate/infer/calls.py.
 
 
 def _infer_merge(op: Op) -> RuleResult:
