@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from functools import cache
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
 from graphviz_tb.fold.flow.invariants import FoldContext
@@ -214,6 +215,7 @@ class _LayerFinder:
         return LayerPart.ACTIVATION if only else None
 
 
+@cache
 def _is_layer(op: str) -> bool:
     """Return whether an op, or a Keras layer, may be a convolution or a dense layer."""
     if has_role(op, Role.GRADIENT) or has_layer_role(op, LayerRole.RECURRENT):
@@ -222,9 +224,11 @@ def _is_layer(op: str) -> bool:
     return known or has_layer_role(op, LayerRole.CONVOLUTION) or has_layer_role(op, LayerRole.DENSE)
 
 
+@cache
 def _is_norm(op: str) -> bool:
     return has_role(op, Role.NORMALIZATION) or has_layer_role(op, LayerRole.NORMALIZATION)
 
 
+@cache
 def _is_activation(op: str) -> bool:
     return has_role(op, Role.ACTIVATION) or has_layer_role(op, LayerRole.ACTIVATION)
