@@ -135,3 +135,18 @@ def test_unrolled_cells_are_whole() -> None:
         (stack,) = np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
         cells = hierarchy.children(stack).tolist()
         assert [hierarchy.op_count(cell) for cell in cells] == [14] * times
+
+
+def test_a_layer_of_unknown_size_says_what_it_holds() -> None:
+    # x ─▶ Conv2D ─▶ FusedBatchNormV3 ─▶ Relu, twice, with weights that are arguments without shapes
+    w = Writer("scopes", random.Random(5))
+    w.style, w.bias = "argument", False
+    x, w.width = w.op("Placeholder", name="x"), 8
+    for name in "ab":
+        x = w.act(w.norm(w.conv(x, 8, name=f"{name}_conv"), name=f"{name}_bn"), name=f"{name}_act")
+    for node in w.graph.node:
+        if "shape" in node.attr:
+            del node.attr["shape"]
+    hierarchy = load(w.graph).hierarchy
+    said = {PaperWords(hierarchy).of(row) for row in np.flatnonzero(hierarchy.how == LAYER_ORIGIN).tolist()}
+    assert said == {"Conv2D · BN, ReLU"}
