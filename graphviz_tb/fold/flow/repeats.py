@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
@@ -426,6 +426,8 @@ def _fold_repetitions(
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     if period > 1 and not half and (paired := _stages_of_pairs(turns, setting)):
         return [*first, *(element for stage in paired for element in stage), *last]
+    if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_turns(turns))):
+        return [*first, *(element for run in runs for element in _fold_equal_run(run, period, setting, half)), *last]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else _make_block(setting, turn) for turn in turns]
     # Two groups with counts inside: show both. What parts and joins again is a block, not a stage.
@@ -454,13 +456,38 @@ def _fold_repetitions(
                 made, made.symbol, ("stack", unit), whole[-1].cut, whole[0].fork, place=covering_stretch(whole)
             )
         ]
-    word = ("stage", *(element.word for element in once))
+    return [*first, *_stages_of(turns, boxes), *last]
+
+
+def _runs_of_equal_turns(turns: Sequence[list[SequenceElement]]) -> list[list[list[SequenceElement]]]:
+    return [list(run) for _, run in groupby(turns, lambda turn: [element.symbol for element in turn])]
+
+
+def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
+    """Return whether equal repetitions are no stages: three or more, without repeats inside."""
+    return len(run) >= MIN_STACKED_STAGES and not any(
+        each.box.is_repetition or _holds_stack(each.box) for each in run[0]
+    )
+
+
+def _fold_equal_run(
+    run: Sequence[list[SequenceElement]], period: int, setting: FoldContext, half: int
+) -> list[SequenceElement]:
+    """Fold some equal repetitions among others that hold repeats: an odd one must not hide that the rest are equal."""
+    elements = [element for turn in run for element in turn]
+    if _is_long_run(run):
+        return _fold_repetitions(elements, period, setting, half=half) or elements
+    return _stages_of(run, [_make_block(setting, turn) for turn in run])
+
+
+def _stages_of(turns: Sequence[Sequence[SequenceElement]], boxes: Sequence[FlowBox]) -> list[SequenceElement]:
+    """Return repetitions as stages side by side, each with its box."""
     for box in boxes:
         box.how = GroupOrigin.STAGE
-    stages = [
-        SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True) for box, turn in zip(boxes, turns, strict=True)
+    return [
+        SequenceElement(box, box.symbol, ("stage", *(each.word for each in turn)), turn[-1].cut, stage=True)
+        for box, turn in zip(boxes, turns, strict=True)
     ]
-    return [*first, *stages, *last]
 
 
 def _pair_in(turn: Sequence[SequenceElement], setting: FoldContext) -> range:
