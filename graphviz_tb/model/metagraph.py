@@ -332,11 +332,8 @@ def line_thickness(edge: Metaedge | Bridge) -> int:
     """
     if edge.kind == "control" or edge.training:
         return THINNEST_TENTHS
-    if not edge.carried_tensors.has_known_size:
-        return UNKNOWN_TENTHS
-    return THINNEST_TENTHS + bisect_right(
-        THICKNESS_THRESHOLDS, edge.carried_tensors.element_count(enough=THICKNESS_THRESHOLDS[-1])
-    )
+    size = edge.carried_tensors.known_size(enough=THICKNESS_THRESHOLDS[-1])
+    return UNKNOWN_TENTHS if size is None else THINNEST_TENTHS + bisect_right(THICKNESS_THRESHOLDS, size)
 
 
 def main_path_weight(edge: Metaedge | Bridge) -> int:

@@ -50,6 +50,7 @@ LAYER_CLASSES = read_table((get_data(__name__, "layers.tsv") or b"").decode())
 UNKNOWN_LAYER_ROW = LayerRow()
 
 
+@cache
 def layer_row(kind: str) -> LayerRow:
     """Return the row of a class; an empty one if the table does not list it.
 

@@ -479,7 +479,7 @@ def _training_ends(view: View) -> list[int]:
     """Return, by wire, which of its ends train the model, as in `Metaedge`; none if no wire has any."""
     edges = view.metagraph.edges
     ends = [edges[wire.edge].training if wire.edge >= 0 else 0 for wire in view.skeleton.wires]
-    return ends if view.apart and any(ends) else []
+    return ends if any(ends) and not view.mixed else []
 
 
 def _flow_side(child: Piece, direction: Direction, shift: int) -> tuple[int, int]:

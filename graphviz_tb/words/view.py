@@ -411,7 +411,7 @@ def _build_group_view(
             for row in sorted(rows)
         },
         functions=listed,
-        apart=node_labels.narrow < 2,
+        mixed=node_labels.narrow > 1,
     )
     return replace(view, words=level_words(view, stubs, node_labels.printed))
 

@@ -425,7 +425,7 @@ def _fold_repetitions(
         equal = not _count_unlike(elements, period)[-1]
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     if period > 1 and not half and (paired := _stages_of_pairs(turns, setting)):
-        return [*first, *(element for stage in paired for element in stage), *last]
+        return [*first, *_as_stages(paired, setting), *last]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else _make_block(setting, turn) for turn in turns]
     # Two groups with counts inside: show both. What parts and joins again is a block, not a stage.
@@ -454,13 +454,18 @@ def _fold_repetitions(
                 made, made.symbol, ("stack", unit), whole[-1].cut, whole[0].fork, place=covering_stretch(whole)
             )
         ]
-    word = ("stage", *(element.word for element in once))
-    for box in boxes:
+    return [*first, *_as_stages(turns, setting), *last]
+
+
+def _as_stages(turns: Sequence[Sequence[SequenceElement]], setting: FoldContext) -> list[SequenceElement]:
+    """Return repetitions as stages side by side."""
+    word = ("stage", *(element.word for element in turns[0]))
+    stages = []
+    for turn in turns:
+        box = turn[0].box if len(turn) == 1 else _make_block(setting, turn)
         box.how = GroupOrigin.STAGE
-    stages = [
-        SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True) for box, turn in zip(boxes, turns, strict=True)
-    ]
-    return [*first, *stages, *last]
+        stages.append(SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True))
+    return stages
 
 
 def _pair_in(turn: Sequence[SequenceElement], setting: FoldContext) -> range:
@@ -469,10 +474,15 @@ def _pair_in(turn: Sequence[SequenceElement], setting: FoldContext) -> range:
     last = len(turn) - 1
     while last > 0 and not turn[last].fork and not setting.types.maps_channels(turn[last].box):
         last -= 1
-    if not turn[last].shortcut or any(setting.types.maps_channels(each.box) for each in turn[last + 1 :]):
+    ends = turn[last + 1 :]
+    if not turn[last].shortcut or any(setting.types.maps_channels(each.box) for each in ends):
         return range(0)
-    start = nearly_before(turn, 0, turn[last : last + 1], last, setting)
-    return range(0) if any(setting.types.maps_channels(each.box) for each in turn[:start]) else range(start, last)
+    # The norm before the first block may be at the end of the stage before it.
+    line, stop = [*ends, *turn[: last + 1]], last + len(ends)
+    start = nearly_before(line, 0, turn[last : last + 1], stop, setting)
+    alike = 2 * sum(each.box.ops for each in line[start:stop]) >= turn[last].box.ops
+    whole = alike and not any(setting.types.maps_channels(each.box) for each in line[:start])
+    return range(max(0, start - len(ends)), last) if whole else range(0)
 
 
 def _stages_of_pairs(turns: Sequence[list[SequenceElement]], setting: FoldContext) -> list[list[SequenceElement]]:
