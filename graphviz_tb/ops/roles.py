@@ -142,7 +142,9 @@ ASSIGN_OPS = OPS_BY_ROLE[Role.ASSIGN]
 """Set a whole variable; only ops that TensorFlow registers."""
 RESOURCE_ASSIGN_OPS = frozenset(op for op in ASSIGN_OPS if op.endswith("VariableOp"))
 """The assignments that take the handle of a variable."""
-BIAS_OPS = frozenset({"BiasAdd", "BiasAddV1"}) | OPS_BY_ROLE[Role.ADD]
+ONLY_BIAS_OPS = frozenset({"BiasAdd", "BiasAddV1"})
+"""Add one number per channel, and do nothing else."""
+BIAS_OPS = ONLY_BIAS_OPS | OPS_BY_ROLE[Role.ADD]
 """Add one number per channel, or may do so."""
 FROZEN_READ_OPS = frozenset({"Identity", "Snapshot", "ReadVariableOp"})
 """The reads of a variable that stay in a frozen graph, behind the constant."""

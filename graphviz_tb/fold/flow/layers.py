@@ -28,13 +28,13 @@ from graphviz_tb.ops.roles import (
     DEPTHWISE_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
+    ONLY_BIAS_OPS,
     Role,
     has_role,
 )
 from graphviz_tb.ops.table import is_elementwise
 
 MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
-OWN_BIAS_OPS = ("BiasAdd", "BiasAddV1")  # add a bias and nothing else
 ROOT_OPS = ("Rsqrt", "onnx::Sqrt", "aten::rsqrt")  # of a norm that is several ops
 MIN_LEADING_SHARE = 0.2  # of the norms with an activation: in each block one at least follows a sum
 MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
@@ -192,7 +192,7 @@ class _LayerFinder:
             own = layer.config.get("activation", "linear") if layer is not None else "linear"
             product = op in MATRIX_PRODUCT_OPS and weights.parameters(box) < 2  # counts one without weights
             return None if product or own not in ("linear", None) else LayerPart.LAYER
-        if op in OWN_BIAS_OPS or (op in BIAS_OPS and weights.parameters(box)):
+        if op in ONLY_BIAS_OPS or (op in BIAS_OPS and weights.parameters(box)):
             return LayerPart.BIAS
         if _is_norm(op):
             return LayerPart.NORM

@@ -469,7 +469,7 @@ def _as_stages(turns: Sequence[Sequence[SequenceElement]], setting: FoldContext)
 
 
 def _pair_in(turn: Sequence[SequenceElement], setting: FoldContext) -> range:
-    """Return where the first of two blocks of a stage stands in a repetition, before one that it nearly equals; an
+    """Return where the first of two blocks of a stage is in a repetition, before one that it nearly equals; an
     empty range if there are no such blocks."""
     last = len(turn) - 1
     while last > 0 and not turn[last].fork and not setting.types.maps_channels(turn[last].box):
