@@ -7,10 +7,11 @@ import gc
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
 from typing import Any, Generic, TypeVar
+
+from graphviz_tb.model.frozen import dataclass
 
 # Lazy values, bounded caches, and functions that are imported on their first call.
 

@@ -1,4 +1,4 @@
-"""Frozen dataclasses of our own make are as the standard ones."""
+"""Dataclasses with slots, of our own make, are as the standard ones."""
 
 from __future__ import annotations
 
@@ -48,6 +48,13 @@ class Kept:
 
     one: int
     two: tuple[int, ...] = ()
+
+
+@frozen.dataclass(slots=True)
+class Counter:
+    """One that counts."""
+
+    count: int = 0
 
 
 BEHAVIOUR: dict[str, Callable[[Any], Any]] = {
@@ -106,11 +113,28 @@ def test_methods_of_the_class_stay() -> None:
     assert made("here") != made("here")
 
 
+def test_one_that_is_not_frozen_can_be_changed() -> None:
+    made = frozen.dataclass(slots=True)(type("Spot", (), dict(vars(Spot))))
+    theirs = dataclasses.dataclass(slots=True)(type("Spot", (), dict(vars(Spot))))
+    for behaviour in ("repr", "defaults", "equal", "replace", "asdict", "match", "slots", "copy", "parameters"):
+        assert BEHAVIOUR[behaviour](made) == BEHAVIOUR[behaviour](theirs)
+    spot = made(1)
+    spot.x += 1
+    assert spot == made(2) != made(1)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(spot)
+    assert pickle.loads(pickle.dumps(Counter(3))) == Counter(3)
+
+
+def test_a_default_that_can_change_is_refused() -> None:
+    with pytest.raises(ValueError, match="mutable default of field 'many'"):
+        frozen.dataclass(slots=True)(type("Many", (), {"__annotations__": {"many": list}, "many": []}))
+
+
 def test_others_are_left_to_the_standard_one() -> None:
-    @frozen.dataclass(slots=True)
-    class Counter:
+    @frozen.dataclass(frozen=True)
+    class Free:
         count: int = 0
 
-    counter = Counter()
-    counter.count += 1
-    assert counter == Counter(1)
+    assert Free(1) == Free(1)
+    assert vars(Free(1)) == {"count": 1}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 
 from graphviz_tb.graphs.tensors import declared_shapes, output_dtype_lookup
 from graphviz_tb.limits import MAX_CACHED_DEFINITION_BYTES
 from graphviz_tb.model.columns import sorted_value_range
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import COLOCATION_ATTR, Call, Graph, parse_output_number
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import Shape, ShapeOrigin, Tensor, dtype_name, shape_from_proto, size_names

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -272,6 +271,8 @@ class NodeList(Sequence[Node]):
 
     def _repr_html_(self) -> str:
         """Return the first nodes as a table for a notebook."""
+        from html import escape  # only here: with its names of letters it takes long to import
+
         head = "".join(f"<th>{name}</th>" for name in NODE_COLUMNS)
         rows = (_node_values(node) for node in self[:REPR_NODES])
         body = "".join(f"<tr>{''.join(f'<td>{escape(str(value))}</td>' for value in row)}</tr>" for row in rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from graphviz_tb.graphs.drawing_math import mix_colours, rgb_channels
 from graphviz_tb.model.paint import RowFill
 from graphviz_tb.model.theme import Theme
@@ -24,6 +26,7 @@ def contrast(colour: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+@lru_cache(maxsize=4096)
 def _relative_luminance(colour: str) -> float:
     # The transfer function of sRGB, with the threshold as WCAG 2 prints it (the standard has 0.04045).
     linear = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.api.pipeline import Model, load
@@ -14,6 +14,7 @@ from graphviz_tb.commands.progress_bar import ProgressBar
 from graphviz_tb.commands.terminal import print_notices, print_quality, print_times
 from graphviz_tb.errors import NOT_STRICT_HINT, GraphError
 from graphviz_tb.model.facts import SavedView
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import Options
 from graphviz_tb.output.renderers import find_renderer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import compress, groupby, repeat
 from operator import contains
@@ -14,6 +14,7 @@ import numpy as np
 from graphviz_tb.caches import ScopeNameBudget
 from graphviz_tb.fold.table import HierarchyTree
 from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.notice import Notice

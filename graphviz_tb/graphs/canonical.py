@@ -11,12 +11,12 @@ reported.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
 from graphviz_tb.limits import MAX_REFINEMENTS, MAX_SINGLED_OUT_NODES, MAX_TRIED_EDGES
+from graphviz_tb.model.frozen import dataclass
 
 FlaggedEdge = tuple[int, int, int]
 Adjacency = list[list[tuple[int, int]]]
@@ -30,7 +30,7 @@ class CellChoice(NamedTuple):
     number: int
 
 
-@dataclass
+@dataclass(slots=True)
 class RefinementBudget:
     """Work left: `left` nodes to refine, negative once exhausted; `depth` nested individualisations; `edges` to look at
     in all graphs that share the budget."""

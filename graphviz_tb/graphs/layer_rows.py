@@ -20,6 +20,13 @@ from graphviz_tb.model.paths import without_counter
 def layer_rows(hierarchy: Hierarchy) -> list[int]:
     """Return the layers of the main graph, ascending: those that a Keras file lists; else the scopes that hold an op
     and the weights that it uses, and ops with weights outside of such scopes."""
+    if not hierarchy.known_layers:
+        hierarchy.known_layers.append(_find_layer_rows(hierarchy))
+    return hierarchy.known_layers[0]
+
+
+def _find_layer_rows(hierarchy: Hierarchy) -> list[int]:
+    """Find the layers of the main graph, in a walk over all weights."""
     if hierarchy.graph.layers:
         return [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in hierarchy.graph.layers]
     weighing: dict[int, list[int]] = {}  # group → ops whose weights count in it
@@ -47,13 +54,13 @@ def scopes_of_shared_weights(hierarchy: Hierarchy) -> set[int]:
         if len(users) > 1
         for user in users
     }
-    return {next(iter(_scopes_around(hierarchy, row)), row) for row in rows}
+    return {next(_scopes_around(hierarchy, row), row) for row in rows}
 
 
 def _parameters_by_op(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
     """Return the parameters of each op of the main graph, by row; each parameter at its first user, preferably one that
     feeds gradients."""
-    forward = hierarchy.graph.meaning.flow().forward
+    forward: list[bool] = hierarchy.graph.meaning.flow().forward.tolist()
     found: dict[int, list[Variable]] = {}
     for variable, users in _users_of_parameters(hierarchy):
         first = next((user for user in users if forward[user]), users[0])
@@ -65,27 +72,28 @@ def _users_of_parameters(hierarchy: Hierarchy) -> Iterator[tuple[Variable, list[
     """Yield each parameter of the main graph with the ops that use it, at least one."""
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
     computing = np.isin(meaning.part(), COMPUTING_PARTS) & (graph.function < 0) & (graph.mark == 0)
-    computing &= hierarchy.row_of_node >= 0
+    is_computing = (computing & (hierarchy.row_of_node >= 0)).tolist()
     for variable in meaning.variables():
-        users = [user for user in variable.users if variable.use == VariableUse.PARAMETER and computing[user]]
-        if users:
+        if variable.use == VariableUse.PARAMETER and (users := [user for user in variable.users if is_computing[user]]):
             yield variable, users
 
 
 def _scope_around_weights(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
     """Return the innermost scope around an op and its variables; around the op if the variables are elsewhere; the op
     itself outside all scopes."""
-    scopes = _scopes_around(hierarchy, row)
-    for above in scopes:
+    names = [variable.name for variable in variables]
+    for above in _scopes_around(hierarchy, row):
         prefix = f"{hierarchy.name[above]}/"
-        if all(variable.name.startswith(prefix) for variable in variables):
+        if all(name.startswith(prefix) for name in names):
             return above
-    return scopes[0] if scopes else row
+    return next(_scopes_around(hierarchy, row), row)
 
 
-def _scopes_around(hierarchy: Hierarchy, row: int) -> list[int]:
-    """Return the scopes around a row, innermost first."""
-    return [above for above in reversed(hierarchy.ancestors(row)[1:]) if hierarchy.kind[above] == SCOPE_ROW]
+def _scopes_around(hierarchy: Hierarchy, row: int) -> Iterator[int]:
+    """Yield the scopes around a row, innermost first."""
+    while (row := hierarchy.parent.item(row)) > 0:
+        if hierarchy.kind[row] == SCOPE_ROW:
+            yield row
 
 
 # Match scopes of an op graph to the layers of a Keras model by their names.

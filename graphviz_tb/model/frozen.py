@@ -1,10 +1,11 @@
-"""A faster `dataclass(frozen=True, slots=True)`: every start pays its cost per class, every picture per object.
+"""A faster `dataclass(slots=True)`, frozen or not: every start pays its cost per class, every picture per object.
 
-The standard decorator writes and compiles up to six methods per class: half of the time to import this
-package. Here only `__init__` is compiled; the other methods are closures. An object is made in 60 % of the time: its
-`__init__` sets each field through its slot, where the standard one has `object.__setattr__` find that by name.
+The standard decorator writes and compiles up to six methods per class, looks for `ClassVar` and `InitVar` in every
+annotation (this package has none) and makes the class twice: half of the time to import this package. Here only
+`__init__` is compiled, at the first call; the other methods are closures. A frozen object is made in 60 % of the time:
+its `__init__` sets each field through its slot, where the standard one has `object.__setattr__` find that by name.
 
-Everything else is unchanged. Classes that are not both frozen and slotted use the standard decorator.
+Everything else is unchanged. Classes without slots use the standard decorator.
 """
 
 from __future__ import annotations
@@ -16,39 +17,68 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 AnyClass = TypeVar("AnyClass")
+FIELD = dataclasses._FIELD  # type: ignore[attr-defined]  # marks a field that is not a `ClassVar` nor an `InitVar`
 
 
-def _frozen_dataclass(cls: type[AnyClass], eq: bool = True) -> type[AnyClass]:
-    """Make the class a frozen, slotted dataclass; with `eq`, objects with equal fields are equal.
+def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = True) -> type[AnyClass]:
+    """Make the class a dataclass with slots; with `eq`, objects with equal fields are equal.
 
-    >>> Spot = _frozen_dataclass(type("Spot", (), {"__annotations__": {"x": int, "y": int}, "y": 0}))
+    >>> Spot = _slotted_dataclass(type("Spot", (), {"__annotations__": {"x": int, "y": int}, "y": 0}), frozen=True)
     >>> Spot(3), Spot(y=2, x=1) == Spot(1, 2)
     (Spot(x=3, y=0), True)
     """
-    # Keep methods that the class defines. `__hash__` is None if it defines only `__eq__`: then it is made.
-    own = {name for name, value in vars(cls).items() if value is not None}
-    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
-    fields = dataclasses.fields(made)
-    methods = {
-        "__init__": _make_init(made, fields),
+    by_name = _collect_fields(cls)
+    fields = list(by_name.values())
+    members: dict[str, Any] = {
+        "__init__": _InitOnDemand(fields, frozen),
         "__repr__": _make_repr([field.name for field in fields if field.repr]),
-        "__setattr__": _refuse_setting,
-        "__delattr__": _refuse_deleting,
-        # Pickle and copy would set attributes, which is refused.
-        "__getstate__": lambda self: [getattr(self, field.name) for field in fields],
-        "__setstate__": lambda self, state: _restore_fields(self, fields, state),
+        "__match_args__": tuple(field.name for field in fields if field.init),
     }
+    if frozen:
+        members["__setattr__"], members["__delattr__"] = _refuse_setting, _refuse_deleting
+        # Pickle and copy would set attributes, which is refused.
+        members["__getstate__"] = lambda self: [getattr(self, field.name) for field in fields]
+        members["__setstate__"] = lambda self, state: _restore_fields(self, fields, state)
     if eq:
-        methods["__eq__"] = _make_eq(_field_getter([field.name for field in fields if field.compare]))
+        members["__eq__"] = _make_eq(_field_getter([field.name for field in fields if field.compare]))
         hashed = [field.name for field in fields if (field.compare if field.hash is None else field.hash)]
-        methods["__hash__"] = _make_hash(_field_getter(hashed))
-    for name, method in methods.items():
-        if name not in own:
-            setattr(made, name, method)
-    return made  # type: ignore[no-any-return]
+        members["__hash__"] = _make_hash(_field_getter(hashed)) if frozen else None
+    # Keep what the class defines. `__hash__` is None if it defines only `__eq__`: then it is made.
+    own = {name: value for name, value in vars(cls).items() if value is not None and name not in by_name}
+    members = {name: value for name, value in (members | own).items() if name not in ("__dict__", "__weakref__")}
+    members["__slots__"] = tuple(by_name)  # a class gets its slots when it is made
+    members["__dataclass_fields__"] = by_name
+    return type(cls)(cls.__name__, cls.__bases__, members)  # type: ignore[no-any-return, misc]
 
 
-def _make_init(cls: type[Any], fields: Sequence[Field[Any]]) -> Any:
+def _collect_fields(cls: type[Any]) -> dict[str, Field[Any]]:
+    """Return the fields of the class by name, as `dataclasses.fields` knows them. No class here inherits fields."""
+    by_name = {}
+    for name, annotation in cls.__annotations__.items():
+        default = vars(cls).get(name, MISSING)
+        made: Any = default if isinstance(default, Field) else dataclasses.field(default=default)
+        if type(made.default).__hash__ is None:
+            raise ValueError(f"mutable default of field {name!r}: use default_factory")
+        made.name, made.type, made.kw_only, made._field_type = name, annotation, False, FIELD
+        by_name[name] = made
+    return by_name
+
+
+class _InitOnDemand:
+    """The `__init__` of a class until it is needed: then it is compiled and takes this one's place."""
+
+    def __init__(self, fields: Sequence[Field[Any]], frozen: bool) -> None:
+        self._fields, self._frozen = fields, frozen
+
+    def __set_name__(self, cls: type[Any], name: str) -> None:
+        self._cls = cls
+
+    def __get__(self, one: object, asked: type[Any]) -> Any:
+        self._cls.__init__ = init = _make_init(self._cls, self._fields, self._frozen)
+        return init.__get__(one, asked)
+
+
+def _make_init(cls: type[Any], fields: Sequence[Field[Any]], frozen: bool) -> Any:
     """Compile `__init__` with the signature given by the fields."""
     names: dict[str, Any] = {"MISSING": MISSING}
     parameters, body = ["self"], []
@@ -64,7 +94,7 @@ def _make_init(cls: type[Any], fields: Sequence[Field[Any]]) -> Any:
             value = f"make_{name}()" if made else f"usual_{name}"
         else:
             continue  # `__post_init__` sets it
-        body.append(f"    set_{name}(self, {value})")
+        body.append(f"    set_{name}(self, {value})" if frozen else f"    self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         body.append("    self.__post_init__()")
     exec("\n".join([f"def __init__({', '.join(parameters)}):", *(body or ["    pass"])]), names)
@@ -126,9 +156,9 @@ else:
 
     def dataclass(**options):
         """Return a decorator like that of `dataclasses.dataclass(**options)`."""
-        if options.keys() - {"eq"} == {"frozen", "slots"} and options["frozen"] and options["slots"]:
-            return lambda cls: _frozen_dataclass(cls, options.get("eq", True))
+        if options.pop("slots", False):
+            return lambda cls: _slotted_dataclass(cls, **options)
         return dataclasses.dataclass(**options)
 
 
-__all__ = ["_frozen_dataclass", "dataclass"]
+__all__ = ["_slotted_dataclass", "dataclass"]

@@ -101,10 +101,10 @@ class Hierarchy:
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
     of the graph. `ops_of_function`, `stack_inside`, `paper_words` and `called_again` are caches by row, filled by
-    `OpCounter`, `sole_stack`, `PaperWords` and `repeatedly_called_scopes`. `grouping`, of a small graph, repeats the
-    grouping with some series ungrouped. `joins_scopes`: open scopes that contain nothing but one another are one frame.
-    `legs` are groups that would be members of stacks, but are drawn one by one: the two legs of a U; `stacked` is the
-    same graph with these stacks.
+    `OpCounter`, `sole_stack`, `PaperWords` and `repeatedly_called_scopes`; `known_layers` is what `layer_rows` found.
+    `grouping`, of a small graph, repeats the grouping with some series ungrouped. `joins_scopes`: open scopes that
+    contain nothing but one another are one frame. `legs` are groups that would be members of stacks, but are drawn one
+    by one: the two legs of a U; `stacked` is the same graph with these stacks.
     """
 
     graph: Graph
@@ -135,6 +135,7 @@ class Hierarchy:
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
     paper_words: dict[int, str | None] = field(default_factory=dict, init=False, repr=False)
     called_again: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False)
+    known_layers: list[list[int]] = field(default_factory=list, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.kind)

@@ -136,18 +136,17 @@ class CarriedTensors:
     `outputs` are pairs `(node, key)`; `decode` makes the tensor of one, when it is needed.
 
     >>> two = carry_tensors(Tensor((2, None)), Tensor((3,)))
-    >>> len(two), two.element_count(), two.has_known_size
-    (2, 5, True)
+    >>> len(two), two.element_count(), two.known_size(enough=2), carry_tensors(Tensor()).known_size(enough=2)
+    (2, 5, 2, None)
     """
 
-    __slots__ = ("_counted", "_decode", "_indexing", "_known", "_outputs")
+    __slots__ = ("_decode", "_indexing", "_outputs", "_size")
 
     def __init__(self, outputs: Sequence[tuple[int, int]], decode: Callable[[int, int], Tensor]) -> None:
         self._outputs = outputs
         self._decode = decode
-        self._known: bool | None = None  # cached: each stage that draws a line needs it
-        self._indexing: bool | None = None
-        self._counted: tuple[int | None, int] | None = None
+        self._indexing: bool | None = None  # cached: each stage that draws a line needs them
+        self._size: tuple[int, int | None] | None = None
 
     def __len__(self) -> int:
         return len(self._outputs)
@@ -173,30 +172,26 @@ class CarriedTensors:
         return f"Carried({len(self)} tensors)"
 
     @property
-    def has_known_size(self) -> bool:
-        """Return whether any size of a tensor is known, or that it is a scalar."""
-        if self._known is None:
-            self._known = any(has_known_size(tensor.shape) for tensor in self)
-        return self._known
-
-    @property
     def is_indexing(self) -> bool:
         """Return whether all dtypes are those of indices, sizes and masks."""
         if self._indexing is None:
             self._indexing = len(self) > 0 and all(tensor.dtype in INDEX_DTYPES for tensor in self)
         return self._indexing
 
-    def element_count(self, enough: int | None = None) -> int:
-        """Return the elements of all tensors (unknown dimension = 1); counting stops once it reaches `enough`."""
-        if self._counted is not None and self._counted[0] == enough:  # a bounded count differs from a full one
-            return self._counted[1]
-        total = 0
-        for tensor in self:
-            total += _count_elements(tensor.shape)
-            if enough is not None and total >= enough:
-                break
-        self._counted = enough, total
-        return total
+    def element_count(self) -> int:
+        """Return the elements of all tensors (unknown dimension = 1)."""
+        return sum(_count_elements(tensor.shape) for tensor in self)
+
+    def known_size(self, enough: int) -> int | None:
+        """Return the elements of all tensors, `enough` if there are more; None if no size of a tensor is known."""
+        if self._size is None or self._size[0] != enough:
+            total, known = 0, any(has_known_size(tensor.shape) for tensor in self)
+            for tensor in self if known else ():
+                total += _count_elements(tensor.shape)
+                if total >= enough:
+                    break
+            self._size = enough, min(total, enough) if known else None
+        return self._size[1]
 
 
 def carry_tensors(*tensors: Tensor) -> CarriedTensors:

@@ -96,8 +96,8 @@ class View:
     annotations and bridges of this metagraph (rows may be anywhere in the graph), `labels` their labels where these
     are not the last segment of the name, `addresses` their addresses. `functions` is a label for each of
     `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`. `words` are all texts
-    of the level. `apart`: what trains the model stands at the right of a rule, and its lines have labels; not in a
-    figure too narrow for that.
+    of the level. `mixed`: what trains the model is among its ranks, not at the right of a rule, and its lines have
+    no labels: the figure is too narrow for that.
     """
 
     address: str
@@ -111,7 +111,7 @@ class View:
     addresses: Mapping[int, str] = field(default_factory=dict)
     functions: tuple[NodeLabel, ...] = ()
     words: LevelWords = LevelWords()
-    apart: bool = True
+    mixed: bool = False
 
     def drawn_lines(self) -> dict[int, Metaedge | Bridge]:
         """Return the wires that are drawn one by one: none if the level is too large for a layout."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import lru_cache
 
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.ops.table import EQUAL_OPS, OP_LINES, op_line
 
 
@@ -95,7 +96,7 @@ class Role(StrEnum):
     COMMON = "common"
 
 
-@lru_cache(maxsize=1 << 16)  # a hostile file has a million types
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def roles_of_op(op: str) -> frozenset[str]:
     """Return the roles of an op type; of an unlisted type, those of the name pattern that it matches.
 
@@ -141,7 +142,9 @@ ASSIGN_OPS = OPS_BY_ROLE[Role.ASSIGN]
 """Set a whole variable; only ops that TensorFlow registers."""
 RESOURCE_ASSIGN_OPS = frozenset(op for op in ASSIGN_OPS if op.endswith("VariableOp"))
 """The assignments that take the handle of a variable."""
-BIAS_OPS = frozenset({"BiasAdd", "BiasAddV1"}) | OPS_BY_ROLE[Role.ADD]
+ONLY_BIAS_OPS = frozenset({"BiasAdd", "BiasAddV1"})
+"""Add one number per channel, and do nothing else."""
+BIAS_OPS = ONLY_BIAS_OPS | OPS_BY_ROLE[Role.ADD]
 """Add one number per channel, or may do so."""
 FROZEN_READ_OPS = frozenset({"Identity", "Snapshot", "ReadVariableOp"})
 """The reads of a variable that stay in a frozen graph, behind the constant."""

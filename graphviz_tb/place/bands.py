@@ -6,8 +6,8 @@ A gap holds the straight ends of the lines at its two ranks, the tracks between 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Size
 from graphviz_tb.model.skeleton import LevelGaps, Skeleton, WireStroke, capped_wires
 from graphviz_tb.place.tracks import RankHop, assign_tracks, track_pitch

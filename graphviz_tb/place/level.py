@@ -411,7 +411,7 @@ def _bar_entries(view: View, pieces: Sequence[Piece]) -> dict[int, int]:
 def _label_parts(
     view: View, lines: Mapping[int, MetagraphLine], routes: Mapping[int, Sequence[Point]], labelled: Sequence[int]
 ) -> dict[int, Sequence[Point]]:
-    """Return the part of each line that its label stands at: its own, of joined lines of training what they share."""
+    """Return the part of each line that has its label: unshared, of joined lines of training what they share."""
     parts = unshared_parts(view.skeleton, routes, labelled)
     for wire in labelled:
         joined = len(parts[wire]) != len(routes[wire]) or parts[wire][-1] != routes[wire][-1]
@@ -479,7 +479,7 @@ def _training_ends(view: View) -> list[int]:
     """Return, by wire, which of its ends train the model, as in `Metaedge`; none if no wire has any."""
     edges = view.metagraph.edges
     ends = [edges[wire.edge].training if wire.edge >= 0 else 0 for wire in view.skeleton.wires]
-    return ends if view.apart and any(ends) else []
+    return ends if any(ends) and not view.mixed else []
 
 
 def _flow_side(child: Piece, direction: Direction, shift: int) -> tuple[int, int]:

@@ -8,9 +8,10 @@ not change; only their lines become straight.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from graphviz_tb.graphs.traversal import topological_order
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import main_path_weight
 from graphviz_tb.model.skeleton import Skeleton, backward_wires
 from graphviz_tb.place.attachment import Gate, port_at_end, port_gates

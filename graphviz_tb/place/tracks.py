@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from graphviz_tb.model.frozen import dataclass
 
 TRACK_PITCH = 16  # px from track to track where a gap has few of them
 MAX_SPACED_TRACKS = 4  # tracks that have the full pitch

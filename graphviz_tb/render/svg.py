@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from html import escape
 from io import BytesIO
 from math import sqrt
 
@@ -27,8 +26,18 @@ from graphviz_tb.model.measure import DANGEROUS_CHARACTERS
 # Small pieces of SVG text: escaped strings, short numbers.
 
 # Characters that XML 1.0 forbids, and those that would reverse text in a tooltip.
-UNSAFE_CHARACTERS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{DANGEROUS_CHARACTERS}]")
-SPECIAL_CHARACTERS = re.compile(UNSAFE_CHARACTERS.pattern[:-1] + "&<>\"'\t\n\r]")  # these and those that need an escape
+SPECIAL_CHARACTERS = re.compile(f"[\x00-\x1f\x7f-\x9f{DANGEROUS_CHARACTERS}&<>\"']")  # and those that need an escape
+ATTRIBUTE_ESCAPES = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "'": "&#x27;",
+    "\t": "&#9;",
+    "\n": "&#10;",
+    "\r": "&#13;",
+}
+TEXT_ESCAPES = ATTRIBUTE_ESCAPES | {plain: plain for plain in "\"'\t\n\r"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -38,10 +47,7 @@ def escape_text(text: str) -> str:
     >>> escape_text("<script>&\\x00")
     '&lt;script&gt;&amp;�'
     """
-    # Nearly all texts are plain and cost one search only.
-    if not SPECIAL_CHARACTERS.search(text):
-        return text
-    return escape(UNSAFE_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", text), quote=False)
+    return SPECIAL_CHARACTERS.sub(lambda found: TEXT_ESCAPES.get(found[0], "\N{REPLACEMENT CHARACTER}"), text)
 
 
 def _escape_attribute(text: str) -> str:
@@ -50,10 +56,7 @@ def _escape_attribute(text: str) -> str:
     >>> _escape_attribute('a"b\\nc')
     'a&quot;b&#10;c'
     """
-    if not SPECIAL_CHARACTERS.search(text):
-        return text
-    safe = escape(UNSAFE_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", text), quote=True)
-    return safe.replace("\t", "&#9;").replace("\n", "&#10;").replace("\r", "&#13;")
+    return SPECIAL_CHARACTERS.sub(lambda found: ATTRIBUTE_ESCAPES.get(found[0], "\N{REPLACEMENT CHARACTER}"), text)
 
 
 def _escape_line(text: str) -> str:

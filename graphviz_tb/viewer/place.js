@@ -780,7 +780,7 @@ class LevelWords {
   }
 }
 class View {
-  constructor(address, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new LevelWords(), apart = true) {
+  constructor(address, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new LevelWords(), mixed = false) {
     this.address = address;
     this.path = path;
     this.metagraph = metagraph;
@@ -792,7 +792,7 @@ class View {
     this.addresses = addresses;
     this.functions = functions;
     this.words = words;
-    this.apart = apart;
+    this.mixed = mixed;
   }
   drawn_lines() {
     return (this.skeleton.plain ? new Map() : (() => { const out = new Map(); for (const wire of this.drawn_wires()) { out.set(wire, this.line_of_wire(wire)); } return out; })());
@@ -3737,7 +3737,7 @@ function _training_ends(view) {
   let edges, ends;
   edges = view.metagraph.edges;
   ends = (() => { const out = []; for (const wire of view.skeleton.wires) { out.push(((wire.edge >= 0) ? edges.at(wire.edge).training : 0)); } return out; })();
-  return ((view.apart && py_any(ends)) ? ends : []);
+  return ((py_any(ends) && !view.mixed) ? ends : []);
 }
 function _flow_side(child, direction, shift) {
   let upright, start, wide;
@@ -4558,7 +4558,7 @@ function _build_note(view, side, other, indices, count) {
 const NO_NAME = "…";
 function _training_labels(view) {
   let joined, wire, line, chain, labels, box, wires, together, totals, nearest, most, last;
-  if (!view.apart) {
+  if (view.mixed) {
     return (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) if (line.training) { out.set(wire, ""); } return out; })();
   }
   joined = new Map();

@@ -151,7 +151,7 @@ NO_NAME = "…"
 def _training_labels(view: View) -> dict[int, str]:
     """Return the labels of lines between the model and a box that trains it, where there are several: the total of the
     most that run together, at the one that joins last. No line of training has one where that does not stand apart."""
-    if not view.apart:
+    if view.mixed:
         return {wire: "" for wire, line in view.drawn_lines().items() if line.training}
     joined: dict[int, list[int]] = {}
     for wire, line in view.drawn_lines().items():

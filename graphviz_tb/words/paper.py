@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import compress
 from math import prod
+from operator import attrgetter
 
 import numpy as np
 
@@ -70,6 +72,7 @@ class PaperWords:
         self.graph = hierarchy.graph
         self.steps = _steps_of_hierarchy(hierarchy)
         self._known = hierarchy.paper_words  # one first picture is laid out several times
+        self._blocks: dict[Hashable, Block] = {}  # by ops, links and steps
         self._described: dict[int, str | None] = {}  # by row: the words of a stack are those of its members
 
     def of(self, row: int) -> str | None:
@@ -354,65 +357,33 @@ class PaperWords:
     def _block(self, nodes: Ints) -> Block:
         """Return the steps among some ops in flow order, and their links; independent of the order of the file."""
         listed = nodes.tolist()
-        made = {node: steps for node in listed if (steps := self._node_steps(node))}
-        if sum(map(len, made.values())) < 2:  # only saves time: nothing is linked
-            steps = tuple(step for steps in made.values() for step in steps)
+        made = [self._node_steps(node) for node in listed]
+        if sum(map(len, made)) < 2:  # only saves time: nothing is linked
+            steps = tuple(step for steps in made for step in steps)
             return Block(steps, {place: frozenset() for place in range(len(steps))})
         place = {node: number for number, node in enumerate(listed)}
-        sources = [[source for _, (source, _) in self.steps.inputs_of(node) if source in place] for node in listed]
-        after: list[list[int]] = [[] for _ in listed]
-        for number, inner in enumerate(sources):
-            for source in inner:
-                after[place[source]].append(number)
-        order = topological_order_with_cycles(after)
-        depth = longest_path_lengths(after, order)
-        return self._linked_block(nodes, place, sources, made, sorted(order, key=depth.__getitem__))
-
-    def _linked_block(
-        self,
-        nodes: Ints,
-        place: dict[int, int],
-        sources: Sequence[Sequence[int]],
-        made: dict[int, tuple[LayerStep, ...]],
-        order: Sequence[int],
-    ) -> Block:
-        """Number the steps along an order, and find the nearest steps before each."""
-        listed = [*place]
-        steps: list[LayerStep] = []
-        before: dict[int, frozenset[int]] = {}
-        near: dict[int, frozenset[int]] = {}  # the nearest steps before the result of each op
-        joins: tuple[frozenset[int], ...] = ()
-        multiplies: list[frozenset[frozenset[int]]] = []
-        weights: dict[int, int] = {}
-        averages = False
-        # Equal depths by the words, so that the order of the file says nothing.
-        for number in order:
-            node = listed[number]
-            ways = [near.get(place[source], frozenset()) for source in sources[number]]
-            reached = frozenset().union(*ways)
-            op = self.steps.op_of(node)
-            averages |= op in MEAN_OPS
-            for step in made.get(node, ()):
-                if step.kind not in LANDMARKS:
-                    steps.append(step)
-                    continue
-                joins = ()
-                if step.weight in weights:  # used again: a layer is said once
-                    reached = frozenset([weights[step.weight]])
-                    continue
-                before[len(steps)] = reached
-                reached = frozenset([len(steps)])
-                if step.weight >= 0:
-                    weights[step.weight] = len(steps)
-                steps.append(step)
-            near[number] = reached
-            if op in JOIN_OPS and len(ways) > 1:
-                joins = tuple(ways)
-            elif op in MULTIPLY_OPS and len(inner := self.steps.tensors_into(node)) == 2:
-                fed = (near.get(place.get(source, -1), frozenset()) for source, _ in inner)
-                multiplies.append(frozenset(fed))
-        split = self._split_heads(nodes) if attends(steps) else ()  # norms reshape, too
-        return Block(tuple(steps), before, joins, split, tuple(multiplies), averages)
+        ops = tuple(map(self.steps.op_of, listed))
+        sources = tuple(
+            [tuple([place[s] for _, (s, _) in self.steps.inputs_of(node) if s in place]) for node in listed]
+        )
+        factors = tuple(
+            [
+                tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)])
+                for node, op in zip(listed, ops, strict=True)
+                if op in MULTIPLY_OPS
+            ]
+        )
+        # Members of a stack are mostly equal but for their weights, which are told apart only within a block.
+        weights = {-1: -1}
+        words = [
+            [(*_step_words(step), weights.setdefault(step.weight, len(weights))) for step in steps] for steps in made
+        ]
+        key = ops, sources, factors, tuple(map(tuple, words))
+        if key not in self._blocks:
+            self._blocks[key] = _link_steps(ops, sources, factors, made)
+        block = self._blocks[key]
+        split = self._split_heads(nodes) if attends(block.steps) else ()  # norms reshape, too
+        return replace(block, split=split) if split else block
 
     def _split_heads(self, nodes: Ints) -> tuple[tuple[int, int], ...]:
         """Return the last two axes of each reshape to four axes, each pair once."""
@@ -422,6 +393,58 @@ class PaperWords:
             if len(shape := self.steps.reshaped_sizes(node)) == 4 and min(shape[2:]) > 0
         }
         return tuple(sorted(found))
+
+
+_step_words = attrgetter("kind", "word", "takes", "gives", "heads")
+
+
+def _link_steps(
+    ops: Sequence[str],
+    sources: Sequence[Sequence[int]],
+    factors: Sequence[Sequence[int]],
+    made: Sequence[Sequence[LayerStep]],
+) -> Block:
+    """Number the steps of some ops along the flow, and find the nearest steps before each. Of each op `sources` are the
+    numbers of the ops before it, of each product `factors` those of its tensors, -1 for one from outside."""
+    after: list[list[int]] = [[] for _ in ops]
+    for number, inner in enumerate(sources):
+        for source in inner:
+            after[source].append(number)
+    order = topological_order_with_cycles(after)
+    depth = longest_path_lengths(after, order)
+    factors_of = dict(zip((number for number, op in enumerate(ops) if op in MULTIPLY_OPS), factors, strict=True))
+    steps: list[LayerStep] = []
+    before: dict[int, frozenset[int]] = {}
+    near: dict[int, frozenset[int]] = {}  # the nearest steps before the result of each op
+    joins: tuple[frozenset[int], ...] = ()
+    multiplies: list[frozenset[frozenset[int]]] = []
+    weights: dict[int, int] = {}
+    averages = False
+    # Equal depths by the words, so that the order of the file says nothing.
+    for number in sorted(order, key=depth.__getitem__):
+        ways = [near.get(source, frozenset()) for source in sources[number]]
+        reached = frozenset().union(*ways)
+        op = ops[number]
+        averages |= op in MEAN_OPS
+        for step in made[number]:
+            if step.kind not in LANDMARKS:
+                steps.append(step)
+                continue
+            joins = ()
+            if step.weight in weights:  # used again: a layer is said once
+                reached = frozenset([weights[step.weight]])
+                continue
+            before[len(steps)] = reached
+            reached = frozenset([len(steps)])
+            if step.weight >= 0:
+                weights[step.weight] = len(steps)
+            steps.append(step)
+        near[number] = reached
+        if op in JOIN_OPS and len(ways) > 1:
+            joins = tuple(ways)
+        elif len(factors_of.get(number, ())) == 2:
+            multiplies.append(frozenset(near.get(source, frozenset()) for source in factors_of[number]))
+    return Block(tuple(steps), before, joins, (), tuple(multiplies), averages)
 
 
 def _size_words(size: int, layers: int) -> str | None:

@@ -197,8 +197,8 @@ class Inference:
         and that are not inferred."""
         definition = self.definitions.number_of(node)
         known = self.outcomes.find(definition, inputs)
-        if isinstance(known, int):
-            return [known]
+        if isinstance(known, list):
+            return known
         if known is not None and (names := self.symbols.repeat_request(known[1])) is not None:
             return rename_output_symbols(known[0], names) if names else known[0]
         before, remember = self.symbols.request_state, len(self.outcomes) < MAX_CACHED_OPS
@@ -207,7 +207,7 @@ class Inference:
         except NotInferredError as wanted:
             self.symbols.undo_requests(before)
             if remember:
-                self.outcomes.store(definition, inputs, wanted.places[0])
+                self.outcomes.store(definition, inputs, wanted.places)
             return wanted.places
         asked = self.symbols.requests_since(before)
         # A contradiction is reported for each op.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Protocol, overload
 
@@ -12,6 +12,7 @@ import numpy as np
 from graphviz_tb.annotate.infer.symbols import UNKNOWN_OUTPUT, Out, Symbols
 from graphviz_tb.annotate.shapes import output_index
 from graphviz_tb.model.columns import key_starts
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Call, Graph
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import BRANCH_OPS, CALL_OPS, LAUNCH_OPS, LOOP_OPS

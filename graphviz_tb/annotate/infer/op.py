@@ -153,14 +153,14 @@ class Op:
 
 
 RuleOutcome = tuple[tuple[Out, ...], SymbolRequest]  # the outputs of an op, and the symbols requested for them
-RuleStep = int | RuleOutcome | None  # the place of the input that a rule reads next, or the outcome
+RuleStep = list[int] | RuleOutcome | None  # the places of the inputs that a rule reads next, or the outcome
 
 
 class RuleCache:
     """A cache of rule outcomes, by definition and by the inputs that the rule read, as a decision tree.
 
     Each place of the tree is a state of a rule: either it reads one more input, with a branch for each output found
-    there, or it is done.
+    there, or it is done. With that input are listed those that the rule reads at the same time.
     """
 
     def __init__(self) -> None:
@@ -172,19 +172,19 @@ class RuleCache:
         return len(self._steps)
 
     def find(self, definition: int, inputs: OpInputs) -> RuleStep:
-        """Return the outcome of an equal op; or the place of the input that its rule read and that is not inferred
-        here."""
+        """Return the outcome of an equal op; or the places of the inputs that its rule read next and that are not
+        inferred here."""
         place = inputs.place
         if place < 0:
             place = self._starts.get((definition, len(inputs.sources)), -1)
         while place >= 0:
             inputs.place = place
             step = self._steps[place]
-            if not isinstance(step, int):
+            if not isinstance(step, list):
                 return step
-            out = inputs.read_place(step)
+            out = inputs.read_place(step[0])
             if out is None:
-                return step
+                return [each for each in step if inputs.output_at_place(each) is None]
             place = self._after.get((place, out), -1)
         return None
 
@@ -193,15 +193,10 @@ class RuleCache:
         the inputs."""
         place = self._starts.setdefault((definition, len(inputs.sources)), len(self._steps))
         for index, out in inputs.read.items():
-            self._store_step(place, index)
+            if place == len(self._steps):
+                self._steps.append([index])
             place = self._after.setdefault((place, out), len(self._steps))
-        self._store_step(place, step)
-
-    def _store_step(self, place: int, step: RuleStep) -> None:
-        if place == len(self._steps):
-            self._steps.append(step)
-        else:
-            self._steps[place] = step
+        self._steps[place : place + 1] = [step]
 
 
 # Helpers shared by many rules.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from graphviz_tb.arrange.component import Component, Ranks
 from graphviz_tb.graphs.traversal import topological_order
+from graphviz_tb.model.frozen import dataclass
 
 TIGHTENING_PASSES = 8  # a ninth rarely moves anything
 

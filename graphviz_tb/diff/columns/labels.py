@@ -140,6 +140,9 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
     >>> new = {"units": 8, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.2}}}
     >>> sorted(setting_differences(old, new))
     [('optimizer.learning_rate', 0.1, 0.2), ('units', 4, 8)]
+    >>> scaled = {"class_name": "LossScaleOptimizer", "config": {"inner_optimizer": new["optimizer"]}}
+    >>> sorted(setting_differences(old, {"units": 4, "optimizer": scaled}))
+    [('loss scaling', False, True), ('optimizer.learning_rate', 0.1, 0.2)]
     """
     # Objects still to be compared: the dotted prefix of their settings, and the settings of either side.
     waiting = [("", mine, other)]
@@ -168,9 +171,18 @@ def _scaled_optimizer(value: Any) -> Any:
 
 
 def _common_settings(old: Any, new: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings that objects of two classes both have, without their names."""
+    """Return the settings that objects of two classes both have, without their names. What one class leaves open is no
+    edit, but for optimizers, whose clipping is open as long as it is not set.
+
+    >>> old = {"class_name": "Dice", "config": {"name": "dice", "axis": None, "reduction": "sum"}}
+    >>> new = {"class_name": "Other", "config": {"name": "other", "axis": -1, "reduction": None}}
+    >>> _common_settings(old, new)
+    ({}, {})
+    """
     sides = [_nested_settings(value) if _class_name(value) else {} for value in (old, new)]
     common = (sides[0].keys() & sides[1].keys()) - {"name", "config"}
+    if "learning_rate" not in common:
+        common = {key for key in common if sides[0][key] is not None and sides[1][key] is not None}
     return {key: sides[0][key] for key in common}, {key: sides[1][key] for key in common}
 
 

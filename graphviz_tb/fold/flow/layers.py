@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
 from graphviz_tb.fold.flow.invariants import FoldContext
@@ -18,6 +19,7 @@ from graphviz_tb.fold.flow.items import VALUE_OPS
 from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
 from graphviz_tb.graphs.traversal import weak_components
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
@@ -26,14 +28,15 @@ from graphviz_tb.ops.roles import (
     DEPTHWISE_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
+    ONLY_BIAS_OPS,
     Role,
     has_role,
 )
 from graphviz_tb.ops.table import is_elementwise
 
 MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
-OWN_BIAS_OPS = ("BiasAdd", "BiasAddV1")  # add a bias and nothing else
 ROOT_OPS = ("Rsqrt", "onnx::Sqrt", "aten::rsqrt")  # of a norm that is several ops
+MIN_LEADING_SHARE = 0.2  # of the norms with an activation: in each block one at least follows a sum
 MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
 
 
@@ -91,6 +94,8 @@ def fold_layers(dag: Dag, hierarchy: Hierarchy, setting: FoldContext) -> Dag:
     layers = [number for number, part in parts.items() if part == LayerPart.LAYER]
     if not layers or len(parts) == len(layers):
         return dag
+    if _norms_lead(dag, parts):
+        parts = {number: part for number, part in parts.items() if part != LayerPart.NORM}
     chains = [chain for layer in layers if len(chain := _follow_layer(dag, layer, parts, setting)) > 1]
     if len(chains) == 1 and not any(
         setting.types.maps_channels(box) for number, box in enumerate(dag.boxes) if number not in chains[0]
@@ -99,6 +104,20 @@ def fold_layers(dag: Dag, hierarchy: Hierarchy, setting: FoldContext) -> Dag:
     return contract_groups(
         dag, [(chain, _make_layer([dag.boxes[number] for number in chain], setting)) for chain in chains]
     )
+
+
+def _norms_lead(dag: Dag, parts: Mapping[int, LayerPart]) -> bool:
+    """Return whether norms and activations come before the layers of a network, since many follow a sum or a
+    concatenation: those behind a layer belong to the next one, too."""
+    active = [
+        norm
+        for norm, part in parts.items()
+        if part == LayerPart.NORM and any(parts.get(user) == LayerPart.ACTIVATION for user in dag.after[norm])
+    ]
+    joining = (box for box, sources in enumerate(dag.before) if len(sources) > 1)
+    joins = {box for box in joining if parts.get(box) in (None, LayerPart.ELEMENTWISE)}
+    joined = sum(not joins.isdisjoint(dag.before[norm]) for norm in active)
+    return joined > 0 and joined >= MIN_LEADING_SHARE * len(active)
 
 
 def _make_layer(chain: Sequence[FlowBox], setting: FoldContext) -> FlowBox:
@@ -173,7 +192,7 @@ class _LayerFinder:
             own = layer.config.get("activation", "linear") if layer is not None else "linear"
             product = op in MATRIX_PRODUCT_OPS and weights.parameters(box) < 2  # counts one without weights
             return None if product or own not in ("linear", None) else LayerPart.LAYER
-        if op in OWN_BIAS_OPS or (op in BIAS_OPS and weights.parameters(box)):
+        if op in ONLY_BIAS_OPS or (op in BIAS_OPS and weights.parameters(box)):
             return LayerPart.BIAS
         if _is_norm(op):
             return LayerPart.NORM
@@ -197,6 +216,7 @@ class _LayerFinder:
         return LayerPart.ACTIVATION if only else None
 
 
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _is_layer(op: str) -> bool:
     """Return whether an op, or a Keras layer, may be a convolution or a dense layer."""
     if has_role(op, Role.GRADIENT) or has_layer_role(op, LayerRole.RECURRENT):
@@ -205,9 +225,11 @@ def _is_layer(op: str) -> bool:
     return known or has_layer_role(op, LayerRole.CONVOLUTION) or has_layer_role(op, LayerRole.DENSE)
 
 
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _is_norm(op: str) -> bool:
     return has_role(op, Role.NORMALIZATION) or has_layer_role(op, LayerRole.NORMALIZATION)
 
 
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _is_activation(op: str) -> bool:
     return has_role(op, Role.ACTIVATION) or has_layer_role(op, LayerRole.ACTIVATION)

@@ -215,8 +215,7 @@ def _best_alignment(
             more = period > 1 and setting.budget.take(period) and find_matching_ends(sequence, repeat).count
             more = more or (period > 1 and setting.budget.take(period) and _nearly_ends(sequence, repeat, setting))
             paired = setting.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], setting)
-            pair = 1 + (paired.start >= 0) if paired else 0
-            return not uneven, template(repeat) == known, pair, more, *_alignment_key(sequence, repeat, setting)
+            return not uneven, template(repeat) == known, bool(paired), more, *_alignment_key(sequence, repeat, setting)
 
         best = max(choices, key=key)
     rotations.setdefault(held, template(best))
@@ -426,7 +425,7 @@ def _fold_repetitions(
         equal = not _count_unlike(elements, period)[-1]
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     if period > 1 and not half and (paired := _stages_of_pairs(turns, setting)):
-        return [*first, *paired, *last]
+        return [*first, *_as_stages(paired, setting), *last]
     if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_turns(turns))):
         return [*first, *(element for run in runs for element in _fold_equal_run(run, period, setting, half)), *last]
     once = turns[0]
@@ -457,7 +456,18 @@ def _fold_repetitions(
                 made, made.symbol, ("stack", unit), whole[-1].cut, whole[0].fork, place=covering_stretch(whole)
             )
         ]
-    return [*first, *_stages_of(turns, boxes), *last]
+    return [*first, *_as_stages(turns, setting), *last]
+
+
+def _as_stages(turns: Sequence[Sequence[SequenceElement]], setting: FoldContext) -> list[SequenceElement]:
+    """Return repetitions as stages side by side."""
+    word = ("stage", *(element.word for element in turns[0]))
+    stages = []
+    for turn in turns:
+        box = turn[0].box if len(turn) == 1 else _make_block(setting, turn)
+        box.how = GroupOrigin.STAGE
+        stages.append(SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True))
+    return stages
 
 
 def _runs_of_equal_turns(turns: Sequence[list[SequenceElement]]) -> list[list[list[SequenceElement]]]:
@@ -475,56 +485,45 @@ def _fold_equal_run(
     run: Sequence[list[SequenceElement]], period: int, setting: FoldContext, half: int
 ) -> list[SequenceElement]:
     """Fold some equal repetitions among others that hold repeats: an odd one must not hide that the rest are equal."""
+    if not _is_long_run(run):
+        return _as_stages(run, setting)
     elements = [element for turn in run for element in turn]
-    if _is_long_run(run):
-        return _fold_repetitions(elements, period, setting, half=half) or elements
-    return _stages_of(run, [_make_block(setting, turn) for turn in run])
-
-
-def _stages_of(turns: Sequence[Sequence[SequenceElement]], boxes: Sequence[FlowBox]) -> list[SequenceElement]:
-    """Return repetitions as stages side by side, each with its box."""
-    for box in boxes:
-        box.how = GroupOrigin.STAGE
-    return [
-        SequenceElement(box, box.symbol, ("stage", *(each.word for each in turn)), turn[-1].cut, stage=True)
-        for box, turn in zip(boxes, turns, strict=True)
-    ]
+    return _fold_repetitions(elements, period, setting, half=half) or elements
 
 
 def _pair_in(turn: Sequence[SequenceElement], setting: FoldContext) -> range:
-    """Return where the first of two blocks of a stage stands in a repetition, before one that it nearly equals; an
-    empty range if there are no such blocks. It may begin behind the repetition before, at a place below 0."""
+    """Return where the first of two blocks of a stage is in a repetition, before one that it nearly equals; an
+    empty range if there are no such blocks."""
     last = len(turn) - 1
     while last > 0 and not turn[last].fork and not setting.types.maps_channels(turn[last].box):
         last -= 1
-    behind = turn[last + 1 :]
-    if not turn[last].shortcut or any(setting.types.maps_channels(each.box) for each in behind):
+    ends = turn[last + 1 :]
+    if not turn[last].shortcut or any(setting.types.maps_channels(each.box) for each in ends):
         return range(0)
-    around = [*behind, *turn[: last + 1]]
-    start = nearly_before(around, 0, turn[last : last + 1], len(around) - 1, setting)
-    mapped = any(setting.types.maps_channels(each.box) for each in around[:start])
-    return range(0) if mapped else range(start - len(behind), last)
+    # The norm before the first block may be at the end of the stage before it.
+    line, stop = [*ends, *turn[: last + 1]], last + len(ends)
+    start = nearly_before(line, 0, turn[last : last + 1], stop, setting)
+    alike = 2 * sum(each.box.ops for each in line[start:stop]) >= turn[last].box.ops
+    whole = alike and not any(setting.types.maps_channels(each.box) for each in line[:start])
+    return range(max(0, start - len(ends)), last) if whole else range(0)
 
 
-def _stages_of_pairs(turns: Sequence[list[SequenceElement]], setting: FoldContext) -> list[SequenceElement]:
-    """Return the elements of repetitions with two blocks of each as a stack; nothing unless they are stages: channels
-    change from each to the next, or all but the first take larger steps."""
+def _stages_of_pairs(turns: Sequence[list[SequenceElement]], setting: FoldContext) -> list[list[SequenceElement]]:
+    """Return the repetitions with two blocks of each as a stack; nothing unless they are stages: channels change from
+    each to the next, or all but the first take larger steps."""
     widths = [setting.widths.of([element.box for element in turn]) for turn in turns]
     steps = all(setting.widths.halves([element.box for element in turn]) for turn in turns[1:])
     if not steps and any(one == other for one, other in pairwise(widths)):
         return []
     first = _pair_in(turns[-1], setting)
-    elements = [element for turn in turns for element in turn]
-    stages: list[SequenceElement] = []
-    done = 0
-    for place in range(0, len(elements), len(turns[0])) if first else ():
-        start, stop = max(0, place + first.start), place + first.stop
-        block = elements[stop]
-        box = make_stack(setting.symbols, [_as_one(elements[start:stop], setting), block.box], block.symbol)
-        pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, elements[start].fork)
-        stages += [*elements[done:start], pair]
-        done = stop + 1
-    return [*stages, *elements[done:]] if first else []
+    stages = []
+    for turn in turns if first else ():
+        block = turn[first.stop]
+        boxes = [_as_one(turn[first.start : first.stop], setting), block.box]
+        box = make_stack(setting.symbols, boxes, block.symbol)
+        pair = SequenceElement(box, box.symbol, ("stack", block.symbol), block.cut, turn[first.start].fork)
+        stages.append([*turn[: first.start], pair, *turn[first.stop + 1 :]])
+    return stages
 
 
 def _part_at_borders(

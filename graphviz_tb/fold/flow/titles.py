@@ -23,7 +23,7 @@ from graphviz_tb.fold.series import MAX_NUMBER_DIGITS
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_with_role
 from graphviz_tb.ops.roles import COMMON_OPS
-from graphviz_tb.ops.table import op_line
+from graphviz_tb.ops.table import op_line, op_name
 
 # Titles of groups: from the names of their members if these are meaningful, otherwise from their content.
 #
@@ -41,11 +41,12 @@ MAX_TITLE_LETTERS = 30  # characters: boxes are hardly ever wider
 MAX_TITLE_TYPES, MAX_TITLE_PRODUCTS = 3, 2  # op types in a title, and products among them
 # Named first in a title: products, then what distinguishes kinds of layers.
 PRODUCT_TYPE = re.compile(
-    r"Conv(olution)?[0-9]|MatMul|Einsum|RNN|LSTM|GRU|Dense\Z|Attention|Embedding"
-    r"|conv|dense|attention|embedding|rnn|lstm|gru"  # scopes of layers
+    r"Conv(olution)?(Transpose)?([0-9]|\Z)|MatMul|Gemm\Z|Einsum|RNN|LSTM|GRU|Dense\Z|Attention|Embedding"
+    r"|conv|dense|attention|embedding|rnn|lstm|gru|matmul|\blinear\Z"  # scopes of layers, ops of PyTorch
 )
 DISTINCTIVE_TYPE = re.compile(
-    r".*Pool(3D)?(V[0-9])?|.*[RS]elu6?|Elu|Erfc?|Tanh|Sigmoid|Resize.*|.*[Nn]orm(alization|V[0-9])?"
+    r".*Pool(3D)?(V[0-9])?|.*[RSG]elu6?|Elu|Erfc?|Tanh|Sigmoid|HardSwish|Clip|Resize.*|.*[Nn]orm(alization|V[0-9])?"
+    r"|.*pool[123]d|(leaky_)?[rsg]elu6?|silu|elu|erf|tanh|sigmoid|hardswish|hardtanh"
 )
 NORM_TYPE = re.compile(r"(?<![^\W\d])[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
 # Op types, layers and scopes common to all parts of a network: never in a title.
@@ -263,7 +264,7 @@ def title_from_types(types: tuple[str, ...], scope: str) -> str:
     if not products and scope:
         telling = [scope, *(op for op in telling if op != scope)][:MAX_TITLE_TYPES]
     words = {"Rsqrt": "norm"} if telling == ["Rsqrt"] and not count.keys().isdisjoint(NORM_HELPER_TYPES) else {}
-    named = [f"{count[op]} {words.get(op, op)}" if count[op] > 1 else words.get(op, op) for op in telling]
+    named = [f"{count[op]} " * (count[op] > 1) + (words.get(op) or op_name(op) or op) for op in telling]
     return _join_title_parts(named) if named else ""
 
 
@@ -312,6 +313,7 @@ def _row_type(box: FlowBox, hierarchy: Hierarchy) -> str:
 def _title_rank(op: str) -> int:
     """Return the position of an op type in titles: products, attention (softmax), other telling types, the rest,
     norms."""
+    op = op_name(op)
     if PRODUCT_TYPE.search(op):
         return 0
     return 1 if "Softmax" in op else 4 if NORM_TYPE.search(op) else 2 if DISTINCTIVE_TYPE.fullmatch(op) else 3

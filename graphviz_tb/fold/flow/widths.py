@@ -328,13 +328,11 @@ class ChannelWidths:
         return parts if sum(block.ops for block in parts) >= MIN_BLOCKS_SHARE * stage.ops else ()
 
     def _kind_of_block(self, part: FlowBox, known: Mapping[Hashable, Sequence[FlowBox]]) -> Hashable:
-        """Return the key of the blocks without a name that a part equals, but for a projection and what may have no
-        weights; else its symbol."""
+        """Return the key of the blocks without a name that a part equals, but for a projection; else its symbol."""
         ops = self._types.of(part)
         for key, (block, *_) in known.items():
             less, more = sorted((ops, self._types.of(block)), key=Counter.total)
-            within = more.total() <= MAX_FIRST_SIZE * less.total() and not any(map(is_layer_type, less - more))
-            if within and not block.name:
+            if less <= more and more.total() <= MAX_FIRST_SIZE * less.total() and not block.name:
                 return key
         return part.symbol
 
