@@ -213,9 +213,10 @@ def _best_alignment(
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             more = period > 1 and setting.budget.take(period) and find_matching_ends(sequence, repeat).count
-            more = more or (period > 1 and setting.budget.take(period) and _nearly_ends(sequence, repeat, setting))
+            near = period > 1 and not more and setting.budget.take(period) and _nearly_ends(sequence, repeat, setting)
             paired = setting.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], setting)
-            return not uneven, template(repeat) == known, bool(paired), more, *_alignment_key(sequence, repeat, setting)
+            borders = _alignment_key(sequence, repeat, setting)
+            return not uneven, template(repeat) == known, bool(paired), more, near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(held, template(best))
