@@ -5451,10 +5451,9 @@ function _box_sample(box) {
   return (fill, theme) => draw_closed_box(box, fill, theme);
 }
 function _sign_sample(sign) {
-  let box, width;
+  let box;
   box = py_replace(SAMPLE_BOX, {kind: "op", x: 6, width: 16, sign: sign});
-  width = hand_text_width(sign, OP_FONT_PX);
-  return (fill, theme) => [...draw_closed_box(box, fill, theme), ...text_labels(sign, (SAMPLE_WIDTH / 2), 12, OP_FONT_PX, width, fill.text, "middle")];
+  return (fill, theme) => [...draw_closed_box(box, fill, theme), ...text_labels(sign, (SAMPLE_WIDTH / 2), 12, OP_FONT_PX, hand_text_width(sign, OP_FONT_PX), fill.text, "middle")];
 }
 function _frame_sample(box) {
   return (fill, theme) => draw_frame(box, fill, theme);

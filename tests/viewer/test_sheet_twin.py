@@ -55,7 +55,7 @@ def pictures_in_a_frame(**choices: Any) -> list[tuple[str, Picture, int]]:
 
 
 @pytest.mark.parametrize("direction", ["BT", "TB", "LR", "RL"])
-def test_the_room_of_a_frame_is_closed_alike(direction: str, require: Callable[..., None]) -> None:
+def test_a_sheet_whose_frame_is_closed_is_composed_alike(direction: str, require: Callable[..., None]) -> None:
     require("node")
     pictures = pictures_in_a_frame(direction=direction)
     assert len(pictures) > 30
