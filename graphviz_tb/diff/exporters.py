@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.diff.columns.values import tensor_numbers
-from graphviz_tb.diff.known_values import ELEMENTWISE, fold_known_values
+from graphviz_tb.diff.known_values import ELEMENTWISE, fold_known_values, write_setting
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.exported import module_path
 from graphviz_tb.graphs.tensors import attr_value
@@ -43,7 +43,7 @@ from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, PARAMETER_OP, RESULT_
 from graphviz_tb.ops.table import op_name
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import AttrValue, GraphDef, NodeDef
+    from graphviz_tb.proto import GraphDef, NodeDef
 
 MODULE_SEGMENT = re.compile(r"[^\[\]/]+\[([^\]]*)\]")
 FURTHER_CALL = re.compile(r"(.+)_(\d+)")
@@ -378,19 +378,10 @@ def _with_joined_ops(graph: Graph, finder: ChainFinder, chains: list[Chain], nam
                 if key in node.attr:
                     joined.attr[key].CopyFrom(node.attr[key])
             for setting, value in chain.settings.items():
-                _set_setting(joined.attr[setting], value)
+                write_setting(joined, setting, value)
         elif node.name not in gone:
             made.node.add().CopyFrom(node)
     return _rename_nodes(made, named)
-
-
-def _set_setting(message: AttrValue, value: Any) -> None:
-    if isinstance(value, str):
-        message.s = value.encode()
-    elif isinstance(value, float):
-        message.f = value
-    else:
-        message.i = value
 
 
 class ChainFinder:

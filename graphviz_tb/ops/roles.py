@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import lru_cache
 
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.ops.table import EQUAL_OPS, OP_LINES, op_line
 
 
@@ -97,7 +98,7 @@ class Role(StrEnum):
     COMMON = "common"
 
 
-@lru_cache(maxsize=1 << 16)  # a hostile file has a million types
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def roles_of_op(op: str) -> frozenset[str]:
     """Return the roles of an op type; of an unlisted type, those of the name pattern that it matches.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from functools import cache
+from functools import lru_cache
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
 from graphviz_tb.fold.flow.invariants import FoldContext
@@ -19,6 +19,7 @@ from graphviz_tb.fold.flow.items import VALUE_OPS
 from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
 from graphviz_tb.graphs.traversal import weak_components
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
@@ -215,7 +216,7 @@ class _LayerFinder:
         return LayerPart.ACTIVATION if only else None
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _is_layer(op: str) -> bool:
     """Return whether an op, or a Keras layer, may be a convolution or a dense layer."""
     if has_role(op, Role.GRADIENT) or has_layer_role(op, LayerRole.RECURRENT):
@@ -224,11 +225,11 @@ def _is_layer(op: str) -> bool:
     return known or has_layer_role(op, LayerRole.CONVOLUTION) or has_layer_role(op, LayerRole.DENSE)
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _is_norm(op: str) -> bool:
     return has_role(op, Role.NORMALIZATION) or has_layer_role(op, LayerRole.NORMALIZATION)
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _is_activation(op: str) -> bool:
     return has_role(op, Role.ACTIVATION) or has_layer_role(op, LayerRole.ACTIVATION)

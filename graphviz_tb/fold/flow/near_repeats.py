@@ -108,7 +108,7 @@ def nearly_before(
         _boxes_of(after)
     ).isdisjoint(
         setting.widths.of(_boxes_of(turn))
-    )  # each repetition has channels of its own: those of the first say nothing
+    )  # each repetition has other channels: those of the first say nothing
     stretch = _boxes_of(sequence[start:stop])
     return start if start < stop and _same_stage(stretch, _boxes_of(turn), setting, tapers) else stop
 
