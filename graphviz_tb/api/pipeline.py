@@ -282,7 +282,7 @@ class Model(BaseModel):
         return self.picture()._repr_svg_()
 
     @property
-    def stacked(self) -> Model:
+    def with_all_stacks(self) -> Model:
         """The model with stacks also where a picture shows their members one by one: the two legs of a U. Itself with
         run statistics or a view, which are of the rows as drawn."""
         stacked = self.hierarchy.stacked
@@ -298,7 +298,7 @@ class Model(BaseModel):
         """Return the whole folded graph as a document, before it becomes values or text."""
         from graphviz_tb.render.json import JsonDocument, group_rows
 
-        if (stacked := self.stacked) is not self:
+        if (stacked := self.with_all_stacks) is not self:
             return stacked.document()
         # One pass over all edges of the file instead of one per group.
         self.expander.bundle_all_levels()

@@ -135,7 +135,7 @@ def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
         for edge, (source, target) in enumerate(part.edges)
         if edge not in legs.mirrored and target in legs.falling and source not in legs.falling
     }
-    # A line from outside ends in a waypoint of its own next to its box, one for all lines of one start.
+    # A line from outside ends in a separate waypoint next to its box, one for all lines of one start.
     turning: dict[tuple[int, int], int] = {}
     free: dict[tuple[int, int], int] = {}
     place: dict[int, int] = {}

@@ -63,9 +63,9 @@ def tree(
     check_inputs_kept((model, *options.read.run_metadata), ["-"])
     with open_model(model, options, quiet=quiet) as session:
         if as_json:
-            lines = json_lines(_tree_values(session.model.stacked, depth, under, ops, by == "flow"))
+            lines = json_lines(_tree_values(session.model.with_all_stacks, depth, under, ops, by == "flow"))
         else:
-            lines = _tree_lines(session.model.stacked, depth, under, ops, by == "flow")
+            lines = _tree_lines(session.model.with_all_stacks, depth, under, ops, by == "flow")
     print_lines(lines)
 
 

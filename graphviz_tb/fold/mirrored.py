@@ -1,6 +1,6 @@
 """Stacks of which one feeds the other in reverse order: the two legs of a U.
 
-Member i of the first feeds member n - 1 - i of the second, so no member stands for the rest: all are shown.
+Member i of the first feeds member n - 1 - i of the second, so no member shows the rest: all are drawn.
 """
 
 from __future__ import annotations

@@ -13,12 +13,13 @@ floats computed from integer inputs (an age, the time step of a diffusion model)
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
 from graphviz_tb.graphs.tensors import all_output_dtypes
 from graphviz_tb.graphs.traversal import reachable_mask
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, freeze_array, group_by_key
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import INDEX_DTYPES, dtype_name
@@ -138,7 +139,7 @@ def _gives_integers_or_bools(graph: Graph, node: int) -> bool:
     return bool(dtypes) and INDEX_DTYPES.issuperset(dtypes)
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def integer_output_attr(op: str) -> bool | str:
     """Return whether an op type has integer or boolean outputs only, or else the attribute that decides it for its one
     output; "" if several decide.

@@ -2,9 +2,8 @@
 
 The standard decorator writes and compiles up to six methods per class, looks for `ClassVar` and `InitVar` in every
 annotation (this package has none) and makes the class twice: half of the time to import this package. Here only
-`__init__` is compiled, when it is first called, and once for all classes with as many fields; the other methods are
-closures. A frozen object is made in 60 % of the time: its `__init__` sets each field through its slot, where the
-standard one has `object.__setattr__` find that by name.
+`__init__` is compiled, at the first call; the other methods are closures. A frozen object is made in 60 % of the time:
+its `__init__` sets each field through its slot, where the standard one has `object.__setattr__` find that by name.
 
 Everything else is unchanged. Classes without slots use the standard decorator.
 """
@@ -14,9 +13,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
-from functools import cache
 from operator import attrgetter
-from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 AnyClass = TypeVar("AnyClass")
@@ -82,48 +79,29 @@ class _InitOnDemand:
 
 
 def _make_init(cls: type[Any], fields: Sequence[Field[Any]], frozen: bool) -> Any:
-    """Make `__init__` with the signature given by the fields."""
+    """Compile `__init__` with the signature given by the fields."""
     names: dict[str, Any] = {"MISSING": MISSING}
-    parameters, body, defaults = ["self"], [], []
-    for number, field in enumerate(fields):
-        # Numbers instead of names: classes with as many fields have one code.
-        name, made = f"field_{number}", field.default_factory is not MISSING
-        names[f"set_{number}"] = vars(cls)[field.name].__set__  # the slot's own setter: `__setattr__` refuses
-        names[f"make_{number}"], names[f"usual_{number}"] = field.default_factory, field.default
+    parameters, body = ["self"], []
+    for field in fields:
+        name, made = field.name, field.default_factory is not MISSING
+        names[f"set_{name}"] = vars(cls)[name].__set__  # the slot's own setter: `__setattr__` refuses
+        names[f"make_{name}"], names[f"usual_{name}"] = field.default_factory, MISSING if made else field.default
         optional = made or field.default is not MISSING
         if field.init:
-            parameters.append(name)
-            defaults += [MISSING if made else field.default] if optional else []
-            value = f"make_{number}() if {name} is MISSING else {name}" if made else name
+            parameters.append(f"{name}=usual_{name}" if optional else name)
+            value = f"make_{name}() if {name} is MISSING else {name}" if made else name
         elif optional:
-            value = f"make_{number}()" if made else f"usual_{number}"
+            value = f"make_{name}()" if made else f"usual_{name}"
         else:
             continue  # `__post_init__` sets it
-        body.append(f"    set_{number}(self, {value})" if frozen else f"    self.{name} = {value}")
+        body.append(f"    set_{name}(self, {value})" if frozen else f"    self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         body.append("    self.__post_init__()")
-    code = _compile_init("\n".join([f"def __init__({', '.join(parameters)}):", *(body or ["    pass"])]))
-    called = {f"field_{number}": field.name for number, field in enumerate(fields)}
-    init = FunctionType(
-        code.replace(
-            co_varnames=tuple([called.get(name, name) for name in code.co_varnames]),
-            co_names=tuple([called.get(name, name) for name in code.co_names]),
-            co_qualname=f"{cls.__qualname__}.__init__",  # shown in errors of callers
-        ),
-        names,
-        argdefs=tuple(defaults),
-    )
+    exec("\n".join([f"def __init__({', '.join(parameters)}):", *(body or ["    pass"])]), names)
+    init = names["__init__"]
+    init.__qualname__ = f"{cls.__qualname__}.__init__"  # shown in errors of callers
     init.__annotations__ = {field.name: field.type for field in fields if field.init} | {"return": None}
     return init
-
-
-@cache
-def _compile_init(source: str) -> CodeType:
-    """Compile the source of an `__init__`."""
-    names: dict[str, Any] = {}
-    exec(source, names)
-    code: CodeType = names["__init__"].__code__
-    return code
 
 
 def _field_getter(names: Sequence[str]) -> Callable[[Any], Any]:

@@ -139,7 +139,7 @@ class Metaedge(BundledLine):
     and reference edges; their tensors are in bundle `number` of `bundles`. `back`: from the results of a loop's
     body to its arguments, without a flat edge. `training`: 0, or which ends compute gradients or
     updates (`SOURCE_TRAINS` and so on in `model.skeleton`) where not all children of the group do: the line is thin,
-    and on no main path; plus `IMPLIED_LINE` if it is neither drawn nor a stub, and `WRITTEN_WEIGHTS` if it stands for
+    and on no main path; plus `IMPLIED_LINE` if it is neither drawn nor a stub, and `WRITTEN_WEIGHTS` if it represents
     `reference` weights of `source` that `target` writes, and is no edge of the file: drawn if the skeleton has a wire
     for it.
     """
@@ -161,7 +161,7 @@ class Metaedge(BundledLine):
 
     @property
     def writes(self) -> bool:
-        """Whether it stands for weights that training writes."""
+        """Whether it represents weights that training writes."""
         return self.training >= WRITTEN_WEIGHTS  # the highest bit
 
 

@@ -96,7 +96,7 @@ class View:
     annotations and bridges of this metagraph (rows may be anywhere in the graph), `labels` their labels where these
     are not the last segment of the name, `addresses` their addresses. `functions` is a label for each of
     `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`. `words` are all texts
-    of the level. `mixed`: what trains the model stands among its ranks, not at the right of a rule, and its lines have
+    of the level. `mixed`: what trains the model is among its ranks, not at the right of a rule, and its lines have
     no labels: the figure is too narrow for that.
     """
 

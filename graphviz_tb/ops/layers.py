@@ -14,10 +14,11 @@ import json
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from pkgutil import get_data
 from typing import Any, NamedTuple
 
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.ops.table import OP_LINES, read_table
 
 
@@ -50,7 +51,7 @@ LAYER_CLASSES = read_table((get_data(__name__, "layers.tsv") or b"").decode())
 UNKNOWN_LAYER_ROW = LayerRow()
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def layer_row(kind: str) -> LayerRow:
     """Return the row of a class; an empty one if the table does not list it.
 
@@ -80,7 +81,7 @@ WEIGHTED_LAYERS = frozenset(
 )
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def class_defaults(kind: str) -> Mapping[str, Any]:
     """Return the defaults that are special to a class.
 

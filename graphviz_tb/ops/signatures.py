@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pkgutil import get_data
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.table import op_row
 
@@ -20,7 +21,7 @@ SETTING_PREFIX = "="  # prefix of the name of an input that is a setting of the 
 TAG_INPUT, MEASURED_INPUT = "tag", "measured"  # of summaries
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def input_names(op: str) -> Mapping[int, str]:
     """Return the names of an op's inputs, by position.
 
@@ -43,7 +44,7 @@ class KernelSizes(NamedTuple):
     window: tuple[int | None, ...]
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def kernel_layout(op: str) -> str:
     """Return the order of the axes of an op's kernel: `o` outputs, `i` inputs, `*` the window.
 
@@ -55,7 +56,7 @@ def kernel_layout(op: str) -> str:
     return layout.partition("]")[0].partition("^")[0] if found else TENSORFLOW_LAYOUT
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def kernel_turning_attribute(op: str) -> str:
     """Return the attribute that, if it is set, exchanges the axes of an op's kernel; "" for none.
 
@@ -82,7 +83,7 @@ def kernel_sizes(op: str, shape: Sequence[int | None], turned: bool = False) -> 
     return KernelSizes(ends.get(outputs), ends.get(inputs), tuple(shape[len(before) : len(shape) - len(after)]))
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def weight_input_names(op: str) -> Mapping[int, str]:
     """Return the names of an op's weights, by position of the input. A constant that arrives at such an input is a
     weight, through any number of identities, casts and dequantizations; a variable is one at any input.
@@ -178,7 +179,7 @@ class OpDef(NamedTuple):
     defaults: Mapping[str, Any]
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def attribute_defaults(op: str) -> Mapping[str, Any]:
     """Return the defaults of an op's attributes; of an op of another framework, those of its settings.
 
@@ -189,7 +190,7 @@ def attribute_defaults(op: str) -> Mapping[str, Any]:
     return MappingProxyType(json.loads(line.defaults) if line is not None and line.defaults else {})
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def op_def(op: str) -> OpDef | None:
     """Return the definition of an op; None if TensorFlow 2.21 has no op of that name.
 

@@ -411,7 +411,7 @@ def _bar_entries(view: View, pieces: Sequence[Piece]) -> dict[int, int]:
 def _label_parts(
     view: View, lines: Mapping[int, MetagraphLine], routes: Mapping[int, Sequence[Point]], labelled: Sequence[int]
 ) -> dict[int, Sequence[Point]]:
-    """Return the part of each line that its label stands at: its own, of joined lines of training what they share."""
+    """Return the part of each line that has its label: unshared, of joined lines of training what they share."""
     parts = unshared_parts(view.skeleton, routes, labelled)
     for wire in labelled:
         joined = len(parts[wire]) != len(routes[wire]) or parts[wire][-1] != routes[wire][-1]

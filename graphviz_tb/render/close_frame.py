@@ -1,8 +1,8 @@
-"""Close the room that a frame leaves which is not drawn: inputs and outputs stand next to what they are joined to.
+"""Close the room that a frame leaves which is not drawn: inputs and outputs move next to what they are joined to.
 
 The frame around a whole model has a title bar and a border in the layout. Where its name is in the title of the sheet
-instead, what is outside moves in by that room; then an output with one straight line stands at the end of its own
-column, and not above the highest one; an input whose line passes its box and turns back to it, as at a U, stands at the
+instead, what is outside moves in by that room; then an output with one straight line moves to the end of its
+column, and not above the highest one; an input whose line passes its box and turns back to it, as at a U, moves to the
 other side of that box. Positions along the flow are counted upstream to downstream whatever its
 direction, so that outputs have the largest.
 """

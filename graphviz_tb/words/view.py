@@ -55,7 +55,7 @@ class NodeLabels:
     `second(path)` is the second line that a picture wants, None for the usual one. Labels that are not `placed` have no
     address. `alone`: stacks show one member, and a group that holds only a stack is drawn as that stack. `printed`: for
     a figure to print, with one word for a module; `narrow` 1: for one with little room; 2: where what trains
-    the model has none of its own.
+    the model has no separate room.
     """
 
     def __init__(

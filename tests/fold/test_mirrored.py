@@ -30,7 +30,7 @@ def test_json_and_tree_count_the_stages_of_a_unet(form: str) -> None:
     stacks = [row["id"] for row in model.to_json()["nodes"] if row["kind"] == "series"]
     heights = Counter(row["parent"] for row in model.to_json()["nodes"] if row["parent"] in stacks)
     assert [*heights.values()].count(counts[0]) == 2
-    assert f"×{counts[0]}" in "\n".join(_tree_lines(model.stacked, None, None, False, False))
+    assert f"×{counts[0]}" in "\n".join(_tree_lines(model.with_all_stacks, None, None, False, False))
     assert load(network(0, "scopes", "encoder_decoder")[0]).hierarchy.stacked is None
 
 

@@ -22,11 +22,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, Symbols
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.ops.signatures import weight_input_names
 from graphviz_tb.ops.table import OP_LINES, op_row
 
@@ -158,7 +159,7 @@ KERNEL_NAMES = frozenset(("kernel", "recurrent_kernel"))
 TENSOR_TERM = re.compile(r"(in|out)(\d*)")
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def cost_rule(op: str) -> CostRule | None:
     """Return the rule that counts the operations of an op; None if there is none."""
     line = op_row(op)

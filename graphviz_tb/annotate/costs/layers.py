@@ -7,7 +7,7 @@ Recurrent layers count all time steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from graphviz_tb.annotate.costs.formulas import (
@@ -18,6 +18,7 @@ from graphviz_tb.annotate.costs.formulas import (
     cost_rule,
     size_product,
 )
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.model.layers import Layer, LayerCall, LayerConfig, recurrent_cells
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
@@ -541,7 +542,7 @@ LAYER_COST_RULE_MAKERS: dict[str, Callable[[str], LayerCostRule]] = {
 MOVES_ONLY = "0"
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def layer_cost_rule(kind: str) -> LayerCostRule | None:
     """Return the rule that yields the ops of layers of a class; None if they are not known."""
     word, _, argument = layer_row(kind).flops.rstrip(")").partition("(")

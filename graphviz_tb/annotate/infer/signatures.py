@@ -26,11 +26,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 
 from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, merge_all_dims, normalize_axis
 from graphviz_tb.annotate.infer.rules import rules_of_module
 from graphviz_tb.annotate.infer.symbols import Dims, Out, broadcast_dims, merge_sizes
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.ops.table import OP_LINES, op_row
 
 BoundSizes = dict[str, int]  # sizes by letter, and by token for tokens with one size wherever they occur
@@ -39,7 +40,7 @@ RULE_ENTRY = re.compile(r"rule\((\w+)\)")
 OUTPUT_ENTRY = re.compile(r"(\[[^][]*\]|[^\s(*]+(?:\([^()]*\))?)(?:\*(\w*))?")
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def shape_rule_for(op: str) -> ShapeRule | None:
     """Return the rule of an op: its own function (rules/) or its signature; None if it has neither."""
     line = op_row(op)

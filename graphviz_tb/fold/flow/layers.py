@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from functools import cache
+from functools import lru_cache
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
 from graphviz_tb.fold.flow.invariants import FoldContext
@@ -19,6 +19,7 @@ from graphviz_tb.fold.flow.items import VALUE_OPS
 from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
 from graphviz_tb.graphs.traversal import weak_components
+from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
@@ -27,14 +28,14 @@ from graphviz_tb.ops.roles import (
     DEPTHWISE_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
+    OWN_BIAS_OPS,
+    VARIANCE_ROOT_OPS,
     Role,
     has_role,
 )
 from graphviz_tb.ops.table import is_elementwise
 
 MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
-OWN_BIAS_OPS = ("BiasAdd", "BiasAddV1")  # add a bias and nothing else
-ROOT_OPS = ("Rsqrt", "onnx::Sqrt", "aten::rsqrt")  # of a norm that is several ops
 MIN_LEADING_SHARE = 0.2  # of the norms with an activation: in each block one at least follows a sum
 MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
 
@@ -55,13 +56,13 @@ def fold_norms(dag: Dag, setting: FoldContext) -> Dag:
 
     After: each such group is convex, since its weights need nothing and only its last op feeds others.
     """
-    if not any(box.op in ROOT_OPS for box in dag.boxes):
+    if not any(box.op in VARIANCE_ROOT_OPS for box in dag.boxes):
         return dag
     inside = [setting.widths.is_made_of_weights(box) for box in dag.boxes]
     pairs = [(source, box) for box, sources in enumerate(dag.before) if inside[box] for source in sources]
     groups = []
     for made in weak_components(len(dag), pairs):
-        if any(inside[box] and dag.boxes[box].op in ROOT_OPS for box in made):
+        if any(inside[box] and dag.boxes[box].op in VARIANCE_ROOT_OPS for box in made):
             scaling = _scaling_chain(dag, made)
             if scaling:
                 members = sorted([*made, *scaling])
@@ -178,7 +179,7 @@ class _LayerFinder:
     def part_of(self, box: FlowBox) -> LayerPart | None:
         """Return the part of a layer that a row is; None for any other box."""
         if box.members:
-            known = [op for op in self.setting.types.of(box) if op in ROOT_OPS]
+            known = [op for op in self.setting.types.of(box) if op in VARIANCE_ROOT_OPS]
             return LayerPart.NORM if known and box.how == GroupOrigin.REGION else None
         if box.op:
             return self._part_of_op(box)
@@ -202,7 +203,7 @@ class _LayerFinder:
     def _part_of_scope(self, box: FlowBox) -> LayerPart | None:
         types, weights = self.setting.types.of(box), self.setting.widths
         layers = [op for op in types if _is_layer(op)]
-        norms = any(_is_norm(op) or op in ROOT_OPS for op in types)
+        norms = any(_is_norm(op) or op in VARIANCE_ROOT_OPS for op in types)
         active = [op for op in types if _is_activation(op)]
         if layers:
             mixing = sum(types[op] for op in layers if op not in DEPTHWISE_OPS)
@@ -215,7 +216,7 @@ class _LayerFinder:
         return LayerPart.ACTIVATION if only else None
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _is_layer(op: str) -> bool:
     """Return whether an op, or a Keras layer, may be a convolution or a dense layer."""
     if has_role(op, Role.GRADIENT) or has_layer_role(op, LayerRole.RECURRENT):
@@ -224,11 +225,11 @@ def _is_layer(op: str) -> bool:
     return known or has_layer_role(op, LayerRole.CONVOLUTION) or has_layer_role(op, LayerRole.DENSE)
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _is_norm(op: str) -> bool:
     return has_role(op, Role.NORMALIZATION) or has_layer_role(op, LayerRole.NORMALIZATION)
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
 def _is_activation(op: str) -> bool:
     return has_role(op, Role.ACTIVATION) or has_layer_role(op, LayerRole.ACTIVATION)
