@@ -190,3 +190,19 @@ def test_structures_of_one_name_and_one_size_are_told_by_where_they_are() -> Non
     cells = [row for row in range(len(hierarchy)) if hierarchy.name[row] in ("a/cell", "b/cell")]
     words = _describe_templates(hierarchy, dict(enumerate(cells)))
     assert words == {0: "cell in a", 1: "cell in b"}
+
+
+def test_a_layer_with_the_weights_of_another_has_the_colour_of_its_kind() -> None:
+    # ids ─▶ embedding ─▶ head, both with one table
+    table = "Net/Embedding[wte]/weight"
+    nodes = [
+        {"name": "ids", "op": "Placeholder"},
+        {"name": table, "op": "Parameter"},
+        {"name": "Net/Embedding[wte]/embedding", "op": "aten::embedding", "input": [table, "ids"]},
+        {"name": "Net/Linear[head]/linear", "op": "aten::linear", "input": ["Net/Embedding[wte]/embedding", table]},
+    ]
+    read = load(GraphDef(node=nodes)).hierarchy
+    colouring = paint(read)
+    head, whole = (read.name.index(name) for name in ("Net/Linear[head]", "Net"))
+    assert colouring.fill_of((0, whole, head)).hued
+    assert not colouring.fill_of((0, whole)).hued
