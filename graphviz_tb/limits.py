@@ -171,7 +171,6 @@ FREE_WALKED_NODES = Limit(200_000, "read", "nodes",
 MAX_QUANTITY = Limit((1 << 63) - 1, "any stage", "",
     "of a quantity: shapes larger than any memory give numbers of any length", "this number")
 MAX_CACHED_TENSORS = Limit(1 << 19, "any stage", "tensors", "that are remembered", "decoded anew")
-MAX_CACHED_OP_TYPES = Limit(1 << 16, "any stage", "op types", "whose meaning is remembered", "looked up anew")
 MAX_CACHED_NODES = Limit(1 << 12, "any stage", "definitions", "of nodes that are held open", "opened anew")
 
 MAX_UNCALLED_FUNCTIONS = Limit(12, "any stage", "functions",

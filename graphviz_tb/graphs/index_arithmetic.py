@@ -19,13 +19,12 @@ import numpy as np
 
 from graphviz_tb.graphs.tensors import all_output_dtypes
 from graphviz_tb.graphs.traversal import reachable_mask
-from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.model.columns import Bools, Ints, distinct_values, freeze_array, group_by_key
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import INDEX_DTYPES, dtype_name
 from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, LIST_OPS, RANGE_OPS, SIZE_OPS, Role, has_role
 from graphviz_tb.ops.signatures import OutputDef, gives_bool, op_def
-from graphviz_tb.ops.table import op_row
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, op_row
 
 STATE_ROLES = (Role.VARIABLE, Role.TEMPORARY, Role.HANDLE, Role.TABLE, Role.NEXT_ELEMENT, Role.RESTORE)
 CONTROL_FLOW_ROLES = (

@@ -18,8 +18,7 @@ from functools import cache, lru_cache
 from pkgutil import get_data
 from typing import Any, NamedTuple
 
-from graphviz_tb.limits import MAX_CACHED_OP_TYPES
-from graphviz_tb.ops.table import OP_LINES, read_table
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, OP_LINES, read_table
 
 
 class LayerRow(NamedTuple):

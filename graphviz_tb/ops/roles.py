@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import lru_cache
 
-from graphviz_tb.limits import MAX_CACHED_OP_TYPES
-from graphviz_tb.ops.table import EQUAL_OPS, OP_LINES, op_line
+from graphviz_tb.ops.table import EQUAL_OPS, MAX_CACHED_OP_TYPES, OP_LINES, op_line
 
 
 class Role(StrEnum):

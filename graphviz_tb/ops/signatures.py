@@ -10,9 +10,8 @@ from pkgutil import get_data
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.ops.roles import Role, has_role
-from graphviz_tb.ops.table import op_row
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, op_row
 
 SIZE_INPUT = "size"
 CAPTURED_INPUT = "captured"

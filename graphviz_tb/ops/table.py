@@ -26,6 +26,8 @@ from functools import cache
 from pkgutil import get_data
 from typing import NamedTuple
 
+MAX_CACHED_OP_TYPES = 1 << 16  # whose meaning is remembered: a hostile file has a million types
+
 
 class OpRow(NamedTuple):
     """One line of the table, every column as text."""

@@ -27,9 +27,8 @@ from typing import NamedTuple
 
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, Symbols
-from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.ops.signatures import weight_input_names
-from graphviz_tb.ops.table import OP_LINES, op_row
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, OP_LINES, op_row
 
 # An op as cost rules see it: shapes with a number for every size.
 

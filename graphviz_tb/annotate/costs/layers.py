@@ -18,10 +18,10 @@ from graphviz_tb.annotate.costs.formulas import (
     cost_rule,
     size_product,
 )
-from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.model.layers import Layer, LayerCall, LayerConfig, recurrent_cells
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import LayerRole, has_layer_role, layer_row
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
 
 # One op that a Keras layer runs, counted by the formula of that op, and steps shared by many layers.
 

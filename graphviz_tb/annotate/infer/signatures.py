@@ -31,8 +31,7 @@ from functools import lru_cache
 from graphviz_tb.annotate.infer.op import Op, RuleResult, ShapeRule, merge_all_dims, normalize_axis
 from graphviz_tb.annotate.infer.rules import rules_of_module
 from graphviz_tb.annotate.infer.symbols import Dims, Out, broadcast_dims, merge_sizes
-from graphviz_tb.limits import MAX_CACHED_OP_TYPES
-from graphviz_tb.ops.table import OP_LINES, op_row
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, OP_LINES, op_row
 
 BoundSizes = dict[str, int]  # sizes by letter, and by token for tokens with one size wherever they occur
 OutputMaker = Callable[[Op, BoundSizes, Dims], RuleResult]  # the last argument is the dims of `...`

@@ -19,7 +19,6 @@ from graphviz_tb.fold.flow.items import VALUE_OPS
 from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
 from graphviz_tb.graphs.traversal import weak_components
-from graphviz_tb.limits import MAX_CACHED_OP_TYPES
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
@@ -33,7 +32,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.ops.table import is_elementwise
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, is_elementwise
 
 MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
 MIN_LEADING_SHARE = 0.2  # of the norms with an activation: in each block one at least follows a sum
