@@ -24,7 +24,7 @@ from graphviz_tb.color.hues import (
     rank_letters,
 )
 from graphviz_tb.color.kinds import KIND_WORDS, NEUTRAL, OTHER, group_kinds, has_one_layer, op_kinds
-from graphviz_tb.graphs.layer_rows import layer_rows
+from graphviz_tb.graphs.layer_rows import layer_rows, scopes_of_shared_weights
 from graphviz_tb.graphs.rows import training_rows
 from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, freeze_array, mix_bits
 from graphviz_tb.model.facts import Facts
@@ -294,9 +294,9 @@ def _coloured_templates(
 
 
 def _holds_layer_of_model(hierarchy: Hierarchy, training: Bools, rows: Longs) -> Bools:
-    """Return whether each group holds a layer and trains nothing: an input queue may compute as a norm does. Layers are
-    known of the main graph alone; functions pass."""
-    layers = np.array(layer_rows(hierarchy), np.int64)
+    """Return whether each group holds a layer, also one with the weights of another, and trains nothing: an input queue
+    may compute as a norm does. Layers are known of the main graph alone; functions pass."""
+    layers = np.array(sorted({*layer_rows(hierarchy), *scopes_of_shared_weights(hierarchy)}), np.int64)
     inside = np.searchsorted(layers, hierarchy.end[rows]) > np.searchsorted(layers, rows)
     found: Bools = (inside | (rows >= hierarchy.end[0])) & ~training[rows]
     return found

@@ -5,8 +5,8 @@ Where only one graph has the classes of modules in its names, the other takes it
 layer1/layer1.0/relu_1/Relu        ResNet/Sequential[layer1]/Bottleneck[0]/ReLU[relu@2]/Relu
 
 Both are the module `layer1.0.relu`, called for the second time, counted in the whole program: the second call of a
-block calls each layer in it for the second time. One exporter leaves out containers (`hm` for `heads.hm`). Inputs and results that one exporter numbers have the
-names of the other where there are as many, of equal types and shapes.
+block calls each layer in it for the second time. One exporter leaves out containers (`hm` for `heads.hm`). Inputs and
+results that one exporter numbers have the names of the other where there are as many, of equal types and shapes.
 
 A newer version has ops for what an older one writes as a chain:
 
@@ -30,7 +30,7 @@ import numpy as np
 
 from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.values import tensor_numbers
-from graphviz_tb.diff.known_values import ELEMENTWISE, WEIGHT_OPS, fold_known_values
+from graphviz_tb.diff.known_values import ELEMENTWISE, WEIGHT_OPS, fold_known_values, write_setting
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.exported import module_path
 from graphviz_tb.graphs.tensors import attr_value
@@ -45,7 +45,7 @@ from graphviz_tb.ops.roles import CONSTANT_OPS, INPUT_OPS, PARAMETER_OP, RESULT_
 from graphviz_tb.ops.table import op_name
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import AttrValue, GraphDef, NodeDef
+    from graphviz_tb.proto import GraphDef, NodeDef
 
 MODULE_SEGMENT = re.compile(r"[^\[\]/]+\[([^\]]*)\]")
 FURTHER_CALL = re.compile(r"(.+)_(\d+)")
@@ -413,19 +413,10 @@ def _with_joined_ops(graph: Graph, finder: ChainFinder, chains: list[Chain], nam
                 if key in node.attr:
                     joined.attr[key].CopyFrom(node.attr[key])
             for setting, value in chain.settings.items():
-                _set_setting(joined.attr[setting], value)
+                write_setting(joined, setting, value)
         elif node.name not in gone:
             made.node.add().CopyFrom(node)
     return _rename_nodes(made, named)
-
-
-def _set_setting(message: AttrValue, value: Any) -> None:
-    if isinstance(value, str):
-        message.s = value.encode()
-    elif isinstance(value, float):
-        message.f = value
-    else:
-        message.i = value
 
 
 class ChainFinder:

@@ -242,7 +242,7 @@ class _Folder:
         setting = None if numbers is None else input_as_setting(node.op, place, numbers)
         if setting is not None:
             node.input[place] = ""
-            _write_setting(node, *setting)
+            write_setting(node, *setting)
             return
         kind = _numpy_type(maker)
         shape = self._shape(text)
@@ -267,7 +267,7 @@ class _Folder:
         """Let an op that moves data take the earliest value from which one step gives the same result."""
         shape = self._shape(node.name)
         if node.op in SHAPED_OPS and shape is not None and "shape" in node.attr:
-            _write_setting(node, "shape", list(shape))
+            write_setting(node, "shape", list(shape))
         if node.op not in MOVING_OPS:
             return
         source = node.input[0] if len(node.input) == 1 else ""
@@ -319,7 +319,7 @@ class _Folder:
         for key in [key for key in node.attr if not key.startswith("_")]:
             del node.attr[key]
         for name, value in settings.items():
-            _write_setting(node, name, value)
+            write_setting(node, name, value)
 
 
 def _one_step(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]] | None:
@@ -396,7 +396,8 @@ def _numpy_type(node: NodeDef) -> str:
     return name if name in NUMPY_TYPES else ""
 
 
-def _write_setting(node: NodeDef, name: str, value: Any) -> None:
+def write_setting(node: NodeDef, name: str, value: Any) -> None:
+    """Set an attribute of a node: a number, a text, or a list."""
     from graphviz_tb.formats.wire_nodes import encode_attribute
 
     if name in node.attr:

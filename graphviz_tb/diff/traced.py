@@ -100,9 +100,7 @@ def _first_input_sizes(graph: Graph, node: int) -> list[int]:
     """Return the dimensions of the first input of an op, where they are known."""
     definition = graph.graph_def.node[node]
     source = graph.index[0].get(definition.input[0].partition(":")[0], -1) if definition.input else -1
-    attributes = graph.graph_def.node[source].attr if source >= 0 else {}
-    shapes = attributes[SHAPE].list.shape if SHAPE in attributes else []
-    return [dim.size for dim in shapes[0].dim] if len(shapes) else []
+    return (_recorded_sizes(graph, source) if exists(source) else None) or []
 
 
 def _op_names(graph: Graph, work: Sequence[int]) -> dict[int, str]:
@@ -210,21 +208,23 @@ def _through_lists(side: GraphColumns, reshaped: Bools) -> Bools:
     return reachable_mask(reshaped, graph.source[inner], graph.target[inner])
 
 
-def _recorded_shape(graph: Graph, node: int) -> str:
-    """Return the recorded shape of the first result of an op as text; "" if unknown."""
+def _recorded_sizes(graph: Graph, node: int) -> list[int] | None:
+    """Return the recorded shape of the first result of an op, -1 for an unknown size; None if it has none."""
     definition = graph.node_def(node)
-    shapes = list(definition.attr[SHAPE].list.shape) if definition is not None and SHAPE in definition.attr else []
-    return shape_text([dim.size for dim in shapes[0].dim]) if shapes and not shapes[0].unknown_rank else ""
+    shapes = definition.attr[SHAPE].list.shape if definition is not None and SHAPE in definition.attr else ()
+    return [dim.size for dim in shapes[0].dim] if shapes and not shapes[0].unknown_rank else None
+
+
+def _recorded_shape(graph: Graph, node: int) -> str:
+    """Return the recorded shape as text; "" if unknown."""
+    sizes = _recorded_sizes(graph, node)
+    return "" if sizes is None else shape_text(sizes)
 
 
 def result_width(graph: Graph, node: int, place: int) -> int | None:
     """Return one dimension of the first result of an op; None where it is unknown."""
-    definition = graph.node_def(node)
-    if definition is None or SHAPE not in definition.attr:
-        return None
-    shapes = list(definition.attr[SHAPE].list.shape)
-    dims = [dim.size for dim in shapes[0].dim] if shapes else []
-    return int(dims[place]) if len(dims) > max(place, 0) and dims[place] >= 0 else None
+    sizes = _recorded_sizes(graph, node) or ()
+    return sizes[place] if len(sizes) > max(place, 0) and sizes[place] >= 0 else None
 
 
 def _count_directions(graph: Graph, node: int) -> bytes:

@@ -346,6 +346,61 @@ def enclose_tuples(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
     return {node: scope for node, scope in found.items() if scope}
 
 
+COPY_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP)
+
+
+def enclose_copies(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
+    """Return `moved` and the scopes of identities, copies and casts between modules: of the module beside them that
+    feeds them, else of the only one that uses them. A figure has no box for these.
+
+    Net/Norm[norm] ─▶ Net/to ─▶ Net/Linear[head]        all of it is in Net; `to` is in Net/Norm[norm]
+    """
+    found = dict(moved)
+    copies = graph.nodes_of_types(lambda op: has_role(op, *COPY_ROLES)) & (graph.mark == 0)
+    if not copies.any() or not graph.has_module_scopes:
+        return found
+    drawn = graph.mark == 0
+    sources: dict[int, list[int]] = {node: [] for node in np.flatnonzero(copies).tolist()}
+    users: dict[int, list[int]] = {node: [] for node in sources}
+    for edge in np.flatnonzero((copies[graph.source] | copies[graph.target]) & ~graph.control).tolist():
+        source, target = int(graph.source[edge]), int(graph.target[edge])
+        if target in sources and drawn[source]:
+            sources[target].append(source)
+        if source in users:
+            users[source].append(target)
+    # Along the flow, then against it: a chain of copies stays together.
+    for nodes, beside in ((list(sources), sources), (list(reversed(users)), users)):
+        for node in nodes:
+            if node in found or len(sources[node]) > 1 or not beside[node]:
+                continue
+            own = graph.name[node].rpartition("/")[0]
+            scopes = [found.get(other) or graph.name[other].rpartition("/")[0] for other in beside[node]]
+            if module := _module_beside(own, scopes):
+                found[node] = module
+    return found
+
+
+def _module_beside(own: str, scopes: Sequence[str]) -> str:
+    """Return the innermost module in the scope `own` that contains all of `scopes`. None is in a numbered one, since
+    this is like others.
+
+    >>> _module_beside("Net", ["Net/Run[run]/Linear[fc]"]), _module_beside("Net", ["Net/Run[run]/Block[layers.0]/add"])
+    ('Net/Run[run]/Linear[fc]', 'Net/Run[run]')
+    """
+    outside = own.split("/") if own else []
+    columns = zip(*(scope.split("/") for scope in scopes), strict=False)
+    alike = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, columns)]
+    if alike[: len(outside)] != outside:
+        return ""
+    inside = list(takewhile(_is_single_module, alike[len(outside) :]))
+    return "/".join([*outside, *inside]) if inside else ""
+
+
+def _is_single_module(segment: str) -> bool:
+    found = MODULE.fullmatch(segment)
+    return found is not None and not found[2].rpartition(".")[2].isdigit()
+
+
 def _with_containers(segment: str, containers: Sequence[str]) -> str:
     """Return a segment with the names of the containers that it is in.
 

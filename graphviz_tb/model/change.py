@@ -64,6 +64,10 @@ class NodeEdits:
     def __add__(self, other: NodeEdits) -> NodeEdits:
         return concat_node_edits((self, other))
 
+    def unmatched(self, new: bool) -> tuple[int, ...]:
+        """Return the nodes of one graph, the new one or the old one, that the other has not."""
+        return self.added if new else self.removed
+
     def inverse(self) -> NodeEdits:
         """Return the edits that turn the new graph into the old one."""
 

@@ -79,6 +79,7 @@ class Role(StrEnum):
     PRODUCT = "product"
     BATCH_PRODUCT = "batch-product"
     NORMALIZATION = "normalization"
+    ROOT = "root"
     ACTIVATION = "activation"
     ATTENTION = "attention"
     RECURRENT = "recurrent"
@@ -88,6 +89,7 @@ class Role(StrEnum):
     COUNT = "count"
     HOLDS_NUMBERS = "holds-numbers"
     ADD = "add"
+    BIAS = "bias"
     MULTIPLY = "multiply"
     RANGE = "range"
     SELECT = "select"
@@ -142,9 +144,9 @@ ASSIGN_OPS = OPS_BY_ROLE[Role.ASSIGN]
 """Set a whole variable; only ops that TensorFlow registers."""
 RESOURCE_ASSIGN_OPS = frozenset(op for op in ASSIGN_OPS if op.endswith("VariableOp"))
 """The assignments that take the handle of a variable."""
-ONLY_BIAS_OPS = frozenset({"BiasAdd", "BiasAddV1"})
-"""Add one number per channel, and do nothing else."""
-BIAS_OPS = ONLY_BIAS_OPS | OPS_BY_ROLE[Role.ADD]
+OWN_BIAS_OPS = OPS_BY_ROLE[Role.BIAS]
+"""Add a bias and nothing else."""
+BIAS_OPS = OWN_BIAS_OPS | OPS_BY_ROLE[Role.ADD]
 """Add one number per channel, or may do so."""
 FROZEN_READ_OPS = frozenset({"Identity", "Snapshot", "ReadVariableOp"})
 """The reads of a variable that stay in a frozen graph, behind the constant."""
@@ -172,6 +174,8 @@ TRACED_RESULT_OPS = OPS_BY_ROLE[Role.TRACED_RESULT]
 """Tracing ends each result of a function in one of these, named by type and number."""
 PASS_EACH_OPS = OPS_BY_ROLE[Role.PASS_EACH]
 """The outputs are the inputs."""
+VARIANCE_ROOT_OPS = OPS_BY_ROLE[Role.ROOT]
+"""Take the root in a norm that is several ops; ONNX and others have no op for its inverse."""
 CAST_OPS = OPS_BY_ROLE[Role.CAST]
 """The elements of input 0 in another dtype."""
 UNIT_AXES_OPS = OPS_BY_ROLE[Role.UNIT_AXES]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.diff.comparison import Comparison
 from graphviz_tb.diff.picture.overlay import BAND_PERCENT, DARK, HOLDING_WORDS, LIGHT, Both, Overlay, change_line
 from graphviz_tb.diff.picture.rows import HOLDS_SIGN, DrawnNames, EdgesBetween
@@ -132,6 +133,7 @@ def _text_of_value(value: Any) -> str:
 EDGES_KEPT, EDGES_ADDED, EDGES_REMOVED = 1, 2, 4  # states of the edges behind a line, as bits
 
 
+@garbage_collection_paused()
 def changes_html(both: Both, options: PictureOptions | None = None) -> bytes:
     """Return the whole page; it begins with the picture that `both` draws."""
     head, blocks = changes_data(both, options)

@@ -129,10 +129,9 @@ def _box_sample(box: Box) -> DrawSample:
 
 def _sign_sample(sign: str) -> DrawSample:
     box = replace(SAMPLE_BOX, kind="op", x=6, width=16, sign=sign)
-    width = text_width(sign, OP_FONT_PX)
-    return lambda fill, theme: [
+    return lambda fill, theme: [  # measured when drawn: the page knows no widths before
         *boxes.draw_closed_box(box, fill, theme),
-        *text_labels(sign, SAMPLE_WIDTH / 2, 12, OP_FONT_PX, width, fill.text, "middle"),
+        *text_labels(sign, SAMPLE_WIDTH / 2, 12, OP_FONT_PX, text_width(sign, OP_FONT_PX), fill.text, "middle"),
     ]
 
 

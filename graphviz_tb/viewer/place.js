@@ -834,20 +834,20 @@ function _kahn_order(after, otherwise) {
   missing = py_repeat([0], after.length);
   for (targets of after) {
     for (target of targets) {
-      missing[target] += 1;
+      missing[py_position(missing, target)] += 1;
     }
   }
   order = (() => { const out = []; for (const [node, count] of py_enumerate(missing)) if (!count) { out.push(node); } return out; })();
   position = 0;
   for (node of [null, ...otherwise]) {
     if (((node != null) && missing.at(node))) {
-      missing[node] = 0;
+      missing[py_position(missing, node)] = 0;
       order.push(node);
     }
     while ((position < order.length)) {
       for (target of after.at(order.at(position))) {
         if (missing.at(target)) {
-          missing[target] -= 1;
+          missing[py_position(missing, target)] -= 1;
           if (!missing.at(target)) {
             order.push(target);
           }
@@ -1056,7 +1056,7 @@ function box_names(nodes) {
       for ([number, text] of py_zip(group, texts)) {
         name = names.at(number);
         label = elide_ends(text, head, tail, (_max_box_width(nodes.at(number)) - (2 * name.side)), name.size);
-        names[number] = new BoxName(label, name.size, name.side);
+        names[py_position(names, number)] = new BoxName(label, name.size, name.side);
       }
     }
   }
@@ -1415,7 +1415,7 @@ function attach_lines(skeleton, chains, sizes, gaps, buses = [], absent = NO_END
     places = _side_places(sizes.at(item)[0], (slots.at(-1) + 1), gaps.spread, middle);
     for ([key, slot] of py_zip(keys, slots)) {
       for (wire of wires.get(key)) {
-        offsets.at(wire)[((chains.at(wire).at(-1) === item) ? 1 : 0)] = places.at(slot);
+        offsets.at(wire)[py_position(offsets.at(wire), ((chains.at(wire).at(-1) === item) ? 1 : 0))] = places.at(slot);
       }
     }
   }
@@ -1493,7 +1493,7 @@ function _fill_places(ports, width, step) {
   placed = (() => { const out = []; for (const port of ports) { out.push(((port == null) ? 0 : port)); } return out; })();
   [following, after] = [py_repeat([-1], ports.length), -1];
   for (number of py_range((ports.length - 1), -1, -1)) {
-    following[number] = after;
+    following[py_position(following, number)] = after;
     after = ((ports.at(number) == null) ? after : number);
   }
   before = -1;
@@ -1504,15 +1504,15 @@ function _fill_places(ports, width, step) {
     }
     else {
       if ((before < 0)) {
-        placed[number] = _clear_of_corners((placed.at(after) - ((after - number) * step)), width);
+        placed[py_position(placed, number)] = _clear_of_corners((placed.at(after) - ((after - number) * step)), width);
       }
       else {
         if ((after < 0)) {
-          placed[number] = _clear_of_corners((placed.at(before) + ((number - before) * step)), width);
+          placed[py_position(placed, number)] = _clear_of_corners((placed.at(before) + ((number - before) * step)), width);
         }
         else {
           gap = (placed.at(after) - placed.at(before));
-          placed[number] = (placed.at(before) + Math.floor((gap * (number - before)) / (after - before)));
+          placed[py_position(placed, number)] = (placed.at(before) + Math.floor((gap * (number - before)) / (after - before)));
         }
       }
     }
@@ -1773,9 +1773,9 @@ function _order_nets(nets) {
     order.push(nets.at(chosen));
     for ([other, saved] of known.below.at(chosen)) {
       if ((saved > 0)) {
-        known.above[other] -= 1;
+        known.above[py_position(known.above, other)] -= 1;
       }
-      known.balance[other] += saved;
+      known.balance[py_position(known.balance, other)] += saved;
     }
   }
   return order;
@@ -1796,10 +1796,10 @@ function _net_relations(nets) {
     known.below.at(one).push([other, saved]);
     known.below.at(other).push([one, -saved]);
     if (saved) {
-      known.above[((saved > 0) ? other : one)] += 1;
+      known.above[py_position(known.above, ((saved > 0) ? other : one))] += 1;
     }
-    known.balance[one] += saved;
-    known.balance[other] -= saved;
+    known.balance[py_position(known.balance, one)] += saved;
+    known.balance[py_position(known.balance, other)] -= saved;
   }
   return known;
 }
@@ -2088,7 +2088,7 @@ function _pack_ranks(ranks, widths, between, x) {
     starts.push(start);
     middle = Math.floor((start.at(-1) + widths.at(row.at(-1))) / 2);
     for ([item, left] of py_zip(row, start)) {
-      x[item] = (left - middle);
+      x[py_position(x, item)] = (left - middle);
     }
   }
   return starts;
@@ -2103,8 +2103,8 @@ class RankNeighbours {
     for ([row, steps] of py_zip(ranks, between)) {
       last = row[0];
       for ([item, step] of py_zip(row.slice(1), steps)) {
-        [this.left[item], this.before[item]] = [last, step];
-        [this.right[last], this.after[last]] = [item, step];
+        [this.left[py_position(this.left, item)], this.before[py_position(this.before, item)]] = [last, step];
+        [this.right[py_position(this.right, last)], this.after[py_position(this.after, last)]] = [item, step];
         last = item;
       }
     }
@@ -2175,7 +2175,7 @@ function _place_run(run, goal, low, high, x) {
   let item, offset;
   goal = Math.min(Math.max(goal, low), high);
   for ([item, offset] of run) {
-    x[item] = (goal + offset);
+    x[py_position(x, item)] = (goal + offset);
   }
   return goal;
 }
@@ -2211,7 +2211,7 @@ function _settle_rank(row, start, x, links) {
   first.push(row.length);
   for ([pool, place_] of py_enumerate(places)) {
     for (number of py_range(first.at(pool), first.at((pool + 1)))) {
-      x[row.at(number)] = (place_ + start.at(number));
+      x[py_position(x, row.at(number))] = (place_ + start.at(number));
     }
   }
 }
@@ -2288,7 +2288,7 @@ function place_columns(skeleton, layers, lefts, widths, between) {
       top = layers.at(p).at(first).top;
       for (row of rows) {
         for (item of row) {
-          lefts[item] += (left - low);
+          lefts[py_position(lefts, item)] += (left - low);
         }
       }
       for (r of py_range(first, last)) {
@@ -2360,7 +2360,7 @@ function shorten_detours(skeleton, chains, wires, lefts, band, around) {
   farthest = new TupleMap();
   for ([wire, chain] of py_enumerate(chains)) {
     for ([step, hop] of py_enumerate(wires.at(wire))) {
-      users[chain.at(step)] += 1;
+      users[py_position(users, chain.at(step))] += 1;
       rank = place_.get(chain.at(step));
       farthest.set(rank, Math.max(py_get(farthest, rank, 0), hop.start, hop.end));
     }
@@ -2443,7 +2443,7 @@ function set_training_apart(skeleton, lefts, widths, trained, room) {
     others = (() => { const out = []; for (const row of rows) for (const item of row) if (!trained.has(item)) { out.push(((lefts.at(item) + widths.at(item)) + Math.max(margin, (py_get(room, item, 0) + RULE_MARGIN)))); } return out; })();
     right = (py_max(others, {default: 0}) - py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()));
     for (item of inside) {
-      lefts[item] += right;
+      lefts[py_position(lefts, item)] += right;
     }
   }
 }
@@ -2524,7 +2524,7 @@ function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
     settled = _move_to_wishes(places, wishes, held, sides.at(item), gaps);
     for ([place_, x] of py_zip(places, settled)) {
       for (wire of found.get(place_)) {
-        touch.at(wire)[end] = x;
+        touch.at(wire)[py_position(touch.at(wire), end)] = x;
       }
     }
   }
@@ -2555,7 +2555,7 @@ function reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries) {
       reached = ((least <= track) && (track < (lefts.at(box) + ends.at(wire)[1])));
     }
     if (reached) {
-      touch[wire] = [touch.at(wire)[0], (track - lefts.at(box))];
+      touch[py_position(touch, wire)] = [touch.at(wire)[0], (track - lefts.at(box))];
     }
   }
   return touch;
@@ -2578,7 +2578,7 @@ function _move_to_wishes(places, wishes, held, side, gaps) {
     high = (py_truth((number < (x.length - 1))) ? (x.at((number + 1)) - MIN_LINE_GAP) : Math.max(x.at(-1), (side[1] - CORNER_MARGIN_of_upright)));
     near = (Math.abs((wishes.at(number) - x.at(number))) <= MAX_JOG_MOVE);
     if ((py_truth(((py_compare(low, wishes.at(number)) <= 0) && (py_compare(wishes.at(number), high) <= 0))) && (py_truth(near) || !py_truth(held.at(number))))) {
-      x[number] = wishes.at(number);
+      x[py_position(x, number)] = wishes.at(number);
     }
   }
   return x;
@@ -2592,7 +2592,7 @@ function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
   users = py_repeat([0], lefts.length);
   for (chain of chains) {
     for (item of chain.slice(1, -1)) {
-      users[item] += 1;
+      users[py_position(users, item)] += 1;
     }
   }
   for ([wire, chain] of py_enumerate(chains)) {
@@ -2616,7 +2616,7 @@ function straighten_passing_lines(skeleton, chains, ends, lefts, steps) {
         }
         if ((![before, after].includes(here) || (before === after))) {
           for (item of chain.slice(first, (last + 1))) {
-            lefts[item] = goal;
+            lefts[py_position(lefts, item)] = goal;
           }
         }
       }
@@ -2686,7 +2686,7 @@ function _item_thicknesses(skeleton, strokes) {
   for ([wire, stroke] of py_zip(skeleton.wires, strokes)) {
     for (item of wire.chain) {
       if ((item >= skeleton.children)) {
-        thick[item] = Math.max(thick.at(item), stroke.thick);
+        thick[py_position(thick, item)] = Math.max(thick.at(item), stroke.thick);
       }
     }
   }
@@ -2701,7 +2701,7 @@ function _flush_parts_left(skeleton, lefts) {
     least = py_min((() => { const out = []; for (const row of part) { out.push(lefts.at(row[0])); } return out; })(), {default: 0});
     for (row of part) {
       for (item of row) {
-        lefts[item] -= least;
+        lefts[py_position(lefts, item)] -= least;
       }
     }
   }
@@ -2808,7 +2808,7 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
     for (part of shelf) {
       for (row of skeleton.parts.at(part)) {
         for (item of row) {
-          lefts[item] += left;
+          lefts[py_position(lefts, item)] += left;
         }
       }
       for (band of layers.at(part)) {
@@ -3451,7 +3451,7 @@ function _separate_at_ports(view, gates, ports, axis, entering) {
       waypoint.push(ways.get(place_)[0]);
       beside.get(item).push(fresh);
       for (wire of ways.get(place_)) {
-        chains.at(wire)[py_index(chains.at(wire), item)] = fresh;
+        chains.at(wire)[py_position(chains.at(wire), py_index(chains.at(wire), item))] = fresh;
       }
     }
   }
@@ -3507,7 +3507,7 @@ function _place_plain_rows(skeleton, sizes, gaps) {
     left = Math.floor((width - span) / 2);
     deep = py_max((() => { const out = []; for (const box of row) { out.push(sizes.at(box)[1]); } return out; })());
     for (box of row) {
-      positions[box] = [left, (top + Math.floor((deep - sizes.at(box)[1]) / 2))];
+      positions[py_position(positions, box)] = [left, (top + Math.floor((deep - sizes.at(box)[1]) / 2))];
       left += (sizes.at(box)[0] + gaps.siblings);
     }
     top += (deep + gaps.ranks);
@@ -3652,7 +3652,7 @@ function child_pieces(view, below, direction) {
   [names, words] = [box_names(nodes), view.words];
   pieces = (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below.has(position) ? open_piece(below.get(position), node) : closed_piece(node, names.at(position), words, position, upright))); } return out; })();
   for ([position, bar] of (upright ? branch_bars(view, (() => { const out = []; for (const piece of pieces) { out.push(piece.width); } return out; })()) : new Map()).entries()) {
-    pieces[position] = closed_piece(nodes.at(position), names.at(position), words, position, upright, bar.width);
+    pieces[py_position(pieces, position)] = closed_piece(nodes.at(position), names.at(position), words, position, upright, bar.width);
   }
   return pieces;
 }
@@ -4096,11 +4096,11 @@ function _child_slots(view, pieces, core, area, shift) {
   let slots, position, piece, corner, listed;
   slots = py_repeat([null], pieces.length);
   for ([position, [piece, corner]] of core.slots.entries()) {
-    slots[position] = [piece, _shifted_point(corner, shift)];
+    slots[py_position(slots, position)] = [piece, _shifted_point(corner, shift)];
   }
   listed = (() => { const out = []; for (const [_, columns] of _side_blocks(view)) for (const column of columns) for (const position of column) { out.push(position); } return out; })();
   for ([position, corner] of py_zip(listed, area.places)) {
-    slots[position] = [pieces.at(position), _shifted_point(corner, shift)];
+    slots[py_position(slots, position)] = [pieces.at(position), _shifted_point(corner, shift)];
   }
   return [...slots];
 }
@@ -4264,11 +4264,11 @@ function _best_onward(paths, groups, order, late) {
       gives = ((carries > 0) ? box : (fed.has(node) ? -box : 0));
       reached = [(data + gives), (boxes + box), (carried + Math.abs(carries)), (kept + own.at(number).has(wire))];
       if (((onward.at(node) == null) || (py_compare(reached, best.at(node)) > 0))) {
-        [best[node], onward[node]] = [reached, [[number, wire], target]];
+        [best[py_position(best, node)], onward[py_position(onward, node)]] = [reached, [[number, wire], target]];
       }
     }
     if ((paths.steps.at(node).length && (onward.at(node) == null))) {
-      best[node] = [-paths.boxes.length, 0, 0, 0];
+      best[py_position(best, node)] = [-paths.boxes.length, 0, 0, 0];
     }
   }
   return [best, onward];
@@ -4945,7 +4945,7 @@ class _FrameClosing {
       points = (() => { const out = []; for (const point of points) { out.push(this.moved_point(point, move)); } return out; })();
       [at, port] = ((route.source === this.frame) ? [0, route.source_port] : [-1, route.target_port]);
       if (this.cuts.has(port)) {
-        points[at] = this.point_at(points.at(at), this.cuts.get(port));
+        points[py_position(points, at)] = this.point_at(points.at(at), this.cuts.get(port));
       }
       parting = py_and(route.parting, () => this.moved_point(route.parting, move));
       return py_replace(route, {points: [...points], parting: parting});
@@ -4953,7 +4953,7 @@ class _FrameClosing {
     [first, last] = this.port_ends(route);
     for ([at, port, ends] of [[0, route.source_port, first], [-1, route.target_port, last]]) {
       if ((ends && this.cuts.has(port))) {
-        points[at] = this.point_at(points.at(at), this.cuts.get(port));
+        points[py_position(points, at)] = this.point_at(points.at(at), this.cuts.get(port));
       }
     }
     return py_replace(route, {points: [...points]});
@@ -5261,7 +5261,7 @@ function _colour_heights(height, shares) {
   [least, total] = [Math.min(MIN_COLOUR_HEIGHT, Math.floor(height / shares.length)), py_sum(shares)];
   tall = (() => { const out = []; for (const share of shares) { out.push(Math.max(least, Math.floor((height * share) / total))); } return out; })();
   tallest = py_max(py_range(tall.length), {key: (index) => [tall.at(index), -index]});
-  tall[tallest] += (height - py_sum(tall));
+  tall[py_position(tall, tallest)] += (height - py_sum(tall));
   return tall;
 }
 function _colour_outline(x, y, width, height, top, foot) {
@@ -5451,10 +5451,9 @@ function _box_sample(box) {
   return (fill, theme) => draw_closed_box(box, fill, theme);
 }
 function _sign_sample(sign) {
-  let box, width;
+  let box;
   box = py_replace(SAMPLE_BOX, {kind: "op", x: 6, width: 16, sign: sign});
-  width = hand_text_width(sign, OP_FONT_PX);
-  return (fill, theme) => [...draw_closed_box(box, fill, theme), ...text_labels(sign, (SAMPLE_WIDTH / 2), 12, OP_FONT_PX, width, fill.text, "middle")];
+  return (fill, theme) => [...draw_closed_box(box, fill, theme), ...text_labels(sign, (SAMPLE_WIDTH / 2), 12, OP_FONT_PX, hand_text_width(sign, OP_FONT_PX), fill.text, "middle")];
 }
 function _frame_sample(box) {
   return (fill, theme) => draw_frame(box, fill, theme);
@@ -5699,7 +5698,7 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   whole = _whole_frame(scene, paint, chosen);
   if (((whole >= 0) && caption.title)) {
     texts = (() => { const out = []; for (const text of scene.texts) if ((text.inside && (text.box === whole))) { out.push(text); } return out; })();
-    words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !text.full.endsWith(COUNT_ENDINGS))) { out.push(text.full); } return out; })();
+    words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !py_endswith_any(text.full, COUNT_ENDINGS))) { out.push(text.full); } return out; })();
     caption = new Caption(caption.title, py_join(" · ", [...words, caption.facts]), caption.select);
   }
   if (((whole >= 0) && (line || (scene.height > SCREEN_SCENE_PX[1]) || (scene.width > SCREEN_SCENE_PX[0])))) {
@@ -5871,14 +5870,14 @@ function main_path(count, edges, weights, boxes) {
   best = py_repeat([[0, 0, 0]], count);
   for (item of py_reversed(topological_order(below))) {
     step = ((item < boxes) ? 1 : 0);
-    best[item] = [0, step, 0];
+    best[py_position(best, item)] = [0, step, 0];
     for (edge of out.at(item)) {
       [after, weight] = [edges.at(edge)[1], weights.at(edge)];
       [data, through, load] = best.at(after);
       gives = ((weight > 0) ? step : (fed.has(item) ? -step : 0));
       path_on = [(data + gives), (through + step), (load + Math.abs(weight))];
       if (((onward.at(item) < 0) || (py_compare([...path_on, -after], [...best.at(item), -edges.at(onward.at(item))[1]]) > 0))) {
-        [best[item], onward[item]] = [path_on, edge];
+        [best[py_position(best, item)], onward[py_position(onward, item)]] = [path_on, edge];
       }
     }
   }

@@ -25,6 +25,8 @@ function py_slice(text, start, stop) {
 }
 /** @param {string} text @param {number} at */
 const py_char = (text, at) => (py_letters(text) === text.length ? text.at(at) : [...text].at(at));
+/** Where an array has an item whose index may count from the end. @param {any[]} items @param {number} at */
+const py_position = (items, at) => (at < 0 ? items.length + at : at);
 /** @param {any} one @param {Iterable<any>} items */
 function py_in(one, items) {
   for (const item of items) if (py_equal(one, item)) return true;
@@ -227,6 +229,8 @@ function py_all(items) {
   for (const item of items) if (!py_truth(item)) return false;
   return true;
 }
+/** @param {string} text @param {string[]} ends */
+const py_endswith_any = (text, ends) => ends.some((end) => text.endsWith(end));
 /** @param {string} text @param {string} [letters] */
 function py_strip(text, letters) {
   if (letters === undefined) return text.trim();

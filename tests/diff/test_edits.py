@@ -15,7 +15,7 @@ from graphviz_tb import load
 from graphviz_tb.commands import _run_command_line
 from graphviz_tb.diff import assert_same, diff
 from graphviz_tb.diff.baseline import lines_of
-from graphviz_tb.diff.changes.edits import scope_replacement
+from graphviz_tb.diff.changes.names import scope_replacement
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.formats.reading import read_source
 from graphviz_tb.model.change import Change

@@ -53,7 +53,8 @@ def test_what_many_read_far_apart_is_read_everywhere(
     lines = [*chain(length), *((length, reader) for reader in readers)]
     if fed:
         lines.append((length + 1, length))
-    assert (length in wide(wired(boxes, *lines))) is everywhere
+    dag = wired(boxes, *lines)
+    assert (length in _select_broadcasts(dag, wide(dag))) is everywhere
 
 
 def test_what_meets_other_flow_at_one_place_only_is_the_beginning_of_a_region() -> None:
@@ -82,15 +83,18 @@ def test_a_way_is_followed_for_thirty_two_boxes(length: int, depth: int) -> None
 )
 def test_a_broadcast_needs_little_itself(boxes: int, needs: int, small: bool) -> None:
     # a chain of so many boxes, whose last is read everywhere
-    dag = wired(boxes, *chain(needs))
+    dag = wired(boxes, *chain(needs), *((needs - 1, reader) for reader in range(needs, needs + 4)))
     assert _select_broadcasts(dag, [needs - 1]) == ({needs - 1} if small else set())
 
 
 def test_a_broadcast_that_needs_many_boxes_at_once_is_none() -> None:
-    dag = wired(20, *((source, 9) for source in range(8)))
+    readers = [(9, reader) for reader in range(10, 14)]
+    dag = wired(20, *((source, 9) for source in range(8)), *readers)
     assert _select_broadcasts(dag, [9]) == set()  # nine boxes with itself
-    dag = wired(20, *((source, 9) for source in range(7)))
+    dag = wired(20, *((source, 9) for source in range(7)), *readers)
     assert _select_broadcasts(dag, [9]) == {9}
+    dag = wired(20, *((source, 9) for source in range(7)), *readers[:3])
+    assert _select_broadcasts(dag, [9]) == set()  # a memory at most: so few read it
 
 
 def test_a_memory_is_what_a_part_gives_that_nothing_else_comes_from() -> None:

@@ -6,6 +6,8 @@ import json
 import random
 from pathlib import Path
 
+import numpy as np
+
 from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import LAYER_ORIGIN, SERIES_ROW
 from graphviz_tb.words.paper import PaperWords
@@ -112,3 +114,24 @@ def test_a_group_that_is_the_layer_needs_no_box_in_it(tmp_path: Path) -> None:
 def test_tensorboard_has_no_layers(tmp_path: Path) -> None:
     keras(tmp_path / "net.json", *BLOCK)
     assert layers(load(tmp_path / "net.json", preset="tensorboard")) == []
+
+
+def test_unrolled_cells_are_whole() -> None:
+    # x, h ─▶ concat ─▶ product ─▶ + ─▶ split ─▶ gates ─▶ c = forget · c + in · new ─▶ h = out · tanh(c), many times
+    w = Writer("scopes", random.Random(5))
+    x, c = w.op("Placeholder", name="x"), w.op("Placeholder", name="c")
+    weight, bias, h = w.weight("kernel", 32, 64), w.weight("bias", 64), c
+    for _ in range(4):
+        joined = w.op("ConcatV2", x, h, w.constant(name="axis", dtype=3))
+        sums = w.op("BiasAdd", w.op("MatMul", joined, weight), bias)
+        split = w.op("Split", w.constant(name="dim", dtype=3), sums)
+        forget = w.op("Sigmoid", w.op("AddV2", f"{split}:2", w.constant(name="one")))
+        new = w.op("Mul", w.op("Sigmoid", split), w.op("Tanh", f"{split}:1"))
+        c = w.op("AddV2", w.op("Mul", c, forget), new)
+        h = w.op("Mul", w.op("Tanh", c), w.op("Sigmoid", f"{split}:3"))
+    w.op("Identity", h, name="out")
+    for model, times in (load(w.graph), 4), (load("fixtures/real/lstm_static_unrolled.pb"), 8):
+        hierarchy = model.hierarchy
+        (stack,) = np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
+        cells = hierarchy.children(stack).tolist()
+        assert [hierarchy.op_count(cell) for cell in cells] == [14] * times

@@ -77,3 +77,27 @@ def test_a_scope_that_calls_nothing_again_is_one_scope() -> None:
     ]
     hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy
     assert [hierarchy.name[row] for row in hierarchy.children(0).tolist()] == ["x", "loss", "mm"]
+
+
+def test_copies_and_casts_between_modules_are_in_the_module_beside_them() -> None:
+    # norm ─▶ alias ─▶ to ─▶ fc     x ─▶ to_1 ─▶ fc_2     layers.0 ─▶ to_2 ─▶ layers.1
+    nodes = [
+        {"name": "x", "op": "Placeholder"},
+        {"name": "Net/Norm[norm]/layer_norm", "op": "aten::layer_norm", "input": ["x"]},
+        {"name": "Net/alias", "op": "aten::alias", "input": ["Net/Norm[norm]/layer_norm"]},
+        {"name": "Net/to", "op": "aten::to", "input": ["Net/alias"]},
+        {"name": "Net/Linear[fc]/linear", "op": "aten::linear", "input": ["Net/to"]},
+        {"name": "Net/to_1", "op": "aten::to", "input": ["x"]},
+        {"name": "Net/Run[run]/Linear[fc]/linear", "op": "aten::linear", "input": ["Net/to_1"]},
+        {"name": "Net/Run[run]/Linear[fc]/add", "op": "aten::add", "input": ["Net/to_1", "Net/Linear[fc]/linear"]},
+        {"name": "Net/Block[layers.0]/relu", "op": "aten::relu", "input": ["Net/Run[run]/Linear[fc]/add"]},
+        {"name": "Net/to_2", "op": "aten::to", "input": ["Net/Block[layers.0]/relu"]},
+        {"name": "Net/Block[layers.1]/relu", "op": "aten::relu", "input": ["Net/to_2"]},
+    ]
+    hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy
+    within = {name: hierarchy.name[int(hierarchy.parent[row])] for row, name in enumerate(hierarchy.name)}
+    assert within["Net/alias"] == within["Net/to"] == "Net/Norm[norm]"
+    assert within["Net/to_1"] == "Net/Run[run]/Linear[fc]"
+    assert within["Net/to_2"] == "Net"  # blocks of a stack stay equal
+    model = load(GraphDef(node=nodes), tensorboard=True).hierarchy
+    assert "Net/alias" in {model.name[row] for row in model.children(model.name.index("Net")).tolist()}

@@ -16,7 +16,15 @@ from graphviz_tb.model.theme import THEMES
 from graphviz_tb.render.lines import BEND_RADIUS, draw_route, rounded_outline
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
-FIXTURES = ("gan_scopes.pb", "keras2_functional.pb", "multi_device.pb", "mnist_cnn.pbtxt", "while_v1.pb", "xor.pbtxt")
+FIXTURES = (
+    "control_heavy.pb",
+    "gan_scopes.pb",
+    "keras2_functional.pb",
+    "multi_device.pb",
+    "mnist_cnn.pbtxt",
+    "while_v1.pb",
+    "xor.pbtxt",
+)
 
 
 def lines() -> Iterator[Route]:

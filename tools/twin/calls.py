@@ -135,6 +135,8 @@ def method(of: Expressions, node: ast.Call, func: ast.Attribute) -> str:
     found = METHODS.get(kind.name, {}).get(func.attr)
     if found is None and kind.name in METHODS:
         raise of.fail(node, f"method of {kind.name}")
+    if func.attr in ("startswith", "endswith") and of.kind(node.args[0]).array:
+        found = f"py_{func.attr}_any"
     value = of.expr(func.value)
     if found is None:
         return f"{value}.{func.attr}({arguments(of, node)})"

@@ -220,9 +220,11 @@ class Statements(Expressions):
         if not kind.array or isinstance(node.slice, ast.Slice):
             raise self.fail(node, "target")
         written = self.expr(node.slice)
-        if written.startswith("-"):
-            return f"{target_value}[{target_value}.length {written.replace('-', '- ', 1)}]"
-        return f"{target_value}[{f'Number({written})' if self.kind(node.slice).name == 'bool' else written}]"
+        if self.kind(node.slice).name == "bool":
+            written = f"Number({written})"
+        if not (isinstance(node.slice, ast.Constant) or written.startswith("Number(")):  # it may count from the end
+            written = f"py_position({target_value}, {written})"
+        return f"{target_value}[{written}]"
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         target, value = load(node.target), self.expr(node.value)

@@ -14,6 +14,7 @@ from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, WHOLE_TYPES, Difference, computes_only_sizes
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, without_objects
+from graphviz_tb.diff.changes.units import nodes_of_unit
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.match.matching import Matching, common_subsequence
@@ -72,11 +73,10 @@ def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
     none = "", ""
     if change.kind not in ("added", "removed") or change.function is not None:
         return none
-    came = change.kind == "added"
-    graph = (m.b if came else m.a).graph
+    side, nodes = nodes_of_unit(m, change)
     pairs = set()
-    for node in change.edits.added if came else change.edits.removed:
-        definition = graph.node_def(node)
+    for node in nodes:
+        definition = side.graph.node_def(node)
         if definition is None or definition.op not in CAST_OPS or not {"SrcT", "DstT"} <= set(definition.attr):
             return none
         pairs.add(frozenset(dtype_label(definition.attr[key].type) for key in ("SrcT", "DstT")))
@@ -126,11 +126,8 @@ def freezing_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Chang
         pairs = [pair for change in exchanged for pair in change.edits.ops]
         if not any((m.b if frozen else m.a).op_type(pair[frozen]) in CONSTANT_OPS for pair in pairs):
             continue
-        side, kind, known = (
-            m.a if frozen else m.b,
-            "removed" if frozen else "added",
-            {pair[not frozen] for pair in pairs},
-        )
+        side, kind = (m.a, "removed") if frozen else (m.b, "added")
+        known = {pair[not frozen] for pair in pairs}
         units = [change for change in changes if change.kind == kind and _is_state_beside(side, change, known)]
         places = sorted({(m.a.graph.name[old], m.b.graph.name[new]) for old, new in pairs})
         before, after = (shared_scope(names) for names in zip(*places, strict=True))
@@ -451,16 +448,13 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
         users = sorted({pair for change in parts for pair in change.edits.inputs})
         # A layer and its gradients take the same weights: that is no sharing.
         forward = [pair for pair in users if layers[which].forward[pair[which]]]
-        takers = {layers[which].name(layers[which].layer_of_node(pair[which])) for pair in forward}
+        takers = {layers[which].name_around(pair[which]) for pair in forward}
         if len(shared | takers) < 2 and len(forward) < len(users):
             continue
         # The layer that lends its weights may be rewired too; it is not the one that has its own now.
-        apart = [pair for pair in users if layers[which].name(layers[which].layer_of_node(pair[which])) not in shared]
+        apart = [pair for pair in users if layers[which].name_around(pair[which]) not in shared]
         if users and shared:
-            own = [
-                [layers[side].name(layers[side].layer_of_node(pair[side])) for pair in apart or users]
-                for side in (0, 1)
-            ]
+            own = [[layers[side].name_around(pair[side]) for pair in apart or users] for side in (0, 1)]
             old, new = (names[0] if len(set(names)) == 1 else _common_scope(names) or names[0] for names in own)
             lenders_of = _common_scope(sorted(shared)) if len(shared) > 1 else min(shared)
             lender = f"shared with {lenders_of}" if apart and lenders_of else "shared"
@@ -499,7 +493,7 @@ def _former_lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, 
     taken = [wire.source(not which) for wire in change.links]
     for node in [_variable_read_by(other.side, index[name]) for name in taken if name in index]:
         if exists((m.to_b if which else m.to_a)[node]) and _gives_weights(other, node):
-            names.append(other.name(other.layer_of_node(node)))
+            names.append(other.name_around(node))
     return names
 
 

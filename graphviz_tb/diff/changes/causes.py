@@ -35,7 +35,6 @@ from graphviz_tb.diff.changes.compose import activation_change, bias_change, com
 from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
-    ScopeRenames,
     all_follow,
     computes_metrics,
     exchanges_ops,
@@ -51,10 +50,9 @@ from graphviz_tb.diff.changes.edits import (
     pairs_by_handover,
     pairs_by_layer,
     pairs_by_replacement,
-    scope_replacement,
 )
 from graphviz_tb.diff.changes.layers import LayerClasses, Layers
-from graphviz_tb.diff.changes.names import COUNTER_AT_END
+from graphviz_tb.diff.changes.names import COUNTER_AT_END, ScopeRenames, scope_replacement
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
 from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, changes_beside_optimizer, name_loss_part
@@ -316,11 +314,7 @@ def _split_from_model(
         before, with_model = _inputs_outside_model(m, layers, whole, new, witnesses)
         if with_model:
             attached.update(map(id, group))
-            attached.update(
-                id(item)
-                for item in following
-                if not before.isdisjoint(item.change.edits.added if new else item.change.edits.removed)
-            )
+            attached.update(id(item) for item in following if not before.isdisjoint(item.change.edits.unmatched(new)))
         else:
             apart.append(group)
     return apart, attached
@@ -414,7 +408,7 @@ def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
         for side, node, gone in ((m.a, old, False), (m.b, new, True)):
             around = {*side.sources(node), *side.users(node)}
             for unit in units:
-                if not around.isdisjoint(unit.change.edits.added if gone else unit.change.edits.removed):
+                if not around.isdisjoint(unit.change.edits.unmatched(gone)):
                     return True
     return False
 
@@ -461,7 +455,7 @@ def _name_causes(
         change = bias_change(m, layers, change) or change
         if behind:
             change = replace(change, consequences=sort_by_severity([*change.consequences, *behind]))
-        name = renames.rename_around(group) or renames.rename_of_change(change)
+        name = renames.rename_around([item.change for item in group]) or renames.rename_of_change(change)
         change = scope_replacement(name, change, _exchanged_classes(layers, change)) if name else change
         causes.append(name_loss_part(layers, change))
         named.update([name] if name else [])

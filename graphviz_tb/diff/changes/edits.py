@@ -6,20 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-import numpy as np
-
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
 from graphviz_tb.diff.changes.layers import QUIET_OPS, VALUE_PLUMBING, Layers
-from graphviz_tb.diff.changes.names import substitution, without_counters
-from graphviz_tb.diff.changes.units import input_differences
+from graphviz_tb.diff.changes.names import is_within, without_counters
+from graphviz_tb.diff.changes.units import input_differences, nodes_of_unit, touched_nodes
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.interpret.training import gradient_scope
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.change_content import FunctionSignature, InputWire, Rename, Setting
-from graphviz_tb.model.columns import Ints, exists
+from graphviz_tb.model.change_content import FunctionSignature, InputWire
+from graphviz_tb.model.columns import exists
 from graphviz_tb.model.interpretation import Part, VariableUse
-from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, UNIT_AXES_OPS, VARIABLE_READ_OPS
 
 # One difference: its place, and whether it may be a consequence.
@@ -45,7 +42,7 @@ class Item:
 
 def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool) -> Item:
     """Where a change is."""
-    old, new = _touched_nodes(change)
+    old, new = touched_nodes(change)
     # A change in a function is located at its calls: the function is in no layer of the main graph.
     if is_function(change):
         old, new = functions_callers(m, change)
@@ -85,7 +82,7 @@ def computes_metrics(m: Matching, change: Change) -> bool:
     """Return whether all added or removed ops compute and report metrics: they use only the metrics' variables."""
     if change.kind not in ("added", "removed"):
         return False
-    side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
+    side, nodes = nodes_of_unit(m, change)
     graph, meaning = side.graph, side.graph.meaning
     kept = {variable.node for variable in meaning.variables() if variable.use == VariableUse.STATE}
     loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET_OPS]
@@ -109,7 +106,7 @@ def _serves_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
     """Return whether only gradients use the added or removed ops, and nothing in the model does."""
     if change.kind not in ("added", "removed") or any(layers[1].forward[new] for _, new in change.edits.inputs):
         return False
-    old, new = _touched_nodes(change)
+    old, new = touched_nodes(change)
     helps = layers[0].for_gradients[list(old)].all() and layers[1].for_gradients[list(new)].all()
     return bool(old or new) and bool(helps)
 
@@ -148,15 +145,6 @@ def functions_callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
     )
     # Old calls with a partner are counted on the new side.
     return {node for node in old if not exists(m.to_b[node])}, new
-
-
-def _touched_nodes(change: Change) -> tuple[set[int], set[int]]:
-    """Return the old nodes without a partner and the new nodes that a change is about."""
-    edits = change.edits
-    new = {*edits.added, *(node for _, node in edits.ops), *(node for _, node, _ in edits.attributes)}
-    if change.kind in ("rewired", "changed"):  # changed: it takes another constant
-        new |= {node for _, node in edits.inputs}
-    return set(edits.removed), new
 
 
 def _layer_key(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool) -> LayerKey:
@@ -262,7 +250,7 @@ def inputs_of(change: Change) -> tuple[InputWire, ...]:
 
 def _is_series_member(change: Change, series: Set[str]) -> bool:
     name = without_counters(change.name)
-    return any(_is_within(name, member) for member in series)
+    return any(is_within(name, member) for member in series)
 
 
 def _takes_series_member(change: Change, series: Set[str]) -> bool:
@@ -270,7 +258,7 @@ def _takes_series_member(change: Change, series: Set[str]) -> bool:
     if change.kind != "rewired" or _is_series_member(change, series):
         return change.kind == "rewired"
     ends = [without_counters(end or "") for wire in inputs_of(change) for end in (wire.old, wire.new)]
-    return any(_is_within(end, member) for end in ends for member in series)
+    return any(is_within(end, member) for end in ends for member in series)
 
 
 def pairs_by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
@@ -286,16 +274,10 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
     in which something replaced something to another one."""
     replaced = _replaced_items(m, items) if exchanged else frozenset()
     within = _layers_with_exchange(items) if exchanged else frozenset()
-    for side, kind in ((m.b, "added"), (m.a, "removed")):
-        # Number of the item by its added or removed node.
-        at_node = {
-            node: number
-            for number, item in enumerate(items)
-            if item.change.kind == kind
-            for node in (item.change.edits.added if kind == "added" else item.change.edits.removed)
-        }
+    for side, new in ((m.b, True), (m.a, False)):
+        at_node = _numbers_by_node(items, new)
         # Rewired ops, by their node on that side: additions after one of them belong to the same edit.
-        around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in _rewired_pairs(item)}
+        around = {pair[new]: number for number, item in enumerate(items) for pair in _rewired_pairs(item)}
         for node, number in at_node.items():
             for source in side.sources(node):
                 first = at_node.get(source, number)
@@ -307,6 +289,13 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
                     yield around[source], number
 
 
+def _numbers_by_node(items: Sequence[Item], new: bool) -> dict[int, int]:
+    """Return the number of the item by each node that it adds (`new`), or removes."""
+    kind = "added" if new else "removed"
+    units = ((number, item.change.edits) for number, item in enumerate(items) if item.change.kind == kind)
+    return {node: number for number, edits in units for node in edits.unmatched(new)}
+
+
 def _rewired_pairs(item: Item) -> Iterable[tuple[int, int]]:
     """Return the ops, old and new, of an item that only changes inputs."""
     return item.change.edits.inputs if item.change.kind == "rewired" else ()
@@ -314,12 +303,7 @@ def _rewired_pairs(item: Item) -> Iterable[tuple[int, int]]:
 
 def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Find the additions that replace removals: both feed one input."""
-    removed = {
-        m.a.graph.name[node]: number
-        for number, item in enumerate(items)
-        for node in item.change.edits.removed
-        if item.change.kind == "removed"
-    }
+    removed = {m.a.graph.name[node]: number for node, number in _numbers_by_node(items, new=False).items()}
     within = _layers_with_exchange(items)
     pairs = []
     for number, item in enumerate(items):
@@ -402,12 +386,7 @@ def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int,
     """Pair rewired inputs with the addition that replaced them, or with the removal that they bypass."""
     for new in (True, False):
         side, other, partner = (m.b, m.a, m.to_b) if new else (m.a, m.b, m.to_a)
-        fed = {
-            int(source): number
-            for number, item in enumerate(items)
-            for node in (item.change.edits.added if new else item.change.edits.removed)
-            for source in side.sources(node)
-        }
+        fed = {source: number for node, number in _numbers_by_node(items, new).items() for source in side.sources(node)}
         for number, item in enumerate(items):
             wires = [wire for pair in _rewired_pairs(item) for wire in input_differences(m, *pair) if not wire.control]
             # An addition took over the lost input of an op; seen from the other side, a removal gave it back.
@@ -428,7 +407,7 @@ def _pairs_by_activation(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
             for pair in item.change.edits.attributes
         }
         for number, item in enumerate(items) if fused else ():
-            nodes = item.change.edits.added if new else item.change.edits.removed
+            nodes = item.change.edits.unmatched(bool(new))
             for source in side.data_sources(nodes[0]) if len(nodes) == 1 else ():
                 if source in fused:
                     yield fused[source], number
@@ -471,7 +450,7 @@ def is_loss_scope(m: Matching, change: Change) -> bool:
     """Return whether an added or removed scope computes a loss."""
     if not (change.unit and change.unit.scope):
         return False
-    side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
+    side, nodes = nodes_of_unit(m, change)
     return Part.LOSS in side.graph.meaning.part()[list(nodes)].tolist()
 
 
@@ -547,107 +526,3 @@ def _moves_weight_in_layer(m: Matching, layers: tuple[Layers, Layers], change: C
 def all_follow(group: Sequence[Item]) -> bool:
     """Return whether an edit only consists of consequences of another one."""
     return all(item.follows for item in group)
-
-
-# A replaced scope: a loss, a kind of layer. Its new name says which.
-
-
-class ScopeRenames:
-    """Renamed scopes, indexed by row: an edit is compared only with the scopes around it."""
-
-    def __init__(self, m: Matching, changes: Sequence[Change]) -> None:
-        self.m = m
-        self.changes = changes
-        # (place of the change, old row, new row), by either row.
-        self.by_old: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-        self.by_new: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-        self.by_names: dict[tuple[str | None, str | None], Change] = {}
-        for place, name in enumerate(changes):
-            if isinstance(name.content, Rename) and name.content.series is None:
-                for old, new in name.edits.scopes:
-                    self.by_old[old].append((place, old, new))
-                    self.by_new[new].append((place, old, new))
-                    self.by_names.setdefault((m.a.scopes.name[old], m.b.scopes.name[new]), name)
-        # The scopes, old and new, that a change reports as a replacement.
-        self.said: set[tuple[int, int]] = set()
-        # How many nodes are in both of two scopes.
-        self.stayed: dict[tuple[int, int], int] = {}
-
-    def rename_of_change(self, change: Change) -> Change | None:
-        """Return the rename of a layer most of whose ops changed."""
-        name = self.by_names.get((change.old, change.new))
-        if not name or change.severity != "op" or change.kind != "changed" or _is_single_op(change):
-            return None
-        self.said.update(self._renamed_within(name, [(change.old, change.new)]))
-        return name
-
-    def _renamed_within(self, name: Change, pairs: Sequence[tuple[str | None, str | None]]) -> set[tuple[int, int]]:
-        """Return the renamed scopes that are, or are inside, one of some pairs of scopes."""
-        a, b = self.m.a.scopes, self.m.b.scopes
-        return {
-            (old, new)
-            for old, new in name.edits.scopes
-            if any(_is_within(a.name[old], mine) and _is_within(b.name[new], other) for mine, other in pairs)
-        }
-
-    def is_fully_replaced(self, name: Change) -> bool:
-        """Return whether everything that has a new name is a replacement."""
-        return not name.edits.nodes and self.said.issuperset(name.edits.scopes)
-
-    def rename_around(self, group: Sequence[Item]) -> Change | None:
-        """Return the first rename of a scope that contains most of an edit and at most half as much outside of it."""
-        came_or_went = any(item.change.kind in ("added", "removed") or item.change.edits.ops for item in group)
-        if not self.by_names or not came_or_went:
-            return None
-        gone, fresh = (
-            np.array(sorted(set().union(*part)), np.int32)
-            for part in zip(*(_touched_nodes(item.change) for item in group), strict=True)
-        )
-        a, b = self.m.a.scopes, self.m.b.scopes
-        around = {rename for row in a.scopes_around(a.of_node[gone]).tolist() for rename in self.by_old.get(row, ())}
-        around |= {rename for row in b.scopes_around(b.of_node[fresh]).tolist() for rename in self.by_new.get(row, ())}
-        for place, old, new in sorted(around):
-            if self._is_replaced(old, new, gone, fresh):
-                self.said.update(self._renamed_within(self.changes[place], [(a.name[old], b.name[new])]))
-                return self.changes[place]
-        return None
-
-    def _is_replaced(self, old: int, new: int, gone: Ints, fresh: Ints) -> bool:
-        m, a, b = self.m, self.m.a.scopes, self.m.b.scopes
-        fresh_inside = fresh[b.is_under(new, fresh)]
-        inside = np.union1d(gone[a.is_under(old, gone)], fresh_inside)
-        if 2 * len(inside) <= len(gone) + len(fresh):
-            return False
-        if (old, new) not in self.stayed:
-            self.stayed[old, new] = self._common_nodes(old, new)
-        # Nodes of the scope that are in both and that this edit did not touch.
-        origin = m.to_a[fresh_inside]
-        kept = self.stayed[old, new] - int(a.is_under(old, origin[exists(origin)]).sum())
-        return 3 * kept <= 2 * max(a.size(old), b.size(new))
-
-    def _common_nodes(self, old: int, new: int) -> int:
-        """Count how many nodes of an old scope are in a new one."""
-        partners = self.m.to_b[self.m.a.scopes.nodes(old)]
-        return int(self.m.b.scopes.is_under(new, partners[exists(partners)]).sum())
-
-
-def _is_within(name: str, scope: str | None) -> bool:
-    """Return whether a scope is another one, or inside it."""
-    return scope is not None and f"{name}/".startswith(f"{scope}/")
-
-
-def _is_single_op(change: Change) -> bool:
-    """Return whether a single op replaces a single op."""
-    setting = change.setting
-    return setting is not None and setting.key == "op" and " + " not in f"{setting.old}{setting.new}"
-
-
-def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | None) -> Change:
-    """Return the replacement of a scope: of a loss, of a kind of layer. It is described by the classes if known, else
-    by the differing part of the names."""
-    own = change.old and change.new and change.old != change.new
-    old, new = (change.old, change.new) if own else (name.old, name.new)
-    part = classes or substitution(*(last_segment(word or "") for word in (old, new)))
-    weights = change.setting.weights if change.setting else ()
-    content, edits = Setting("op", *part, beside=change.further_settings, weights=weights), name.edits + change.edits
-    return Change("changed", "op", old, new, change.ops, content, consequences=change.consequences, edits=edits)

@@ -218,6 +218,10 @@ class Layers:
             self._levels[node] = self.side.graph.name[node].count("/")
         return self._levels[node]
 
+    def name_around(self, node: int) -> str:
+        """Return the name of the layer of a node."""
+        return self.name(self.layer_of_node(node))
+
     def name(self, layer: int) -> str:
         return self.side.scopes.name[layer] if exists(layer) else self.side.graph.name[-1 - layer]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product, takewhile
 from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.units import is_left_behind
+from graphviz_tb.diff.changes.units import is_left_behind, touched_nodes
 from graphviz_tb.diff.match.matching import Matching, split_number
 from graphviz_tb.limits import MAX_EXCHANGED_LETTERS, Meter
 from graphviz_tb.model.change import (
@@ -20,8 +20,8 @@ from graphviz_tb.model.change import (
     NodeEdits,
     Severity,
 )
-from graphviz_tb.model.change_content import Move, Rename
-from graphviz_tb.model.columns import exists
+from graphviz_tb.model.change_content import Move, Rename, Setting
+from graphviz_tb.model.columns import Ints, exists
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS
 
@@ -428,3 +428,107 @@ def without_counters(name: str) -> str:
     ('m/norm/Mul', 'm/conv2d')
     """
     return "/".join(COUNTER_AT_END.sub("", segment) for segment in name.split("/"))
+
+
+# A replaced scope: a loss, a kind of layer. Its new name says which.
+
+
+class ScopeRenames:
+    """Renamed scopes, indexed by row: an edit is compared only with the scopes around it."""
+
+    def __init__(self, m: Matching, changes: Sequence[Change]) -> None:
+        self.m = m
+        self.changes = changes
+        # (place of the change, old row, new row), by either row.
+        self.by_old: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self.by_new: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self.by_names: dict[tuple[str | None, str | None], Change] = {}
+        for place, name in enumerate(changes):
+            if isinstance(name.content, Rename) and name.content.series is None:
+                for old, new in name.edits.scopes:
+                    self.by_old[old].append((place, old, new))
+                    self.by_new[new].append((place, old, new))
+                    self.by_names.setdefault((m.a.scopes.name[old], m.b.scopes.name[new]), name)
+        # The scopes, old and new, that a change reports as a replacement.
+        self.said: set[tuple[int, int]] = set()
+        # How many nodes are in both of two scopes.
+        self.stayed: dict[tuple[int, int], int] = {}
+
+    def rename_of_change(self, change: Change) -> Change | None:
+        """Return the rename of a layer most of whose ops changed."""
+        name = self.by_names.get((change.old, change.new))
+        if not name or change.severity != "op" or change.kind != "changed" or _is_single_op(change):
+            return None
+        self.said.update(self._renamed_within(name, [(change.old, change.new)]))
+        return name
+
+    def _renamed_within(self, name: Change, pairs: Sequence[tuple[str | None, str | None]]) -> set[tuple[int, int]]:
+        """Return the renamed scopes that are, or are inside, one of some pairs of scopes."""
+        a, b = self.m.a.scopes, self.m.b.scopes
+        return {
+            (old, new)
+            for old, new in name.edits.scopes
+            if any(is_within(a.name[old], mine) and is_within(b.name[new], other) for mine, other in pairs)
+        }
+
+    def is_fully_replaced(self, name: Change) -> bool:
+        """Return whether everything that has a new name is a replacement."""
+        return not name.edits.nodes and self.said.issuperset(name.edits.scopes)
+
+    def rename_around(self, group: Sequence[Change]) -> Change | None:
+        """Return the first rename of a scope that contains most of an edit and at most half as much outside of it."""
+        came_or_went = any(change.kind in ("added", "removed") or change.edits.ops for change in group)
+        if not self.by_names or not came_or_went:
+            return None
+        gone, fresh = (
+            np.array(sorted(set().union(*part)), np.int32)
+            for part in zip(*(touched_nodes(change) for change in group), strict=True)
+        )
+        a, b = self.m.a.scopes, self.m.b.scopes
+        around = {rename for row in a.scopes_around(a.of_node[gone]).tolist() for rename in self.by_old.get(row, ())}
+        around |= {rename for row in b.scopes_around(b.of_node[fresh]).tolist() for rename in self.by_new.get(row, ())}
+        for place, old, new in sorted(around):
+            if self._is_replaced(old, new, gone, fresh):
+                self.said.update(self._renamed_within(self.changes[place], [(a.name[old], b.name[new])]))
+                return self.changes[place]
+        return None
+
+    def _is_replaced(self, old: int, new: int, gone: Ints, fresh: Ints) -> bool:
+        m, a, b = self.m, self.m.a.scopes, self.m.b.scopes
+        fresh_inside = fresh[b.is_under(new, fresh)]
+        inside = np.union1d(gone[a.is_under(old, gone)], fresh_inside)
+        if 2 * len(inside) <= len(gone) + len(fresh):
+            return False
+        if (old, new) not in self.stayed:
+            self.stayed[old, new] = self._common_nodes(old, new)
+        # Nodes of the scope that are in both and that this edit did not touch.
+        origin = m.to_a[fresh_inside]
+        kept = self.stayed[old, new] - int(a.is_under(old, origin[exists(origin)]).sum())
+        return 3 * kept <= 2 * max(a.size(old), b.size(new))
+
+    def _common_nodes(self, old: int, new: int) -> int:
+        """Count how many nodes of an old scope are in a new one."""
+        partners = self.m.to_b[self.m.a.scopes.nodes(old)]
+        return int(self.m.b.scopes.is_under(new, partners[exists(partners)]).sum())
+
+
+def is_within(name: str, scope: str | None) -> bool:
+    """Return whether a scope is another one, or inside it."""
+    return scope is not None and f"{name}/".startswith(f"{scope}/")
+
+
+def _is_single_op(change: Change) -> bool:
+    """Return whether a single op replaces a single op."""
+    setting = change.setting
+    return setting is not None and setting.key == "op" and " + " not in f"{setting.old}{setting.new}"
+
+
+def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | None) -> Change:
+    """Return the replacement of a scope: of a loss, of a kind of layer. It is described by the classes if known, else
+    by the differing part of the names."""
+    own = change.old and change.new and change.old != change.new
+    old, new = (change.old, change.new) if own else (name.old, name.new)
+    part = classes or substitution(*(last_segment(word or "") for word in (old, new)))
+    weights = change.setting.weights if change.setting else ()
+    content, edits = Setting("op", *part, beside=change.further_settings, weights=weights), name.edits + change.edits
+    return Change("changed", "op", old, new, change.ops, content, consequences=change.consequences, edits=edits)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from graphviz_tb.diff.changes.attributes import computes_only_sizes
 from graphviz_tb.diff.changes.names import without_counters
+from graphviz_tb.diff.changes.units import nodes_of_unit
 from graphviz_tb.diff.columns.labels import CALLS_KEY, own_settings
 from graphviz_tb.diff.columns.values import fingerprint
 from graphviz_tb.diff.match.matching import Matching
@@ -161,7 +162,7 @@ def _join_alike_layers(m: Matching, groups: Sequence[list[Change]]) -> list[list
 def _layer_wording(m: Matching, change: Change) -> str:
     """Return a text for an added or removed layer or chain of layers that does not depend on names; "" for any other
     change. A single Keras layer is identified by its configuration, anything else by its op types."""
-    side, nodes = (m.b, change.edits.added) if change.kind == "added" else (m.a, change.edits.removed)
+    side, nodes = nodes_of_unit(m, change)
     unit = change.unit
     if unit is None or unit.function is not None or unit.reads or unit.equal:
         return ""

@@ -85,7 +85,7 @@ def _layer_weight_change(
         key=lambda pair: (-pair[0].count("×"), pair),
     )
     (score, key, old, new), further = settings(tuple(ops), tuple(shapes))
-    names = layers[0].name(layers[0].layer_of_node(members[0][0])), layers[1].name(layer)
+    names = layers[0].name_around(members[0][0]), layers[1].name(layer)
     weights = tuple(Sides(*pair) for pair in shapes)
     beside = tuple(SettingPart(names[1], *each) for each in further)
     content = Setting(key, old, new, weights=weights, beside=beside)

@@ -159,12 +159,7 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
             and (mine in old.trained) != word
             and (other in new.trained) == word
         }
-        places = sorted(
-            {
-                (layers[0].name(layers[0].layer_of_node(mine)), layers[1].name(layers[1].layer_of_node(other)))
-                for mine, other in differences
-            }
-        )
+        places = sorted({(layers[0].name_around(mine), layers[1].name_around(other)) for mine, other in differences})
         if places:
             content, also = Setting("trainable", not word, word), tuple(places[1:])
             changes.append(Change("changed", "attribute", *places[0], len(differences), content, also))

@@ -107,6 +107,21 @@ def is_left_behind(side: GraphColumns) -> Bools:
     return left
 
 
+def nodes_of_unit(m: Matching, change: Change) -> tuple[GraphColumns, tuple[int, ...]]:
+    """Return the graph and the nodes of an addition or removal."""
+    new = bool(change.edits.added)
+    return (m.b if new else m.a), change.edits.unmatched(new)
+
+
+def touched_nodes(change: Change) -> tuple[set[int], set[int]]:
+    """Return the old nodes without a partner and the new nodes that a change is about."""
+    edits = change.edits
+    new = {*edits.added, *(node for _, node in edits.ops), *(node for _, node, _ in edits.attributes)}
+    if change.kind in ("rewired", "changed"):  # changed: it takes another constant
+        new |= {node for _, node in edits.inputs}
+    return set(edits.removed), new
+
+
 def shown_ops(side: GraphColumns, nodes: list[int]) -> list[int]:
     """Return the nodes that a picture shows as ops: no constants, weights or summaries, unless there are only such."""
     return [node for node in nodes if side.is_drawn_op[node]] or nodes

@@ -257,23 +257,16 @@ class Witnesses:
         """Return the old and new numbers in changed shapes of weights, and their products."""
         pairs: set[tuple[int, int]] = set()
         m = self.m
-        for old, (_, before) in m.a.labels.weights.items():
-            after = m.b.labels.weights.get(int(m.to_b[old]))
-            if after is not None and after[1] != before:
-                dims = [
-                    [int(size) if size.isdecimal() else -1 for size in str(shape).split("×")]
-                    for shape in (before, after[1])
-                ]
-                if len(dims[0]) == len(dims[1]):
-                    pairs |= _size_products(*dims)
+        for old in m.a.labels.weights:
+            pairs |= _size_products(_weight_sizes(m.a, old), _weight_sizes(m.b, int(m.to_b[old])))
         mine_of, other_of = m.matched_pairs()
         given = m.a.graph.nodes_of_types(INPUT_OPS.__contains__)[mine_of] & (
             m.a.node_label[mine_of] != m.b.node_label[other_of]
         )
         for mine, other in zip(mine_of[given].tolist(), other_of[given].tolist(), strict=True):
-            shapes = [side.tensors.tensors_of_node(node)("0").shape for side, node in ((m.a, mine), (m.b, other))]
-            if None not in shapes and len(shapes[0] or ()) == len(shapes[1] or ()):
-                pairs |= _size_products(*([size or -1 for size in shape or ()] for shape in shapes))
+            pairs |= _size_products(
+                *(side.tensors.tensors_of_node(node)("0").shape for side, node in ((m.a, mine), (m.b, other)))
+            )
         return frozenset(pairs)
 
     def is_size(self, old: Any, new: Any, sizes: SizePairs | None = None) -> bool:
@@ -325,9 +318,7 @@ class Witnesses:
             )
         pairs: set[tuple[int, int]] = set()
         for slot, before in shapes[0].items():
-            after = shapes[1].get(slot)
-            if before is not None and after is not None and len(before) == len(after):
-                pairs |= _size_products([size or -1 for size in before], [size or -1 for size in after])
+            pairs |= _size_products(before, shapes[1].get(slot))
         return frozenset(pairs)
 
     def value_follows(self, old: int, new: int, difference: Difference) -> bool:
@@ -369,14 +360,9 @@ class Witnesses:
             node = todo.pop()
             if exists(written[node]):
                 variable = int(written[node])
-                shapes = m.a.labels.weights.get(int(m.to_a[variable])), m.b.labels.weights.get(variable)
-                if None not in shapes:
-                    dims = [
-                        [int(size) for size in str(shape[1]).split("×") if size.isdecimal()]
-                        for shape in shapes
-                        if shape
-                    ]
-                    yield dims[0], dims[1]
+                before, after = _weight_sizes(m.a, int(m.to_a[variable])), _weight_sizes(m.b, variable)
+                if before is not None and after is not None:
+                    yield [size for size in before if size is not None], [size for size in after if size is not None]
                 continue
             for edge in self.layers[1].side.out_edges(node).tolist():
                 user = int(graph.target[edge])
@@ -419,18 +405,23 @@ class Witnesses:
         return has_role(side.op_type(node), Role.SAVE, Role.RESTORE)
 
 
-def _size_products(old: Sequence[int], new: Sequence[int]) -> set[tuple[int, int]]:
-    """Return the sizes that differ between two shapes of one rank, and the products of adjacent sizes.
+def _weight_sizes(side: GraphColumns, node: int) -> Shape:
+    """Return the shape of a weight; None for any other node."""
+    stated = side.labels.weights.get(node)
+    return stated and tuple(int(size) if size.isdecimal() else None for size in str(stated[1]).split("×"))
 
-    >>> sorted(_size_products([8, 2], [8, 4]))
-    [(2, 4), (16, 32)]
+
+def _size_products(old: Shape, new: Shape) -> set[tuple[int, int]]:
+    """Return the sizes that differ between two shapes of one rank, and the products of adjacent known sizes.
+
+    >>> sorted(_size_products((8, 2), (8, 4))), _size_products((8,), (None,)), _size_products(None, (4,))
+    ([(2, 4), (16, 32)], set(), set())
     """
-    runs = ((start, stop) for start in range(len(old)) for stop in range(start + 1, len(old) + 1))
-    pairs = {
-        (prod(old[start:stop]), prod(new[start:stop]))
-        for start, stop in runs
-        if min(*old[start:stop], *new[start:stop]) > 0
-    }
+    if old is None or new is None or old == new or len(old) != len(new):
+        return set()
+    runs = (slice(start, stop) for start in range(len(old)) for stop in range(start + 1, len(old) + 1))
+    sizes = (([size or -1 for size in shape[run]] for shape in (old, new)) for run in runs)
+    pairs = {(prod(before), prod(after)) for before, after in sizes if min(*before, *after) > 0}
     return {(before, after) for before, after in pairs if before != after}
 
 

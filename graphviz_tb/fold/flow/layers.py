@@ -28,14 +28,14 @@ from graphviz_tb.ops.roles import (
     DEPTHWISE_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
-    ONLY_BIAS_OPS,
+    OWN_BIAS_OPS,
+    VARIANCE_ROOT_OPS,
     Role,
     has_role,
 )
 from graphviz_tb.ops.table import is_elementwise
 
 MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
-ROOT_OPS = ("Rsqrt", "onnx::Sqrt", "aten::rsqrt")  # of a norm that is several ops
 MIN_LEADING_SHARE = 0.2  # of the norms with an activation: in each block one at least follows a sum
 MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
 
@@ -56,13 +56,13 @@ def fold_norms(dag: Dag, setting: FoldContext) -> Dag:
 
     After: each such group is convex, since its weights need nothing and only its last op feeds others.
     """
-    if not any(box.op in ROOT_OPS for box in dag.boxes):
+    if not any(box.op in VARIANCE_ROOT_OPS for box in dag.boxes):
         return dag
     inside = [setting.widths.is_made_of_weights(box) for box in dag.boxes]
     pairs = [(source, box) for box, sources in enumerate(dag.before) if inside[box] for source in sources]
     groups = []
     for made in weak_components(len(dag), pairs):
-        if any(inside[box] and dag.boxes[box].op in ROOT_OPS for box in made):
+        if any(inside[box] and dag.boxes[box].op in VARIANCE_ROOT_OPS for box in made):
             scaling = _scaling_chain(dag, made)
             if scaling:
                 members = sorted([*made, *scaling])
@@ -179,7 +179,7 @@ class _LayerFinder:
     def part_of(self, box: FlowBox) -> LayerPart | None:
         """Return the part of a layer that a row is; None for any other box."""
         if box.members:
-            known = [op for op in self.setting.types.of(box) if op in ROOT_OPS]
+            known = [op for op in self.setting.types.of(box) if op in VARIANCE_ROOT_OPS]
             return LayerPart.NORM if known and box.how == GroupOrigin.REGION else None
         if box.op:
             return self._part_of_op(box)
@@ -192,7 +192,7 @@ class _LayerFinder:
             own = layer.config.get("activation", "linear") if layer is not None else "linear"
             product = op in MATRIX_PRODUCT_OPS and weights.parameters(box) < 2  # counts one without weights
             return None if product or own not in ("linear", None) else LayerPart.LAYER
-        if op in ONLY_BIAS_OPS or (op in BIAS_OPS and weights.parameters(box)):
+        if op in OWN_BIAS_OPS or (op in BIAS_OPS and weights.parameters(box)):
             return LayerPart.BIAS
         if _is_norm(op):
             return LayerPart.NORM
@@ -203,7 +203,7 @@ class _LayerFinder:
     def _part_of_scope(self, box: FlowBox) -> LayerPart | None:
         types, weights = self.setting.types.of(box), self.setting.widths
         layers = [op for op in types if _is_layer(op)]
-        norms = any(_is_norm(op) or op in ROOT_OPS for op in types)
+        norms = any(_is_norm(op) or op in VARIANCE_ROOT_OPS for op in types)
         active = [op for op in types if _is_activation(op)]
         if layers:
             mixing = sum(types[op] for op in layers if op not in DEPTHWISE_OPS)

@@ -19,6 +19,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.ops.layers import is_counted_ending
 from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS
+from graphviz_tb.ops.table import is_elementwise
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
@@ -57,11 +58,10 @@ class Likeness:
         return 0 < layers <= 2 * missing
 
     def has_same_layers(self, ops: Counter[str]) -> bool:
-        """Return whether a stretch has the layers of a repetition and most of its other ops."""
+        """Return whether a stretch has the layers of a repetition, its elementwise ops and most of the others."""
         unlike = (self.ops - ops) + (ops - self.ops)
-        return (
-            unlike.total() <= LIGHT * self.size and any(map(is_layer_type, ops)) and not any(map(is_layer_type, unlike))
-        )
+        computing = any(is_layer_type(kind) or is_elementwise(kind) for kind in unlike)
+        return unlike.total() <= LIGHT * self.size and any(map(is_layer_type, ops)) and not computing
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
         """Return whether a stretch holds all of a repetition and little more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, make_group, make_stack
 from graphviz_tb.fold.flow.invariants import FoldContext
@@ -213,9 +213,10 @@ def _best_alignment(
             # Prefer fully equal repetitions.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             more = period > 1 and setting.budget.take(period) and find_matching_ends(sequence, repeat).count
-            more = more or (period > 1 and setting.budget.take(period) and _nearly_ends(sequence, repeat, setting))
+            near = period > 1 and not more and setting.budget.take(period) and _nearly_ends(sequence, repeat, setting)
             paired = setting.budget.take(period) and _pair_in(sequence[repeat.start : repeat.start + period], setting)
-            return not uneven, template(repeat) == known, bool(paired), more, *_alignment_key(sequence, repeat, setting)
+            borders = _alignment_key(sequence, repeat, setting)
+            return not uneven, template(repeat) == known, bool(paired), more, near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(held, template(best))
@@ -426,6 +427,8 @@ def _fold_repetitions(
     turns = [elements[start : start + period] for start in range(0, len(elements), period)]
     if period > 1 and not half and (paired := _stages_of_pairs(turns, setting)):
         return [*first, *_as_stages(paired, setting), *last]
+    if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_turns(turns))):
+        return [*first, *(element for run in runs for element in _fold_equal_run(run, period, setting, half)), *last]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else _make_block(setting, turn) for turn in turns]
     # Two groups with counts inside: show both. What parts and joins again is a block, not a stage.
@@ -466,6 +469,27 @@ def _as_stages(turns: Sequence[Sequence[SequenceElement]], setting: FoldContext)
         box.how = GroupOrigin.STAGE
         stages.append(SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True))
     return stages
+
+
+def _runs_of_equal_turns(turns: Sequence[list[SequenceElement]]) -> list[list[list[SequenceElement]]]:
+    return [list(run) for _, run in groupby(turns, lambda turn: [element.symbol for element in turn])]
+
+
+def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
+    """Return whether equal repetitions are no stages: three or more, without repeats inside."""
+    return len(run) >= MIN_STACKED_STAGES and not any(
+        each.box.is_repetition or _holds_stack(each.box) for each in run[0]
+    )
+
+
+def _fold_equal_run(
+    run: Sequence[list[SequenceElement]], period: int, setting: FoldContext, half: int
+) -> list[SequenceElement]:
+    """Fold some equal repetitions among others that hold repeats: an odd one must not hide that the rest are equal."""
+    if not _is_long_run(run):
+        return _as_stages(run, setting)
+    elements = [element for turn in run for element in turn]
+    return _fold_repetitions(elements, period, setting, half=half) or elements
 
 
 def _pair_in(turn: Sequence[SequenceElement], setting: FoldContext) -> range:
