@@ -223,7 +223,7 @@ def _equal_ports(plain: Graph, other: Graph) -> Iterator[tuple[str, str]]:
             yield from ((one.name, two.name) for one, two in pairs if _port_settings(one) == _port_settings(two))
 
 
-def _port_settings(node: NodeDef) -> dict[str, AttrValue]:
+def _port_settings(node: NodeDef) -> dict[str, Any]:
     """Return the attributes of an input or a result that are of the program."""
     return {name: value for name, value in node.attr.items() if name not in NOISE_ATTRIBUTES or name == "_output_types"}
 
