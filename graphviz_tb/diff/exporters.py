@@ -4,8 +4,9 @@ Where only one graph has the classes of modules in its names, the other takes it
 
 layer1/layer1.0/relu_1/Relu        ResNet/Sequential[layer1]/Bottleneck[0]/ReLU[relu@2]/Relu
 
-Both are the module `layer1.0.relu`, called for the second time. Inputs and results that one exporter numbers have the
-names of the other where there are as many, of equal types and shapes.
+Both are the module `layer1.0.relu`, called for the second time, counted in the whole program: the second call of a
+block calls each layer in it for the second time. One exporter leaves out containers (`hm` for `heads.hm`). Inputs and
+results that one exporter numbers have the names of the other where there are as many, of equal types and shapes.
 
 A newer version has ops for what an older one writes as a chain:
 
@@ -27,8 +28,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphviz_tb.diff.columns.labels import NOISE_ATTRIBUTES
 from graphviz_tb.diff.columns.values import tensor_numbers
-from graphviz_tb.diff.known_values import ELEMENTWISE, fold_known_values, write_setting
+from graphviz_tb.diff.known_values import ELEMENTWISE, WEIGHT_OPS, fold_known_values, write_setting
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.exported import module_path
 from graphviz_tb.graphs.tensors import attr_value
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
 MODULE_SEGMENT = re.compile(r"[^\[\]/]+\[([^\]]*)\]")
 FURTHER_CALL = re.compile(r"(.+)_(\d+)")
+CALL_NUMBER = re.compile(r"@\d+")
 FORMS = {"onnx": "ONNX", "tfl": "TensorFlow Lite", "aten": "torch.export"}  # by the library of their ops
 PORT_OPS = (*sorted(INPUT_OPS), *sorted(RESULT_OPS))
 LEAST_SHARE = 0.5  # of the scopes of a graph without classes that the other graph has too
@@ -116,7 +119,8 @@ def _module_scopes(graph: Graph) -> dict[str, str]:
 def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[str, str]) -> ExportedGraph:
     """Return a graph without classes under the names of the other, where that has most of its modules."""
     inside = {name.rpartition("/")[0] for name in plain.graph.name if "/" in name}
-    known = {scope: _scope_in(scopes, scope) for scope in inside}
+    calls = _calls_of_modules(scopes)
+    known = {scope: _scope_of_call(calls, scope) for scope in inside}
     if not known or sum(scope is not None for scope in known.values()) < LEAST_SHARE * len(known):
         return plain
     ports = dict(_equal_ports(plain.graph, other.graph))
@@ -131,6 +135,9 @@ def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[s
         target = ports.get(node.name) or node.name
         if node.op not in PORT_OPS:
             around = known[scope] if scope else scopes[""]
+            module, dot, attribute = own.rpartition(".")
+            if dot and not scope and node.op in WEIGHT_OPS and module in calls:  # by its name in the program
+                around, own = calls[module][0], attribute
             target = f"{around if around is not None else scope}/{own}"
             alike = counted[_without_number(target, node.op)]
             target = alike.pop() if alike else target
@@ -175,14 +182,36 @@ def _without_number(name: str, op: str) -> str:
     return plain if number.isdecimal() and last_segment(plain) == op_name(op) else name
 
 
-def _scope_in(scopes: Mapping[str, str], scope: str) -> str | None:
-    """Return the scope of the module that a name without classes refers to; None if the other graph has no such
-    module."""
+def _calls_of_modules(scopes: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the scopes of the calls of each module in order, by its path; a module that alone has a path without
+    containers by that too.
+
+    >>> _calls_of_modules({"a": "N/A[a]", "a@2.b": "N/A[a@2]/B[b]", "a.b": "N/A[a]/B[b]", "heads.hm": "N/C[heads.hm]"})
+    {'a': ['N/A[a]'], 'a.b': ['N/A[a]/B[b]', 'N/A[a@2]/B[b]'], 'heads.hm': ['N/C[heads.hm]'], 'hm': ['N/C[heads.hm]']}
+    """
+    numbered: dict[str, list[tuple[list[int], str]]] = {}
+    without_containers = defaultdict[str, set[str]](set)
+    for path, scope in scopes.items():
+        parts = [MODULE_SEGMENT.sub(r"\1", segment).partition("@") for segment in scope.split("/")[path != "" :]]
+        whole = CALL_NUMBER.sub("", path)
+        numbered.setdefault(whole, []).append(([int(number or 1) for _, _, number in parts], scope))
+        without_containers[".".join(part.rpartition(".")[2] for part, _, _ in parts)].add(whole)
+    calls = {path: [scope for _, scope in sorted(of_path)] for path, of_path in numbered.items()}
+    return calls | {
+        short: calls[min(wholes)]
+        for short, wholes in without_containers.items()
+        if len(wholes) == 1 and short not in calls
+    }
+
+
+def _scope_of_call(calls: Mapping[str, Sequence[str]], scope: str) -> str | None:
+    """Return the scope of the call that a name without classes refers to; None if the other graph has no such call."""
     path = module_path(scope.split("/", MAX_LAYER_DEPTH))
-    if path in scopes:
-        return scopes[path]
+    if path in calls:
+        return calls[path][0]
     call = FURTHER_CALL.fullmatch(path)
-    return scopes.get(f"{call[1]}@{int(call[2][:6]) + 1}") if call else None
+    further = calls.get(call[1], ())[int(call[2][:6]) :] if call else ()
+    return further[0] if further else None
 
 
 def _equal_ports(plain: Graph, other: Graph) -> Iterator[tuple[str, str]]:
@@ -190,7 +219,13 @@ def _equal_ports(plain: Graph, other: Graph) -> Iterator[tuple[str, str]]:
     for op in PORT_OPS:
         ports = [[node for node in graph.graph_def.node if node.op == op] for graph in (plain, other)]
         if len(ports[0]) == len(ports[1]):
-            yield from ((one.name, two.name) for one, two in zip(*ports, strict=True) if one.attr == two.attr)
+            pairs = zip(*ports, strict=True)
+            yield from ((one.name, two.name) for one, two in pairs if _port_settings(one) == _port_settings(two))
+
+
+def _port_settings(node: NodeDef) -> dict[str, Any]:
+    """Return the attributes of an input or a result that are of the program."""
+    return {name: value for name, value in node.attr.items() if name not in NOISE_ATTRIBUTES or name == "_output_types"}
 
 
 def _rename_nodes(definition: GraphSource, named: Mapping[str, str]) -> GraphDef:

@@ -125,6 +125,7 @@ class _Block:
     arguments: list[tuple[str, str, Value]] = field(default_factory=list)  # value, name of its node, shape and type
     results: list[tuple[str, str]] = field(default_factory=list)  # name, value
     values: dict[str, Value] = field(default_factory=dict)
+    may_lack_weights: bool = False  # any module of the program may have more than the file
     around: str = ""  # the scope of the call of a body, which its names leave out
 
     def scope_inside(self, scope: str) -> str:
@@ -215,6 +216,10 @@ class ProgramBuilder:
 
         if weights:
             self.note_lacking(body, max(weights, key=shared_parts))
+
+    def note_lacking_anywhere(self) -> None:
+        """Note at the first result that the file may lack weights of the program, of any module."""
+        self.blocks[""].may_lack_weights = True
 
     def add_constant(
         self,
@@ -367,9 +372,11 @@ class ProgramBuilder:
     def _write_results(self, main: _Block) -> None:
         """Make a node of each output of the program."""
         self.body = ""
-        for name, value in main.results:
-            shape = main.values.get(value, Value())
-            self._add_node(OUTPUT_OP, "", name, [value], encode_dtype("T", shape.dtype), [])
+        for at, (name, value) in enumerate(main.results):
+            attributes = encode_dtype("T", main.values.get(value, Value()).dtype)
+            if main.may_lack_weights and not at:
+                attributes += encode_attribute(KEEPS_MORE, True)
+            self._add_node(OUTPUT_OP, "", name, [value], attributes, [])
 
     def _function(self, name: str, block: _Block, used: Set[str]) -> FunctionDef:
         function = FunctionDef()

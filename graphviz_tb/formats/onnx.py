@@ -173,6 +173,8 @@ class ModelReader:
             if not parameters <= known:
                 self.builder.note_lacking(body, value)
         # A tied weight is in the call of its user; one that no output needs is in none.
+        if self.numbers.may_lack_unused(listed):
+            self.builder.note_lacking_anywhere()
         dropped = listed.keys() - known
         if dropped and graph is not None:
             dropped -= set(chain.from_iterable(map(parameters_of_call, graph.nodes)))

@@ -5,10 +5,11 @@
     wpe.weight ─▶ (worked out) ─▶ onnx::Add_900          numbers that an exporter made, of weights or of literals
     wte.weight [V, D]  ·  onnx::MatMul_955 [D, V]        a table that a product shares, turned: once more in the file
     pos ─▶ Add, without calls in the file                a parameter, or a table that the program worked out: a buffer
+    head.weight ─▶ no output                             dropped, and the older exporter of PyTorch lists no parameters
 
-The first and the third make the count of the file a lower bound, the last two an upper one, the table unless its
-numbers are there and differ; equal ones are one weight. The second is a buffer; without calls in the file the bias is
-in doubt both ways.
+The first, the third and the last make the count of the file a lower bound, the fourth and the fifth an upper one, the
+table unless its numbers are there and differ; equal ones are one weight. The second is a buffer; without calls in the
+file the bias is in doubt both ways.
 """
 
 from __future__ import annotations
@@ -61,6 +62,11 @@ class StoredNumbers:
         first = numbers[0]
         others = np.flatnonzero((numbers != first).any(axis=1))
         return bool(len(others)) and bool((numbers[others] != numbers[others[0]]).any())
+
+    def may_lack_unused(self, listed: Mapping[str, str]) -> bool:
+        """Return whether the program may have parameters that no output needs: PyTorch's exporters leave them out, and
+        only the newer one lists the parameters of the program."""
+        return self.uses.from_pytorch and not listed
 
     def is_folded(self, value: str, use: WeightUse) -> bool:
         """Return whether the kernel of a convolution has another name than in the program: a norm is folded into it."""

@@ -45,6 +45,7 @@ from graphviz_tb.ops.roles import (
     PARAMETER_OP,
     REARRANGE_OPS,
     RESHAPE_OPS,
+    RESULT_OPS,
     ROW_READ_OPS,
     UNIT_AXES_OPS,
     VARIABLE_OPS,
@@ -289,8 +290,10 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     kept = _frozen_weight_origins(graph, constants, roles, origin, bindings, reads, literal)
     counted = np.zeros(len(graph), bool)
     counted[kept[kept >= 0]] = True
-    # Constants that may be worked out from weights are in exported programs only.
-    may_lack = made | (constants == np.arange(len(graph))) if PARAMETER_OP in graph.op_types else made
+    may_lack = made
+    if PARAMETER_OP in graph.op_types:
+        # Only an exported program has constants that are worked out from weights, and results that speak of the whole.
+        may_lack = made | (constants == np.arange(len(graph))) | graph.nodes_of_types(RESULT_OPS.__contains__)
     lacking = [node for node in np.flatnonzero(may_lack).tolist() if _keeps_more_beside(graph, node)]
     doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)

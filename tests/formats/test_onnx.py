@@ -155,6 +155,12 @@ def test_names_with_slashes_are_scopes() -> None:
     assert model.parameters == 30
 
 
+def listed(*names: str) -> tuple[Entry, ...]:
+    """What PyTorch's newer exporter writes of the parameters of a program."""
+    lines = "".join(f"p_{name.replace('.', '_')}: PARAMETER target='{name}'\n" for name in names)
+    return (Entry("pkg.torch.export.ExportedProgram.graph_signature", f"# inputs\n{lines}x: USER_INPUT\n"),)
+
+
 def _in_module(made: NodeValue, paths: str, classes: str, call: str = "") -> NodeValue:
     entries = (
         Entry("pkg.torch.onnx.name_scopes", repr(["", *paths.split(), "op"])),
@@ -205,6 +211,7 @@ def test_a_folded_norm_has_the_weights_that_its_call_has(call: str, word: str, c
         initializers=(floats("conv.weight", 8, 3, 1, 1), floats("conv.weight_bias", 8)),
         inputs=(value("x", 1, 3, 5, 5),),
         outputs=(value("y", 1, 8, 5, 5),),
+        metadata=listed("conv.weight"),
     )
     cost = load(graph, producer="pytorch").cost.under(0)
     assert (cost.bound_word("parameters"), cost.parameters) == (word, count)
@@ -222,19 +229,19 @@ def test_without_calls_a_folded_norm_may_have_had_weights_or_none() -> None:
 
 
 def test_parameters_that_no_output_needs_are_in_the_list_of_the_program() -> None:
-    listed = "# inputs\np_fc_weight: PARAMETER target='fc.weight'\n{}x: USER_INPUT\n"
     words = []
-    for more in ("", "p_pool_weight: PARAMETER target='pool.weight'\n"):
+    for metadata in (listed("fc.weight"), listed("fc.weight", "pool.weight"), ()):
         graph = GraphValue(
             nodes=(_in_module(node("MatMul", "x fc.weight", "y"), "fc", "Linear", "linear(%x, %p_fc_weight)"),),
             initializers=(floats("fc.weight", 3, 4),),
             inputs=(value("x", 1, 3),),
             outputs=(value("y", 1, 4),),
-            metadata=(Entry("pkg.torch.export.ExportedProgram.graph_signature", listed.format(more)),),
+            metadata=metadata,
         )
         cost = load(graph, producer="pytorch").cost.under(0)
         words.append((cost.bound_word("parameters"), cost.parameters))
-    assert words == [("", 12), ("at least ", 12)]
+    assert not load(graph, producer="tf2onnx").cost.under(0).lower_bounds()  # other producers store what is there
+    assert words == [("", 12), ("at least ", 12), ("at least ", 12)]
 
 
 def test_a_convolution_of_an_image_that_was_given_its_channel_says_both_sizes() -> None:
@@ -294,7 +301,7 @@ def test_a_tensor_that_nothing_says_to_be_a_parameter_is_a_bound() -> None:
     for name in ("layers.0.decay", "layers.0.weight"):
         nodes = (node("Mul", f"x {name}", "y", "/layers.0/Mul"),)
         inputs, outputs, tensors = (value("x", 2, 6),), (value("y", 2, 6),), (floats(name, 2, 6),)
-        graph = GraphValue(nodes=nodes, initializers=tensors, inputs=inputs, outputs=outputs)
+        graph = GraphValue(nodes=nodes, initializers=tensors, inputs=inputs, outputs=outputs, metadata=listed(name))
         cost = load(graph, producer="pytorch").cost.under(0)
         counted.append((cost.bound_word("parameters"), cost.parameters))
     assert counted == [("at most ", 12), ("", 12)]
@@ -308,7 +315,8 @@ def language_model(head: TensorValue) -> bytes:
     nodes = (node("Gather", "wte.weight tokens", "h", "/wte/Gather"), node("MatMul", f"h {head.name}", "y", "/head/M"))
     inputs, outputs = (value("tokens", 1, 4, dtype=7),), (value("y", 1, 4, 6),)
     tensors = (floats("wte.weight", 6, 3), head)
-    return bytes_of(GraphValue(nodes=nodes, initializers=tensors, inputs=inputs, outputs=outputs), producer="pytorch")
+    graph = GraphValue(nodes=nodes, initializers=tensors, inputs=inputs, outputs=outputs, metadata=listed("wte.weight"))
+    return bytes_of(graph, producer="pytorch")
 
 
 def test_a_table_that_is_stored_once_more_is_one_weight_or_a_bound() -> None:
@@ -339,6 +347,7 @@ def test_what_an_exporter_worked_out_makes_the_count_a_lower_bound() -> None:
             initializers=(floats("w.weight", 5, 3), tensor),
             inputs=(value("x", 4, 2, 5),),
             outputs=(value("z", 4, 2, 3),),
+            metadata=listed("w.weight"),
         )
         model = tbgraph.load(bytes_of(graph, producer="pytorch"))
         words[name, numbers] = model.cost.under(0).bound_word("parameters"), model.cost.under(0).parameters
