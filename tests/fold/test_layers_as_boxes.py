@@ -10,6 +10,7 @@ import numpy as np
 
 from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import LAYER_ORIGIN, SERIES_ROW
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.paper import PaperWords
 from tests.fold.networks import Writer, formed
 
@@ -150,3 +151,18 @@ def test_a_layer_of_unknown_size_says_what_it_holds() -> None:
     hierarchy = load(w.graph).hierarchy
     said = {PaperWords(hierarchy).of(row) for row in np.flatnonzero(hierarchy.how == LAYER_ORIGIN).tolist()}
     assert said == {"Conv2D · BN, ReLU"}
+
+
+def test_an_activation_with_a_gradient_of_its_own_is_part_of_the_layer() -> None:
+    # As TensorFlow traces swish: the product is passed on with what its gradient needs.
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
+    before = "x"
+    for at in range(20):
+        graph.node.add(name=f"w{at}", op="VariableV2")
+        graph.node.add(name=f"a{at}", op="Conv2D", input=[before, f"w{at}"])
+        graph.node.add(name=f"b{at}", op="Sigmoid", input=[f"a{at}"])
+        graph.node.add(name=f"c{at}", op="Mul", input=[f"a{at}", f"b{at}"])
+        graph.node.add(name=f"d{at}", op="Identity", input=[f"c{at}"])
+        graph.node.add(name=f"e{at}", op="IdentityN", input=[f"c{at}", f"a{at}"])
+        before = f"e{at}"
+    assert layers(load(graph)) == [[f"{letter}{at}" for letter in "abcde"] for at in range(20)]

@@ -28,6 +28,7 @@ from graphviz_tb.ops.roles import (
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
     OWN_BIAS_OPS,
+    PASS_EACH_OPS,
     VARIANCE_ROOT_OPS,
     Role,
     has_role,
@@ -158,6 +159,7 @@ def _activation_after(dag: Dag, start: int, parts: Mapping[int, LayerPart]) -> l
             for box in (start, *found)
             for user in dag.after[box]
             if user not in inside and user in parts and inside.issuperset(dag.before[user])
+            if dag.after[user] or box != start  # what is only put out stays visible
         }
         if not ready or any(parts[user] < LayerPart.ACTIVATION for user in ready):
             return []
@@ -197,6 +199,8 @@ class _LayerFinder:
             return LayerPart.NORM
         if _is_activation(op):
             return LayerPart.ACTIVATION
+        if op in IDENTITY_OPS or op in PASS_EACH_OPS:  # a gradient of one's own ends an activation in these
+            return LayerPart.ELEMENTWISE
         return LayerPart.ELEMENTWISE if is_elementwise(op) and not weights.parameters(box) else None
 
     def _part_of_scope(self, box: FlowBox) -> LayerPart | None:
