@@ -26,7 +26,7 @@ SHARED = {"model", "ops", "graphs", "errors", "options", "limits", "caches", "ex
 MAY = {
     **{stage: SHARED | {stage} for stage in STAGES},
     **{folder: SHARED | READING | {"proto"} for folder in READING},
-    "ops": {"ops"},
+    "ops": {"ops", "limits"},
     "model": {"model", "ops", "errors", "limits", "caches"},
     "graphs": {"graphs", "model", "ops", "errors", "limits", "caches"},
     "proto": {"proto"},

@@ -171,10 +171,12 @@ def test_words_of_the_table_of_layers_are_rules() -> None:
 def test_a_layer_is_added_by_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """A class that is as `Dense`: its shape, what it keeps, what it takes."""
     monkeypatch.setitem(LAYER_CLASSES, "MyDense", "\tdense\tdense\tdense")
-    layers.layer_cost_rule.cache_clear()
+    for remembered in (layer_row, layers.layer_cost_rule):
+        remembered.cache_clear()
     assert output_shapes.layer_output_shapes("MyDense", {"units": 10}, [(None, 784)]) == [(None, 10)]
     assert parameters.parameter_count("MyDense", {"units": 10}, [(None, 784)]) == 784 * 10 + 10
     called = LayerCall(takes=((None, 784),), gives=((None, 10),))
     work = layers.layer_cost(Layer("MyDense", {"units": 10}, calls=(called,)), batch=1)
     assert work == (784 * 10, 2 * 784 * 10 + 10)
-    layers.layer_cost_rule.cache_clear()
+    for remembered in (layer_row, layers.layer_cost_rule):
+        remembered.cache_clear()

@@ -270,7 +270,7 @@ def _lines_between_ranks(layers: Ranks) -> list[Passing]:
 def carry_breaks(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
     """Carry the breaks of `old` over to `new`, which has mostly the same ranks and items in the same order.
 
-    A break stays if everything before it is still above everything after it.
+    A break stays if everything before it is still above everything after it, and its column has an item.
     """
     if not any(old.breaks):
         return ()
@@ -287,10 +287,10 @@ def _carry_part_breaks(
     if len(whole) != 1:
         return ()
     [came_from] = whole
-    starts = []
+    starts: list[int] = []
     for break_ in old.breaks[came_from]:
         before = max((r for r, row in enumerate(ranks) if any(rank < break_ for _, rank in row)), default=-1)
         after = min((r for r, row in enumerate(ranks) if any(rank >= break_ for _, rank in row)), default=-1)
-        if 0 <= before < after:
+        if (starts[-1] if starts else 0) <= before < after:
             starts.append(after)
     return tuple(starts)

@@ -6,7 +6,7 @@ severity   signature > op > attribute > wiring > rename > cosmetic
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields, replace
 from itertools import chain, groupby
 from typing import Any, Literal
@@ -151,6 +151,11 @@ class Change:
         return concat_node_edits([self.edits, *(change.all_edits() for change in self.consequences)])
 
     @property
+    def places(self) -> tuple[NamePair, ...]:
+        """All places with this change, the first one first."""
+        return (self.old, self.new), *self.also
+
+    @property
     def place_count(self) -> int:
         """The number of places with this change."""
         return 1 + len(self.also)
@@ -185,6 +190,15 @@ class Change:
         if self.consequences:
             entry["consequences"] = [change.to_json() for change in self.consequences]
         return entry
+
+
+def unmatched_change(
+    new: bool, severity: Severity, names: Sequence[str], ops: int, content: ChangeContent, edits: NodeEdits
+) -> Change:
+    """Return an addition (`new`) or a removal at the places of some names."""
+    places: list[NamePair] = [(None, name) if new else (name, None) for name in names]
+    kind: ChangeKind = "added" if new else "removed"
+    return Change(kind, severity, *places[0], ops, content, tuple(places[1:]), edits=edits)
 
 
 def concat_node_edits(edits: Iterable[NodeEdits]) -> NodeEdits:

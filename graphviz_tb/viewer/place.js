@@ -5847,7 +5847,7 @@ function _carry_part_breaks(part, old, was) {
   for (break_ of old.breaks.at(came_from)) {
     before = py_max((() => { const out = []; for (const [r, row] of py_enumerate(ranks)) if ((() => { for (const [_, rank] of row) { if ((rank < break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
     after = py_min((() => { const out = []; for (const [r, row] of py_enumerate(ranks)) if ((() => { for (const [_, rank] of row) { if ((rank >= break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
-    if (((0 <= before) && (before < after))) {
+    if ((((starts.length ? starts.at(-1) : 0) <= before) && (before < after))) {
       starts.push(after);
     }
   }

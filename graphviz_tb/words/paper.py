@@ -20,7 +20,7 @@ import numpy as np
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.formatting import format_count
-from graphviz_tb.model.hierarchy import OP_ROW, TRAINING_ORIGIN, Hierarchy
+from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse
 from graphviz_tb.model.paths import is_stack, repeated_rows, sole_stack
 from graphviz_tb.ops.roles import (
@@ -33,7 +33,7 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.words.block_words import Block, attends, block_words, fits, short_word
-from graphviz_tb.words.layer_steps import WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
+from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
 
 MOST_NODES = 150  # of a group: a larger one is no layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
@@ -126,7 +126,22 @@ class PaperWords:
         if (layer := self._layer_steps(row)) is not None:
             return block_words(Block(layer))
         nodes = self._nodes(row)
+        if nodes is not None and self.hierarchy.how[row] == LAYER_ORIGIN and (said := self._unsized_words(row, nodes)):
+            return said
         return None if nodes is None else self._with_sharing(row, nodes, self._group_words(nodes))
+
+    def _unsized_words(self, row: int, nodes: Ints) -> str | None:
+        """Return the words for a layer with a weight of unknown size: the type of its op, unless its name is that, its
+        norm and its activation."""
+        unknown = [node for node in nodes.tolist() if UNKNOWN_STEP in self.steps.steps_of(node)]
+        if len(unknown) != 1:
+            return None
+        kind = self.steps.op_of(unknown[0]).rpartition("::")[2]
+        if self.hierarchy.display_label(row).startswith(kind):
+            return None
+        block = self._block(nodes)
+        known = LayerStep("convolution", kind)
+        return block_words(replace(block, steps=tuple([known if s == UNKNOWN_STEP else s for s in block.steps])))
 
     def _group_words(self, nodes: Ints) -> str | None:
         block = self._block(nodes)

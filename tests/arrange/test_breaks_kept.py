@@ -65,6 +65,15 @@ def test_a_break_stays_where_what_was_above_still_is(rows: list[list[int]], brea
     assert carry_breaks(plain, new) == ()
 
 
+def test_a_column_without_items_is_none() -> None:
+    # 0 │ 1 2 │ 3: a column that is empty, or has only a line that passes it, does not begin
+    plain = arrange(level(4, (0, 1), (1, 2), (2, 3)))
+    old = replace(plain, breaks=((1, 3),))
+    assert carry_breaks(old, replace(old, parts=(((0,), (2,), (3,)),))) == ((1, 2),)
+    assert carry_breaks(old, replace(old, parts=(((0,), (3,)),))) == ((1,),)
+    assert carry_breaks(old, replace(old, parts=(((0,), (9,), (3,)),))) == ((2,),)
+
+
 def test_a_part_made_of_two_keeps_no_break() -> None:
     plain = arrange(level(4, (0, 1), (2, 3)))
     old = replace(plain, breaks=((1,), (1,)))

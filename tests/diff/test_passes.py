@@ -12,7 +12,8 @@ import pytest
 from graphviz_tb.diff.passes import RULES, Rule
 from graphviz_tb.model.change_content import LayerExpression
 
-NOTHING = {"bool": False, "frozenset": frozenset(), "list": [], "tuple[LayerExpression": (LayerExpression("?"), False),
+NOTHING = {"bool": False, "frozenset": frozenset(), "list": [], "set": set(), "tuple[str, str]": ("", ""),
+           "tuple[LayerExpression": (LayerExpression("?"), False),
            "Bools": slice(None)}  # a mask that keeps all  # fmt: skip
 
 

@@ -99,10 +99,7 @@ def other_types(changes: list[Change]) -> Change:
     ]
     first, _ = max(typed, key=lambda pair: (None not in (pair[0].old, pair[0].new), pair[1].ops, pair[1].name))
     casts = sum(change.ops for change in changes if change.kind in ("added", "removed"))
-    names = [
-        name for change in types for place in ((change.old, change.new), *change.also) for name in place[1:] if name
-    ]
-    around = shared_scope(names)
+    around = shared_scope([name for change in types for _, name in change.places if name])
     content = Setting("dtype", first.old, first.new, casts=casts)
     return Change("changed", severity if severity == "signature" else "attribute", around, around,
                   sum(change.ops for change in changes), content, edits=edits_of_changes(changes))  # fmt: skip
@@ -339,7 +336,7 @@ def located_wires(changes: Iterable[Change]) -> tuple[InputWire, ...]:
         wire if wire.node else replace(wire, node=Sides(*place))
         for change in changes
         for wire in (change.rewiring.inputs if change.rewiring else change.links)
-        for place in (((change.old, change.new), *change.also) if wire.node is None else ((None, None),))
+        for place in (change.places if wire.node is None else ((None, None),))
     )
 
 

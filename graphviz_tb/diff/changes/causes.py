@@ -548,5 +548,5 @@ def _add_consequences(change: Change, behind: list[Change]) -> Change:
 
 def _leaf_names(change: Change) -> list[str]:
     """Return the last two segments of the names of a change."""
-    names = [name for place in ((change.old, change.new), *change.also) for name in place if name]
+    names = [name for place in change.places for name in place if name]
     return ["/".join(name.split("/")[-2:]) for name in names]

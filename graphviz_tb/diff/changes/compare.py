@@ -62,12 +62,11 @@ from graphviz_tb.diff.traced import taken_constants, traced_width_changes
 from graphviz_tb.model.change import (
     SEVERITIES,
     Change,
-    ChangeKind,
-    NamePair,
     NodeEdits,
     Severity,
     concat_node_edits,
     sort_by_severity,
+    unmatched_change,
 )
 from graphviz_tb.model.change_content import FunctionBody, Setting, Sides, Unit
 from graphviz_tb.model.columns import Bools, exists
@@ -287,14 +286,11 @@ def _unit_change(m: Matching, layers: tuple[Layers, Layers], group: Units, new: 
     content = Unit(exists(first.row), count_op_types(side, shown), tuple(links) or None, equals)
     inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))
     edits = NodeEdits(added=tuple(nodes), inputs=inputs) if new else NodeEdits(removed=tuple(nodes), inputs=inputs)
-    names: list[NamePair] = [(None, unit.name) if new else (unit.name, None) for unit in group]
     signature = not exists(first.row) and (
         any(_feeds_graph(side, node) for node in nodes) or is_graph_result(side, nodes)
     )
-    kind: ChangeKind = "added" if new else "removed"
-    old_name, new_name = names[0]
     severity: Severity = "signature" if signature else "op"
-    return Change(kind, severity, old_name, new_name, len(shown), content, tuple(names[1:]), edits=edits)
+    return unmatched_change(new, severity, [unit.name for unit in group], len(shown), content, edits)
 
 
 def _feeds_graph(side: GraphColumns, node: int) -> bool:
@@ -392,9 +388,7 @@ def whole_function_changes(m: Matching) -> list[Change]:
             nodes = shown_ops(side, side.body(index))
             content = Unit(True, count_op_types(side, nodes), function=base_name(function.name))
             edits = NodeEdits(added_functions=(index,)) if new else NodeEdits(removed_functions=(index,))
-            kind: ChangeKind = "added" if new else "removed"
-            old_name, new_name = (None, function.name) if new else (function.name, None)
-            changes.append(Change(kind, "op", old_name, new_name, len(nodes), content, edits=edits))
+            changes.append(unmatched_change(new, "op", [function.name], len(nodes), content, edits))
     return changes
 
 

@@ -133,7 +133,7 @@ def _only_other_outputs(m: Matching, change: Change) -> bool:
 
 def functions_callers(m: Matching, change: Change) -> tuple[set[int], set[int]]:
     """Return the nodes of the main graphs whose calls lead to the functions of a change, old and new."""
-    names = {name for place in ((change.old, change.new), *change.also) for name in place if name}
+    names = {name for place in change.places for name in place if name}
     old, new = (
         {
             node

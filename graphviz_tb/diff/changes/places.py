@@ -44,7 +44,7 @@ def edits_of_changes(changes: Iterable[Change]) -> NodeEdits:
 
 
 def other_places(changes: Iterable[Change], first: Change) -> tuple[tuple[str | None, str | None], ...]:
-    places = [place for change in changes for place in ((change.old, change.new), *change.also)]
+    places = [place for change in changes for place in change.places]
     return tuple(place for place in dict.fromkeys(places) if place != (first.old, first.new))
 
 
@@ -213,7 +213,7 @@ def merge_changes(members: Sequence[Change]) -> Change:
     """Return one change for all."""
     first = members[0]
     # Without the first place, which the change itself names.
-    also = [place for member in members for place in ((member.old, member.new), *member.also)][1:]
+    also = [place for member in members for place in member.places][1:]
     content = first.content
     if isinstance(content, Unit):
         types = {op: count * len(members) for op, count in content.op_types.items()}

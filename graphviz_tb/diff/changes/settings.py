@@ -504,7 +504,7 @@ def _is_related(factor: float, other: float) -> bool:
 
 
 def _place_names(change: Change) -> list[str]:
-    return [new if new is not None else old or "" for old, new in ((change.old, change.new), *change.also)]
+    return [new if new is not None else old or "" for old, new in change.places]
 
 
 def _blocks_around(change: Change) -> frozenset[str]:

@@ -360,7 +360,7 @@ def _attribute_words(change: Change, key: str, words: str) -> str:
 def _mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tuple[Where, ...]]:
     """Mark the scopes that a change names. Return the places to show: these scopes if no op shows the change, else
     `nodes`. Names of nonexistent scopes are skipped."""
-    places: list[Where] = [("", new or "") for _, new in ((change.old, change.new), *change.also)]
+    places: list[Where] = [("", new or "") for _, new in change.places]
     own = {part.name: _brief_setting(part) for part in change.further_settings if part.name != change.name}
     for place in dict.fromkeys(places):
         merged.layers.setdefault(place, []).append(own.get(place[1], _brief_change(change)))

@@ -361,12 +361,8 @@ def _barrier_words(name: str) -> bool:
 
 def following_words(change: Change) -> list[Change]:
     """Return the consequences to report: not the new names that the change itself shows, as in `silu (was gelu)`."""
-    places = {(change.old, change.new), *change.also}
-    return [
-        inner
-        for inner in change.consequences
-        if inner.kind != "renamed" or not {(inner.old, inner.new), *inner.also} <= places
-    ]
+    places = set(change.places)
+    return [inner for inner in change.consequences if inner.kind != "renamed" or not places.issuperset(inner.places)]
 
 
 def behind_words(change: Change) -> str:
