@@ -131,11 +131,3 @@ def test_a_group_by_name_has_all_words_that_its_members_share() -> None:
         row: [hierarchy.name_segment(child) for child in hierarchy.children(row)] for row in range(len(hierarchy))
     }
     assert [hierarchy.display_label(row) for row, members in groups.items() if members == parts] == ["cross_entropy"]
-
-
-def test_a_repeat_begins_where_its_first_repetition_is_whole() -> None:
-    # The first step of an unrolled LSTM takes its state from elsewhere: the others equal it, whatever nearly does.
-    hierarchy = graphviz_tb.load(REAL / "lstm_static_unrolled.pb").hierarchy
-    steps = max((row for row in range(len(hierarchy)) if is_stack(hierarchy, row)), key=hierarchy.op_count)
-    assert len({hierarchy.op_count(step) for step in hierarchy.children(steps)}) == 1
-    assert len(hierarchy.children(steps)) == 8

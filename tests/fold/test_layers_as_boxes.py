@@ -138,21 +138,6 @@ def test_unrolled_cells_are_whole() -> None:
         assert [hierarchy.op_count(cell) for cell in cells] == [14] * times
 
 
-def test_a_layer_of_unknown_size_says_what_it_holds() -> None:
-    # x ─▶ Conv2D ─▶ FusedBatchNormV3 ─▶ Relu, twice, with weights that are arguments without shapes
-    w = Writer("scopes", random.Random(5))
-    w.style, w.bias = "argument", False
-    x, w.width = w.op("Placeholder", name="x"), 8
-    for name in "ab":
-        x = w.act(w.norm(w.conv(x, 8, name=f"{name}_conv"), name=f"{name}_bn"), name=f"{name}_act")
-    for node in w.graph.node:
-        if "shape" in node.attr:
-            del node.attr["shape"]
-    hierarchy = load(w.graph).hierarchy
-    said = {PaperWords(hierarchy).of(row) for row in np.flatnonzero(hierarchy.how == LAYER_ORIGIN).tolist()}
-    assert said == {"Conv2D · BN, ReLU"}
-
-
 def test_an_activation_with_a_gradient_of_its_own_is_part_of_the_layer() -> None:
     # As TensorFlow traces swish: the product is passed on with what its gradient needs.
     graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
@@ -166,3 +151,18 @@ def test_an_activation_with_a_gradient_of_its_own_is_part_of_the_layer() -> None
         graph.node.add(name=f"e{at}", op="IdentityN", input=[f"c{at}", f"a{at}"])
         before = f"e{at}"
     assert layers(load(graph)) == [[f"{letter}{at}" for letter in "abcde"] for at in range(20)]
+
+
+def test_a_layer_of_unknown_size_says_what_it_holds() -> None:
+    # x ─▶ Conv2D ─▶ FusedBatchNormV3 ─▶ Relu, twice, with weights that are arguments without shapes
+    w = Writer("scopes", random.Random(5))
+    w.style, w.bias = "argument", False
+    x, w.width = w.op("Placeholder", name="x"), 8
+    for name in "ab":
+        x = w.act(w.norm(w.conv(x, 8, name=f"{name}_conv"), name=f"{name}_bn"), name=f"{name}_act")
+    for node in w.graph.node:
+        if "shape" in node.attr:
+            del node.attr["shape"]
+    hierarchy = load(w.graph).hierarchy
+    said = {PaperWords(hierarchy).of(row) for row in np.flatnonzero(hierarchy.how == LAYER_ORIGIN).tolist()}
+    assert said == {"Conv2D · BN, ReLU"}

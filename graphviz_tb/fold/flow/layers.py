@@ -159,7 +159,7 @@ def _activation_after(dag: Dag, start: int, parts: Mapping[int, LayerPart]) -> l
             for box in (start, *found)
             for user in dag.after[box]
             if user not in inside and user in parts and inside.issuperset(dag.before[user])
-            if dag.after[user] or box != start  # what is only put out stays visible
+            if box != start or dag.after[user] or parts[user] == LayerPart.ACTIVATION  # a copy put out stays visible
         }
         if not ready or any(parts[user] < LayerPart.ACTIVATION for user in ready):
             return []
