@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import pprint
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, field
 from inspect import signature
@@ -101,6 +102,16 @@ def test_it_is_frozen() -> None:
     for name in ("one", "new"):
         with pytest.raises(FrozenInstanceError, match=name):
             setattr(Kept(1), name, 2)
+
+
+@pytest.mark.parametrize("is_frozen", [True, False])
+def test_tools_for_dataclasses_take_it(is_frozen: bool) -> None:
+    made: Any = frozen.dataclass(frozen=is_frozen, slots=True)(type("Spot", (), dict(vars(Spot))))
+    long = made(1, notes=["a" * 50, "b" * 50])
+    assert pprint.pformat(long) == repr(long)
+    assert made(1, 2).__replace__(y=5) == made(1, 5)  # as `copy.replace` calls it
+    inner = dataclasses.dataclass(frozen=is_frozen)(type("Inner", (made,), {"__annotations__": {"z": int}, "z": 3}))
+    assert inner(1).z == 3
 
 
 def test_it_can_be_pickled() -> None:

@@ -14,6 +14,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 AnyClass = TypeVar("AnyClass")
@@ -34,6 +35,11 @@ def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = Tru
         "__repr__": _make_repr([field.name for field in fields if field.repr]),
         "__match_args__": tuple(field.name for field in fields if field.init),
     }
+    # `pprint` and classes that inherit look for the first, `copy.replace` of Python 3.13 for the second.
+    members["__dataclass_params__"] = SimpleNamespace(
+        init=True, repr=True, eq=eq, order=False, unsafe_hash=False, frozen=frozen
+    )
+    members["__replace__"] = _replace_fields
     if frozen:
         members["__setattr__"], members["__delattr__"] = _refuse_setting, _refuse_deleting
         # Pickle and copy would set attributes, which is refused.
@@ -49,6 +55,10 @@ def _slotted_dataclass(cls: type[AnyClass], frozen: bool = False, eq: bool = Tru
     members["__slots__"] = tuple(by_name)  # a class gets its slots when it is made
     members["__dataclass_fields__"] = by_name
     return type(cls)(cls.__name__, cls.__bases__, members)  # type: ignore[no-any-return, misc]
+
+
+def _replace_fields(one: Any, /, **values: Any) -> Any:
+    return dataclasses.replace(one, **values)
 
 
 def _collect_fields(cls: type[Any]) -> dict[str, Field[Any]]:
