@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 MODULE_SEGMENT = re.compile(r"[^\[\]/]+\[([^\]]*)\]")
 FURTHER_CALL = re.compile(r"(.+)_(\d+)")
-CALL_NUMBER = re.compile(r"@\d+")
+CALL_NUMBER = re.compile(r"@([0-9]{1,6})(?=\.|\Z)")
 FORMS = {"onnx": "ONNX", "tfl": "TensorFlow Lite", "aten": "torch.export"}  # by the library of their ops
 PORT_OPS = (*sorted(INPUT_OPS), *sorted(RESULT_OPS))
 LEAST_SHARE = 0.5  # of the scopes of a graph without classes that the other graph has too
@@ -192,10 +192,12 @@ def _calls_of_modules(scopes: Mapping[str, str]) -> dict[str, list[str]]:
     numbered: dict[str, list[tuple[list[int], str]]] = {}
     without_containers = defaultdict[str, set[str]](set)
     for path, scope in scopes.items():
-        parts = [MODULE_SEGMENT.sub(r"\1", segment).partition("@") for segment in scope.split("/")[path != "" :]]
+        segments = scope.split("/")[1:] if path else [scope]
+        parts = [MODULE_SEGMENT.sub(r"\1", segment) for segment in segments]
+        numbers = [int(call[1]) if (call := CALL_NUMBER.search(part)) else 1 for part in parts]
         whole = CALL_NUMBER.sub("", path)
-        numbered.setdefault(whole, []).append(([int(number or 1) for _, _, number in parts], scope))
-        without_containers[".".join(part.rpartition(".")[2] for part, _, _ in parts)].add(whole)
+        numbered.setdefault(whole, []).append((numbers, scope))
+        without_containers[".".join(CALL_NUMBER.sub("", part).rpartition(".")[2] for part in parts)].add(whole)
     calls = {path: [scope for _, scope in sorted(of_path)] for path, of_path in numbered.items()}
     return calls | {
         short: calls[min(wholes)]

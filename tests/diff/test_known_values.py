@@ -15,6 +15,7 @@ from graphviz_tb.diff.run import load_flat
 from graphviz_tb.flatten import flatten
 from graphviz_tb.interpret import interpret
 from graphviz_tb.proto import GraphDef, NodeDef
+from tests.each import each
 from tests.effort import part
 
 EXPORTED = Path(__file__).resolve().parents[2] / "fixtures" / "exported"
@@ -76,6 +77,13 @@ def test_calls_are_counted_in_the_whole_program_and_containers_may_lack() -> Non
     (edit,) = diff(old, called_twice(plain, weight, ("onnx::Relu", "onnx::Sigmoid")))
     assert "heads.hm@2" in str(edit)
     assert list(diff(old, called_twice(plain, "heads.wh.act.gain", ("onnx::Relu", "onnx::Tanh"))))
+
+
+@each("module", ["a@b", "a@", "@", "a@2@3", "a@" + "9" * 5000, "a@٣"])
+def test_any_name_of_a_module_may_hold_what_marks_a_call(module: str) -> None:
+    old = called_twice((f"Net/A[{module}]", f"Net/A[{module}@2]"), "Net/gain", ("onnx::Relu", "onnx::Tanh"))
+    new = called_twice((module, f"{module}_1"), "gain", ("onnx::Relu", "onnx::Tanh"))
+    assert diff(old, new) is not None
 
 
 def test_shapes_that_a_graph_works_out_are_settings() -> None:
