@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from graphviz_tb import Model, load
+from graphviz_tb.fold.flow import layers as flow_layers
+from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups
 from graphviz_tb.model.hierarchy import LAYER_ORIGIN, SERIES_ROW
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.paper import PaperWords
@@ -166,3 +170,45 @@ def test_a_layer_of_unknown_size_says_what_it_holds() -> None:
     hierarchy = load(w.graph).hierarchy
     said = {PaperWords(hierarchy).of(row) for row in np.flatnonzero(hierarchy.how == LAYER_ORIGIN).tolist()}
     assert said == {"Conv2D · BN, ReLU"}
+
+
+def test_weights_that_are_worked_out_for_a_bias_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    groups: list[tuple[Sequence[int], FlowBox]] = []
+
+    def contract(dag: Dag, made: Sequence[tuple[Sequence[int], FlowBox]]) -> Dag:
+        groups.extend(made)
+        return contract_groups(dag, made)
+
+    monkeypatch.setattr(flow_layers, "contract_groups", contract)
+    # Mul ◀─ Abs, Mul ◀─ Sqrt ◀─ Abs: both ways lead to one op
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
+    before = "x"
+    for at in range(3):
+        for name, dims in ((f"w{at}", (3, 3, 8, 8)), (f"beta{at}", (8,))):
+            shape = {"shape": {"dim": [{"size": size} for size in dims]}}
+            graph.node.add(name=name, op="VariableV2", attr={"shape": shape, "dtype": {"type": 1}})
+        graph.node.add(name=f"conv{at}", op="Conv2D", input=[before, f"w{at}"])
+        graph.node.add(name=f"abs{at}", op="Abs", input=[f"beta{at}"])
+        graph.node.add(name=f"sqrt{at}", op="Sqrt", input=[f"abs{at}"])
+        graph.node.add(name=f"mul{at}", op="Mul", input=[f"abs{at}", f"sqrt{at}"])
+        graph.node.add(name=f"bias{at}", op="BiasAdd", input=[f"conv{at}", f"mul{at}"])
+        graph.node.add(name=f"pool{at}", op=f"Pool{at}", input=[f"bias{at}"])
+        before = f"pool{at}"
+    parts = ("abs", "bias", "conv", "mul", "sqrt")
+    assert layers(load(graph)) == [[f"{name}{at}" for name in parts] for at in range(3)]
+    assert [(len(members), box.ops) for members, box in groups] == [(5, 5)] * 3
+
+
+def test_two_roots_for_one_op_are_no_two_norms() -> None:
+    # x ─▶ ClipByValue ─▶ Conv2D ─▶ Relu; both bounds are roots of weights
+    graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}, {"name": "w", "op": "VariableV2"}])
+    for at in "ab":
+        graph.node.add(name=f"v{at}", op="VariableV2")
+        graph.node.add(name=f"net/abs{at}", op="Abs", input=[f"v{at}"])
+        graph.node.add(name=f"net/rsqrt{at}", op="Rsqrt", input=[f"net/abs{at}"])
+    graph.node.add(name="net/clip", op="ClipByValue", input=["x", "net/rsqrta", "net/rsqrtb"])
+    graph.node.add(name="net/conv", op="Conv2D", input=["net/clip", "w"])
+    graph.node.add(name="net/relu", op="Relu", input=["net/conv"])
+    hierarchy = load(graph).hierarchy
+    labels = [hierarchy.display_label(row) for row in hierarchy.children(hierarchy.name.index("net")).tolist()]
+    assert labels == ["absa", "rsqrta", "absb", "rsqrtb", "clip", "conv", "relu"]

@@ -63,26 +63,30 @@ def fold_norms(dag: Dag, setting: FoldContext) -> Dag:
     groups = []
     for made in weak_components(len(dag), pairs):
         if any(inside[box] and dag.boxes[box].op in VARIANCE_ROOT_OPS for box in made):
-            scaling = _scaling_chain(dag, made)
+            scaling = _scaling_chain(dag, made, inside)
             if scaling:
                 members = sorted([*made, *scaling])
                 inner = sub_dag(dag, members)
-                symbol = setting.symbols.symbol_of("norm", *box_tokens(inner, setting.order(inner), setting.symbols))
-                boxes = [inner.boxes[number] for number in setting.order(inner).line]
+                order = setting.order(inner)
+                symbol = setting.symbols.symbol_of("norm", *box_tokens(inner, order, setting.symbols))
+                boxes = [inner.boxes[number] for number in order.line]
                 name = join_words(common_words(setting.vocabulary, boxes))
                 groups.append((members, make_group(GroupOrigin.REGION, boxes, symbol, name)))
     return contract_groups(dag, groups)
 
 
-def _scaling_chain(dag: Dag, made: Sequence[int]) -> list[int]:
-    """Return the ops that scale and shift with what is `made` of weights; none if others use it."""
+def _scaling_chain(dag: Dag, made: Sequence[int], of_weights: Sequence[bool]) -> list[int]:
+    """Return the ops that scale and shift with what is `made` of weights; none if others use it, or if they take what
+    else is made `of_weights`."""
     own = set(made)
     users = {user for box in made for user in dag.after[box]} - own
     if not 0 < len(users) <= MAX_SCALING_OPS or not all(is_elementwise(dag.boxes[user].op) for user in users):
         return []
     ends = [user for user in users if not users.intersection(dag.after[user])]
     data = [source for user in users for source in dag.before[user] if source not in own | users]
-    if len(ends) != 1 or len(data) > 1 or any(len(dag.after[user]) > 1 for user in users - {*ends}):
+    if len(ends) != 1 or len(data) > 1 or any(of_weights[source] for source in data):
+        return []
+    if any(len(dag.after[user]) > 1 for user in users - {*ends}):
         return []
     return sorted(users)
 
@@ -138,13 +142,15 @@ def _follow_layer(dag: Dag, layer: int, parts: Mapping[int, LayerPart], setting:
 
 def _weights_of(dag: Dag, user: int, end: int, setting: FoldContext) -> list[int]:
     """Return the ops that compute with weights alone for one user, apart from its input `end`."""
-    found: list[int] = []
+    inside = {user: None}
     todo = [source for source in dag.before[user] if source != end]
     while todo:
         box = todo.pop()
-        if setting.widths.is_made_of_weights(dag.boxes[box]) and {user, *found}.issuperset(dag.after[box]):
-            found.append(box)
+        known = box in inside or not all(other in inside for other in dag.after[box])
+        if not known and setting.widths.is_made_of_weights(dag.boxes[box]):
+            inside[box] = None
             todo += dag.before[box]
+    _, *found = inside
     return found[::-1]
 
 
