@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from graphviz_tb.model.metagraph import Metagraph
@@ -23,31 +24,49 @@ def join_written_weights(metagraph: Metagraph, skeleton: Skeleton) -> Skeleton:
     for index, edge in enumerate(metagraph.edges):
         if edge.writes:
             written.setdefault(edge.target, []).append(index)
+    places, wires = (_places_of_items(skeleton), _wires_by_end(skeleton)) if written else ({}, {})
     for writer, lines in written.items():
         counts = {index: metagraph.edges[index].reference for index in lines}
         most = max(lines, key=lambda index: counts[index])
         if counts[most] * MIN_SHARE[1] >= sum(counts.values()) * MIN_SHARE[0]:
-            skeleton = _set_beside_owner(metagraph, skeleton, most, metagraph.edges[most].source, writer)
+            joined = _set_beside_owner(metagraph, skeleton, most, places, wires.get(writer, ()))
+            if joined is not skeleton:
+                skeleton, places, wires = joined, _places_of_items(joined), _wires_by_end(joined)
     return skeleton
 
 
-def _set_beside_owner(metagraph: Metagraph, skeleton: Skeleton, edge: int, owner: int, writer: int) -> Skeleton:
-    """Return a skeleton with `writer` right of `owner`, its lines from gradients led there; the same one if lines of
-    others lead to it, or if anything stands between them."""
-    place = {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+def _places_of_items(skeleton: Skeleton) -> dict[int, tuple[int, int]]:
+    """Return the part and the rank of each item."""
+    return {item: (p, r) for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
+
+
+def _wires_by_end(skeleton: Skeleton) -> dict[int, list[int]]:
+    """Return the wires that begin or end at each item."""
+    wires: dict[int, list[int]] = {}
+    for at, wire in enumerate(skeleton.wires):
+        for end in {wire.chain[0], wire.chain[-1]}:
+            wires.setdefault(end, []).append(at)
+    return wires
+
+
+def _set_beside_owner(
+    metagraph: Metagraph, skeleton: Skeleton, edge: int, place: Mapping[int, tuple[int, int]], wires: Sequence[int]
+) -> Skeleton:
+    """Return a skeleton with what writes the weights of metaedge `edge` right of their owner, its lines from gradients
+    led there; the same one if lines of others lead to it, or if anything stands between them. `wires` are those of the
+    writer."""
+    owner, writer = metagraph.edges[edge].source, metagraph.edges[edge].target
     if owner not in place or writer not in place or place[owner][0] != place[writer][0]:
         return skeleton
     (number, goal), start = place[owner], place[writer][1]
-    wires = [at for at, wire in enumerate(skeleton.wires) if writer in (wire.chain[0], wire.chain[-1])]
-    rows = [[*row] for row in skeleton.parts[number]]
-    own = rows[goal].index(owner)
-    if goal > start or any(skeleton.breaks) or own < len(rows[goal]) - 1:
+    if goal > start or any(skeleton.breaks) or skeleton.parts[number][goal][-1] != owner:
         return skeleton
     for at in wires:
         wire = skeleton.wires[at]
         trains = wire.edge >= 0 and metagraph.edges[wire.edge].training == BOTH_ENDS_TRAIN
         if not trains or wire.chain[-1] != writer or place[wire.chain[0]][1] <= start:
             return skeleton
+    rows = [[*row] for row in skeleton.parts[number]]
     rows[start].remove(writer)
     rows[goal].append(writer)
     fresh = skeleton.first_waypoint + len(skeleton.waypoint)
