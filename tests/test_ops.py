@@ -22,8 +22,9 @@ from graphviz_tb.model.layers import Layer, LayerCall
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, class_defaults, layer_row
 from graphviz_tb.ops.roles import CONSTANT_OPS, OPS_BY_ROLE, VARIABLE_OPS, Role, has_role, roles_of_op
 from graphviz_tb.ops.signatures import input_names, op_def, weight_input_names
-from graphviz_tb.ops.table import OP_LINES, OpRow, op_row
+from graphviz_tb.ops.table import OP_LINES, OpRow, op_row, plain_op_name
 from graphviz_tb.proto import AttrValue, NodeDef
+from graphviz_tb.words.layer_steps import ACTIVATION_WORDS
 from tests.each import each
 
 FORMULAS = [
@@ -180,3 +181,9 @@ def test_a_layer_is_added_by_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert work == (784 * 10, 2 * 784 * 10 + 10)
     for remembered in (layer_row, layers.layer_cost_rule):
         remembered.cache_clear()
+
+
+def test_what_papers_call_an_activation_ends_a_layer() -> None:
+    named = {op for op in OP_LINES if plain_op_name(op) in ACTIVATION_WORDS.keys() - {"softmax", "logsoftmax"}}
+    assert {"Relu", "tfl::HARD_SWISH", "onnx::PRelu", "aten::gelu"} <= named
+    assert not [op for op in named if not has_role(op, Role.ACTIVATION)]
