@@ -63,7 +63,9 @@ class ExportedSteps(TensorFlowSteps):
         return tuple(step for step in steps if step is not None)
 
     def _step(self, op: str, node: int) -> LayerStep | None:
-        name = self._clipping_name(node) if (name := plain_op_name(op)) in CLIPPING_OPS else name
+        name = plain_op_name(op)
+        if name in CLIPPING_OPS:
+            name = self._clipping_name(node)
         if (formula := FORMULA_OPS.get(name)) in FORMULA_STEPS:
             return self.formula_step(formula, node)
         if name in ACTIVATION_WORDS:
@@ -98,7 +100,7 @@ class ExportedSteps(TensorFlowSteps):
     # ---- what a node states ----
 
     def _clipping_name(self, node: int) -> str:
-        """Return the activation that an op is which keeps values between bounds; "" if it is none."""
+        """Return the activation that does the same as a clip; "" if none does."""
         least, most = (self._number(node, names) for names in BOUNDS)
         return "" if least != 0 else "relu" if most is None else "relu6" if most == 6 else ""
 

@@ -388,7 +388,7 @@ class PaperWords:
                 if op in MULTIPLY_OPS
             ]
         )
-        # Members of a stack are mostly equal but for their weights, which are told apart only within a block.
+        # Members of a stack mostly differ in their weights alone, which count only within a block.
         weights = {-1: -1}
         words = [
             [(*_step_words(step), weights.setdefault(step.weight, len(weights))) for step in steps] for steps in made

@@ -156,7 +156,7 @@ def test_names_with_slashes_are_scopes() -> None:
 
 
 def listed(*names: str) -> tuple[Entry, ...]:
-    """What PyTorch's newer exporter writes of the parameters of a program."""
+    """The list of parameters that PyTorch's newer exporter writes."""
     lines = "".join(f"p_{name.replace('.', '_')}: PARAMETER target='{name}'\n" for name in names)
     return (Entry("pkg.torch.export.ExportedProgram.graph_signature", f"# inputs\n{lines}x: USER_INPUT\n"),)
 

@@ -423,8 +423,8 @@ def _fold_onnx_transpose(op: Op) -> Elements | None:
     return tuple(value[place] for place in places.tolist())
 
 
-def _fold_axis_concat(op: Op) -> Elements | None:
-    """`Concat` of vectors."""
+def _fold_vector_concat(op: Op) -> Elements | None:
+    """`Concat` of ONNX and `CONCATENATION` of TensorFlow Lite, of vectors."""
     if any(each.shape is None or len(each.shape) != 1 or not all_sizes_known(each.shape) for each in op.ins):
         return None
     elements: list[int] = []
@@ -530,7 +530,7 @@ ELEMENT_FOLDS: dict[str, ElementFold] = {
     "ReverseV2": _fold_reverse,
     "Transpose": _fold_transpose,
     "BroadcastArgs": _fold_broadcast_args,
-    "tfl::CONCATENATION": _fold_axis_concat,
+    "tfl::CONCATENATION": _fold_vector_concat,
     **{
         f"onnx::{op}": fold
         for op, fold in (
@@ -554,7 +554,7 @@ ELEMENT_FOLDS: dict[str, ElementFold] = {
             ("Size", _fold_size),
             ("Gather", _fold_onnx_gather),
             ("Slice", _fold_onnx_slice),
-            ("Concat", _fold_axis_concat),
+            ("Concat", _fold_vector_concat),
             ("Identity", _fold_identity),
             ("Reshape", _fold_one_element),
             ("Squeeze", _fold_one_element),

@@ -288,7 +288,7 @@ class Bodies:
 
 
 def written_variables(layers: Layers) -> Ints:
-    """For each node that writes a variable the node that makes the variable, -1 for any other node."""
+    """Return, for each node that writes a variable, the node that makes that variable; -1 for other nodes."""
     graph = layers.side.graph
     first = np.full(len(graph), -1, np.int32)
     edges = np.flatnonzero((graph.slot == 0) & ~graph.control & graph.meaning.writes[graph.target])
