@@ -158,3 +158,25 @@ def test_what_restores_the_slots_of_a_removed_layer_follows(turned: bool) -> Non
     old, new = stepped("Adam", 3), stepped("Adam", 2)
     (change,) = diff(new, old) if turned else diff(old, new)
     assert (change.kind, change.name) == ("added" if turned else "removed", "net/dense_2")
+
+
+def scheduled(optimizer: str) -> GraphDef:
+    """A step whose learning rate comes from a schedule."""
+    graph = stepped(optimizer)
+    add(graph, "step", "VariableV2", shape=())
+    add(graph, "step/read", "Identity", "step")
+    add(graph, "decay/base", "Const")
+    add(graph, "decay/Pow", "Pow", "decay/base", "step/read")
+    for node in graph.node:
+        if node.op == f"Apply{optimizer}":
+            node.input.insert(len(node.input) - 1, "decay/Pow")
+    return graph
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_follows_another_optimizer_follows_from_it_and_not_from_its_rate(turned: bool) -> None:
+    old, new = stepped("Adam"), scheduled("Momentum")
+    changes = {change.detail["key"]: change for change in (diff(new, old) if turned else diff(old, new))}
+    assert changes.keys() == {"optimizer", "learning rate"}
+    assert changes["optimizer"].consequences
+    assert not changes["learning rate"].consequences

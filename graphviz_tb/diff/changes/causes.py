@@ -55,7 +55,14 @@ from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END, ScopeRenames, scope_replacement
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
-from graphviz_tb.diff.changes.training import LEARNING_RATE, all_read, changes_beside_optimizer, name_loss_part
+from graphviz_tb.diff.changes.training import (
+    CLIPPING,
+    LEARNING_RATE,
+    OPTIMIZER,
+    all_read,
+    changes_beside_optimizer,
+    name_loss_part,
+)
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.steps import UNRELATED_SHARE
@@ -522,14 +529,16 @@ def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:
 
 
 def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Change]:
-    """Attach each consequence to the cause that shares its name, else to the first. Of very many causes, only those
-    with the longest names are tried."""
+    """Attach each consequence to the cause that shares its name, else to the first; to another optimizer, not to what
+    is said beside it. Of very many causes, only those with the longest names are tried."""
     if not causes:
         return list(behind)
     given: dict[int, list[Change]] = defaultdict(list)
     cause_of: dict[str, int] = {}
-    for number, cause in enumerate(causes):
-        for leaf in filter(None, _leaf_names(cause)):
+    beside = (CLIPPING, LEARNING_RATE) if any(cause.key == OPTIMIZER for cause in causes) else ()
+    order = sorted(range(len(causes)), key=lambda number: causes[number].key in beside)
+    for number in order:
+        for leaf in filter(None, _leaf_names(causes[number])):
             cause_of.setdefault(leaf, number)
     # The longest name that fits, of the first cause.
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
@@ -538,7 +547,7 @@ def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list
     for change in behind:
         name = change.name
         borne = next((leaf for leaf in leaves if leaf in name), "")
-        given[cause_of.get(borne, 0)].append(change)
+        given[cause_of.get(borne, order[0])].append(change)
     return [_add_consequences(change, given[number]) for number, change in enumerate(causes)]
 
 
