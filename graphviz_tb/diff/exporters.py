@@ -193,7 +193,7 @@ def _calls_of_modules(scopes: Mapping[str, str]) -> dict[str, list[str]]:
     without_containers = defaultdict[str, set[str]](set)
     for path, scope in scopes.items():
         segments = scope.split("/")[1:] if path else [scope]
-        parts = [MODULE_SEGMENT.sub(r"\1", segment) for segment in segments]
+        parts = [module[1] if (module := MODULE_SEGMENT.fullmatch(segment)) else segment for segment in segments]
         numbers = [int(call[1]) if (call := CALL_NUMBER.search(part)) else 1 for part in parts]
         whole = CALL_NUMBER.sub("", path)
         numbered.setdefault(whole, []).append((numbers, scope))
