@@ -91,7 +91,7 @@ def layer_division(
     # A bias may be added to heads; what is added elsewhere says nothing of a size.
     if (split or alone) and _leads_to_product(layers, user, OPS_BEFORE_PRODUCT | (BIAS_OPS if split else frozenset())):
         batch = _merged_batch(layers.side, user, new) if split else 1
-        return NUM_HEADS, pair[0] // batch, pair[1] // batch
+        return (NUM_HEADS, pair[0] // batch, pair[1] // batch) if not pair[0] % batch else None
     return None
 
 
