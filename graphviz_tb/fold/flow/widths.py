@@ -17,7 +17,8 @@ from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.graphs.layer_rows import layer_rows, scopes_of_shared_weights
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes
 from graphviz_tb.graphs.traversal import reachable_mask
-from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.limits import MAX_QUANTITY
+from graphviz_tb.model.columns import Bools, Floats, Ints, Longs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import OP_ROW, GroupOrigin, Hierarchy
 from graphviz_tb.model.layers import Layer, LayerConfig
@@ -108,13 +109,13 @@ class ChannelWidths:
         return counts
 
     @cached_property
-    def _parameters(self) -> Longs:
+    def _parameters(self) -> Floats:
         """Return the number of elements in the weights of each node; of unknown size, a norm's count as one, others as
-        many."""
+        many. A float, since shapes of a damaged file add up to more than an integer takes."""
         graph = self.hierarchy.graph
         works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
         unknown = np.where(graph.nodes_of_types(lambda op: "norm" in op.lower()), 1, MANY_PARAMETERS)
-        used = works.astype(np.int64)
+        used = works.astype(np.float64)
         used += self._parameter_counts * unknown
         origin = graph.meaning.origin
         if len(origin):
@@ -122,7 +123,8 @@ class ChannelWidths:
             shapes = graph.meaning.shapes() if len(edges) else {}
             for node, weight in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
                 shape = shapes.get(weight)
-                used[node] += unknown[node] if shape is None else max(1, prod(size or 1 for size in shape))
+                size = unknown[node] if shape is None else max(1, prod(size or 1 for size in shape))
+                used[node] += min(MAX_QUANTITY, size)
         return used
 
     def parameters(self, box: FlowBox) -> int:
