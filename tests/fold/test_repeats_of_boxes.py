@@ -11,16 +11,15 @@ from graphviz_tb.fold.flow.repeats import (
     _fold_repetitions,
     _fold_single_units,
     _has_smaller_period,
-    _holds_stack,
     _is_stage,
     _is_worth_folding,
     _shows_stack,
-    fold_heads,
     fold_repeats,
-    fold_stages,
     has_same_content,
+    holds_stack,
 )
 from graphviz_tb.fold.flow.sequence import SequenceElement
+from graphviz_tb.fold.flow.stages import fold_heads, fold_stages
 from graphviz_tb.model.hierarchy import GroupOrigin
 from tests.each import each
 from tests.fold.boxes import rows, setting
@@ -171,9 +170,9 @@ def test_a_stack_of_more_than_two_or_a_group_that_holds_one_shows_how_many() -> 
     two, three = stage_of(2, 3).members[0], stage_of(3, 1).members[0]
     assert (_shows_stack(two), _shows_stack(three)) == (False, True)
     assert _shows_stack(stage_of(2, 3))
-    assert _holds_stack(stage_of(2, 3))
-    assert not _holds_stack(stage_of(2, 2))  # of what is too small to be counted
-    assert not _holds_stack(three)
+    assert holds_stack(stage_of(2, 3))
+    assert not holds_stack(stage_of(2, 2))  # of what is too small to be counted
+    assert not holds_stack(three)
 
 
 def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_found() -> None:

@@ -48,9 +48,10 @@ from graphviz_tb.fold.flow.order import (
     place_span,
     with_ancestors,
 )
-from graphviz_tb.fold.flow.repeats import MIN_STAGE_HEAD_SHARE, fold_heads, fold_repeats, fold_stages
+from graphviz_tb.fold.flow.repeats import fold_repeats
 from graphviz_tb.fold.flow.sequence import BoxLine, SequenceElement, Stretch, has_same_content
 from graphviz_tb.fold.flow.stacks import stack_same_neighbours
+from graphviz_tb.fold.flow.stages import MIN_STAGE_HEAD_SHARE, fold_heads, fold_stages
 from graphviz_tb.graphs.traversal import union_root
 from graphviz_tb.model.hierarchy import GroupOrigin
 

@@ -1,4 +1,4 @@
-"""Repeats in a sequence, their heads, and stages: fold the shortest period first, and start again after every hit."""
+"""Repeats in a sequence: fold the shortest period first, and start again after every hit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from graphviz_tb.fold.flow.sequence import (
 )
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.roles import ADD_OPS
 
 # Repeats in a sequence: fold the shortest period first, and start again after every hit.
 #
@@ -80,7 +79,7 @@ def _stack_numbered_scopes(sequence: list[SequenceElement], setting: FoldContext
 def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, setting: FoldContext) -> bool:
     """Return whether an element is the next block of the stage that a run of blocks is of."""
     pair = [*run[-1:], element]
-    if len(pair) < 2 or not all(each.is_single_box and not _holds_stack(each.box) for each in pair):
+    if len(pair) < 2 or not all(each.is_single_box and not holds_stack(each.box) for each in pair):
         return False
     given = [setting.widths.of([each.box]) for each in (*run[1:2], element)]
     return are_two_blocks(pair, setting) and given[0] == given[-1]
@@ -157,7 +156,7 @@ def _is_worth_folding(
     if _has_smaller_period([element.word for element in once]):
         return False
     # Two stages with repeats inside stay stages side by side.
-    if count < 3 and any(_holds_stack(element.box) for element in once):
+    if count < 3 and any(holds_stack(element.box) for element in once):
         return False
     ops = sum(element.box.ops_per_repetition for element in once)
     return ops >= MIN_STACK_OPS or (
@@ -171,7 +170,7 @@ def _has_smaller_period(words: list[object]) -> bool:
     return any(count % part == 0 and words[part:] == words[:-part] for part in range(1, count // 2 + 1))
 
 
-def _holds_stack(box: FlowBox) -> bool:
+def holds_stack(box: FlowBox) -> bool:
     """Return whether a group directly holds a stack of consecutive repetitions."""
     if box.is_repetition or box.how not in (GroupOrigin.NAME, GroupOrigin.STAGE, GroupOrigin.REPEAT):
         return False
@@ -359,7 +358,7 @@ def _fold_single_units(
         turn = sequence[place : place + period]
         half = units.get(tuple(element.symbol for element in turn))
         if half is not None:
-            box = _make_block(setting, turn)
+            box = make_block(setting, turn)
             word: object = box.symbol
             if half:
                 unit, blocks = box.symbol, [_as_one(part, setting) for part in (turn[:half], turn[half:])]
@@ -430,7 +429,7 @@ def _fold_repetitions(
     if period > 1 and not equal and any(map(_is_long_run, runs := _runs_of_equal_turns(turns))):
         return [*first, *(element for run in runs for element in _fold_equal_run(run, period, setting, half)), *last]
     once = turns[0]
-    boxes = [turn[0].box if period == 1 else _make_block(setting, turn) for turn in turns]
+    boxes = [turn[0].box if period == 1 else make_block(setting, turn) for turn in turns]
     # Two groups with counts inside: show both. What parts and joins again is a block, not a stage.
     if (
         equal
@@ -465,7 +464,7 @@ def _as_stages(turns: Sequence[Sequence[SequenceElement]], setting: FoldContext)
     word = ("stage", *(element.word for element in turns[0]))
     stages = []
     for turn in turns:
-        box = turn[0].box if len(turn) == 1 else _make_block(setting, turn)
+        box = turn[0].box if len(turn) == 1 else make_block(setting, turn)
         box.how = GroupOrigin.STAGE
         stages.append(SequenceElement(box, box.symbol, word, turn[-1].cut, stage=True))
     return stages
@@ -478,7 +477,7 @@ def _runs_of_equal_turns(turns: Sequence[list[SequenceElement]]) -> list[list[li
 def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
     """Return whether equal repetitions are no stages: three or more, without repeats inside."""
     return len(run) >= MIN_STACKED_STAGES and not any(
-        each.box.is_repetition or _holds_stack(each.box) for each in run[0]
+        each.box.is_repetition or holds_stack(each.box) for each in run[0]
     )
 
 
@@ -548,12 +547,12 @@ def _part_at_borders(
 
 
 def _as_one(elements: Sequence[SequenceElement], setting: FoldContext) -> FlowBox:
-    return elements[0].box if len(elements) == 1 else _make_block(setting, elements)
+    return elements[0].box if len(elements) == 1 else make_block(setting, elements)
 
 
 def _is_stage(box: FlowBox) -> bool:
     """Return whether a group is mostly one stack, or a run of equal names with numbers or letters."""
-    if not _holds_stack(box) and box.how != GroupOrigin.NAME:
+    if not holds_stack(box) and box.how != GroupOrigin.NAME:
         return False
     parts = [member for member in box.members if member.is_repetition and not member.sideways]
     if not parts:
@@ -568,199 +567,9 @@ def _is_stage(box: FlowBox) -> bool:
 
 def _shows_stack(box: FlowBox) -> bool:
     """Return whether a box shows a repetition count: a stack of three or more, or a stack inside."""
-    return (box.is_repetition and len(box.members) > 2) or _holds_stack(box)
+    return (box.is_repetition and len(box.members) > 2) or holds_stack(box)
 
 
-def _make_block(setting: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
+def make_block(setting: FoldContext, turn: Sequence[SequenceElement]) -> FlowBox:
     symbol = setting.symbols.symbol_of("block", *(element.symbol for element in turn))
     return make_group(GroupOrigin.REPEAT, [element.box for element in turn], symbol)
-
-
-# Heads: blocks without their shortcut. The first block of a stage changes the shape, the rest add their input.
-#
-# conv bn relu  [conv bn relu +]  [conv bn relu +]        a head, and two equal blocks with a shortcut
-
-MIN_HEAD_BOXES = 4  # shorter matches are chance, and a head of two hides more than it explains
-MAX_HEAD_STRAYS = 2  # extra boxes of a head: paddings
-MIN_HEADED_SHARE = 0.5  # of the runs of a block: with fewer heads the match is chance
-
-
-def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
-    """Fold the elements right before a repeated block that equal it except for the shortcut to one element: its head.
-
-    Requires a sequence along the flow without stacks. Heads of one block have equal words, whatever else they hold.
-    """
-    repeated = Counter(each.symbol for each in sequence if each.shortcut)
-    runs = [
-        number
-        for number, element in enumerate(sequence)
-        if element.shortcut and (not number or sequence[number - 1].symbol != element.symbol)
-    ]
-    starts = {
-        number: start
-        for number in runs
-        if (start := _find_head_start(sequence, number, setting)) < number
-        and _may_be_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, setting)
-    }
-    runs = [number for number in runs if number in starts or repeated[sequence[number].symbol] > 1]
-    beginning = Counter(sequence[number].symbol for number in runs)
-    headed = Counter(sequence[number].symbol for number in starts)
-    folded: list[SequenceElement] = []
-    taken = 0
-    for number, start in starts.items():
-        symbol = sequence[number].symbol
-        if start >= taken and headed[symbol] > MIN_HEADED_SHARE * beginning[symbol]:
-            folded += [*sequence[taken:start], _make_head(sequence[start:number], symbol, setting)]
-            taken = number
-    return [*folded, *sequence[taken:]]
-
-
-def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, setting: FoldContext) -> bool:
-    """Return whether elements that are like a block may be its head: not if they only shrink what it takes, and before
-    a block that occurs once only if they take larger steps to the same channels."""
-    before, widths = [element.box for element in head], setting.widths
-    if widths.only_halves(before):
-        return widths.only_halves([block.box])
-    steps = widths.halves(before) and not widths.halves([block.box])
-    sums = block.box.last_row().op in ADD_OPS  # what it takes has as many channels as what it gives
-    return repeated or (steps and (sums or not widths.of(before).isdisjoint(widths.of([block.box]))))
-
-
-def _find_head_start(sequence: Sequence[SequenceElement], run: int, setting: FoldContext) -> int:
-    """Return where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
-    # Backwards from the run: a head has all but the last box (the sum with the shortcut), in the same order.
-    *wanted, shortcut = sequence[run].held
-    left, stray = len(wanted), MAX_HEAD_STRAYS
-    # Only a block with a shortcut drops its result at times.
-    place = sequence[run].place
-    drops = left > 1 and place is not None and not setting.types.maps_channels(place.boxes()[-2])
-    for number in range(run - 1, -1, -1):
-        for symbol in reversed(sequence[number].held):
-            if left == len(wanted) and drops and symbol == wanted[-2] != wanted[-1]:
-                left -= 1
-            if left and wanted[left - 1] == symbol:
-                left -= 1
-            elif stray and symbol != shortcut:
-                stray -= 1
-            else:
-                return run
-        if not left:
-            boxes = sum(
-                len(element.box.members) or 1 for element in sequence[number:run]
-            )  # a layer counts as its parts
-            return number if max(boxes, len(wanted)) >= MIN_HEAD_BOXES else run
-    return run
-
-
-def _make_head(elements: Sequence[SequenceElement], body: int, setting: FoldContext) -> SequenceElement:
-    """Fold the elements of a head to one; `body` is the symbol of its equal blocks."""
-    if len(elements) == 1:
-        return elements[0]
-    box = _make_block(setting, elements)
-    return SequenceElement(box, box.symbol, ("head", body), elements[-1].cut, place=covering_stretch(elements))
-
-
-# Stages: what is between two repeats becomes the head of the second.
-#
-# stem  [block×2]  down  [block×3]  down  [block×2]        repeats of one block, with heads before them
-# stem  [block×2] [down  block×3 ] [down  block×2 ]        three stages
-
-READABLE_BOXES = 8  # boxes; shorter sequences need no stages
-MIN_STAGE_HEAD_SHARE = 0.6  # of the ops of one repetition: a box so large may be the first of its stage
-
-HeadAndStage = tuple[list[SequenceElement], SequenceElement | None]  # a head, and the repeat or stage after it
-
-
-def fold_stages(sequence: list[SequenceElement], setting: FoldContext) -> list[SequenceElement]:
-    """Join each repeat of the largest unit with the elements before it.
-
-    After: `head stack head stack` are two stages; the elements before the first head are the stem. Sequences that are
-    short, or have stages by name, stay as they are.
-    """
-    if len(sequence) <= READABLE_BOXES or any(_holds_stack(element.box) and not element.stage for element in sequence):
-        return sequence
-    body = _find_stage_body(sequence)
-    if body is None:
-        return sequence
-    parts, tail = _split_at_body(sequence, body)
-    heads = [tuple(each.word for each in head) for head, end in parts[1:] if head and end and end.word == body]
-    folded: list[SequenceElement] = []
-    # Before the first repeat there may be more than its head: the stem of the network.
-    for number, (head, end) in enumerate(parts):
-        if end is None or end.stage:
-            folded += [*head, *([end] if end else [])]
-            continue
-        stem = len(head) - _stage_head_length(head, end, heads) if number == 0 else 0
-        folded += [*head[:stem], _make_stage(head[stem:], end, setting) if head[stem:] else end]
-    return folded + _fold_leading_block(tail, heads, setting)
-
-
-def _find_stage_body(sequence: Sequence[SequenceElement]) -> object | None:
-    """Return the word of the repeat that ends stages: that of existing stages, or one that occurs twice; with most
-    ops."""
-    repeats = [
-        (element, element.word)
-        for element in sequence
-        if isinstance(element.word, tuple) and element.word[0] == "stack" and element.box.ops >= MIN_STACK_OPS
-    ]
-    held = {
-        member.unit for element in sequence if element.stage for member in element.box.members if member.is_repetition
-    }
-    count = Counter(word for _, word in repeats)
-    staged = any(element.stage for element in sequence)
-    ops: dict[object, int] = {}
-    for element, word in repeats:
-        if word[1] in held if staged else count[word] > 1:
-            ops[word] = ops.get(word, 0) + element.box.ops
-    return max(ops, key=ops.__getitem__, default=None)
-
-
-def _split_at_body(
-    sequence: Sequence[SequenceElement], body: object
-) -> tuple[list[HeadAndStage], list[SequenceElement]]:
-    """Split a sequence into heads with the repeat after each, and the elements behind the last."""
-    parts: list[HeadAndStage] = []
-    head: list[SequenceElement] = []
-    for element in sequence:
-        if element.stage:
-            if head:
-                parts.append((head, None))
-            parts.append(([], element))
-            head = []
-        elif element.word == body:
-            parts.append((head, element))
-            head = []
-        else:
-            head.append(element)
-    return parts, head
-
-
-def _stage_head_length(head: list[SequenceElement], end: SequenceElement, heads: list[tuple[object, ...]]) -> int:
-    """Return how many elements before the first repeat belong to it.
-
-    As many as head a different stage; one if other stages have heads, or if it is large.
-    """
-    words = tuple(element.word for element in head)
-    length = max((len(other) for other in heads if words[len(words) - len(other) :] == other), default=0)
-    large = bool(head) and head[-1].box.ops >= max(MIN_STACK_OPS, MIN_STAGE_HEAD_SHARE * end.box.ops_per_repetition)
-    return length or int(bool(head) and (large or bool(heads)))
-
-
-def _make_stage(head: list[SequenceElement], end: SequenceElement, setting: FoldContext) -> SequenceElement:
-    """Join a head and its repeat."""
-    elements = [*head, end]
-    symbol = setting.symbols.symbol_of("stage", *(element.symbol for element in elements))
-    box = make_group(GroupOrigin.STAGE, [element.box for element in elements], symbol)
-    return SequenceElement(box, symbol, symbol, end.cut, stage=True)
-
-
-def _fold_leading_block(
-    tail: list[SequenceElement], heads: list[tuple[object, ...]], setting: FoldContext
-) -> list[SequenceElement]:
-    """Join the beginning of the rest if it equals a head."""
-    words = tuple(element.word for element in tail)
-    count = max((len(other) for other in heads if words[: len(other)] == other), default=0)
-    if count < 2:
-        return tail
-    box = _make_block(setting, tail[:count])
-    return [SequenceElement(box, box.symbol, box.symbol, tail[count - 1].cut), *tail[count:]]
