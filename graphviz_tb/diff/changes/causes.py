@@ -530,7 +530,7 @@ def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:
 
 def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Change]:
     """Attach each consequence to the cause that shares its name, else to the first; to another optimizer, not to what
-    is said beside it. Of very many causes, only those with the longest names are tried."""
+    comes with it. Of very many causes, only those with the longest names are tried."""
     if not causes:
         return list(behind)
     given: dict[int, list[Change]] = defaultdict(list)

@@ -190,7 +190,7 @@ def _setting_of_same_op(
     m: Matching, layers: tuple[Layers, Layers], went: Sequence[int], came: Sequence[int]
 ) -> Setting | None:
     """Return the settings that tell an op from the one of its type in whose place it is, the first as the change and
-    the others beside it; None if there are several ops, or no other settings."""
+    the others with it; None if there are several ops, or no other settings."""
     loud = [
         [node for node in nodes if side.side.op_type(node) not in QUIET_OPS]
         for side, nodes in zip(layers, (went, came), strict=True)
