@@ -64,7 +64,7 @@ class NodeEdits:
     def __add__(self, other: NodeEdits) -> NodeEdits:
         return concat_node_edits((self, other))
 
-    def unmatched(self, new: bool) -> tuple[int, ...]:
+    def unmatched_nodes(self, new: bool) -> tuple[int, ...]:
         """Return the nodes of one graph, the new one or the old one, that the other has not."""
         return self.added if new else self.removed
 

@@ -110,7 +110,8 @@ def op_row(op: str) -> OpRow | None:
 
 
 def is_elementwise(op: str) -> bool:
-    """Return whether an op computes each element of its result from one of each input.
+    """Return whether an op works once for each element of its result, as elementwise ops do; the table counts a few
+    others, such as `Cumsum` and `FFT`, alike.
 
     >>> is_elementwise("Mul"), is_elementwise("onnx::Erf"), is_elementwise("MatMul")
     (True, True, False)

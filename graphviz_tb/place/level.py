@@ -452,13 +452,7 @@ def _lay_out_level(
         head = _arrow_end(view, wire, line, inner.gates)
         is_main = wire in said and said[wire].main
         strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), is_main)
-    longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
-    labelled, upward = max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM), direction in ("BT", "RL")
-    ranks = LEVEL_GAPS.ranks + max([tie.depth for tie in ties.values()], default=0)
-    heading = flow_size(direction, (HEADING_REACH, HEADING_ROOM))
-    gaps = replace(
-        LEVEL_GAPS, labelled=labelled, bar=_bar_heights(direction), upward=upward, ranks=ranks, heading=heading
-    )
+    gaps = _level_gaps(strokes, ties, direction)
     ways = _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
     sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction, turns.shift(i)) for i in range(count)]
     return place_level(
@@ -472,6 +466,20 @@ def _lay_out_level(
         training=_training_ends(view),
         apart=view.metagraph.training,
         room={tie.left: tie.room for tie in ties.values()},
+    )
+
+
+def _level_gaps(strokes: Mapping[int, WireStroke], ties: Mapping[int, Tie], direction: Direction) -> LevelGaps:
+    """Return the distances in a level: room for its largest label, its bars, its heading and the lines beside its
+    ranks."""
+    longest = max((stroke.label[1] for stroke in strokes.values()), default=0)
+    return replace(
+        LEVEL_GAPS,
+        labelled=max(LEVEL_GAPS.labelled, longest + 2 * GAP_LABEL_ROOM),
+        bar=_bar_heights(direction),
+        upward=direction in ("BT", "RL"),
+        ranks=LEVEL_GAPS.ranks + max([tie.depth for tie in ties.values()], default=0),
+        heading=flow_size(direction, (HEADING_REACH, HEADING_ROOM)),
     )
 
 

@@ -3701,7 +3701,7 @@ function _label_parts(view, lines, routes, labelled) {
   return parts;
 }
 function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties) {
-  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, longest, labelled, upward, ranks, heading, gaps, ways, sides;
+  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, gaps, ways, sides;
   main = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -3724,14 +3724,15 @@ function _lay_out_level(view, pieces, lines, said, inner, direction, turns, ente
     is_main = (said.has(wire) && said.get(wire).main);
     strokes.set(wire, new WireStroke(hand_line_thickness(line), head, flow_size(direction, size), is_main));
   }
-  longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
-  [labelled, upward] = [Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), ["BT", "RL"].includes(direction)];
-  ranks = (LEVEL_GAPS.ranks + py_max((() => { const out = []; for (const tie of ties.values()) { out.push(tie.depth); } return out; })(), {default: 0}));
-  heading = flow_size(direction, [HEADING_REACH, HEADING_ROOM]);
-  gaps = py_replace(LEVEL_GAPS, {labelled: labelled, bar: _bar_heights(direction), upward: upward, ranks: ranks, heading: heading});
+  gaps = _level_gaps(strokes, ties, direction);
   ways = _separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering);
   sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
   return place_level(_drop_loose_parts(ways), sizes, gaps, fixed, strokes, sides, turns.entries, _training_ends(view), view.metagraph.training, (() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })());
+}
+function _level_gaps(strokes, ties, direction) {
+  let longest;
+  longest = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
+  return py_replace(LEVEL_GAPS, {labelled: Math.max(LEVEL_GAPS.labelled, (longest + (2 * GAP_LABEL_ROOM))), bar: _bar_heights(direction), upward: ["BT", "RL"].includes(direction), ranks: (LEVEL_GAPS.ranks + py_max((() => { const out = []; for (const tie of ties.values()) { out.push(tie.depth); } return out; })(), {default: 0})), heading: flow_size(direction, [HEADING_REACH, HEADING_ROOM])});
 }
 function _training_ends(view) {
   let edges, ends;

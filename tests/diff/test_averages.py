@@ -86,23 +86,20 @@ def test_a_picture_opens_the_way_to_what_the_text_names() -> None:
     assert f"{name}/".startswith(f"{changes[0].new}/")
 
 
-def test_what_makes_weights_less_is_no_average() -> None:
-    # what is taken from a weight for being large: it takes weights alone, and writes them
+@pytest.mark.parametrize(
+    ("made", "written", "training"),
+    [
+        ("Mul", "AssignSub", "weight decay"),  # taken from a weight for being large
+        ("Maximum", "Assign", "constraint on weights"),  # bounds a weight
+    ],
+)
+def test_what_is_worked_out_from_weights_alone_is_no_average(made: str, written: str, training: str) -> None:
     old, new = trained(False), trained(False)
     for weight in ("net/dense/kernel", "net/scale/gamma"):
-        add(new, f"train/decay_{weight}/mul", "Mul", f"{weight}/read", "rate")
-        add(new, f"train/decay_{weight}", "AssignSub", weight, f"train/decay_{weight}/mul")
+        add(new, f"train/for_{weight}/{made}", made, f"{weight}/read", "rate")
+        add(new, f"train/for_{weight}", written, weight, f"train/for_{weight}/{made}")
     (change,) = diff(old, new)
-    assert (change.kind, change.detail["training"]) == ("added", "weight decay")
-
-
-def test_what_bounds_weights_is_a_constraint() -> None:
-    old, new = trained(False), trained(False)
-    for weight in ("net/dense/kernel", "net/scale/gamma"):
-        add(new, f"train/bound_{weight}/Maximum", "Maximum", f"{weight}/read", "rate")
-        add(new, f"train/bound_{weight}", "Assign", weight, f"train/bound_{weight}/Maximum")
-    (change,) = diff(old, new)
-    assert (change.kind, change.detail["training"]) == ("added", "constraint on weights")
+    assert (change.kind, change.detail["training"]) == ("added", training)
 
 
 def stepped(optimizer: str, layers: int = 2) -> GraphDef:

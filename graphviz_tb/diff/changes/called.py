@@ -219,7 +219,7 @@ class LayerCalls:
         whole_scope = change.unit is not None and change.unit.scope
         if self.layers.side.has_module_scopes and whole_scope and (kind := enclosing_module_class(f"/{change.name}")):
             return (LayerExpression(kind),)
-        nodes = change.edits.unmatched(change.kind == "added")
+        nodes = change.edits.unmatched_nodes(change.kind == "added")
         graph, forward = self.layers.side.graph, self.layers.forward
         # Without size computations and ops that only gradients use.
         unsaid = graph.meaning.indexes() | self.layers.for_gradients

@@ -321,7 +321,9 @@ def _split_from_model(
         before, with_model = _inputs_outside_model(m, layers, whole, new, witnesses)
         if with_model:
             attached.update(map(id, group))
-            attached.update(id(item) for item in following if not before.isdisjoint(item.change.edits.unmatched(new)))
+            attached.update(
+                id(item) for item in following if not before.isdisjoint(item.change.edits.unmatched_nodes(new))
+            )
         else:
             apart.append(group)
     return apart, attached
@@ -415,7 +417,7 @@ def _is_next_to_units(m: Matching, item: Item, units: Sequence[Item]) -> bool:
         for side, node, gone in ((m.a, old, False), (m.b, new, True)):
             around = {*side.sources(node), *side.users(node)}
             for unit in units:
-                if not around.isdisjoint(unit.change.edits.unmatched(gone)):
+                if not around.isdisjoint(unit.change.edits.unmatched_nodes(gone)):
                     return True
     return False
 

@@ -293,7 +293,7 @@ def _numbers_by_node(items: Sequence[Item], new: bool) -> dict[int, int]:
     """Return the number of the item by each node that it adds (`new`), or removes."""
     kind = "added" if new else "removed"
     units = ((number, item.change.edits) for number, item in enumerate(items) if item.change.kind == kind)
-    return {node: number for number, edits in units for node in edits.unmatched(new)}
+    return {node: number for number, edits in units for node in edits.unmatched_nodes(new)}
 
 
 def _rewired_pairs(item: Item) -> Iterable[tuple[int, int]]:
@@ -407,7 +407,7 @@ def _pairs_by_activation(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
             for pair in item.change.edits.attributes
         }
         for number, item in enumerate(items) if fused else ():
-            nodes = item.change.edits.unmatched(bool(new))
+            nodes = item.change.edits.unmatched_nodes(bool(new))
             for source in side.data_sources(nodes[0]) if len(nodes) == 1 else ():
                 if source in fused:
                     yield fused[source], number

@@ -110,7 +110,7 @@ def is_left_behind(side: GraphColumns) -> Bools:
 def nodes_of_unit(m: Matching, change: Change) -> tuple[GraphColumns, tuple[int, ...]]:
     """Return the graph and the nodes of an addition or removal."""
     new = bool(change.edits.added)
-    return (m.b if new else m.a), change.edits.unmatched(new)
+    return (m.b if new else m.a), change.edits.unmatched_nodes(new)
 
 
 def touched_nodes(change: Change) -> tuple[set[int], set[int]]:

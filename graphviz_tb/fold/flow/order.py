@@ -37,6 +37,7 @@ MIN_BROADCAST_READERS = 4  # readers, at as many depths
 MIN_MEMORY_READERS = 3  # the same for a memory or an input of the level
 MIN_BROADCAST_LEVEL = 12  # boxes; smaller levels have none
 MAX_BROADCAST_NEEDS = 8  # boxes that a broadcast may need, itself included
+MAX_GIVEN_VALUES = 8  # boxes before the first input, which depend on none: with more, they are part of the network
 # users of a value, and boxes on the path from one: a projection has a dozen
 MAX_SAMPLED_USERS, MAX_MEETING_STEPS = 64, 32
 MIN_SPAN_PART = 8  # of a level, over which its readers are spread: an encoder is one of several
@@ -409,7 +410,7 @@ def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -
     equal = (
         join > len(starts) >= MIN_EQUAL_PATHS and len({stop - start for start, stop in pairwise([*starts, join])}) == 1
     )
-    first = starts[0] if starts and starts[0] <= MAX_BROADCAST_NEEDS else 0
+    first = starts[0] if starts and starts[0] <= MAX_GIVEN_VALUES else 0
     return max(large[-1] if len(large) > 1 else first, starts[-1] if equal else 0)
 
 
