@@ -37,7 +37,7 @@ MIN_VALUES = {
 MAX_VALUES = {"scale": 20, "width": 100_000, "width_mm": 2000}
 MAX_OPTION_INT = 2**63 - 1  # upper limit of any other number: int64
 PATH_OPTIONS = ("run_metadata", "against", "font_files")  # options that hold paths
-# What the words of an annotation allow; any other word is one of a list of strings.
+# Types that the words of an annotation allow; any other word is one of a list of strings.
 ANNOTATION_TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "int": (Integral,),

@@ -472,8 +472,8 @@ def _join_lanes(
 def build_profile(
     hierarchy: Hierarchy, trace: RunMetadata, step: str = "", options: StatsOptions = DEFAULT_STATS_OPTIONS
 ) -> Profile:
-    """Return the profile of a step. What its tables have of the graph sums to the result of `join_statistics` for this
-    trace alone.
+    """Return the profile of a step. The rows of its tables that belong to the graph
+    add up to the result of `join_statistics` for this trace alone.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret

@@ -1,6 +1,7 @@
 """Colour by structure: the kind of a group decides its hue; structures of one kind differ by shade, then by a letter.
 
-Groups of one structure have one shade and letter. What occurs once, mixes kinds or only arranges is neutral.
+Groups of one structure have one shade and letter. Neutral: a group that occurs once, mixes kinds or only
+rearranges data.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def _choice_words(words: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-# What a shell completes besides commands and options: names of files, of runs, tags and nodes, words of tables.
+# Completions of a shell besides commands and options: names of files, runs, tags and nodes, words of tables.
 
 FILE_METAVARS = ("FILE", "FOLDER")  # metavars of options that take a file
 NON_FILE_ARGUMENTS = ("queries",)  # arguments that take none

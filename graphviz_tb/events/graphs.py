@@ -263,7 +263,7 @@ def read_log_directory(folder: Path, options: ReadOptions, progress: ReadProgres
     traces = find_trace_files(below, options)
     programs = _program_items([(run, path) for run, path in listed if not is_event_file(path)], options)
     if not files and not traces and not programs:
-        # What may not be read says more than what is there.
+        # A file that may not be read explains more than the list of files.
         unread = [notice.message for notice in notices if notice.strict]
         raise no_events_error(folder) if not unread else NoGraph(f"no event file in '{folder}': {unread[0]}")
     total = sum(_file_size_or_zero(path) for _, path in files)
@@ -404,7 +404,7 @@ def _contents_of_scans(
         raise damage[0]
     what = f"{name}: its {events:,} events hold none" if events > 1 else f"{name}: it holds no events yet"
     if cut:
-        # What was cut off may still come, and most logs hold no graph.
+        # The rest of a cut record may still be written, and most logs have no graph.
         what += f"; the last record of {torn[0]} is not whole"
     return SourceContents(
         tuple(graphs), profiles, _abridge_notices(notices), what, damage[0] if damage and not cut else None

@@ -72,5 +72,5 @@ def _is_mirrored(pairs: set[tuple[int, int]], count: int, fed: set[int]) -> bool
     if len(ties) < MIN_LEVELS - 1:
         return False
     falls = all(start < after and end > below for (start, end), (after, below) in pairwise(ties))
-    # What stands before the first series feeds the last of the second.
+    # The boxes before the first series feed the last member of the second.
     return falls and len(ties) + (ties[0][1] + 1 in fed) >= MIN_LEVELS

@@ -102,7 +102,7 @@ class SavedVariable(NamedTuple):
 
 def _keeps_more(data: bytes, spans: list[tuple[int, int]], saved: list[SavedVariable], captured: set[int]) -> bool:
     """Whether the model keeps floating variables that no function captures: in its list of all variables, or in a layer
-    of which others are captured. What an optimizer and metrics keep is no part of it."""
+    of which others are captured. Variables of optimizers and metrics are no part of it."""
     children = [list(_child_objects(data, *span)) for span in spans]
     listed = next((number for number, name in children[0] if name == "variables"), -1) if children else -1
     if 0 <= listed < len(children):

@@ -4,8 +4,8 @@
     bias ─▶ Add ◀─ MatMul ◀─ kernel                    what is added to a product with a weight is its bias
     conv.bias ─▶ Identity ─▶ norm.bias                 equal tensors are stored once
 
-Initialisers and `Constant` nodes are alike. What else has a name in the program ("encoder.pos_embedding") is a weight
-too; other numbers are constants.
+Initialisers and `Constant` nodes are alike. Any other tensor with a name of the program
+("encoder.pos_embedding") is a weight too; other numbers are constants.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
         )
     open_edges = ~flow.behind[source]
     model = reachable_mask(ends, target[open_edges], source[open_edges])
-    # What multiplies by weights computes the model, also where only a metric or a variable takes its results.
+    # Ops that multiply by weights belong to the model, even if only a metric or a variable takes their results.
     weighs = np.zeros(len(graph), bool)
     weighs[target[graph.meaning.origin[source] >= 0]] = True
     weighs &= graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS) & ~flow.behind

@@ -477,7 +477,7 @@ class VariableClassifier:
         if not self.graph.meaning.variable[node] and all(self.trains[user] for user in users):
             return True  # passed in, and used by the optimizer alone
         if self.users_in_model(node):
-            # What metrics sum, of any shape, where no gradient is taken of it; single numbers that are counted up.
+            # Sums of metrics, of any shape, without gradients; and single numbers that are counted up.
             if self.any_op_trains(writers):
                 return False
             return self.accumulates(node) or (variable.shape == () and any(map(self.is_increment, writers)))

@@ -203,7 +203,7 @@ def layer_facts(
         )
         for layer in layers
     }
-    # What is in two models or wrappers has its weights once. Keras 2 numbers such an object where it comes again.
+    # An object in two models or wrappers has its weights once. Keras 2 numbers it where it occurs again.
     known: set[tuple[str, str]] = set()
     for layer in layers:
         wrapped = layer_config(layer.json).get("layer")

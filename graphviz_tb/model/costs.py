@@ -27,7 +27,7 @@ class Cost:
     flops: int = 0  # floating point operations, two of them a multiply-add
     activation_bytes: int = 0  # what the outputs take
     weight_bytes: int = 0  # what the parameters take
-    # What is not in these numbers.
+    # Ops that these numbers leave out or estimate.
     uncounted: int = 0  # ops without a rule that counts their operations
     guessed: int = 0  # ops with an unknown size, which counts as the batch
     unsized: int = 0  # weights of unknown size

@@ -193,7 +193,7 @@ def _occurring_signs(scene: Scene) -> set[str]:
             names.add("chain" if box.kind == "series" and box.connected else box.kind)
     if any(edge.back for edge in scene.routes):
         names.add("back")
-    # What all lines are needs no sign.
+    # A kind that all lines have needs no sign.
     return names if "control" in names or "reference" in names else {name for name in names if name != "data"}
 
 

@@ -66,7 +66,7 @@ def _model_paths(below: FolderListing) -> set[str]:
     saved = {place for place, path in files if path.name in SAVED_MODEL_FILES}
     found = set()
     for place, path in files:
-        # What is in a SavedModel, in `variables/` or `assets/`, is part of it.
+        # Files inside a SavedModel, in `variables/` or `assets/`, are part of it.
         whole = next((around for around in (*reversed(place.parents), place) if around in saved), None)
         if whole is not None:
             found.add(whole.as_posix())

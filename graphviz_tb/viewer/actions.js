@@ -1,4 +1,4 @@
-// What a reader does with the graph: select, trace, open, close, group, move, colour. One action is done after another.
+// Actions of a reader on the graph: select, trace, open, close, group, move, colour. They run one after another.
 
 import { TimeSlices, byId, shortText } from "./dom.js";
 import { t } from "./strings.js";

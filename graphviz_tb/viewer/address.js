@@ -1,4 +1,4 @@
-// The present view as the part of the address after `#`: readable pairs; unknown ones are kept.
+// Read and write the fragment of the address (after `#`): pairs of the current view. Unknown pairs are kept.
 
 const KEY_ORDER = ["open", "members", "select", "colour", "step", "theme", "language", "aux", "main", "ungroup", "trace", "table", "rows", "at"];
 const LIST_KEYS = new Set(["open", "members", "aux", "main", "ungroup"]);

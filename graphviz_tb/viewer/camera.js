@@ -1,5 +1,5 @@
-// Where the reader looks: pan, zoom, pinch, fit. What is drawn already is moved and scaled as one sheet of paper; what
-// comes into view is added a little at a time, and the picture is drawn again at the new scale when the camera stops.
+// The camera: pan, zoom, pinch, fit. While it moves, the drawn picture is moved and scaled as a whole and elements
+// that come into view are added in small steps; when it stops, the picture is redrawn at the new scale.
 
 import { byId, prefersReducedMotion } from "./dom.js";
 import { narrowScreen } from "./input.js";

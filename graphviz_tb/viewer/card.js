@@ -1,4 +1,4 @@
-// The card: all that is known of the chosen node. Every name in it leads there.
+// The card: everything known about the selected node. Names in it are links to their nodes.
 
 import { WORDS_OF } from "./changes.js";
 import { ROW_KINDS } from "./colours.js";

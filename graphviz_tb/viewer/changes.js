@@ -1,4 +1,4 @@
-// The page of a diff: what became of lines, and the list of changes that walks through the picture.
+// The page of a diff: the state of each line, and the list of changes, which steps through the picture.
 
 import { Colouring } from "./colours.js";
 import { byId, el, raisePanel, shortText } from "./dom.js";

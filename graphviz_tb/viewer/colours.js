@@ -1,4 +1,4 @@
-// Colourings: the results of `color/` for each row, read from columns; a measured one has values and a ramp.
+// Colourings: the results of `color/` for each row, read from columns; a measured colouring has values and a ramp.
 
 import { inBounds } from "./strings.js";
 

@@ -1,4 +1,4 @@
-// Two boxes side by side: what the page knows of both, the differences first.
+// Compare two boxes: their facts in two columns, the differences first.
 
 import { withBreaks } from "./card.js";
 import { ROW_KINDS } from "./colours.js";

@@ -1,5 +1,5 @@
-// The data of a graph: blocks of gzip, unpacked when they are first asked for, and checked by their digests. They lie in
-// the file, in base64, or a server has them.
+// The data of a graph: gzip blocks, unpacked on first use and checked against their digests. They are in the file, as
+// base64, or come from a server.
 
 /**
  * @typedef {{name: string, kind: string, digest: string, read: () => string | Promise<ArrayBuffer>}} Packed

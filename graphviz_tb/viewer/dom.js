@@ -1,4 +1,4 @@
-// Elements, made without a word of markup: names from a file are only ever text.
+// Create elements without markup: names from a file only ever become text.
 
 export const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,4 +1,4 @@
-// Facts of nodes besides the structure: the edges of the file, attributes, twins. Unpacked when a card asks.
+// Facts of nodes besides the structure: edges of the file, attributes, twins. Unpacked when a card needs them.
 
 import { OP, SUMMARY } from "./levels.js";
 

@@ -1,4 +1,4 @@
-// The page of a file: its data, and the page as it was before anything was drawn into it, to be saved with another view.
+// The page of a file: its data, and the unmodified page, which is saved again with another view.
 
 import { stateOf } from "./address.js";
 import { Blocks } from "./data.js";

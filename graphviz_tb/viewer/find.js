@@ -1,4 +1,5 @@
-// Find: names, op types and devices at once, attributes as their blocks are unpacked; Enter walks through what was found.
+// Find: names, op types and devices at once, attributes when their blocks are unpacked; Enter steps through the
+// matches.
 
 import { withBreaks } from "./card.js";
 import { ROW_KINDS } from "./colours.js";

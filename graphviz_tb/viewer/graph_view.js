@@ -1,5 +1,5 @@
-// The drawn graph: the scene made from the open groups, painted, animated from the one before, and emphasised by what
-// is selected, traced and found.
+// The drawn graph: build the scene of the open groups, paint it, animate it from the previous one, and emphasise
+// selected, traced and found boxes.
 
 import { EASE_MS } from "./camera.js";
 import { byId, prefersReducedMotion, setAttributes, shortText, svgEl, visibleText } from "./dom.js";

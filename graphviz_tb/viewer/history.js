@@ -1,4 +1,4 @@
-// The history of views: what the address says, and where Back and Forward lead.
+// The history of views: the address of each, and the targets of Back and Forward.
 
 import { hashOf, stateOf } from "./address.js";
 

@@ -1,4 +1,4 @@
-// Signs on buttons: strokes on a square of 16.
+// Icons of buttons: strokes in a square of 16 px.
 
 import { el, svgEl } from "./dom.js";
 import { t } from "./strings.js";

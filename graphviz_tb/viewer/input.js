@@ -1,4 +1,4 @@
-// Mouse, touch and keyboard: which gesture does what.
+// Mouse, touch and keyboard: which gesture runs which action.
 
 import { stateOf } from "./address.js";
 import { sideBySide } from "./compare_nodes.js";

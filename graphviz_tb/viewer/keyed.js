@@ -1,4 +1,4 @@
-// What Python compares by value: order and equality of tuples, and the maps, sets and counters whose keys they are.
+// Compare by value as Python does: order and equality of tuples, and maps, sets and counters with tuples as keys.
 
 /** Order of numbers, texts and arrays, as Python has it. @param {any} a @param {any} b @returns {number} */
 function py_compare(a, b) {

@@ -1,4 +1,4 @@
-// The legend of the colours: a row for each, which emphasises its boxes.
+// The legend of the colours: one row per colour, which emphasises its boxes.
 
 import { byId, el, removeChildren, setAttributes, svgEl } from "./dom.js";
 import { narrowScreen } from "./input.js";

@@ -1,4 +1,4 @@
-// The minimap: the whole picture small, and on it the window, which can be dragged.
+// The minimap: the whole picture at a small size, with a rectangle for the window that can be dragged.
 
 import { byId, removeChildren, svgEl } from "./dom.js";
 import { numberText } from "./shapes.js";

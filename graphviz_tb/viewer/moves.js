@@ -1,5 +1,5 @@
-// Nodes moved by hand between the main graph and the auxiliary area. Nothing is laid out here: what leaves is left out of
-// the order of drawing, what comes back stands where Python put it in the second order that the level has for that.
+// Move nodes by hand between the main graph and the auxiliary area. Nothing is laid out here: extracted nodes are left
+// out of the drawing order, restored ones get their place in the second order that Python computed for the level.
 
 /** What a reader moved, by key of the node. */
 export class Moves {

@@ -1,4 +1,4 @@
-// Where an arrow key leads, and what a zoom key zooms to.
+// Targets of the arrow keys and of the zoom keys.
 
 /** The box that an arrow key leads to: along a line where one leads that way, else the nearest sibling that way.
  * @param {any} scene @param {number} at @param {string} way */

@@ -1,4 +1,4 @@
-// The outline: the same tree as words, for those who read it with their ears, or look for a place by its name.
+// The outline: the groups as a tree of words, for screen readers and for finding a box by its name.
 
 import { byId, el, raisePanel, removeChildren, shortText } from "./dom.js";
 import { QueryError, rowsOf } from "./query.js";

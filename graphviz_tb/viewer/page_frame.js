@@ -1,4 +1,4 @@
-// The bar around the picture: words, choosers and messages.
+// The bar above the picture: texts, menus and messages.
 
 import { ServerLost } from "./data.js";
 import { byId, el, shortText, visibleText } from "./dom.js";

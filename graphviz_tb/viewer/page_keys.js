@@ -1,4 +1,4 @@
-// Keys and menus that work on every page, with a graph and without one.
+// Keys and menus of every page, with or without a graph.
 
 import { byId, el } from "./dom.js";
 import { t } from "./strings.js";

@@ -1,4 +1,4 @@
-// The page before there is a graph, or without one: its words, theme and language.
+// A page without a graph, or before it is loaded: texts, theme and language.
 
 import { hashOf, stateOf } from "./address.js";
 import { byId, visibleText } from "./dom.js";

@@ -1,4 +1,4 @@
-// Names with wild cards, and the groups that one means: as `--open` of the command reads it.
+// Patterns of names with wildcards, and the groups that one matches: the syntax of the option `--open`.
 
 import { BORDER } from "./levels.js";
 

@@ -1,4 +1,4 @@
-// The picture: primitives become elements, those in view only, coarser ones where it is seen from afar.
+// The picture: draw primitives as elements, only those in view, with less detail at a small scale.
 
 import { removeChildren, setAttributes, shortText, svgEl, visibleText } from "./dom.js";
 import { bundlePath, groupElement, outlinePath, pointDistance, rectAround } from "./shapes.js";

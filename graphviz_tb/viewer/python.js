@@ -1,4 +1,4 @@
-// Functions of Python that JavaScript lacks, for `place.js`, which is made from Python. Only those that it uses.
+// Functions of Python that JavaScript lacks, for the generated `place.js`. Only those that it uses.
 
 /** @param {any} value @returns {boolean} */
 function py_truth(value) {

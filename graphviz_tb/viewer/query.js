@@ -1,5 +1,6 @@
-// Queries: for which rows they hold. The language is that of graphviz_tb/search/language.py, translated to `layout.parse_query`; rows
-// are searched in short turns, as blocks of the page arrive, so this is written by hand: a test compares the answers.
+// Queries: find the rows that match. The language is that of graphviz_tb/search/language.py, translated to
+// `layout.parse_query`. Rows are searched in short turns as blocks of the page arrive, so the search is written by
+// hand; a test compares its results with Python's.
 
 import { TimeSlices } from "./dom.js";
 import { NODES_A_BLOCK } from "./facts.js";

@@ -1,4 +1,4 @@
-// Levels as runs of whole numbers, in the order in which `page/levels.py` writes them.
+// Read levels from runs of whole numbers, in the order in which `page/levels.py` writes them.
 
 const KINDS = ["scope", "op", "series", "fold", "call", "function"];
 const SIGNS = ["", "+", "×"];

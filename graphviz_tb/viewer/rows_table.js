@@ -1,4 +1,4 @@
-// A table of any number of rows: sorted by its columns, walked through by keyboard, and drawn as far as it is seen.
+// A table of any number of rows: sortable by column, usable by keyboard; only visible rows are drawn.
 
 import { el, setAttributes, visibleText } from "./dom.js";
 

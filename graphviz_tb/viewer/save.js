@@ -1,4 +1,4 @@
-// What is on the screen as a file: the whole picture with title and legend, as `tbgraph render` writes it.
+// Save the picture on the screen as a file, with title and legend, as `tbgraph render` writes it.
 
 import { SVG, el, svgEl, visibleText } from "./dom.js";
 import { LAYERS } from "./picture.js";

@@ -1,4 +1,4 @@
-// Primitives of a drawing as elements.
+// Create the elements of drawing primitives.
 
 import { svgEl, visibleText } from "./dom.js";
 

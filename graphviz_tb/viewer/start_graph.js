@@ -1,4 +1,4 @@
-// Start the page of a file that has a graph and no log.
+// Start the page of a file with a graph and without a log.
 
 import { dataInPage, showGraphInPage } from "./file_page.js";
 import { startPage } from "./startup.js";

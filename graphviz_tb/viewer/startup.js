@@ -1,4 +1,4 @@
-// From the data to a graph, and what programs may call.
+// Create a graph from the data of the page, and the interface for other scripts.
 
 import { stateOf } from "./address.js";
 import { App } from "./app.js";

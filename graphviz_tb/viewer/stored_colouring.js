@@ -1,4 +1,4 @@
-// The colourings that lie in the data of a graph.
+// Colourings stored in the data of a graph.
 
 import { ComparedColouring } from "./changes.js";
 import { Colouring } from "./colours.js";

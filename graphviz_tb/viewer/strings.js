@@ -1,4 +1,4 @@
-// Every word of the page, in each language.
+// Every text of the page, in each language.
 
 /** @type {Record<string, Record<string, string>>} */
 export const STRINGS = {

@@ -1,4 +1,5 @@
-// The table of a graph: its ops, layers or groups as rows, with what each takes; a row leads to its box, and a box to its row.
+// The table of a graph: its ops, layers or groups as rows, with their costs. A row leads to its box, and a box to its
+// row.
 
 import { byId, el, setAttributes, shortText } from "./dom.js";
 import { OP } from "./levels.js";

@@ -1,4 +1,4 @@
-// What a trace says of itself: of which node, how far, and how to end it.
+// The bar of a trace: its node, its length, and a button that ends it.
 
 import { byId, el, removeChildren, shortText } from "./dom.js";
 import { OP } from "./levels.js";

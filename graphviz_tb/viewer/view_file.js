@@ -1,4 +1,4 @@
-// The view as a file that `tbgraph render` and the other commands take: tbgraph.toml.
+// Write the view as tbgraph.toml, the file that `tbgraph render` and other commands read.
 
 const VIEW_LISTS = ["open", "hide", "aside", "main", "group", "ungroup", "select"];
 

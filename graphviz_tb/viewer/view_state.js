@@ -1,4 +1,5 @@
-// The state of the page of a graph: what is open, selected, moved and coloured. It knows no element of the page.
+// The state of the page of a graph: open, selected, moved and coloured nodes. It has no reference to elements of the
+// page.
 
 import { shortText, visibleText } from "./dom.js";
 import { Facts } from "./facts.js";

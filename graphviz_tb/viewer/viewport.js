@@ -1,4 +1,4 @@
-// Where the camera goes: the whole is fitted, a box is brought into view and out from under the panels.
+// Move the camera: fit the whole picture, and bring a box into view, clear of the panels.
 
 import { Camera } from "./camera.js";
 import { byId } from "./dom.js";

@@ -1,4 +1,4 @@
-// The views that `place.js` takes, made of a set of open groups.
+// Build the views that `place.js` lays out from a set of open groups.
 
 const MOST_LISTED = 12; // functions beside the graph, as in Python
 

@@ -1,4 +1,4 @@
-// Words and their widths, for `place.js`: what Python computed is data, and a text is as wide as its letters.
+// Texts and their widths, for `place.js`: texts are computed by Python, widths are the sum of their letters.
 
 /** @type {{regular: Map<string, number>, semibold: Map<string, number>, joining: Set<string>}} */
 let advances = { regular: new Map(), semibold: new Map(), joining: new Set() };

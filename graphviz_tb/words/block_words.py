@@ -263,7 +263,7 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith("1×1, "):
         return f"{words[0]} → {words[1]}"
     more = ["projection"] if len(way) < len(layers) else []
-    # What has no room is left out: the projection, padding, pools, then channels.
+    # Words without room are left out in this order: projection, padding, pools, channels.
     pooled = [short_word(steps[number].word) for number in whole]
     plain = [word.removesuffix(" valid") for word in pooled]
     layered = [short_word(steps[number].word).removesuffix(" valid") for number in way]

@@ -112,7 +112,7 @@ def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
         if variable.use == VariableUse.BUFFER:
             continue
         if variable.use == VariableUse.STATE:
-            # What an input is standardised with: Keras counts it in some models.
+            # A statistic that standardises an input: Keras counts it in some models.
             if graph.op_types[graph.op[variable.node]] in CONSTANT_OPS:
                 yield variable.node, Cost(doubtful=1)
             continue

@@ -27,8 +27,8 @@ from graphviz_tb.ops.roles import CONVOLUTION_OPS, MATRIX_PRODUCT_OPS, Role, has
 
 # Parts of a training level: model, gradients, updates, evaluation, and bookkeeping.
 #
-# Whatever gradients reach trains: their sums, clipping, the optimizer. What they are computed from and do not reach is
-# the model with its loss. The rest is drawn next to both: metrics, summaries, savers.
+# Whatever gradients reach trains: their sums, clipping, the optimizer. Nodes that lead to them, but are not reached
+# from gradients, are the model with its loss. The rest is drawn next to both: metrics, summaries, savers.
 
 MIN_FORWARD_OPS, MIN_FORWARD_SHARE = 3, 0.02  # of a level; smaller forward parts only help to compute gradients
 

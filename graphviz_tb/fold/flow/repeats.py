@@ -99,7 +99,7 @@ def _fold_repeats_once(
     held = [element.word for element in sequence]
     if len(set(held)) == len(held):  # only saves time
         return None
-    # What has other kernels is no repetition: a stem of 7×7, a stage of 5×5.
+    # Elements with other kernels are no repetition: a stem of 7×7, a stage of 5×5.
     for element in sequence:
         if element.kernels is None:
             element.kernels = setting.widths.kernels([element.box])
@@ -430,7 +430,7 @@ def _fold_repetitions(
         return [*first, *(element for run in runs for element in _fold_equal_run(run, period, setting, half)), *last]
     once = turns[0]
     boxes = [turn[0].box if period == 1 else make_block(setting, turn) for turn in turns]
-    # Two groups with counts inside: show both. What parts and joins again is a block, not a stage.
+    # Two groups with counts inside: show both. A group whose flow parts and joins again is a block, not a stage.
     if (
         equal
         and period == 1

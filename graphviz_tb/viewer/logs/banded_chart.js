@@ -1,4 +1,4 @@
-// Lines with a band around some of them: the spread of a group, or the margins that a training laid out.
+// Lines with bands: the spread of a group of runs, or margins defined by the training.
 
 import { LineChart } from "./chart.js";
 

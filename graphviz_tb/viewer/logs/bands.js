@@ -1,4 +1,4 @@
-// Percentiles of one series of histograms on a canvas: nested bands around the median.
+// Percentiles of a series of histograms on a canvas: nested bands around the median.
 
 import { paddedRange } from "./curves.js";
 import { PLOT, Plot } from "./plot.js";

@@ -1,4 +1,4 @@
-// A card of a page of a log: its title, its buttons, and a chart or the table behind it.
+// A card on a page of a log: its title, its buttons, and a chart or its table.
 
 import { SVG, el, setAttributes, shortText, svgEl, visibleText } from "../dom.js";
 import { iconElement } from "../icons.js";

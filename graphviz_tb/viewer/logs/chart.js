@@ -1,4 +1,4 @@
-// Lines on a canvas, the crosshair, and the gestures that change the range they show.
+// Lines on a canvas, the crosshair, and the gestures that change the visible range.
 
 import { oddPlaces, outliersOf, paddedRange, rangeOf, valueAt } from "./curves.js";
 import { PLOT, Plot, TRIANGLE } from "./plot.js";

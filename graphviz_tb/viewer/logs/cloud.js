@@ -1,4 +1,4 @@
-// A cloud of points that is turned, moved and marked: its canvas, the labels over it, and the gestures.
+// A cloud of points that can be rotated, moved and marked: its canvas, its labels, and its gestures.
 
 import { el, shortText } from "../dom.js";
 import { t } from "../strings.js";

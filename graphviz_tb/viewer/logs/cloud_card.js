@@ -1,4 +1,4 @@
-// Next to a cloud: one point with its metadata and neighbours, or a table of many points.
+// The panel next to a cloud: one point with its metadata and neighbours, or a table of points.
 
 import { el, shortText } from "../dom.js";
 import { rowsAs } from "../rows_table.js";

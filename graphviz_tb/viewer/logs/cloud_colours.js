@@ -1,4 +1,4 @@
-// The colours of points: of each category one, or a ramp from the least number to the greatest.
+// Colours of points: one per category, or a ramp from the least number to the greatest.
 
 import { naturalOrder } from "../rows_table.js";
 import { t } from "../strings.js";

@@ -1,4 +1,4 @@
-// Points on a canvas: by WebGL in two draw calls, however many there are; where there is none, pixel by pixel.
+// Draw points on a canvas: with WebGL in two draw calls for any number of points, else pixel by pixel.
 
 const CLOUD_VERTEX = `
 attribute vec3 place; attribute vec4 colour; attribute float look; attribute float number;

@@ -1,4 +1,4 @@
-// Where the points of a cloud are on the screen: a camera that orbits, and a grid in which they are found again.
+// Screen positions of the points of a cloud: an orbiting camera, and a grid that finds points near a position.
 
 const CLOUD_CELL = 24; // px: a side of a cell of the grid
 const CLOUD_EYE = 3; // how far the eye is from the centre, in radii of the cloud

@@ -1,5 +1,6 @@
-// Series as they are drawn: smoothed, and the axes beside them. Ticks and numbers in words are translated from Python; by hand
-// is what Python does with NumPy for a million points at once (smoothing, percentiles): a test compares the two.
+// Series to be drawn: smoothed, with axes. Ticks and number texts are translated from Python; smoothing and
+// percentiles, which Python computes with NumPy for a million points, are written by hand and compared with Python by
+// a test.
 
 export const POINTS_A_PIXEL = 4;
 const GREATEST_WEIGHT = 0.999;

@@ -1,4 +1,4 @@
-// Charts that a training laid out itself: lines of several tags on one card, and lines with a band around them.
+// Charts defined by the training: lines of several tags on one card, and lines with a band.
 
 import { ScalarCard } from "./scalar_card.js";
 import { ScalarPage } from "./scalars.js";

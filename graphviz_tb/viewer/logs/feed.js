@@ -1,4 +1,4 @@
-// What the pages of a log are given: runs, tags, and points in columns. A server has them, or the file itself.
+// The data source of the pages of a log: runs, tags, and points in columns, from a server or from the file.
 
 /**
  * @typedef {{code: string, text: string, count: number}} LogNotice

@@ -1,4 +1,4 @@
-// The log of a file: its points lie in it, thinned to a screen.
+// The log in a file: its points, thinned to the width of a screen.
 
 import { columnsOf, histogramsOf, pointsOf } from "./feed.js";
 import { markedSlices, slicesOf } from "./slices.js";

@@ -1,4 +1,4 @@
-// Work that is done a little in each frame: what is asked for again meanwhile is done once.
+// Work spread over animation frames: a task that is requested again while it waits runs once.
 
 const FRAME_MS = 5; // of each frame that work may take, unless one piece of it takes longer: what it drew takes as long again to reach the screen
 

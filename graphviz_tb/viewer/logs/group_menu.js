@@ -1,4 +1,4 @@
-// The menu of groups of runs: by what they are grouped, the line of a group, its spread, its members.
+// The menu of groups of runs: the grouping key, the line of each group, its spread, its members.
 
 import { el } from "../dom.js";
 import { t } from "../strings.js";

@@ -1,4 +1,4 @@
-// The pages of histograms: how often which value was logged, at each step, and its percentiles over the steps.
+// The pages of histograms: the frequency of values at each step, and percentiles over the steps.
 
 import { el } from "../dom.js";
 import { t } from "../strings.js";

@@ -1,4 +1,4 @@
-// The page of trials: hyperparameters and metrics in a table that can be sorted, coloured by one of them, and in two charts.
+// The page of trials: hyperparameters and metrics in a table that can be sorted and coloured, and in two charts.
 
 import { el, shortText } from "../dom.js";
 import { isTyping } from "../page_keys.js";

@@ -1,4 +1,4 @@
-// Where tags belong in the graph: a node's charts in its card, and the way from a chart back to its node.
+// Tags joined to the graph: the charts of a node in its card, and links from a chart back to its node.
 
 import { byId, el } from "../dom.js";
 import { countWord, t } from "../strings.js";

@@ -1,4 +1,4 @@
-// The pages of a log beside the graph: tabs, the list of runs, and what comes while a run goes on.
+// The pages of a log next to the graph: tabs, the list of runs, and new data while a run continues.
 
 import { escapeValue, unescapeValue } from "../address.js";
 import { byId, el, shortText } from "../dom.js";

@@ -1,5 +1,5 @@
-// Markdown as elements: what a log says is never markup. Headings, emphasis, code, lists, tables, quotes and links; an image is
-// a link to it; HTML is text. Every step goes forward: a hostile text takes time in proportion to its length.
+// Convert Markdown to elements, never to markup. Headings, emphasis, code, lists, tables, quotes and links; an image
+// becomes a link to it; HTML is text. Each step moves forward, so the time is linear in the length of the text.
 
 import { el, visibleText } from "../dom.js";
 import { t } from "../strings.js";

@@ -1,4 +1,4 @@
-// The pages of images and sounds.
+// The pages of images and of audio.
 
 import { el, shortText } from "../dom.js";
 import { t } from "../strings.js";

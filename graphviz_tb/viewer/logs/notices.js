@@ -1,4 +1,4 @@
-// What reading a log found odd: a sign in the bar with all of it, and the whole page where nothing is logged.
+// Problems found while a log was read: an icon in the bar that lists them, and a full page if nothing is logged.
 
 import { byId, el, setAttributes, shortText } from "../dom.js";
 import { t } from "../strings.js";

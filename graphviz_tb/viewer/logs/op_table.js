@@ -1,4 +1,4 @@
-// The table of a profile: by op, by type, by layer or group; sorted, filtered, and beside another step.
+// The table of a profile: by op, type, layer or group; sortable, filterable, and comparable with another step.
 
 import { el, shortText } from "../dom.js";
 import { RowsTable, leafShown, shareBar, shareWord } from "../rows_table.js";

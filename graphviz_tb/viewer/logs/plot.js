@@ -1,4 +1,4 @@
-// What every chart of the log has: a canvas, two axes, and one way to draw for the screen and for a file.
+// The common parts of all charts: a canvas, two axes, and drawing to the screen or to a file.
 
 import { el } from "../dom.js";
 import { durationWord, momentWord, shareOf, shortNumber, ticksOf } from "./curves.js";

@@ -1,4 +1,4 @@
-// The page of precision and recall: a card for each tag, with the curve of each chosen run at one step.
+// The page of precision and recall: a card per tag with the curve of each selected run at one step.
 
 import { el, shortText } from "../dom.js";
 import { t } from "../strings.js";

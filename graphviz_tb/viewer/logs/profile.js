@@ -1,4 +1,4 @@
-// The page of profiles: how a traced step was spent, where its time goes in the graph, and when.
+// The page of profiles: how a traced step spent its time, where in the graph, and when.
 
 import { withBreaks } from "../card.js";
 import { el, shortText, svgEl } from "../dom.js";

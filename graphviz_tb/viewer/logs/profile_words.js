@@ -1,4 +1,4 @@
-// The words of the page of profiles, in each language, and times in words.
+// The texts of the page of profiles in each language, and formatted times.
 
 import { STRINGS } from "../strings.js";
 

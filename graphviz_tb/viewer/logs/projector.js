@@ -1,4 +1,4 @@
-// The page of embeddings: a cloud of points on the axes of a projection, coloured, searched, chosen from.
+// The page of embeddings: a cloud of projected points that can be coloured, searched and selected.
 
 import { el, shortText } from "../dom.js";
 import { isTyping } from "../page_keys.js";

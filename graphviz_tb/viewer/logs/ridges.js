@@ -1,4 +1,4 @@
-// Histograms of one series on a canvas: each at its step, the last in front, or all above each other.
+// Histograms of a series on a canvas: offset by step with the last in front, or overlaid.
 
 import { durationWord, momentWord, rangeOf, shareOf, shortNumber } from "./curves.js";
 import { PLOT, Plot } from "./plot.js";

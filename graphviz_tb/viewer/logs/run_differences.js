@@ -1,4 +1,4 @@
-// What differs between the shown runs: their hyperparameters, only the rows that are not the same in all.
+// Differences between the visible runs: the rows of their hyperparameters that are not equal in all.
 
 import { el, shortText } from "../dom.js";
 import { t } from "../strings.js";

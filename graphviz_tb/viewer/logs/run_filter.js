@@ -1,4 +1,4 @@
-// A filter of runs by a value: of a hyperparameter, or the last, least or greatest one of a tag, as `lr<0.1` or `min(loss)<=0.5`.
+// Filter runs by a hyperparameter or by the last, least or greatest value of a tag: `lr<0.1`, `min(loss)<=0.5`.
 
 import { el } from "../dom.js";
 import { t } from "../strings.js";

@@ -1,4 +1,4 @@
-// Groups of runs: which runs are one group, and the one line of a group with its spread.
+// Groups of runs: the members of each group, and its line with the spread.
 
 export const GROUP_LINES = ["mean", "median"];
 export const GROUP_SPREADS = ["deviation", "range", "quartiles"];

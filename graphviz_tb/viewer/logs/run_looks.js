@@ -1,4 +1,4 @@
-// The colour and the dashes of each run: kept by its name, also when other runs appear or disappear, until the reader chooses another.
+// Colour and dash pattern of each run: fixed by name while runs appear or disappear, until the reader changes them.
 
 import { escapeValue, unescapeValue } from "../address.js";
 

@@ -1,4 +1,4 @@
-// What is known of the values of a tag in each run: the last, the least and the greatest.
+// Summaries of a tag in each run: its last, least and greatest value.
 
 /** @typedef {{last: number, least: number, greatest: number}} TagMeasure */
 

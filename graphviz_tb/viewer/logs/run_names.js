@@ -1,4 +1,4 @@
-// Names of runs: their order, and what is shown of a long one.
+// Names of runs: their order, and the shortened form of long ones.
 
 import { naturalOrder } from "../rows_table.js";
 

@@ -1,4 +1,4 @@
-// The runs of a log, at the left of its pages: which are chosen, in which colour, and how far they are.
+// The list of runs at the left of the pages of a log: selection, colour and progress of each.
 
 import { el, shortText, visibleText } from "../dom.js";
 import { narrowScreen } from "../input.js";

@@ -1,4 +1,4 @@
-// A card of scalars: the lines of the chosen runs.
+// A card of scalars: the lines of the selected runs.
 
 import { shortText } from "../dom.js";
 import { rowsAs } from "../rows_table.js";

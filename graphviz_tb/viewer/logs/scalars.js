@@ -1,4 +1,4 @@
-// The page of scalars: a card for each tag, with the lines of all chosen runs, and one crosshair for all.
+// The page of scalars: a card per tag with the lines of all selected runs, and a crosshair common to all cards.
 
 import { el } from "../dom.js";
 import { t } from "../strings.js";

@@ -1,4 +1,4 @@
-// The colours of what a run logged, in the page of a server: which tags, measured how, of which run, at which step.
+// Colours of the graph by logged values on a page with a server: tags, measure, run and step.
 
 import { Colouring } from "../colours.js";
 import { byId, el, shortText } from "../dom.js";

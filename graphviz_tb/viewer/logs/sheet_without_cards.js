@@ -1,4 +1,4 @@
-// A page of a log that is asked for as a whole: it has no card for each tag.
+// A page of a log that is loaded as a whole, without a card per tag.
 
 export class SheetWithoutCards {
   /** @param {Logs} logs */

@@ -1,4 +1,4 @@
-// Slices of a timeline in columns, by row and start: what is in view, what lies under a pointer, what is marked.
+// Slices of a timeline in columns, by row and start: those in view, the one at a position, the marked ones.
 
 import { columnsOf } from "./feed.js";
 

@@ -1,4 +1,4 @@
-// Start the page of a file that has a log, beside a graph or without one.
+// Start the page of a file with a log, with or without a graph.
 
 import { dataInPage, showGraphInPage } from "../file_page.js";
 import { PageWithoutGraph } from "../page_without_graph.js";

@@ -1,4 +1,4 @@
-// Begin the pages of a log, beside a graph or without one.
+// Start the pages of a log, with or without a graph.
 
 import { hashOf, stateOf } from "../address.js";
 import { Card } from "../card.js";

@@ -1,4 +1,4 @@
-// The values of all shown runs at a step that the reader types: as a table, and as a line in the charts.
+// Values of all visible runs at a step that the reader enters: as a table, and as a line in the charts.
 
 import { el, shortText } from "../dom.js";
 import { rowsAs } from "../rows_table.js";

@@ -1,4 +1,4 @@
-// A slider over the steps of what was logged: the picture stays, its colours change.
+// A slider over the logged steps that changes the colours of the picture.
 
 import { el } from "../dom.js";
 import { t } from "../strings.js";

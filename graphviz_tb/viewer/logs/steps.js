@@ -1,4 +1,4 @@
-// Cards that show one step: a slider below each, and one step for all cards of a page while they are linked.
+// Cards that show one step: a slider on each card, and a common step while the cards are linked.
 
 import { el } from "../dom.js";
 import { t } from "../strings.js";

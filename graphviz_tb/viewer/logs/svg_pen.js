@@ -1,4 +1,5 @@
-// A pen with the words of a canvas that writes SVG: one way to draw a chart, for the screen and for a file.
+// A drawing context with the methods of a canvas that writes SVG, so that charts have one drawing code for screen and
+// file.
 
 import { svgEl, visibleText } from "../dom.js";
 import { numberText } from "../shapes.js";

@@ -1,4 +1,4 @@
-// The page of texts: Markdown that was logged.
+// The page of logged texts, rendered as Markdown.
 
 import { el, shortText } from "../dom.js";
 import { t } from "../strings.js";

@@ -1,4 +1,4 @@
-// The timeline of a step: a lane for each thread and stream, drawn on a canvas; what is in view is all that is asked for.
+// The timeline of a step: a lane per thread or stream on a canvas; only slices in view are requested.
 
 import { el, shortText } from "../dom.js";
 import { t } from "../strings.js";

@@ -1,4 +1,4 @@
-// How a timeline is drawn: the axis, the names of lanes, and of each row what is in view, once a pixel.
+// Draw a timeline: the axis, the names of the lanes, and the slices in view, at most one per pixel.
 
 import { visibleText } from "../dom.js";
 import { t } from "../strings.js";

@@ -1,4 +1,4 @@
-// Several tags in one chart, as the reader puts them together: by a pattern, or by dragging one card onto another.
+// Several tags in one chart, combined by a pattern or by dragging one card onto another.
 
 export const TOGETHER_ID = -2; // of a tag that stands for several
 const LONGEST_TITLE = 3; // names in a title

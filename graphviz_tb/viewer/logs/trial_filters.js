@@ -1,4 +1,4 @@
-// Which trials are shown: ranges of numbers and chosen values of each column, as TensorBoard filters them.
+// Filters of trials: ranges of numbers and selected values of each column, as in TensorBoard.
 
 import { escapeValue, unescapeValue } from "../address.js";
 import { el, shortText } from "../dom.js";

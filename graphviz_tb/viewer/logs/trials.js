@@ -1,4 +1,4 @@
-// Charts of trials: every column as an axis with a line for each session, and two columns against each other.
+// Charts of trials: parallel coordinates with an axis per column, and scatter plots of two columns.
 
 import { shortText, svgEl, visibleText } from "../dom.js";
 import { naturalOrder } from "../rows_table.js";

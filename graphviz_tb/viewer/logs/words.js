@@ -1,4 +1,4 @@
-// The words of the pages of a log, in each language.
+// The texts of the pages of a log, in each language.
 
 import { STRINGS } from "../strings.js";
 

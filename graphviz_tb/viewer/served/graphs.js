@@ -1,4 +1,4 @@
-// Which graph of the server is shown: the run, the tag, and the one that it is compared with; how far reading is.
+// Choose the graph of the server: run, tag, and the graph it is compared with; show the progress of reading.
 
 import { stateOf } from "../address.js";
 import { Blocks, ServerLost } from "../data.js";

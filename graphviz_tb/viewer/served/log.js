@@ -1,4 +1,4 @@
-// The log of the server that the page comes from.
+// The log of the server that sent the page.
 
 import { columnsOf, histogramsOf, pointsOf } from "../logs/feed.js";
 import { slicesOf } from "../logs/slices.js";

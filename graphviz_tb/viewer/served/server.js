@@ -1,4 +1,4 @@
-// The server that the page comes from: what it is asked for, and what it tells.
+// The server that sent the page: requests to it, and its events.
 
 import { ServerLost } from "../data.js";
 import { t } from "../strings.js";

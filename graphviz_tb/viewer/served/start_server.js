@@ -1,4 +1,4 @@
-// The page of a server.
+// Start a page that comes from a server.
 
 import { byId } from "../dom.js";
 import { LOGGED } from "../logs/scheme.js";
