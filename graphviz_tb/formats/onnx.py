@@ -27,7 +27,6 @@ from graphviz_tb.formats.exported import (
     ModuleCall,
     ProgramBuilder,
     StoredWeight,
-    Value,
 )
 from graphviz_tb.formats.onnx_messages import (
     DTYPE_BY_NUMBER,
@@ -71,7 +70,7 @@ from graphviz_tb.formats.onnx_weights import (
     stored_tensors,
 )
 from graphviz_tb.formats.torch_metadata import source_lines
-from graphviz_tb.formats.wire_nodes import DTYPE_NUMBERS, dtype_attribute
+from graphviz_tb.formats.wire_nodes import DTYPE_NUMBERS, Value, dtype_attribute, shortened_sizes
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS, MAX_SHOWN_NUMBERS
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry
@@ -185,7 +184,7 @@ class ModelReader:
         """Return shape and type of a value that the file describes."""
         kind = self.kind_by_type.get(id(value.type))
         if kind is None:
-            kind = self.kind_by_type[id(value.type)] = Value(value.dims, value.dtype)
+            kind = self.kind_by_type[id(value.type)] = Value(shortened_sizes(value.dims), value.dtype)
         return kind
 
     def weight_name(self, stored: str, use: WeightUse) -> str:
@@ -414,7 +413,7 @@ class BlockReader:
 
     def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
         tensor, use = self.stored[value], self._use(value)
-        kind = Value(tensor.dims, tensor.dtype)
+        kind = Value(shortened_sizes(tensor.dims), tensor.dtype)
         numbers = self.model.numbers
         if use is None:
             doubtful = numbers.may_hold_weights(value, tensor)
@@ -558,7 +557,7 @@ def _results_of_bodies(node: NodeValue) -> list[Value]:
     body = next((graph for _, graph in graphs_of_node(node)), None)
     if body is None:
         return []
-    kinds = [Value(value.dims, value.dtype) for value in body.outputs]
+    kinds = [Value(shortened_sizes(value.dims), value.dtype) for value in body.outputs]
     if node.op_type == "If":
         return kinds
     condition = 1 if node.op_type == "Loop" else 0

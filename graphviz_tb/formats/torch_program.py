@@ -21,10 +21,9 @@ from graphviz_tb.formats.exported import (
     ModuleCall,
     ProgramBuilder,
     StoredWeight,
-    Value,
 )
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_lines
-from graphviz_tb.formats.wire_nodes import Sizes, dtype_attribute
+from graphviz_tb.formats.wire_nodes import Sizes, Value, dtype_attribute
 from graphviz_tb.limits import MAX_PROGRAM_DEPTH
 from graphviz_tb.model.tensors import INDEX_DTYPES, MAX_DIMENSIONS, element_size
 
@@ -448,7 +447,7 @@ class GraphReader:
         arguments: Sequence[_Argument],
         graphs: Sequence[Json],
         outputs: Sequence[tuple[str, Value]],
-        source: Sequence[str],
+        source: tuple[str, ...],
     ) -> None:
         """Add an op with bodies. Weights are in the bodies that use them, and are not passed to them."""
         plain = op.rpartition("::")[2]
