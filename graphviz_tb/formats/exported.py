@@ -27,9 +27,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import takewhile
 from operator import eq
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from graphviz_tb.errors import TooLarge
@@ -76,8 +77,7 @@ NOT_IN_SEGMENTS = str.maketrans({"/": "∕", ":": "_", "\n": " ", "\0": " "})
 SCOPE_BRACKETS = re.compile(r"[\[\]]")
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleCall:
+class ModuleCall(NamedTuple):
     """One module around an op: its path in the program ("enc.0.conv"), its class, and a key that differs from call to
     call; without a key a new call begins where ops of another module came between."""
 
@@ -86,8 +86,7 @@ class ModuleCall:
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredWeight:
+class StoredWeight(NamedTuple):
     """A weight: its name in the program, shape and type, whether training changes it; a buffer is no parameter. `place`
     is its scope and its name there, where the name in the program does not say it."""
 
@@ -96,7 +95,7 @@ class StoredWeight:
     trainable: bool | None = None
     buffer: bool = False
     aliases: tuple[str, ...] = ()
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = MappingProxyType({})
     place: tuple[str, str] | None = None
 
 
@@ -201,7 +200,7 @@ class ProgramBuilder:
         """Note at a weight that the program has others, which the file does not have."""
         weights = self.blocks[body].weights
         attributes = {**weights[value].attributes, KEEPS_MORE: True}
-        weights[value] = replace(weights[value], attributes=attributes)
+        weights[value] = weights[value]._replace(attributes=attributes)
 
     def note_lacking_near(self, body: str, name: str) -> None:
         """Note that the file lacks a weight of a name, at the one that shares most modules with it."""
@@ -521,7 +520,7 @@ def clean_segment(text: str) -> str:
     >>> clean_segment("a/b"), clean_segment("")
     ('a∕b', '_')
     """
-    return text.translate(NOT_IN_SEGMENTS).lstrip("^") or "_"
+    return text if text.isidentifier() else text.translate(NOT_IN_SEGMENTS).lstrip("^") or "_"
 
 
 def _is_equal_setting(value: Any, usual: Any) -> bool:
