@@ -84,25 +84,26 @@ _Argument = tuple[str, Json, Sequence[str | None]]
 
 
 class _Call(NamedTuple):
-    """A node: its op, its arguments, the names of the values that it gives, and its metadata."""
+    """A node: its op, its arguments, the names of the values that it gives, its metadata, and its bodies."""
 
     op: str
     arguments: Sequence[_Argument]
     given: Sequence[str]
     metadata: Json
-
-    def graphs(self) -> list[Json]:
-        """Return its bodies."""
-        return [_as_dict(content["as_graph"]) for _, content, _ in self.arguments if "as_graph" in content]
+    graphs: Sequence[Json]
 
 
 def _read_call(node: Json) -> _Call:
-    arguments = []
-    for each in map(_as_dict, _as_list(node.get("inputs"))):
+    arguments: list[_Argument] = []
+    graphs: list[Json] = []
+    for listed in _as_list(node.get("inputs")):
+        each = _as_dict(listed)
         content = _as_dict(each.get("arg"))
         arguments.append((_as_text(each.get("name")), content, _tensor_names(content)))
+        if "as_graph" in content:
+            graphs.append(_as_dict(content["as_graph"]))
     given = _value_names(node.get("outputs"))
-    return _Call(op_type(_as_text(node.get("target"))), arguments, given, _as_dict(node.get("metadata")))
+    return _Call(op_type(_as_text(node.get("target"))), arguments, given, _as_dict(node.get("metadata")), graphs)
 
 
 class ProgramReader:
@@ -301,8 +302,7 @@ class GraphReader:
         listed = meta.get("sizes")
         if not isinstance(listed, list) or len(listed) > MAX_DIMENSIONS:
             return None
-        size_of = self.program.sizes.size_of
-        return tuple([size_of(size) if type(size) is dict else None for size in listed])
+        return tuple(map(self.program.sizes.size_of, listed))
 
     def read_nodes(self) -> None:
         """Add all nodes but those whose indices nothing takes."""
@@ -320,7 +320,7 @@ class GraphReader:
         for place in range(len(self.calls) - 1, -1, -1):
             call = self.calls[place]
             in_place = call.op.endswith("_")
-            if not in_place and taken.isdisjoint(call.given) and self._gives_indices(call) and not call.graphs():
+            if not in_place and taken.isdisjoint(call.given) and self._gives_indices(call) and not call.graphs:
                 unused.add(place)
             else:
                 for _, _, tensors in call.arguments:
@@ -337,7 +337,7 @@ class GraphReader:
         if _is_check(op) or (_is_size_op(op) and not any(name in self.tensors for name in given)):
             self.builder.left_out += 1
             return
-        graphs = call.graphs()
+        graphs = call.graphs
         if len(graphs) == 1 and op.rpartition("::")[2] in MODE_OPS:
             self._open_in_place(call, graphs[0])
             return
