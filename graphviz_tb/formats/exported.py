@@ -213,8 +213,13 @@ class ProgramBuilder:
             self.note_lacking(body, max(weights, key=shared_parts))
 
     def note_lacking_anywhere(self) -> None:
-        """Note at the first result that the file may lack weights of the program, of any module."""
-        self.blocks[""].may_lack_weights = True
+        """Note at the first result that the file may lack weights of the program, of any module; without results at the
+        first weight."""
+        main = self.blocks[""]
+        if main.results or not main.weights:
+            main.may_lack_weights = True
+        else:
+            self.note_lacking("", next(iter(main.weights)))
 
     def add_constant(
         self,

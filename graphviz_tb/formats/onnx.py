@@ -67,6 +67,7 @@ from graphviz_tb.formats.onnx_weights import (
     function_key,
     graphs_of_node,
     op_type,
+    stored_kind_of,
     stored_tensors,
 )
 from graphviz_tb.formats.torch_metadata import source_lines
@@ -413,7 +414,7 @@ class BlockReader:
 
     def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
         tensor, use = self.stored[value], self._use(value)
-        kind = Value(shortened_sizes(tensor.dims), tensor.dtype)
+        kind = stored_kind_of(tensor, use)
         numbers = self.model.numbers
         if use is None:
             doubtful = numbers.may_hold_weights(value, tensor)
