@@ -225,7 +225,11 @@ class BlockReader:
         self.modules_of_made: dict[int, tuple[ModuleCall, ...]] = {}  # of nodes that say nothing of where they are
         restored = Counter(node.inputs[0] for node in graph.nodes if node.op_type == "DequantizeLinear" and node.inputs)
         # Values that only dequantisations take: no other op, body or result.
-        self.only_dequantized = {value for value, count in restored.items() if len(self.takers[value]) == count}
+        self.only_dequantized = {
+            value
+            for value, count in restored.items()
+            if len(self.takers[value]) == count and not any(map(self._lacks_input, self.takers[value]))
+        }
         self.version = _standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
 
     @cached_property
@@ -348,6 +352,8 @@ class BlockReader:
             if taken in self.stored:
                 self._share_stored(given, taken)
             return taken in self.stored
+        if self._lacks_input(node):
+            return False
         if node.op_type == "QuantizeLinear":
             return given in self.only_dequantized
         maker = self.makers.get(value)
@@ -527,6 +533,12 @@ class BlockReader:
             BlockReader(self.model, self.key, graph, self).read_body(graph, list(captured), last)
             self.builder.body = outer
         return functions, list(captured)
+
+    def _lacks_input(self, node: NodeValue) -> bool:
+        """Return whether a node takes a value that nothing gives: a damaged model."""
+        return not all(
+            value in self.stored or value in self.makers or value in self.kinds for value in node.inputs if value
+        )
 
     def _is_known(self, value: str) -> bool:
         """Return whether a value is given here, and not stored."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tbgraph
+from graphviz_tb.diff import diff
 from graphviz_tb.errors import MalformedProto, NoGraph, ReadError
 from graphviz_tb.formats.onnx import read_onnx
 from graphviz_tb.formats.onnx_messages import (
@@ -357,6 +358,19 @@ def test_a_matrix_with_several_numbers_in_a_byte_has_the_sizes_that_its_op_state
     )
     cost = load(graph).cost.under(0)
     assert (cost.bound_word("parameters"), cost.parameters, cost.macs) == ("", 32 * 8, 2 * 32 * 8)
+
+
+def test_a_quantised_weight_without_its_scale_is_another_model() -> None:
+    models = []
+    for scale in ("scale", "scalf"):
+        graph = GraphValue(
+            nodes=(node("DequantizeLinear", f"fc.weight_q {scale}", "w"), node("MatMul", "x w", "y")),
+            initializers=(TensorValue("fc.weight_q", (16, 8), 3, bytes(128)), floats("scale", 1)),
+            inputs=(value("x", 2, 16),),
+            outputs=(value("y", 2, 8),),
+        )
+        models.append(bytes_of(graph))
+    assert not diff(*models).same
 
 
 def test_scales_of_a_dequantised_weight_are_no_parameters() -> None:
