@@ -537,9 +537,9 @@ def _value_names(arguments: Any) -> list[str]:
 
 
 def _dtype_of(meta: Json) -> str:
-    """Return the element type of a tensor; "" for an unknown one."""
+    """Return the element type of a tensor; one without a name here is "type 45"."""
     number = meta.get("dtype")
-    return DTYPES.get(number, "") if isinstance(number, int) else ""
+    return DTYPES.get(number) or f"type {number}" if type(number) is int and number else ""
 
 
 def _spec_value(held: Json) -> str:

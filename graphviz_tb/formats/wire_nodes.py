@@ -150,8 +150,12 @@ def dtype_attribute(name: str) -> AttrValue:
 
 @lru_cache(maxsize=256)
 def encode_dtype(key: str, name: str) -> bytes:
-    """Return an attribute that is a type."""
-    return _encode_message(key, dtype_attribute(name))
+    """Return an attribute that is a type; one that TensorFlow lacks is a text."""
+    return (
+        encode_attribute(key, name)
+        if name and name not in DTYPE_NUMBERS
+        else _encode_message(key, dtype_attribute(name))
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -360,6 +360,20 @@ def test_a_matrix_with_several_numbers_in_a_byte_has_the_sizes_that_its_op_state
     assert (cost.bound_word("parameters"), cost.parameters, cost.macs) == ("", 32 * 8, 2 * 32 * 8)
 
 
+def test_types_that_tensorflow_lacks_are_told_from_each_other() -> None:
+    models = []
+    for dtype in (18, 20):  # float8 without negative zero, of two layouts
+        graph = GraphValue(
+            nodes=(node("Cast", "fc.weight", "w", to=1), node("MatMul", "x w", "y")),
+            initializers=(TensorValue("fc.weight", (3, 4), dtype, bytes(12)),),
+            inputs=(value("x", 2, 3),),
+            outputs=(value("y", 2, 4),),
+        )
+        models.append(bytes_of(graph))
+    assert load(graph).parameters == 3 * 4
+    assert not diff(*models).same
+
+
 def test_a_quantised_weight_without_its_scale_is_another_model() -> None:
     models = []
     for scale in ("scale", "scalf"):
