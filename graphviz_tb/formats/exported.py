@@ -27,31 +27,35 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import takewhile
 from operator import eq
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from graphviz_tb.errors import TooLarge
 from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent
-from graphviz_tb.formats.packed_graph import decode_graph
+from graphviz_tb.formats.packed_graph import PackedGraph
 from graphviz_tb.formats.wire_nodes import (
     DTYPE_NUMBERS,
+    EncodedNode,
     Sizes,
-    TensorSize,
+    Value,
     encode_attribute,
     encode_constant,
     encode_dtype,
-    encode_graph,
     encode_node,
     encode_outputs,
     encode_shape,
     encode_source,
-    hashable_sizes,
+    encode_variable,
+    pack_nodes,
     set_shape,
 )
 from graphviz_tb.limits import (
+    MAX_CACHED_DEFINITION_BYTES,
+    MAX_CACHED_OPS,
     MAX_LAYER_DEPTH,
     MAX_PROGRAM_BODIES,
     MAX_SCOPE_LETTERS_OF_PROGRAM,
@@ -73,16 +77,7 @@ NOT_IN_SEGMENTS = str.maketrans({"/": "∕", ":": "_", "\n": " ", "\0": " "})
 SCOPE_BRACKETS = re.compile(r"[\[\]]")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A tensor of a program: its shape and type."""
-
-    sizes: Sizes = None
-    dtype: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleCall:
+class ModuleCall(NamedTuple):
     """One module around an op: its path in the program ("enc.0.conv"), its class, and a key that differs from call to
     call; without a key a new call begins where ops of another module came between."""
 
@@ -91,8 +86,7 @@ class ModuleCall:
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredWeight:
+class StoredWeight(NamedTuple):
     """A weight: its name in the program, shape and type, whether training changes it; a buffer is no parameter. `place`
     is its scope and its name there, where the name in the program does not say it."""
 
@@ -101,7 +95,7 @@ class StoredWeight:
     trainable: bool | None = None
     buffer: bool = False
     aliases: tuple[str, ...] = ()
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = MappingProxyType({})
     place: tuple[str, str] | None = None
 
 
@@ -166,6 +160,7 @@ class ProgramBuilder:
         self._bodies_by_name: Counter[str] = Counter()
         self._calls = ScopeNames()
         self._unused: list[StoredWeight] = []
+        self._encoded_settings: dict[tuple[str, str], bytes] = {}
 
     @property
     def _block(self) -> _Block:
@@ -190,7 +185,7 @@ class ProgramBuilder:
             name = self._block.unique_name("", name)
             self._block.given[value], self._block.values[value] = name, shape
         else:
-            attributes = encode_dtype("dtype", shape.dtype) + encode_shape("shape", hashable_sizes(shape.sizes))
+            attributes = encode_dtype("dtype", shape.dtype) + encode_shape("shape", shape.sizes)
             name = self._add_node(INPUT_OP, "", name, (), attributes, [(value, shape)])
         self._block.arguments.append((value, name, shape))
 
@@ -205,7 +200,7 @@ class ProgramBuilder:
         """Note at a weight that the program has others, which the file does not have."""
         weights = self.blocks[body].weights
         attributes = {**weights[value].attributes, KEEPS_MORE: True}
-        weights[value] = replace(weights[value], attributes=attributes)
+        weights[value] = weights[value]._replace(attributes=attributes)
 
     def note_lacking_near(self, body: str, name: str) -> None:
         """Note that the file lacks a weight of a name, at the one that shares most modules with it."""
@@ -218,8 +213,13 @@ class ProgramBuilder:
             self.note_lacking(body, max(weights, key=shared_parts))
 
     def note_lacking_anywhere(self) -> None:
-        """Note at the first result that the file may lack weights of the program, of any module."""
-        self.blocks[""].may_lack_weights = True
+        """Note at the first result that the file may lack weights of the program, of any module; without results at the
+        first weight."""
+        main = self.blocks[""]
+        if main.results or not main.weights:
+            main.may_lack_weights = True
+        else:
+            self.note_lacking("", next(iter(main.weights)))
 
     def add_constant(
         self,
@@ -232,7 +232,7 @@ class ProgramBuilder:
         may_hold_weights: bool = False,
     ) -> None:
         """Add a constant; `content` are its elements, little-endian, of a small one."""
-        attributes = encode_constant(shape.dtype, hashable_sizes(shape.sizes), content)
+        attributes = encode_constant(shape.dtype, shape.sizes, content)
         if may_hold_weights:
             attributes += encode_attribute(KEEPS_MORE, True)
         self._add_node(CONSTANT_OP, scope, name, (), attributes, [(value, shape)])
@@ -246,24 +246,35 @@ class ProgramBuilder:
         attributes: Mapping[str, Any] | None = None,
         *,
         name: str = "",
-        source: Sequence[str] = (),
+        source: tuple[str, ...] = (),
         functions: Mapping[str, str] | None = None,
     ) -> None:
         """Add an op: the values that it takes by position (None: a place without a tensor), those that it gives, and
         its attributes: numbers, texts, lists of one kind, an `AttrValue`. Those that are the default are left out, as
         files differ in which they write. Its own name is by default that of its type; `functions` are the bodies that
         it calls, by attribute."""
-        usual = attribute_defaults(op)
-        kept = [
-            encode_attribute(key, content)
-            for key, content in sorted((attributes or {}).items())
-            if key not in usual or not _is_equal_setting(content, usual[key])
-        ]
+        encoded = self._encode_settings(op, attributes) if attributes else b""
         if source:
-            kept.append(encode_source(tuple(source)))
-        for attribute, function in (functions or {}).items():
-            kept.append(encode_attribute(attribute, AttrValue(func=NameAttrList(name=function))))
-        self._add_node(op, scope, name or op_name(op), inputs, b"".join(kept), outputs)
+            encoded += encode_source(source)
+        if functions:
+            called = (AttrValue(func=NameAttrList(name=function)) for function in functions.values())
+            encoded += b"".join(map(encode_attribute, functions, called))
+        self._add_node(op, scope, name or op_name(op), inputs, encoded, outputs)
+
+    def _encode_settings(self, op: str, attributes: Mapping[str, Any]) -> bytes:
+        """Return the attributes of an op but for defaults; those of thousands of ops are encoded once."""
+        written = repr(attributes)  # 1, 1.0 and True are equal, their texts are not
+        known = self._encoded_settings.get((op, written))
+        if known is None:
+            usual = attribute_defaults(op)
+            known = b"".join(
+                encode_attribute(key, content)
+                for key, content in sorted(attributes.items())
+                if key not in usual or not _is_equal_setting(content, usual[key])
+            )
+            if len(self._encoded_settings) < MAX_CACHED_OPS and len(written) < MAX_CACHED_DEFINITION_BYTES:
+                self._encoded_settings[op, written] = known
+        return known
 
     def plain_scope(self, parts: Sequence[str]) -> str:
         """Return the scope of an op in parts of a program whose classes are not known, outermost first."""
@@ -285,12 +296,14 @@ class ProgramBuilder:
         self._write_results(main)
         used = self._used_weights()
         weights = self._weight_nodes(main, used)
-        nodes = encode_graph([*weights, *_encoded_nodes(main), *self._unused_nodes(main)])
+        nodes = [*weights, *_wired_nodes(main), *self._unused_nodes(main)]
         functions = [self._function(name, block, used) for name, block in self.blocks.items() if name]
-        graph = decode_graph(nodes, self.title or "the program")
+        graph: GraphDef | PackedGraph
         if functions:
-            graph = GraphDef.FromString(nodes)
+            graph = GraphDef.FromString(b"".join(map(encode_node, nodes)))
             graph.library.function.extend(functions)
+        else:
+            graph = pack_nodes(nodes, self.title or "the program")
         return GraphContent(
             graph, (*self.notices, *self._calls.notices()), (self._signature(main),), left_out=self.left_out
         )
@@ -312,29 +325,25 @@ class ProgramBuilder:
                 block.given[value] = f"{unique}:{place}" if place else unique
                 block.values[value] = shape
         if outputs:
-            attributes += b"".join(
-                encode_outputs(tuple([(hashable_sizes(kind.sizes), kind.dtype) for _, kind in outputs]))
-            )
+            attributes += encode_outputs(tuple([kind for _, kind in outputs]))
         block.nodes.append(_Node(unique, op, inputs, attributes))
         return unique
 
-    def _weight_nodes(self, block: _Block, used: Set[str]) -> list[bytes]:
+    def _weight_nodes(self, block: _Block, used: Set[str]) -> list[EncodedNode]:
         """Return a node for each weight that an op of the block takes: one for all names of the same numbers. A weight
         that is not `used` in another block either is filed as unused."""
         taken = block.taken_values()
-        nodes: list[bytes] = []
-        names: dict[
-            tuple[str, tuple[TensorSize, ...] | None], str
-        ] = {}  # by name, and by shape: an exporter turns a table for a product
+        nodes: list[EncodedNode] = []
+        names: dict[tuple[str, Sizes], str] = {}  # by name, and by shape: an exporter turns a table for a product
         for value, weight in block.weights.items():
             if value not in taken:
                 if weight.name not in used:
                     self._unused.append(weight)
                 continue
-            key = weight.name, hashable_sizes(weight.value.sizes)
+            key = weight.name, weight.value.sizes
             if key not in names:
-                names[key], node = self._weight_node(block, weight)
-                nodes.append(node)
+                nodes.append(self._weight_node(block, weight))
+                names[key] = nodes[-1].name
             block.given[value] = names[key]
         return nodes
 
@@ -346,28 +355,26 @@ class ProgramBuilder:
             used.update(weight.name for value, weight in block.weights.items() if value in taken)
         return used
 
-    def _weight_node(self, block: _Block, weight: StoredWeight) -> tuple[str, bytes]:
-        """Return the name of the node of a weight, and the node."""
+    def _weight_node(self, block: _Block, weight: StoredWeight) -> EncodedNode:
         scope, own = weight.place or self._calls.scope_of_weight(weight.name)
         name = block.unique_name(self._calls.scope_of_node(scope), own or "weight")
-        sizes, dtype = hashable_sizes(weight.value.sizes), weight.value.dtype
-        attributes = [encode_dtype("dtype", dtype), encode_shape("shape", sizes), encode_outputs(((sizes, dtype),))[0]]
-        attributes += [encode_attribute(key, weight.name) for key in ("_variable", "shared_name")]
+        attributes = encode_variable(weight.value, weight.name)
         if weight.trainable is not None:
-            attributes.append(encode_attribute("_trainable", weight.trainable))
+            attributes += encode_attribute("_trainable", weight.trainable)
         if weight.aliases:
-            attributes.append(encode_attribute("_aliases", weight.aliases))
-        attributes += [encode_attribute(key, content) for key, content in weight.attributes.items()]
-        return name, encode_node(name, BUFFER_OP if weight.buffer else PARAMETER_OP, (), b"".join(attributes))
+            attributes += encode_attribute("_aliases", weight.aliases)
+        if weight.attributes:
+            attributes += b"".join(map(encode_attribute, weight.attributes, weight.attributes.values()))
+        return EncodedNode(name, BUFFER_OP if weight.buffer else PARAMETER_OP, (), attributes)
 
-    def _unused_nodes(self, main: _Block) -> list[bytes]:
+    def _unused_nodes(self, main: _Block) -> list[EncodedNode]:
         """Return nodes of the parameters that nothing uses; buffers that nothing uses are in a notice."""
         unused = list({each.name: each for each in self._unused}.values())
         buffers = [each for each in unused if each.buffer]
         if buffers:
             text = f"the program uses no {buffers[0].name!r}: buffers that nothing uses are not drawn"
             self.notices.append(Notice("unused-buffer", text, buffers[0].name, len(buffers), strict=False))
-        return [self._weight_node(main, each)[1] for each in unused if not each.buffer]
+        return [self._weight_node(main, each) for each in unused if not each.buffer]
 
     def _write_results(self, main: _Block) -> None:
         """Make a node of each output of the program."""
@@ -385,8 +392,8 @@ class ProgramBuilder:
             given = function.signature.input_arg.add(name=argument)
             given.type = DTYPE_NUMBERS.get(shape.dtype, 0)
             set_shape(function.arg_attr[place].attr["_output_shapes"].list.shape.add(), shape.sizes)
-        nodes = encode_graph([*self._weight_nodes(block, used), *_encoded_nodes(block, in_body=True)])
-        function.node_def.extend(GraphDef.FromString(nodes).node)
+        nodes = [*self._weight_nodes(block, used), *_wired_nodes(block, in_body=True)]
+        function.node_def.extend(GraphDef.FromString(b"".join(map(encode_node, nodes))).node)
         arguments = {argument for _, argument, _ in block.arguments}
         for place, (_, value) in enumerate(block.results):
             result = function.signature.output_arg.add(name=f"result_{place}")
@@ -404,7 +411,7 @@ class ProgramBuilder:
         return Signature("forward", self.title, tuple(inputs), tuple(outputs))
 
 
-def _encoded_nodes(block: _Block, *, in_body: bool = False) -> Iterator[bytes]:
+def _wired_nodes(block: _Block, *, in_body: bool = False) -> Iterator[EncodedNode]:
     """Yield the nodes of a block with their inputs by node: of a body in the form of functions, `node:out:1`."""
     arguments = {name for _, name, _ in block.arguments}
     given = block.given
@@ -414,7 +421,7 @@ def _encoded_nodes(block: _Block, *, in_body: bool = False) -> Iterator[bytes]:
             names.pop()
         if in_body:
             names = [_body_input(name, arguments) if name else name for name in names]
-        yield encode_node(node.name, node.op, names, node.attributes)
+        yield EncodedNode(node.name, node.op, names, node.attributes)
 
 
 class ScopeNames:
@@ -518,7 +525,7 @@ def clean_segment(text: str) -> str:
     >>> clean_segment("a/b"), clean_segment("")
     ('a∕b', '_')
     """
-    return text.translate(NOT_IN_SEGMENTS).lstrip("^") or "_"
+    return text if text.isidentifier() else text.translate(NOT_IN_SEGMENTS).lstrip("^") or "_"
 
 
 def _is_equal_setting(value: Any, usual: Any) -> bool:
@@ -540,7 +547,6 @@ def _body_input(name: str, arguments: Iterable[str]) -> str:
 
 def _port_spec(name: str, tensor: str, kind: Value) -> TensorSpec:
     """Return an input or an output of the program; sizes with a name are -1."""
-    sizes = hashable_sizes(kind.sizes)
-    shape = tuple(max(-1, size) if isinstance(size, int) else -1 for size in sizes or ())
-    known = sizes is not None and len(sizes) <= MAX_DIMENSIONS
+    shape = tuple(max(-1, size) if isinstance(size, int) else -1 for size in kind.sizes or ())
+    known = kind.sizes is not None and len(shape) <= MAX_DIMENSIONS
     return TensorSpec(name, tensor, kind.dtype if kind.dtype in DTYPE_NUMBERS else "", shape if known else None)

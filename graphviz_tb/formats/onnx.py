@@ -27,7 +27,6 @@ from graphviz_tb.formats.exported import (
     ModuleCall,
     ProgramBuilder,
     StoredWeight,
-    Value,
 )
 from graphviz_tb.formats.onnx_messages import (
     DTYPE_BY_NUMBER,
@@ -68,10 +67,11 @@ from graphviz_tb.formats.onnx_weights import (
     function_key,
     graphs_of_node,
     op_type,
+    stored_kind_of,
     stored_tensors,
 )
 from graphviz_tb.formats.torch_metadata import source_lines
-from graphviz_tb.formats.wire_nodes import DTYPE_NUMBERS, dtype_attribute
+from graphviz_tb.formats.wire_nodes import DTYPE_NUMBERS, Value, dtype_attribute, shortened_sizes
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS, MAX_SHOWN_NUMBERS
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry
@@ -185,7 +185,7 @@ class ModelReader:
         """Return shape and type of a value that the file describes."""
         kind = self.kind_by_type.get(id(value.type))
         if kind is None:
-            kind = self.kind_by_type[id(value.type)] = Value(value.dims, value.dtype)
+            kind = self.kind_by_type[id(value.type)] = Value(shortened_sizes(value.dims), value.dtype)
         return kind
 
     def weight_name(self, stored: str, use: WeightUse) -> str:
@@ -225,7 +225,11 @@ class BlockReader:
         self.modules_of_made: dict[int, tuple[ModuleCall, ...]] = {}  # of nodes that say nothing of where they are
         restored = Counter(node.inputs[0] for node in graph.nodes if node.op_type == "DequantizeLinear" and node.inputs)
         # Values that only dequantisations take: no other op, body or result.
-        self.only_dequantized = {value for value, count in restored.items() if len(self.takers[value]) == count}
+        self.only_dequantized = {
+            value
+            for value, count in restored.items()
+            if len(self.takers[value]) == count and not any(map(self._lacks_input, self.takers[value]))
+        }
         self.version = _standard_opset(graph if isinstance(graph, FunctionValue) else model.model)
 
     @cached_property
@@ -348,6 +352,8 @@ class BlockReader:
             if taken in self.stored:
                 self._share_stored(given, taken)
             return taken in self.stored
+        if self._lacks_input(node):
+            return False
         if node.op_type == "QuantizeLinear":
             return given in self.only_dequantized
         maker = self.makers.get(value)
@@ -414,7 +420,7 @@ class BlockReader:
 
     def _add_stored(self, value: str, place: NodePlace, scope: str, key: str, name: str) -> None:
         tensor, use = self.stored[value], self._use(value)
-        kind = Value(tensor.dims, tensor.dtype)
+        kind = stored_kind_of(tensor, use)
         numbers = self.model.numbers
         if use is None:
             doubtful = numbers.may_hold_weights(value, tensor)
@@ -528,6 +534,12 @@ class BlockReader:
             self.builder.body = outer
         return functions, list(captured)
 
+    def _lacks_input(self, node: NodeValue) -> bool:
+        """Return whether a node takes a value that nothing gives: a damaged model."""
+        return not all(
+            value in self.stored or value in self.makers or value in self.kinds for value in node.inputs if value
+        )
+
     def _is_known(self, value: str) -> bool:
         """Return whether a value is given here, and not stored."""
         resolved = self._resolve(value)
@@ -558,7 +570,7 @@ def _results_of_bodies(node: NodeValue) -> list[Value]:
     body = next((graph for _, graph in graphs_of_node(node)), None)
     if body is None:
         return []
-    kinds = [Value(value.dims, value.dtype) for value in body.outputs]
+    kinds = [Value(shortened_sizes(value.dims), value.dtype) for value in body.outputs]
     if node.op_type == "If":
         return kinds
     condition = 1 if node.op_type == "Loop" else 0

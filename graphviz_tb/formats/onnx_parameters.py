@@ -33,9 +33,10 @@ from graphviz_tb.limits import MAX_COMPARED_TENSOR_BYTES, Meter
 from graphviz_tb.model.columns import Bytes
 from graphviz_tb.model.tensors import element_size
 from graphviz_tb.ops.roles import Role, has_role
+from graphviz_tb.ops.signatures import weight_input_names
 
 LITERAL_NAME = re.compile(r"(?:.*/)?Constant(?:_\d+)?_output_\d+")  # a tracer's name for a number in the program
-PARAMETER_NAMES = frozenset(("weight", "bias"))
+PARAMETER_NAMES = frozenset(("weight", "bias", "in_proj_weight", "in_proj_bias"))
 FEWEST_WEIGHTS = 2
 ROWS_COMPARED_AT_ONCE = 1024
 
@@ -85,9 +86,12 @@ class StoredNumbers:
 
     def may_be_buffer(self, value: str, use: WeightUse) -> bool:
         """Return whether a stored tensor may be a table that the program worked out: nothing says that it is a
-        parameter, neither the input that takes it, nor its name, nor the exporter."""
+        parameter, neither the input that takes it, nor its name, nor the exporter. What PyTorch's older exporter stores
+        under a name of the program and joins to a product is a bias, or a buffer."""
         own = value.rpartition(".")[2]
-        return not use.slot and own not in PARAMETER_NAMES and not has_call_record(use.node)
+        joined = self.uses.from_pytorch and use.slot not in weight_input_names(op_type(use.node)).values()
+        says_nothing = not use.slot or (joined and not MADE_NAME.fullmatch(value))
+        return says_nothing and own not in PARAMETER_NAMES and not has_call_record(use.node)
 
     def shared_table(self, value: str, tensor: TensorValue, use: WeightUse) -> tuple[str, bool] | None:
         """Return the table of a lookup that a product takes once more, maybe turned, and whether its numbers prove it;

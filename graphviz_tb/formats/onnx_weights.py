@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from math import prod
 
 from graphviz_tb.formats.onnx_messages import FunctionValue, GraphValue, ModelValue, NodeValue, TensorValue
 from graphviz_tb.formats.onnx_scopes import MADE_NAME, has_call_record, stored_kind
+from graphviz_tb.formats.wire_nodes import Value, shortened_sizes
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.ops.roles import Role, has_role
-from graphviz_tb.ops.signatures import weight_input_names
+from graphviz_tb.ops.signatures import input_names, setting_input_name, weight_input_names
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
 
 CARRIERS = frozenset(
     (
@@ -29,6 +32,7 @@ CARRIERS = frozenset(
 )
 JOINING_OPS = frozenset(("Add", "Mul", "Sub", "Div"))
 OWN_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
+PACKED_KERNEL = "packed_kernel"
 NEUTRAL_FORMS = {"scale": struct.pack("<f", 1), "offset": struct.pack("<f", 0)}  # one element of float32
 
 FunctionKey = tuple[str, str, str]  # domain, name, overload
@@ -147,14 +151,15 @@ class StoredTensorUses:
                         self._follow(waiting, seen, (function_key(node), function.inputs[slot], dequantized))
                     continue
                 names = weight_input_names(op_type(node))
-                integer = dequantized or not quantized or "Integer" in node.op_type or "QLinear" in node.op_type
+                integer = dequantized or not quantized or _takes_quantized(op_type(node))
                 if slot in names and integer and not _is_neutral(value, names[slot], tensor):
-                    return WeightUse(names[slot], node)
+                    return WeightUse(_slot_said(node, value) or names[slot], node)
                 if slot == 0 and node.op_type in CARRIERS and node.outputs:
                     more = dequantized or node.op_type == "DequantizeLinear"
                     self._follow(waiting, seen, (here, node.outputs[0], more))
                 elif node.op_type in JOINING_OPS and not quantized and self._joins(here, node, slot, tensor):
-                    return WeightUse("bias" if node.op_type in ("Add", "Sub") else "scale", node)
+                    joined = "bias" if node.op_type in ("Add", "Sub") else "scale"
+                    return WeightUse(_slot_said(node, value) or joined, node)
         return self._use_by_name(value) if block is None and not quantized else None
 
     def is_in_calls(self, value: str) -> bool:
@@ -176,13 +181,13 @@ class StoredTensorUses:
 
     def _use_by_name(self, value: str) -> WeightUse | None:
         """Return the use of a tensor that has a name in the program: the exporter says so, or did not make it up."""
-        users = [node for node, _ in self._users.get((None, value), ())[:MAX_FOLLOWED_CARRIERS]]
+        taken = self._users.get((None, value), ())[:MAX_FOLLOWED_CARRIERS]
+        users = [node for node, slot in taken if not setting_input_name(op_type(node), slot)]
         if not users or MADE_NAME.fullmatch(value):
             return None
-        kind = next(filter(None, (stored_kind(node, value) for node in users)), "")
+        said = next((node for node in users if stored_kind(node, value)), None)
         named = "." in value or (self.from_pytorch and "/" not in value and not any(map(has_call_record, users)))
-        # Constant tensors are buffers, as in programs of torch.export: a table that a model worked out is no parameter.
-        return WeightUse("buffer" if kind in ("b", "c") else "", users[0]) if kind or named else None
+        return WeightUse(_slot_said(said, value) if said else "", users[0]) if said or named else None
 
     def _joins(self, block: BlockKey, node: NodeValue, slot: int, tensor: TensorValue) -> bool:
         """Return whether an op joins a vector to the result of a product or a norm that has weights."""
@@ -211,6 +216,32 @@ class StoredTensorUses:
                 break
             value = maker.inputs[0]
         return (block, value) in self.stored or (block is not None and value in self.functions[block].inputs)
+
+
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
+def _takes_quantized(op: str) -> bool:
+    """Return whether an op takes quantised weights as they are stored, with their zero points."""
+    return any("zero_point" in setting_input_name(op, slot) for slot in input_names(op))
+
+
+def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
+    """Return shape and type of a stored tensor. One with several numbers in a byte has the sizes that its op states.
+
+    >>> sizes = tuple(Attribute(name, i=size) for name, size in (("K", 32), ("N", 8), ("bits", 4)))
+    >>> packed = NodeValue(op_type="MatMulNBits", attributes=sizes)
+    >>> stored_kind_of(TensorValue("w", (8, 2, 8), 2), WeightUse("packed_kernel", packed))
+    Value(sizes=(8, 32), dtype='uint4')
+    """
+    if use is not None and use.slot == PACKED_KERNEL:
+        stated = {each.name: each.i for each in use.node.attributes}
+        return Value((stated.get("N"), stated.get("K")), f"uint{stated.get('bits') or 4}")
+    return Value(shortened_sizes(tensor.dims), tensor.dtype)
+
+
+def _slot_said(node: NodeValue, value: str) -> str:
+    """Return "buffer" for a stored value if the exporter says in the call of a node that it is no parameter. Constant
+    tensors are buffers, as in programs of torch.export: a table that a model worked out is no parameter."""
+    return "buffer" if stored_kind(node, value) in ("b", "c") else ""
 
 
 def _may_be_weight(tensor: TensorValue) -> bool:

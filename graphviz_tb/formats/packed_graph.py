@@ -98,11 +98,12 @@ class PackedNodes(Sequence[NodeDef]):
 class PackedGraph:
     """A binary GraphDef with its nodes in `columns`; `library` and `versions` are those of the message."""
 
-    def __init__(self, nodes: PackedNodes, rest: GraphDef) -> None:
+    def __init__(self, nodes: PackedNodes, rest: GraphDef, columns: NodeColumns | None = None) -> None:
         self._rest = rest
         self.node = nodes
-        self.columns = NodeColumns()
-        append_graph_nodes(self.columns, nodes)
+        self.columns = columns or NodeColumns()
+        if columns is None:
+            append_graph_nodes(self.columns, nodes)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PackedGraph) and (

@@ -16,7 +16,7 @@ from math import prod
 
 from graphviz_tb.errors import MalformedProto, NoGraph, RequestError, UnknownChoice
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
-from graphviz_tb.formats.exported import ProgramBuilder, StoredWeight, Value, clean_segment
+from graphviz_tb.formats.exported import ProgramBuilder, StoredWeight, clean_segment
 from graphviz_tb.formats.tflite_file import (
     ABSENT,
     DAMAGED_HINT,
@@ -27,6 +27,7 @@ from graphviz_tb.formats.tflite_file import (
     LiteTensor,
     decode_tflite,
 )
+from graphviz_tb.formats.wire_nodes import Value
 from graphviz_tb.limits import MAX_PROGRAM_CONSTANT_BYTES
 from graphviz_tb.model.sources import Signature, SourceEntry, TensorSpec
 from graphviz_tb.model.tensors import NON_INTEGER_DTYPES
@@ -382,7 +383,7 @@ def _weight_word(operator: LiteOperator, slot: int) -> str:
 
 
 def _value(tensor: LiteTensor) -> Value:
-    sizes = None if tensor.shape is None else [None if size < 0 else size for size in tensor.shape]
+    sizes = None if tensor.shape is None else tuple([None if size < 0 else size for size in tensor.shape])
     return Value(sizes, tensor.dtype)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pkgutil import get_data
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from graphviz_tb.errors import MalformedProto, TooLarge, UnknownFormat
 from graphviz_tb.limits import FREE_FLATBUFFER_VALUES, Meter
@@ -310,6 +311,9 @@ def _operator(table: _Table, codes: Sequence[tuple[str, bool]], file: _Flatbuffe
     op, custom = codes[number]
     options: dict[str, Any] = {}
     bodies: dict[str, int] = {}
+    if custom and (own := bytes(table.numbers(5, "B"))):
+        # Only the op itself can read them; another text is another op.
+        options["custom_options"] = f"{len(own):,} bytes, CRC-32 {crc32(own):08x}"
     _, known = _tflite_table()
     for union, kind, place in ((1, 3, 4), (2, 11, 12)):
         fields = known.get(f"{union}.{table.number(kind, 'B')}", ())

@@ -127,8 +127,10 @@ class SizeNames:
         if found and found[1] not in self._names:
             self._name(found[1], BATCH if not place and BATCH not in self._names.values() else "")
 
-    def size_of(self, size: Mapping[str, Any]) -> TensorSize:
+    def size_of(self, size: Any) -> TensorSize:
         """Return a size: a number, a name or an expression of names; None for anything else."""
+        if not isinstance(size, dict):
+            return None
         number = size.get("as_int")
         if isinstance(number, int):
             return number

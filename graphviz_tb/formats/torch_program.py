@@ -21,10 +21,9 @@ from graphviz_tb.formats.exported import (
     ModuleCall,
     ProgramBuilder,
     StoredWeight,
-    Value,
 )
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_lines
-from graphviz_tb.formats.wire_nodes import Sizes, dtype_attribute
+from graphviz_tb.formats.wire_nodes import Sizes, Value, dtype_attribute
 from graphviz_tb.limits import MAX_PROGRAM_DEPTH
 from graphviz_tb.model.tensors import INDEX_DTYPES, MAX_DIMENSIONS, element_size
 
@@ -67,47 +66,44 @@ Json = Mapping[str, Any]
 
 def _as_dict(value: Any) -> Json:
     """Return a JSON object; an empty one in place of anything else."""
-    return value if isinstance(value, dict) else {}
+    return value if type(value) is dict else {}
 
 
 def _as_list(value: Any) -> list[Any]:
     """Return a JSON array; an empty one in place of anything else."""
-    return value if isinstance(value, list) else []
+    return value if type(value) is list else []
 
 
 def _as_text(value: Any) -> str:
     """Return a JSON string; "" in place of anything else."""
-    return value if isinstance(value, str) else ""
+    return value if type(value) is str else ""
 
 
-class _Argument(NamedTuple):
-    """An argument of a node: its name, what it is, and its tensors; None for one that is missing in a list."""
-
-    name: str
-    content: Json
-    tensors: Sequence[str | None]
+# An argument of a node: its name, what it is, and its tensors; None for one that is missing in a list.
+_Argument = tuple[str, Json, Sequence[str | None]]
 
 
 class _Call(NamedTuple):
-    """A node: its op, its arguments, the names of the values that it gives, and its metadata."""
+    """A node: its op, its arguments, the names of the values that it gives, its metadata, and its bodies."""
 
     op: str
     arguments: Sequence[_Argument]
     given: Sequence[str]
     metadata: Json
-
-    def graphs(self) -> list[Json]:
-        """Return its bodies."""
-        return [_as_dict(each.content["as_graph"]) for each in self.arguments if "as_graph" in each.content]
+    graphs: Sequence[Json]
 
 
 def _read_call(node: Json) -> _Call:
-    arguments = []
-    for each in map(_as_dict, _as_list(node.get("inputs"))):
+    arguments: list[_Argument] = []
+    graphs: list[Json] = []
+    for listed in _as_list(node.get("inputs")):
+        each = _as_dict(listed)
         content = _as_dict(each.get("arg"))
-        arguments.append(_Argument(_as_text(each.get("name")), content, _tensor_names(content)))
+        arguments.append((_as_text(each.get("name")), content, _tensor_names(content)))
+        if "as_graph" in content:
+            graphs.append(_as_dict(content["as_graph"]))
     given = _value_names(node.get("outputs"))
-    return _Call(op_type(_as_text(node.get("target"))), arguments, given, _as_dict(node.get("metadata")))
+    return _Call(op_type(_as_text(node.get("target"))), arguments, given, _as_dict(node.get("metadata")), graphs)
 
 
 class ProgramReader:
@@ -228,18 +224,17 @@ class ProgramReader:
         users: dict[str, list[str]] = {}
         for call in main.calls:
             modules = self.module_calls(call.metadata)
-            for value in filter(None, chain.from_iterable(argument.tensors for argument in call.arguments)):
+            for value in filter(None, chain.from_iterable(tensors for _, _, tensors in call.arguments)):
                 users.setdefault(value, []).append(modules[-1].path if modules else "")
-        idle: dict[tuple[str, str], list[str]] = {}
+        idle: dict[tuple[str, Value], list[str]] = {}
         for value, weight in self.weights.items():
             if value not in users:
-                idle.setdefault((weight.name.rpartition(".")[0], repr(weight.value)), []).append(value)
+                idle.setdefault((weight.name.rpartition(".")[0], weight.value), []).append(value)
         made: dict[str, StoredWeight] = {}
         order = {value: place for place, value in enumerate(self.weights)}
         for value, weight in self.weights.items():
-            kind = repr(weight.value)
             for path in users.get(value, ()):
-                for other in idle.pop((path, kind), [])[:1]:
+                for other in idle.pop((path, weight.value), [])[:1]:
                     # The first name in the order of the program counts.
                     names = [self.weights[each].name for each in sorted({value, other}, key=order.__getitem__)]
                     tied = StoredWeight(names[0], weight.value, weight.trainable, weight.buffer, tuple(names[1:]))
@@ -307,8 +302,7 @@ class GraphReader:
         listed = meta.get("sizes")
         if not isinstance(listed, list) or len(listed) > MAX_DIMENSIONS:
             return None
-        size_of = self.program.sizes.size_of
-        return tuple([size_of(size) if isinstance(size, dict) else None for size in listed])
+        return tuple(map(self.program.sizes.size_of, listed))
 
     def read_nodes(self) -> None:
         """Add all nodes but those whose indices nothing takes."""
@@ -326,11 +320,11 @@ class GraphReader:
         for place in range(len(self.calls) - 1, -1, -1):
             call = self.calls[place]
             in_place = call.op.endswith("_")
-            if not in_place and taken.isdisjoint(call.given) and self._gives_indices(call) and not call.graphs():
+            if not in_place and taken.isdisjoint(call.given) and self._gives_indices(call) and not call.graphs:
                 unused.add(place)
             else:
-                for argument in call.arguments:
-                    taken.update(argument.tensors)
+                for _, _, tensors in call.arguments:
+                    taken.update(tensors)
         return unused
 
     def _gives_indices(self, call: _Call) -> bool:
@@ -343,7 +337,7 @@ class GraphReader:
         if _is_check(op) or (_is_size_op(op) and not any(name in self.tensors for name in given)):
             self.builder.left_out += 1
             return
-        graphs = call.graphs()
+        graphs = call.graphs
         if len(graphs) == 1 and op.rpartition("::")[2] in MODE_OPS:
             self._open_in_place(call, graphs[0])
             return
@@ -370,9 +364,10 @@ class GraphReader:
         """Return the values that an op takes, each at its place in the definition of the op, and the attributes."""
         inputs: list[str | None] = []
         attributes: dict[str, Any] = {}
+        local = self.local
         for name, argument, tensors in arguments:
             if tensors or "as_tensors" in argument:
-                inputs += [self.local.get(each, each) if each else None for each in tensors]
+                inputs += [local.get(each, each) if each else None for each in tensors]
                 continue
             inputs.append(None)
             for kind, value in argument.items():
@@ -448,7 +443,7 @@ class GraphReader:
         arguments: Sequence[_Argument],
         graphs: Sequence[Json],
         outputs: Sequence[tuple[str, Value]],
-        source: Sequence[str],
+        source: tuple[str, ...],
     ) -> None:
         """Add an op with bodies. Weights are in the bodies that use them, and are not passed to them."""
         plain = op.rpartition("::")[2]
@@ -519,10 +514,10 @@ def _argument_name(argument: Json) -> str:
 
 def _tensor_names(argument: Json) -> list[str | None]:
     """Return the names of the tensors of an argument; None for one that is missing in a list."""
-    if TENSOR_ARGUMENTS.isdisjoint(argument):
-        return []
     if "as_tensor" in argument:
         return [_as_text(_as_dict(argument["as_tensor"]).get("name")) or None]
+    if TENSOR_ARGUMENTS.isdisjoint(argument):
+        return []
     if "as_optional_tensor" in argument:
         return _tensor_names(_as_dict(argument["as_optional_tensor"]))
     listed = next((_as_list(argument[kind]) for kind in ("as_tensors", "as_optional_tensors") if kind in argument), [])
@@ -542,9 +537,9 @@ def _value_names(arguments: Any) -> list[str]:
 
 
 def _dtype_of(meta: Json) -> str:
-    """Return the element type of a tensor; "" for an unknown one."""
+    """Return the element type of a tensor; one without a name here is "type 45"."""
     number = meta.get("dtype")
-    return DTYPES.get(number, "") if isinstance(number, int) else ""
+    return DTYPES.get(number) or f"type {number}" if type(number) is int and number else ""
 
 
 def _spec_value(held: Json) -> str:

@@ -4,38 +4,75 @@ thousands of them; most of their attributes are equal, and are encoded once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
+from graphviz_tb.formats.packed_graph import PackedGraph, PackedNodes
+from graphviz_tb.formats.protobuf import check_message_size
 from graphviz_tb.formats.textproto.schema import encode_varint
+from graphviz_tb.graphs.node_columns import NodeColumns, append_graph_nodes
 from graphviz_tb.limits import MAX_SHOWN_NUMBERS, MAX_SOURCE_LINE_LETTERS
 from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS
-from graphviz_tb.proto import AttrValue, TensorShapeProto
+from graphviz_tb.proto import AttrValue, GraphDef, TensorShapeProto
 
 DTYPE_NUMBERS = {dtype.name: number for number, dtype in DTYPE_TABLE.items()}
 TensorSize = int | str | None  # a number, the name of an unknown number, unknown
-Sizes = Sequence[TensorSize] | None  # None: the rank is unknown
+Sizes = tuple[TensorSize, ...] | None  # None: the rank is unknown; a few more than a tensor can have: as well
 NODE_FIELD, NAME_FIELD, OP_FIELD, INPUT_FIELD, ATTRIBUTE_FIELD = b"\x0a", b"\x0a", b"\x12", b"\x1a", b"\x2a"
 KEY_FIELD, VALUE_FIELD, TEXT_FIELD = b"\x0a", b"\x12", b"\x12"
 LENGTHS = [encode_varint(length) for length in range(1024)]
 MAX_CACHED_CONTENT_BYTES = 64  # of a constant that is encoded once
 
 
-def encode_graph(nodes: Iterable[bytes]) -> bytes:
-    return b"".join([_field(NODE_FIELD, node) for node in nodes])
+def _field(tag: bytes, content: bytes) -> bytes:
+    length = len(content)
+    return tag + (LENGTHS[length] if length < 1024 else encode_varint(length)) + content
 
 
-def encode_node(name: str, op: str, inputs: Iterable[str], attributes: bytes) -> bytes:
-    """Return a node; `attributes` are encoded.
+VARIABLE_NAME_KEYS = [_field(KEY_FIELD, key) for key in (b"_variable", b"shared_name")]
 
-    >>> from graphviz_tb.proto import NodeDef
-    >>> node = NodeDef.FromString(encode_node("y", "Relu", ["x"], encode_attribute("axis", 1)))
-    >>> node.name, node.op, list(node.input), node.attr["axis"].i
+
+class Value(NamedTuple):
+    """A tensor of a program: its shape and type."""
+
+    sizes: Sizes = None
+    dtype: str = ""
+
+
+class EncodedNode(NamedTuple):
+    """A node with its attributes as wire bytes."""
+
+    name: str
+    op: str
+    input: Sequence[str]
+    attributes: bytes
+    device: str = ""
+
+
+def pack_nodes(nodes: Sequence[EncodedNode], name: str) -> PackedGraph:
+    """Return the graph of nodes; it is not decoded to list its columns. Raises TooLarge."""
+    columns = NodeColumns()
+    append_graph_nodes(columns, nodes)
+    encoded = [encode_node(node) for node in nodes]
+    data = b"".join(encoded)
+    check_message_size(data, name, bounded=False)
+    return PackedGraph(PackedNodes(data, array("I", accumulate(map(len, encoded)))), GraphDef(), columns)
+
+
+def encode_node(node: EncodedNode) -> bytes:
+    """Return a node as a field of its graph.
+
+    >>> node = EncodedNode("y", "Relu", ["x"], encode_attribute("axis", 1))
+    >>> made = GraphDef.FromString(encode_node(node)).node[0]
+    >>> made.name, made.op, list(made.input), made.attr["axis"].i
     ('y', 'Relu', ['x'], 1)
     """
-    taken = b"".join([_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in inputs])
-    return _field(NAME_FIELD, name.encode("utf-8", "replace")) + _op_field(op) + taken + attributes
+    taken = b"".join([_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in node.input])
+    own = _field(NAME_FIELD, node.name.encode("utf-8", "replace"))
+    return _field(NODE_FIELD, own + _op_field(node.op) + taken + node.attributes)
 
 
 def encode_attribute(key: str, content: Any) -> bytes:
@@ -54,11 +91,6 @@ def encode_attribute(key: str, content: Any) -> bytes:
         is_common = len(types) <= MAX_SHOWN_NUMBERS and str not in types
         return _encode_list(key, tuple(content), types) if is_common else _encode_message(key, content)
     return _encode_number(key, content)
-
-
-def _field(tag: bytes, content: bytes) -> bytes:
-    length = len(content)
-    return tag + (LENGTHS[length] if length < 1024 else encode_varint(length)) + content
 
 
 def _attribute_field(key: str, value: bytes) -> bytes:
@@ -118,12 +150,16 @@ def dtype_attribute(name: str) -> AttrValue:
 
 @lru_cache(maxsize=256)
 def encode_dtype(key: str, name: str) -> bytes:
-    """Return an attribute that is a type."""
-    return _encode_message(key, dtype_attribute(name))
+    """Return an attribute that is a type; one that TensorFlow lacks is a text."""
+    return (
+        encode_attribute(key, name)
+        if name and name not in DTYPE_NUMBERS
+        else _encode_message(key, dtype_attribute(name))
+    )
 
 
 @lru_cache(maxsize=1024)
-def encode_shape(key: str, sizes: tuple[TensorSize, ...] | None) -> bytes:
+def encode_shape(key: str, sizes: Sizes) -> bytes:
     made = AttrValue()
     made.shape.SetInParent()
     set_shape(made.shape, sizes)
@@ -131,13 +167,30 @@ def encode_shape(key: str, sizes: tuple[TensorSize, ...] | None) -> bytes:
 
 
 @lru_cache(maxsize=1024)
-def encode_outputs(outputs: tuple[tuple[tuple[TensorSize, ...] | None, str], ...]) -> tuple[bytes, bytes]:
+def encode_outputs(outputs: tuple[Value, ...]) -> bytes:
     """Return the shapes and the types of outputs, as attributes."""
-    shapes, types = AttrValue(), AttrValue()
-    for sizes, dtype in outputs:
-        set_shape(shapes.list.shape.add(), sizes)
-        types.list.type.append(DTYPE_NUMBERS.get(dtype, 0))
-    return _encode_message("_output_shapes", shapes), _encode_message("_output_types", types)
+    types = AttrValue()
+    types.list.type.extend(DTYPE_NUMBERS.get(value.dtype, 0) for value in outputs)
+    return _encode_shapes(outputs) + _encode_message("_output_types", types)
+
+
+def _encode_shapes(outputs: tuple[Value, ...]) -> bytes:
+    shapes = AttrValue()
+    for value in outputs:
+        set_shape(shapes.list.shape.add(), value.sizes)
+    return _encode_message("_output_shapes", shapes)
+
+
+def encode_variable(value: Value, name: str) -> bytes:
+    """Return the attributes of a weight: its type, its shape, and its name in the program."""
+    text = _field(VALUE_FIELD, _field(TEXT_FIELD, name.encode("utf-8", "replace")))
+    own = [_field(ATTRIBUTE_FIELD, key + text) for key in VARIABLE_NAME_KEYS]
+    return _encode_kind_of_variable(value) + b"".join(own)
+
+
+@lru_cache(maxsize=1024)
+def _encode_kind_of_variable(value: Value) -> bytes:
+    return encode_dtype("dtype", value.dtype) + encode_shape("shape", value.sizes) + _encode_shapes((value,))
 
 
 @lru_cache(maxsize=1024)
@@ -147,7 +200,7 @@ def encode_source(lines: tuple[str, ...]) -> bytes:
     return _encode_message("_source", made)
 
 
-def encode_constant(dtype: str, sizes: tuple[TensorSize, ...] | None, content: bytes | None) -> bytes:
+def encode_constant(dtype: str, sizes: Sizes, content: bytes | None) -> bytes:
     """Return the attributes of a constant: its type, and its value with the elements if they are known."""
     if content is None or len(content) <= MAX_CACHED_CONTENT_BYTES:
         return _encode_small_constant(dtype, sizes, content)
@@ -155,11 +208,11 @@ def encode_constant(dtype: str, sizes: tuple[TensorSize, ...] | None, content: b
 
 
 @lru_cache(maxsize=1024)
-def _encode_small_constant(dtype: str, sizes: tuple[TensorSize, ...] | None, content: bytes | None) -> bytes:
+def _encode_small_constant(dtype: str, sizes: Sizes, content: bytes | None) -> bytes:
     return _encode_constant(dtype, sizes, content)
 
 
-def _encode_constant(dtype: str, sizes: tuple[TensorSize, ...] | None, content: bytes | None) -> bytes:
+def _encode_constant(dtype: str, sizes: Sizes, content: bytes | None) -> bytes:
     made = AttrValue()
     made.tensor.dtype = DTYPE_NUMBERS.get(dtype, 0)
     made.tensor.tensor_shape.SetInParent()
@@ -169,11 +222,9 @@ def _encode_constant(dtype: str, sizes: tuple[TensorSize, ...] | None, content: 
     return encode_dtype("dtype", dtype) + _encode_message("value", made)
 
 
-def hashable_sizes(sizes: Sizes) -> tuple[TensorSize, ...] | None:
-    """Return sizes as a tuple, of too many no more than show that."""
-    if sizes is None or (type(sizes) is tuple and len(sizes) <= MAX_DIMENSIONS):
-        return sizes
-    return tuple(sizes[: MAX_DIMENSIONS + 1])
+def shortened_sizes(sizes: Sizes) -> Sizes:
+    """Return sizes, of too many no more than show that."""
+    return sizes if sizes is None or len(sizes) <= MAX_DIMENSIONS else sizes[: MAX_DIMENSIONS + 1]
 
 
 def set_shape(message: TensorShapeProto, sizes: Sizes) -> None:

@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import count, islice
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from graphviz_tb.model.columns import Ints, int32_column
 from graphviz_tb.model.graph import INPUT_ARG_OP
-
-if TYPE_CHECKING:
-    from graphviz_tb.proto import NodeDef
 
 int32_array = partial(array, "i")  # four bytes each; a list takes eight plus the objects
 
@@ -101,7 +98,20 @@ class NodeColumns:
         return int32_column(np.repeat(np.arange(-1, len(sizes) - 1), sizes))
 
 
-def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeDef], args: Sequence[str] = ()) -> None:
+class NodeFields(Protocol):
+    """A `NodeDef`, or a node that is not a message."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def op(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def input(self) -> Sequence[str]: ...
+
+
+def append_graph_nodes(nodes: NodeColumns, defs: Sequence[NodeFields], args: Sequence[str] = ()) -> None:
     """Append one graph: its arguments as `input_arg` nodes, then its nodes."""
     start = len(nodes.name)
     nodes.name.extend(args)

@@ -42,7 +42,6 @@ from graphviz_tb.ops.roles import (
     DEPTHWISE_OPS,
     EMBEDDING_OPS,
     MATRIX_PRODUCT_OPS,
-    PARAMETER_OP,
     REARRANGE_OPS,
     RESHAPE_OPS,
     RESULT_OPS,
@@ -275,7 +274,7 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     none = np.full(len(graph), -1, np.int32)
     if graph.is_value_trace:
         return ValueOrigins(none, {})
-    if not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
+    if not graph.is_exported and not any(op in VARIABLE_OPS | HANDLE_READS | CONSTANT_OPS for op in graph.op_types):
         return ValueOrigins(none, {}, doubtful=tuple(opaque_holders(graph)))
     bindings = _bind_call_arguments(graph)
     made = _find_weight_makers(graph, bindings)
@@ -291,7 +290,7 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     counted = np.zeros(len(graph), bool)
     counted[kept[kept >= 0]] = True
     may_lack = made
-    if PARAMETER_OP in graph.op_types:
+    if graph.is_exported:
         # Only an exported program has constants that are worked out from weights, and results that speak of the whole.
         may_lack = made | (constants == np.arange(len(graph))) | graph.nodes_of_types(RESULT_OPS.__contains__)
     lacking = [node for node in np.flatnonzero(may_lack).tolist() if _keeps_more_beside(graph, node)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import tbgraph
+from graphviz_tb.diff import diff
 from graphviz_tb.errors import MalformedProto, NoGraph, ReadError
 from graphviz_tb.formats.onnx import read_onnx
 from graphviz_tb.formats.onnx_messages import (
@@ -305,6 +307,107 @@ def test_a_tensor_that_nothing_says_to_be_a_parameter_is_a_bound() -> None:
         cost = load(graph, producer="pytorch").cost.under(0)
         counted.append((cost.bound_word("parameters"), cost.parameters))
     assert counted == [("at most ", 12), ("", 12)]
+
+
+def test_a_buffer_that_joins_a_product_is_no_bias_where_the_exporter_says_so() -> None:
+    """x ─▶ MatMul ◀─ fc.weight     MatMul ─▶ Sub ◀─ mean ─▶ y"""
+    counted = []
+    for call, name in (("sub(%mm, %b_mean)", "mean"), ("sub(%mm, %p_mean)", "mean"), ("", "mean"), ("", "fc.bias")):
+        taken = node("Sub", f"mm {name}", "y", "/Sub")
+        graph = GraphValue(
+            nodes=(
+                node("MatMul", "x fc.weight", "mm", "/fc/MatMul"),
+                _in_module(taken, "", "", call) if call else taken,
+            ),
+            initializers=(floats("fc.weight", 3, 4), floats(name, 4)),
+            inputs=(value("x", 2, 3),),
+            outputs=(value("y", 2, 4),),
+            metadata=listed("fc.weight"),
+        )
+        cost = load(graph, producer="pytorch").cost.under(0)
+        counted.append((cost.bound_word("parameters"), cost.parameters))
+    assert counted == [("", 12), ("", 16), ("at most ", 16), ("", 16)]
+
+
+def test_a_model_that_may_lack_weights_says_so_without_results_and_without_weights() -> None:
+    product, words = node("MatMul", "x fc.weight", "y", "/fc/MatMul"), []
+    relu = node("Relu", "x", "y", "/Relu")
+    for nodes, tensors, outputs in (
+        ((product,), (floats("fc.weight", 3, 4),), ()),
+        ((relu,), (), (value("y", 2, 3),)),
+    ):
+        graph = GraphValue(nodes=nodes, initializers=tensors, inputs=(value("x", 2, 3),), outputs=outputs)
+        cost = load(graph, producer="pytorch").cost.under(0)
+        words.append((cost.bound_word("parameters"), cost.parameters))
+    assert words == [("at least ", 12), ("at least ", 0)]
+
+
+def test_a_matrix_with_several_numbers_in_a_byte_has_the_sizes_that_its_op_states() -> None:
+    """x ─▶ MatMulNBits ◀─ matrix of 4 bits, its scales and its zero points ─▶ y"""
+    sizes = {"K": 32, "N": 8, "bits": 4, "block_size": 16}
+    product = node("MatMulNBits", "x fc.weight_Q4 fc.weight_scales fc.weight_zero_points", "y", **sizes)
+    graph = GraphValue(
+        nodes=(replace(product, domain="com.microsoft"),),
+        initializers=(
+            TensorValue("fc.weight_Q4", (8, 2, 8), 2, bytes(128)),
+            floats("fc.weight_scales", 16),
+            TensorValue("fc.weight_zero_points", (8,), 2, bytes(8)),
+        ),
+        inputs=(value("x", 2, 32),),
+        outputs=(NamedValue("y"),),
+    )
+    cost = load(graph).cost.under(0)
+    assert (cost.bound_word("parameters"), cost.parameters, cost.macs) == ("", 32 * 8, 2 * 32 * 8)
+
+
+def test_types_that_tensorflow_lacks_are_told_from_each_other() -> None:
+    models = []
+    for dtype in (18, 20):  # float8 without negative zero, of two layouts
+        graph = GraphValue(
+            nodes=(node("Cast", "fc.weight", "w", to=1), node("MatMul", "x w", "y")),
+            initializers=(TensorValue("fc.weight", (3, 4), dtype, bytes(12)),),
+            inputs=(value("x", 2, 3),),
+            outputs=(value("y", 2, 4),),
+        )
+        models.append(bytes_of(graph))
+    assert load(graph).parameters == 3 * 4
+    assert not diff(*models).same
+
+
+def test_a_quantised_weight_without_its_scale_is_another_model() -> None:
+    models = []
+    for scale in ("scale", "scalf"):
+        graph = GraphValue(
+            nodes=(node("DequantizeLinear", f"fc.weight_q {scale}", "w"), node("MatMul", "x w", "y")),
+            initializers=(TensorValue("fc.weight_q", (16, 8), 3, bytes(128)), floats("scale", 1)),
+            inputs=(value("x", 2, 16),),
+            outputs=(value("y", 2, 8),),
+        )
+        models.append(bytes_of(graph))
+    assert not diff(*models).same
+
+
+def test_scales_of_a_dequantised_weight_are_no_parameters() -> None:
+    graph = GraphValue(
+        nodes=(
+            node("DequantizeLinear", "fc.weight_q fc.weight_scale", "w", axis=0, block_size=4),
+            node("MatMul", "x w", "y"),
+        ),
+        initializers=(TensorValue("fc.weight_q", (16, 8), 3, bytes(128)), floats("fc.weight_scale", 4, 8)),
+        inputs=(value("x", 2, 16),),
+        outputs=(value("y", 2, 8),),
+    )
+    assert load(graph).parameters == 16 * 8
+
+
+def test_a_product_of_many_axes_is_counted_by_its_equation() -> None:
+    graph = GraphValue(
+        nodes=(node("Einsum", "x experts.weight", "y", equation="bd,edf->bef"),),
+        initializers=(floats("experts.weight", 3, 8, 16),),
+        inputs=(value("x", 4, 8),),
+        outputs=(value("y", 4, 3, 16),),
+    )
+    assert load(graph).cost.under(0).macs == 4 * 3 * 8 * 16
 
 
 # Files that are no good

@@ -135,6 +135,13 @@ def test_ops_of_tensorflow_keep_their_type_and_custom_ops_their_name() -> None:
     assert {"MatrixInverse", "tfl::Erfinv", "tfl::ADD"} <= types_of(model_of("lacking_ops"))
 
 
+def test_another_setting_of_a_custom_op_is_told() -> None:
+    """The settings of an op of TensorFlow are its whole node, which only TensorFlow reads."""
+    data = plain("lacking_ops")
+    at = data.rindex(b"MatrixInverse")  # in the settings; the type of the op is written before
+    assert not diff(data, data[:at] + b"MatrixInverze" + data[at + 13 :]).same
+
+
 def test_the_same_file_is_the_same_and_another_activation_is_told() -> None:
     data = plain("quantised_weights")
     assert diff(data, data).same

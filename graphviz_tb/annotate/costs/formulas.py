@@ -149,7 +149,8 @@ def _convolution_cost(op: CountedOp) -> OpCost:
 CostRule = Callable[[CountedOp], OpCost]
 SizeExpression = Callable[[CountedOp], int]
 SPECIAL_COST_RULES: dict[str, CostRule] = {
-    **dict.fromkeys(("Einsum", "XlaEinsum", "aten::einsum"), _einsum_cost),  # their equation is an attribute
+    # Their equation is an attribute.
+    **dict.fromkeys(("Einsum", "XlaEinsum", "aten::einsum", "onnx::Einsum"), _einsum_cost),
     **dict.fromkeys(("aten::convolution", "aten::_convolution"), _convolution_cost),
     **dict.fromkeys(("aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu"), _recurrent_cost),
     **dict.fromkeys(("aten::lstm_cell", "aten::gru_cell", "aten::rnn_tanh_cell"), _recurrent_cost),

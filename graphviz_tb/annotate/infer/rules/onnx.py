@@ -184,6 +184,13 @@ def _infer_fused_product(op: Op) -> RuleResult:
     return [matrix_product(op, *factors)]
 
 
+def _infer_packed_product(op: Op) -> RuleResult:
+    """`MatMulNBits`: the matrix has several numbers in a byte, its columns are an attribute."""
+    shape, columns = op.shape(0), op.attr("N")
+    known = columns if isinstance(columns, int) else op.symbols.new_symbol()
+    return [(*shape[:-1], known) if shape else None]
+
+
 def _infer_attention(op: Op) -> RuleResult:
     """`Attention`: queries, keys, values of three axes (heads in the last) or of four (heads second)."""
     query, key, value = op.shape(0), op.shape(1), op.shape(2)
@@ -381,6 +388,7 @@ RULES_BY_NAME: dict[str, ShapeRule] = {
     "MatMulIntegerToFloat": _product_rule(1),
     "QLinearMatMul": _product_rule(3),
     "FusedMatMul": _infer_fused_product,
+    "MatMulNBits": _infer_packed_product,
     "Attention": _infer_attention,
     **dict.fromkeys(("GRU", "LSTM", "RNN"), _infer_recurrent),
     **dict.fromkeys(
