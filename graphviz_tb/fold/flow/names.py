@@ -285,7 +285,7 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
         for named in todo:
             if id(named) in equal and not ((made := equal[id(named)]) and forms[made] >= MIN_SIBLING_FAMILIES):
                 continue  # equal numbered boxes are a repeat, not a scope
-            found = _accept_family(dag, order, named, taken)
+            found = None if _is_partial_type(words, named, vocabulary) else _accept_family(dag, order, named, taken)
             if found:  # otherwise too large or not connected: try its next words
                 good.append(found)
                 taken.update(found.members)
@@ -300,6 +300,20 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
             break
         todo = later
     return good
+
+
+def _is_partial_type(words: Sequence[NameWords], named: NameFamily, vocabulary: Vocabulary) -> bool:
+    """Return whether a family has the names of several layers of one type, as far as the type is one word: `up` of
+    `up_sampling2d_1` and `up_sampling2d_2`."""
+    depth = len(named.words)
+    following = {words[box][depth : depth + 1] for box in named.named}
+    return (
+        len(following) > 1
+        and () not in following
+        and len({strip_counters(word) for (word,) in following}) == 1
+        and not named.words[-1][-1].isdigit()
+        and is_generated_name(join_words(named.words), "", vocabulary)
+    )
 
 
 def _family_pattern(dag: Dag, named: NameFamily) -> tuple[Collection[str], Collection[int]] | None:
@@ -339,16 +353,21 @@ def _split_numbered(
     # e.g. below "dense_1": "2" of `dense_1_2/MatMul` is an instance if `dense_1/MatMul` has the same next words.
     numbers = dict.fromkeys(word for word in by_next if word and word[0].isdigit())
     own = [box for word, held in by_next.items() if word not in numbers for box in held]
-    ours = {words[box][depth : depth + 1] for box in own}
+    ours = _words_at(words, own, depth)
     rest, split = list(own), []
     for number in numbers:
-        theirs = {words[box][depth + 1 : depth + 2] for box in by_next[number]}
+        theirs = _words_at(words, by_next[number], depth + 1)
         both = len(ours & theirs)  # the size of the union, not the set: a level may have thousands of numbers and words
         if own and both >= MIN_INSTANCE_OVERLAP * max(1, len(ours) + len(theirs) - both):
             split.append((prefix + number, by_next[number]))
         else:
             rest += by_next[number]
     return [(prefix, sorted(rest)), *split]
+
+
+def _words_at(words: Sequence[NameWords], boxes: Iterable[int], depth: int) -> set[str]:
+    """Return the words of boxes at a depth without their counters; "" where a name has no more words."""
+    return {strip_counters(words[box][depth]) if len(words[box]) > depth else "" for box in boxes}
 
 
 def _accept_family(dag: Dag, order: FlowOrder, named: NameFamily, taken: set[int]) -> NameFamily | None:
@@ -359,7 +378,8 @@ def _accept_family(dag: Dag, order: FlowOrder, named: NameFamily, taken: set[int
     members = _adopt_unnamed_between(dag, order, named.named)
     if len(members) > len(named.named) and not taken.isdisjoint(members):
         members = named.named
-    if len(members) > MAX_ADOPTING_SHARE * len(dag) or not _is_connected(dag, members):
+    used = tuple(box for box in members if dag.after[box])  # others close no cycle, such as a size that nobody needs
+    if len(members) > MAX_ADOPTING_SHARE * len(dag) or not _is_connected(dag, used or members):
         return None
     return NameFamily(named.words, named.named, members)
 

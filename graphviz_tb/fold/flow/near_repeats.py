@@ -13,7 +13,7 @@ from itertools import pairwise
 from graphviz_tb.fold.flow.box import FlowBox, walk_boxes
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import name_form
-from graphviz_tb.fold.flow.sequence import SequenceElement
+from graphviz_tb.fold.flow.sequence import Repetition, SequenceElement
 from graphviz_tb.fold.flow.widths import OpTypes, is_layer_type
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
@@ -149,6 +149,19 @@ def _same_stage(
     if setting.widths.only_halves(stretch) and not setting.widths.only_halves(turn):  # what leads to the stage
         return False
     return setting.widths.halves(stretch) or not setting.widths.halves(turn)
+
+
+def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> bool:
+    """Return whether the last repetition is the first block of the stage behind, which repeats: it is nearly equal to
+    the blocks there and shares channels with them, and none with the repetition before it."""
+    stop, period = repeat.stop, repeat.period
+    one, last, behind, after = (sequence[at : at + period] for at in range(stop - 2 * period, stop + 2 * period, period))
+    if not behind or [element.word for element in behind] != [element.word for element in after]:
+        return False
+    before, own, later = (setting.widths.of(_boxes_of(turn)) for turn in (one, last, behind))
+    if own.isdisjoint(later) or not own.isdisjoint(before):
+        return False
+    return nearly_before(sequence, stop - period, behind, stop, setting) == stop - period
 
 
 def _head_before(sequence: Sequence[SequenceElement], turn: Sequence[SequenceElement], stop: int) -> int:

@@ -13,6 +13,7 @@ from graphviz_tb.fold.flow.names import name_form, shared_prefix_length
 from graphviz_tb.fold.flow.near_repeats import (
     are_numbered_in_order,
     are_two_blocks,
+    begins_stage_behind,
     halves_of,
     nearly_before,
     nearly_behind,
@@ -111,6 +112,8 @@ def _fold_repeats_once(
         # One without a choice decides the alignment of its template, else the first: later ones may follow an odd box.
         stretches.sort(key=lambda stretch: (stretch[1] - stretch[0]) % period > 0)
         placed = [_best_alignment(sequence, start, stop, period, setting, rotations) for start, stop in stretches]
+        placed = [replace(each, count=each.count - begins_stage_behind(sequence, each, setting)) for each in placed]
+        placed = [repeat for repeat in placed if repeat.count > 1]
         folded, hit = _apply_repeats(sequence, sorted(placed, key=lambda repeat: repeat.start), setting)
         if hit:
             return folded
