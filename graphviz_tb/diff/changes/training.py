@@ -25,14 +25,17 @@ from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
+from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, FILL_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
 from graphviz_tb.ops.signatures import setting_input_name
 
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 APPLY_PREFIX = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
 FINITE_OPS = frozenset({"IsFinite"})
-OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING})  # changes that replace the ops of an optimizer
+CLEARING_OPS = CONSTANT_OPS | FILL_OPS
+ADD_TO_VARIABLE_OPS = frozenset({"AssignAdd", "AssignAddVariableOp"})
+ACCUMULATION = "accumulation of gradients"
+OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING, ACCUMULATION})  # changes that replace the ops of an optimizer
 IN_BRANCH = "in a branch"  # where an optimizer works that skips some steps
 STEP_COUNTER = re.compile(r"_\d+$")
 
@@ -40,12 +43,13 @@ STEP_COUNTER = re.compile(r"_\d+$")
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
     """The training of a graph: the optimizer's name ("" for none), the variables of the model that it updates, and the
-    updating ops, and the ops that scale the loss for these."""
+    updating ops, the ops that scale the loss for these, and whether gradients of several steps are added first."""
 
     optimizer: str
     trained: frozenset[int]
     updates: tuple[int, ...] = ()
     scaling: frozenset[int] = frozenset()
+    accumulates: bool = False
 
 
 def training_of(layers: Layers) -> TrainedVariables:
@@ -84,18 +88,31 @@ def training_of(layers: Layers) -> TrainedVariables:
 
 
 def _branched_training(side: GraphColumns) -> TrainedVariables:
-    """Return how one side trains whose gradients go to a call that updates the variables: in a branch, as they may be
-    not finite where losses are scaled."""
+    """Return how one side trains whose gradients, or sums of them, go to a call that updates the variables: in a
+    branch, as they may be not finite where losses are scaled, or are those of one of several steps."""
     graph = side.graph
     takes_gradients = np.zeros(len(graph), bool)
     takes_gradients[graph.target[graph.meaning.flow().gradient[graph.source] & ~graph.control]] = True
+    takes_gradients &= graph.meaning.part() == Part.UPDATE
+    sums = _summed_gradients(side)
     for node, calls in side.functions_called_by_node.items():
-        if takes_gradients[node] and graph.meaning.part()[node] == Part.UPDATE:
+        accumulates = not sums.isdisjoint(side.data_sources(node))
+        if takes_gradients[node] or accumulates:
             inside = np.isin(graph.function, [function for _, function in calls]) & graph.meaning.writes
+            # What stores a constant clears a sum.
+            inside[graph.target[(graph.slot == 1) & graph.nodes_of_types(CLEARING_OPS.__contains__)[graph.source]]] = False
             if word := _scope_word([graph.name[written] for written in np.flatnonzero(inside).tolist()]):
                 scaling = _loss_scaling(side, node)
-                return TrainedVariables(word if scaling else f"{word} {IN_BRANCH}", frozenset(), (node,), scaling)
+                word = word if scaling or accumulates else f"{word} {IN_BRANCH}"
+                return TrainedVariables(word, frozenset(), (node,), scaling, accumulates)
     return TrainedVariables("", frozenset())
+
+
+def _summed_gradients(side: GraphColumns) -> frozenset[int]:
+    """Return the variables that gradients are added to."""
+    graph = side.graph
+    adds = graph.nodes_of_types(ADD_TO_VARIABLE_OPS.__contains__) & (graph.meaning.part() == Part.UPDATE)
+    return frozenset(side.data_sources(node)[0] for node in np.flatnonzero(adds).tolist())
 
 
 def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
@@ -139,9 +156,11 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
         content = Setting("optimizer", old.optimizer, new.optimizer)
         names = [side.optimizer.removesuffix(f" {IN_BRANCH}") for side in (old, new)]
         changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
-    if old.optimizer and new.optimizer and bool(old.scaling) != bool(new.scaling):
-        scaled = Setting(LOSS_SCALING, bool(old.scaling), bool(new.scaling))
-        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, scaled))
+    steps = (LOSS_SCALING, bool(old.scaling), bool(new.scaling)), (ACCUMULATION, old.accumulates, new.accumulates)
+    for key, before, after in steps:
+        if old.optimizer and new.optimizer and before != after:
+            content = Setting(key, before, after)
+            changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
     if not (old.trained and new.trained):
         return changes
     # Variables whose result is no longer used, and that therefore have no gradient, were not frozen.
@@ -332,6 +351,7 @@ CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gra
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
 RATE_INPUT = "learning_rate"
 NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
+SHARE_OPS = VALUE_PLUMBING | MULTIPLY_OPS | {"RealDiv"}
 BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
 
 
@@ -384,6 +404,8 @@ class TrainingParts:
         types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
         if self.updates[list(nodes)].any():
             return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
+        if any(map(self._sums_gradients, nodes)):
+            return ACCUMULATION
         leading = [node for node in nodes if self.before[node]]
         if not leading:
             written = self._written_variables(nodes)
@@ -455,6 +477,14 @@ class TrainingParts:
                     stored |= op in VARIABLE_READ_OPS or graph.meaning.origin[source] >= 0
                     todo.append(source)
         return gradients, stored, types
+
+    def _sums_gradients(self, node: int) -> bool:
+        """Return whether an op adds a gradient, or a share of one, to a variable."""
+        if self.side.op_type(node) not in ADD_TO_VARIABLE_OPS or not self.behind[node]:
+            return False
+        value = self.side.data_sources(node)[1]
+        _, stored, types = self._made_from(value)
+        return not stored and {*types, self.side.op_type(value)} <= SHARE_OPS or bool(self.bodies.gradient[value])
 
     def _take_weights(self, nodes: Sequence[int]) -> bool:
         """Return whether ops take trained weights directly."""
