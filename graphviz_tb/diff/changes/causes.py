@@ -59,7 +59,6 @@ from graphviz_tb.diff.changes.training import (
     CLIPPING,
     LEARNING_RATE,
     OPTIMIZER,
-    all_read,
     changes_beside_optimizer,
     name_loss_part,
 )
@@ -72,6 +71,7 @@ from graphviz_tb.model.change import Change, sort_by_severity
 from graphviz_tb.model.change_content import Ports
 from graphviz_tb.model.columns import exists
 
+RATE_BODY = -1  # of all ops that compute a learning rate
 PAIR_SIZE = 2  # one thing that went and one that came
 FOLDED_KINDS = ("added", "removed", "changed", "rewired", "function-changed")
 
@@ -246,11 +246,9 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
         word = f"{part} schedule" if part == LEARNING_RATE else part
         return replace(change, content=replace(change.unit, training=word))
     if part and change.setting and change.key == "op":
-        sides = (side.side for side in witnesses.layers)
-        read = ["variable" if all_read(side, own) else None for side, own in zip(sides, nodes, strict=True)]
-        setting = change.setting
-        content = replace(setting, key=part, old=read[0] or setting.old, new=read[1] or setting.new)
-        return replace(change, content=content)
+        (key, old), (_, new) = (side.setting(part) for side in witnesses.parts)
+        setting = replace(change.setting, key=key, old=old, new=new) if old != new else replace(change.setting, key=part)
+        return replace(change, content=setting)
     return change
 
 
@@ -279,8 +277,11 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
     for number, item in enumerate(roots):
         for new, nodes in ((False, item.change.edits.removed), (True, item.change.edits.added)):
             bodies = witnesses.bodies[new]
+            rates = witnesses.parts[new].rate_ops
             loud = (node for node in nodes if not bodies.is_plumbing(node))
-            pairs += [(first.setdefault((new, int(bodies.of[node])), number), number) for node in loud]
+            # What computes one learning rate is one schedule.
+            same = ((new, RATE_BODY if rates[node] else int(bodies.of[node])) for node in loud)
+            pairs += [(first.setdefault(body, number), number) for body in same]
     return [[roots[number] for number in group] for group in weak_components(len(roots), pairs)]
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -441,23 +442,42 @@ class TrainingParts:
                 found.add(BY_GLOBAL_NORM if gradients > 1 else f"by {word}")
         return BY_GLOBAL_NORM if BY_GLOBAL_NORM in found else min(found, default="")
 
+    @cached_property
+    def rate_ops(self) -> Bools:
+        """Which nodes lead to the learning rate of an update; none of an optimizer whose updates have no such input."""
+        graph = self.side.graph
+        free: Bools = self.before & ~self.behind
+        rates = np.zeros(len(graph), bool)
+        for node in self.training.updates:
+            for edge in self.side.in_edges(node).tolist():
+                if setting_input_name(self.side.op_type(node), int(graph.slot[edge])) == RATE_INPUT:
+                    rates[graph.source[edge]] = True
+        data = ~graph.control & free[graph.source] & free[graph.target]
+        return reachable_mask(rates, graph.target[data], graph.source[data]) & free
+
     def rate(self) -> str:
         """Return what the learning rate comes from: a schedule, by the scope that computes it, a variable, or a
         constant; "" where the updates are not in this graph."""
-        side, scopes = self.side, self.side.scopes
-        names = [side.graph.name[node] for node in self.training.updates]
-        own = [scopes.name[row] for row in scopes.of_node[list(self.training.updates)].tolist()]
-        optimizer = shared_scope(names)
-        around = Counter[str]()
-        for node in np.flatnonzero(self.before & ~self.behind & ~self.updates).tolist():
-            scope = str(scopes.name[scopes.of_node[node]]) if exists(scopes.of_node[node]) else ""
-            if not self.bodies.is_plumbing(node) and scope not in ("", optimizer, *own):
-                around[scope] += 1
         if not self.training.trained:
             return ""
-        if around:
-            return without_counters(last_segment(min(around, key=lambda scope: (-around[scope], scope))))
-        return "variable" if keeps_rate_in_variable(self.bodies.layers) else "constant"
+        side, scopes = self.side, self.side.scopes
+        optimizer = shared_scope([side.graph.name[node] for node in self.training.updates])
+        own = {scopes.name[row] for row in scopes.of_node[list(self.training.updates)].tolist()} | {"", optimizer}
+        computing = self.rate_ops if self.rate_ops.any() else self.before & ~self.behind & ~self.updates
+        loud = [node for node in np.flatnonzero(computing).tolist() if not self.bodies.is_plumbing(node)]
+        around = Counter(str(scopes.name[row]) for row in scopes.of_node[loud].tolist() if exists(row))
+        around = Counter({scope: count for scope, count in around.items() if scope not in own})
+        if not around:
+            return "variable" if keeps_rate_in_variable(self.bodies.layers) else "constant"
+        shared = shared_scope([f"{scope}/" for scope in around.elements()])
+        often = min(around, key=lambda scope: (-around[scope], scope))
+        return without_counters(last_segment(often if f"{optimizer}/".startswith(f"{shared}/") else shared))
+
+    def setting(self, part: str) -> tuple[str, str]:
+        """Return a part of the training that is one of several, and which it is; "" for any other part."""
+        if part == LEARNING_RATE:
+            return part, self.rate()
+        return (CLIPPING, self.clipping()) if part.startswith(CLIPPING) else (part, "")
 
     def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
         """Return the number of gradients, up to 2, that lead to an op, whether stored numbers do, and the op types on
@@ -502,35 +522,20 @@ class TrainingParts:
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute a learning rate: the matching input of an update, or the value of a variable that
         feeds it."""
-        graph = self.side.graph
-        inside = set(nodes)
-        todo, seen = list(nodes), set(nodes)
-        while todo:
-            node = todo.pop()
-            # The only fractional number, no tensor, that an optimizer of Keras reads, and does not compute itself.
-            scalar = self._is_float(node) and not self.side.tensors.tensors_of_node(node)("0").shape
-            if scalar and graph.op_types[graph.op[node]] in VARIABLE_READ_OPS:
-                return True
-            for edge in self.side.out_edges(node).tolist():
-                user = int(graph.target[edge])
-                if graph.control[edge]:
-                    continue
-                if setting_input_name(graph.op_types[graph.op[user]], int(graph.slot[edge])) == RATE_INPUT:
-                    return True
-                if user not in seen and (user in inside or self.bodies.is_plumbing(user)):
-                    seen.add(user)
-                    todo.append(user)
-        return False
+        if self.rate_ops[list(nodes)].any():
+            return True
+        # The only fractional number, no tensor, that an optimizer of Keras reads, and does not compute itself.
+        reads = {read for node in nodes for read in (node, *self.side.data_users(node))}
+        return any(
+            self.side.op_type(read) in VARIABLE_READ_OPS
+            and self._is_float(read)
+            and not self.side.tensors.tensors_of_node(read)("0").shape
+            for read in reads
+        )
 
     def _is_float(self, node: int) -> bool:
         definition = self.side.graph.node_def(node)
         return definition is not None and attr_value(definition, "dtype").type in FLOAT_ATTRIBUTES
-
-
-def all_read(side: GraphColumns, nodes: Sequence[int]) -> bool:
-    """Return whether all ops read variables."""
-    types = {side.graph.op_types[op] for op in side.graph.op[list(nodes)].tolist()}
-    return bool(types & VARIABLE_READ_OPS) and types <= VALUE_PLUMBING
 
 
 def keeps_rate_in_variable(layers: Layers) -> bool:
