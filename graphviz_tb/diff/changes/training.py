@@ -92,20 +92,25 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
     """Return how one side trains whose gradients, or sums of them, go to a call that updates the variables: in a
     branch, as they may be not finite where losses are scaled, or are those of one of several steps."""
     graph = side.graph
-    takes_gradients = np.zeros(len(graph), bool)
-    takes_gradients[graph.target[graph.meaning.flow().gradient[graph.source] & ~graph.control]] = True
-    takes_gradients &= graph.meaning.part() == Part.UPDATE
+    given = graph.meaning.flow().gradient[graph.source] & ~graph.control
+    taken = np.bincount(graph.target[given], minlength=len(graph)) * (graph.meaning.part() == Part.UPDATE)
     sums = _summed_gradients(side)
     for node, calls in side.functions_called_by_node.items():
         accumulates = not sums.isdisjoint(side.data_sources(node))
-        if takes_gradients[node] or accumulates:
-            inside = np.isin(graph.function, [function for _, function in calls]) & graph.meaning.writes
-            # What stores a constant clears a sum.
-            inside[graph.target[(graph.slot == 1) & graph.nodes_of_types(CLEARING_OPS.__contains__)[graph.source]]] = False
-            if word := _scope_word([graph.name[written] for written in np.flatnonzero(inside).tolist()]):
-                scaling = _loss_scaling(side, node)
-                word = word if scaling or accumulates else f"{word} {IN_BRANCH}"
-                return TrainedVariables(word, frozenset(), (node,), scaling, accumulates)
+        if not taken[node] and not accumulates:
+            continue
+        writes = [np.flatnonzero((graph.function == function) & graph.meaning.writes) for _, function in calls]
+        stored = graph.nodes_of_types(CLEARING_OPS.__contains__)[graph.source] & (graph.slot == 1)
+        # What stores a constant clears a sum.
+        updates = np.setdiff1d(np.concatenate(writes), graph.target[stored])
+        around = shared_scope([graph.name[written] for written in updates.tolist()])
+        own = around.rpartition("/")[0] if around == graph.name[node] else around
+        if word := STEP_COUNTER.sub("", last_segment(own)):
+            scaling = _loss_scaling(side, node)
+            # Whichever branch is taken, it stores something for each gradient.
+            accumulates |= not scaling and bool(min(map(len, writes)) >= taken[node])
+            word = word if scaling or accumulates else f"{word} {IN_BRANCH}"
+            return TrainedVariables(word, frozenset(), (node,), scaling, accumulates)
     return TrainedVariables("", frozenset())
 
 
@@ -120,16 +125,19 @@ def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
     """Return the ops that multiply a loss by a number that a call keeps, if the call updates only where gradients are
     finite; none otherwise."""
     graph, taken = side.graph, side.data_sources(call)
-    data = ~graph.control
+    data, gradient = ~graph.control, graph.meaning.flow().gradient
     finite = graph.nodes_of_types(FINITE_OPS.__contains__)
-    finite[graph.target[data & ~graph.meaning.flow().gradient[graph.source]]] = False
+    finite[graph.target[data & ~gradient[graph.source]]] = False
     if not taken or not reachable_mask(finite, graph.source[data], graph.target[data])[taken[0]]:
         return frozenset()
     found: set[int] = set()
     for read in (user for handle in taken for user in side.data_users(handle)):
         users = side.data_users(read)
-        is_scalar = side.op_type(read) in VARIABLE_READ_OPS and side.tensors.tensors_of_node(read)("0").shape == ()
-        if is_scalar and users and all(side.op_type(user) in MULTIPLY_OPS for user in users):
+        is_read = side.op_type(read) in VARIABLE_READ_OPS
+        # The loss, which only gradients take.
+        scaled = [user for user in users if not gradient[user]]
+        ends = (end for user in scaled for end in side.data_users(user))
+        if is_read and scaled and all(side.op_type(user) in MULTIPLY_OPS for user in users) and all(gradient[end] for end in ends):
             found |= {read, *users, *side.data_sources(read)}
     return frozenset(found)
 
@@ -444,34 +452,43 @@ class TrainingParts:
 
     @cached_property
     def rate_ops(self) -> Bools:
-        """Which nodes lead to the learning rate of an update; none of an optimizer whose updates have no such input."""
-        graph = self.side.graph
-        free: Bools = self.before & ~self.behind
+        """Which nodes lead to the learning rate of an update; of an optimizer whose updates have no such input, what a
+        scope of its own computes without gradients."""
+        graph, scopes = self.side.graph, self.side.scopes
+        free: Bools = self.before & ~self.behind & ~self.updates
         rates = np.zeros(len(graph), bool)
         for node in self.training.updates:
             for edge in self.side.in_edges(node).tolist():
                 if setting_input_name(self.side.op_type(node), int(graph.slot[edge])) == RATE_INPUT:
                     rates[graph.source[edge]] = True
-        data = ~graph.control & free[graph.source] & free[graph.target]
-        return reachable_mask(rates, graph.target[data], graph.source[data]) & free
+        if rates.any():
+            data = ~graph.control & free[graph.source] & free[graph.target]
+            return reachable_mask(rates, graph.target[data], graph.source[data]) & free
+        updates = list(self.training.updates)
+        optimizer = shared_scope([graph.name[node] for node in updates])
+        own = {scopes.name[row] for row in scopes.of_node[updates].tolist()} | {"", optimizer}
+        loud = (node for node in np.flatnonzero(free).tolist() if not self.bodies.is_plumbing(node))
+        rates[[node for node in loud if self._scope(node) not in own]] = True
+        return rates
+
+    def _scope(self, node: int) -> str:
+        row = int(self.side.scopes.of_node[node])
+        return str(self.side.scopes.name[row]) if exists(row) else ""
 
     def rate(self) -> str:
         """Return what the learning rate comes from: a schedule, by the scope that computes it, a variable, or a
         constant; "" where the updates are not in this graph."""
         if not self.training.trained:
             return ""
-        side, scopes = self.side, self.side.scopes
-        optimizer = shared_scope([side.graph.name[node] for node in self.training.updates])
-        own = {scopes.name[row] for row in scopes.of_node[list(self.training.updates)].tolist()} | {"", optimizer}
-        computing = self.rate_ops if self.rate_ops.any() else self.before & ~self.behind & ~self.updates
-        loud = [node for node in np.flatnonzero(computing).tolist() if not self.bodies.is_plumbing(node)]
-        around = Counter(str(scopes.name[row]) for row in scopes.of_node[loud].tolist() if exists(row))
-        around = Counter({scope: count for scope, count in around.items() if scope not in own})
+        loud = [node for node in np.flatnonzero(self.rate_ops).tolist() if not self.bodies.is_plumbing(node)]
+        around = Counter(scope for scope in map(self._scope, loud) if scope)
         if not around:
             return "variable" if keeps_rate_in_variable(self.bodies.layers) else "constant"
         shared = shared_scope([f"{scope}/" for scope in around.elements()])
-        often = min(around, key=lambda scope: (-around[scope], scope))
-        return without_counters(last_segment(often if f"{optimizer}/".startswith(f"{shared}/") else shared))
+        names = [self.side.graph.name[node] for node in self.training.updates]
+        if f"{shared_scope(names)}/".startswith(f"{shared}/"):
+            shared = min(around, key=lambda scope: (-around[scope], scope))
+        return without_counters(last_segment(shared))
 
     def setting(self, part: str) -> tuple[str, str]:
         """Return a part of the training that is one of several, and which it is; "" for any other part."""
@@ -507,12 +524,16 @@ class TrainingParts:
         return not stored and {*types, self.side.op_type(value)} <= SHARE_OPS or bool(self.bodies.gradient[value])
 
     def _take_weights(self, nodes: Sequence[int]) -> bool:
-        """Return whether ops take trained weights directly."""
-        graph = self.side.graph
-        origins = graph.meaning.origin
-        return any(
-            int(origins[source]) in self.training.trained for node in nodes for source in self.side.data_sources(node)
-        )
+        """Return whether ops compute with trained weights, and not through gradients."""
+        origins, through = self.side.graph.meaning.origin, self.bodies.outside & ~self.behind
+        todo, seen = list(nodes), set(nodes)
+        while todo:
+            sources = set(self.side.data_sources(todo.pop())) - seen
+            if not self.training.trained.isdisjoint(origins[list(sources)].tolist()):
+                return True
+            seen |= sources
+            todo += [source for source in sources if through[source]]
+        return False
 
     def _written_variables(self, nodes: Sequence[int]) -> set[int]:
         graph = self.side.graph
@@ -524,43 +545,44 @@ class TrainingParts:
         feeds it."""
         if self.rate_ops[list(nodes)].any():
             return True
-        # The only fractional number, no tensor, that an optimizer of Keras reads, and does not compute itself.
+        # What an optimizer of Keras reads, and nothing writes.
         reads = {read for node in nodes for read in (node, *self.side.data_users(node))}
-        return any(
-            self.side.op_type(read) in VARIABLE_READ_OPS
-            and self._is_float(read)
-            and not self.side.tensors.tensors_of_node(read)("0").shape
-            for read in reads
-        )
+        return any(_reads_rate(self.side, read) for read in reads)
 
-    def _is_float(self, node: int) -> bool:
-        definition = self.side.graph.node_def(node)
-        return definition is not None and attr_value(definition, "dtype").type in FLOAT_ATTRIBUTES
+
+def _reads_rate(side: GraphColumns, node: int) -> bool:
+    """Return whether an op reads a fractional number, no tensor, that the graph neither holds nor writes."""
+    graph, definition = side.graph, side.graph.node_def(node)
+    if (
+        definition is None
+        or definition.op not in VARIABLE_READ_OPS
+        or attr_value(definition, "dtype").type not in FLOAT_ATTRIBUTES
+    ):
+        return False
+    takers = (edge for handle in side.data_sources(node) for edge in side.out_edges(handle).tolist())
+    writes = (not graph.slot[edge] and graph.meaning.writes[graph.target[edge]] for edge in takers)
+    return not any(writes) and not side.tensors.tensors_of_node(node)("0").shape
 
 
 def keeps_rate_in_variable(layers: Layers) -> bool:
-    """Return whether the first update of a training reads a fractional number that the graph neither holds nor writes:
-    its learning rate."""
+    """Return whether the first update of a training reads its learning rate from a variable, or takes a variable of the
+    optimizer that it went into."""
     side, updates = layers.side, training_of(layers).updates
-    graph, meaning = side.graph, side.graph.meaning
-    written = set(graph.source[(graph.slot == 0) & meaning.writes[graph.target]].tolist())
+    meaning = side.graph.meaning
     todo = list(updates[:1])
     seen = set(todo)
     while todo:
         node = todo.pop()
-        sources, definition = side.data_sources(node), graph.node_def(node)
-        if (
-            definition is not None
-            and definition.op in VARIABLE_READ_OPS
-            and attr_value(definition, "dtype").type in FLOAT_ATTRIBUTES
-            and written.isdisjoint(sources)
-        ):
+        if _reads_rate(side, node):
             return True
         # Neither into the model nor into gradients, nor to the variable that is updated.
+        sources = side.data_sources(node)
         ahead = sources[1:] if meaning.writes[node] else sources
-        outside = [each for each in ahead if not layers.forward[each] and not meaning.flow().gradient[each]]
-        todo += [each for each in outside if each not in seen]
-        seen.update(outside)
+        outside = {each for each in ahead if not layers.forward[each] and not meaning.flow().gradient[each]}
+        if side.op_type(node) in VARIABLE_READ_OPS:
+            outside |= {user for handle in outside for user in side.data_users(handle) if meaning.writes[user]}
+        todo += outside - seen
+        seen |= outside
     return False
 
 

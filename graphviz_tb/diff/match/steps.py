@@ -223,7 +223,7 @@ def _score(m: Matching, old: int, new: int) -> int:
 # Graphs with little in common: matches across scopes on weak evidence are wrong.
 
 UNRELATED_SHARE = "unrelated"  # the code of the notice
-FEW_NODES = 0.4  # share of the smaller graph that is matched, without updates and bookkeeping
+FEW_NODES = 0.4  # share of the smaller graph, or of the smaller model, that is matched
 
 
 def _doubt_matches(m: Matching) -> Findings:
@@ -231,10 +231,11 @@ def _doubt_matches(m: Matching) -> Findings:
 
     Two graphs with little in common keep only matches at the same place. Another optimizer says nothing of the model.
     """
-    counted = [~np.isin(side.graph.meaning.part(), (Part.UPDATE, Part.BOOKKEEPING)) for side in (m.a, m.b)]
-    matched = int((counted[0] & exists(m.to_b)).sum())
-    if matched >= FEW_NODES * min(own.sum() for own in counted):
-        return
+    model = [~np.isin(side.graph.meaning.part(), (Part.UPDATE, Part.BOOKKEEPING)) for side in (m.a, m.b)]
+    for counted in ([np.ones(len(m.a), bool), np.ones(len(m.b), bool)], model):
+        matched = int((counted[0] & exists(m.to_b)).sum())
+        if matched >= FEW_NODES * min(own.sum() for own in counted):
+            return
     moved = _moved_scopes(m)
     nodes, partners = m.matched_pairs()
     away = nodes[moved[m.a.scopes.of_node[nodes]] | ~m.parents_match(nodes, partners)]
