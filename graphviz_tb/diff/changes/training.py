@@ -589,7 +589,9 @@ def keeps_rate_in_variable(layers: Layers) -> bool:
 def changes_beside_optimizer(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:
     """Return the changes of clipping and of the learning rate's schedule next to a new optimizer, which makes the ops
     around them differ."""
-    change = next((change for change in optimizer if change.key == OPTIMIZER), None)
+    # Of updates in a branch these are not known.
+    known = all(part.training.trained for part in parts)
+    change = next((change for change in optimizer if known and change.key == OPTIMIZER), None)
     words = ((CLIPPING, parts[0].clipping(), parts[1].clipping()), (LEARNING_RATE, parts[0].rate(), parts[1].rate()))
     return [
         Change("changed", "attribute", change.old, change.new, 0, Setting(key, old or None, new or None))
