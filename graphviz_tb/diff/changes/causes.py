@@ -360,7 +360,7 @@ def _edits_of_model(
     for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
         members = [item.change for item in group]
         if not all_follow(group):
-            own += _split_settings(m, group)
+            own += [group] if exchanged.intersection(*(item.layers for item in group)) else _split_settings(m, group)
         elif split_weights_change(m, layers, members):
             shared += group
         else:
@@ -371,7 +371,7 @@ def _edits_of_model(
 def _layers_of_other_class(m: Matching, layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
     """Return the layers with changed inputs whose class changed."""
     classes = [LayerClasses(side) for side in layers]
-    rows = {row for item in items if item.change.kind == "rewired" for word, row in item.layers if word == "new"}
+    rows = {row for item in items if item.change.edits.inputs for word, row in item.layers if word == "new"}
     kinds = {
         row: (classes[0].class_of(int(m.scope_to_a[row])), classes[1].class_of(row))
         for row in rows
