@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
+from graphviz_tb.graphs.tensors import first_elements
 from graphviz_tb.model.columns import sorted_value_range
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import Shape
@@ -22,6 +23,8 @@ from graphviz_tb.ops.roles import (
 MEAN_REMOVING_OPS = frozenset({"SquaredDifference", "Sub", "Neg"})  # subtract the mean before squaring
 ROOT_OPS = frozenset({"Rsqrt", "Sqrt"})
 DENSE_OPS = (MATRIX_PRODUCT_OPS - BATCH_PRODUCT_OPS) | {"Einsum"}
+DRAWING_OPS = frozenset({"GreaterEqual", "Greater", "LessEqual", "Less", "Floor"})  # drop what a random number is below
+MOST_AXES = 8
 RECURRENT_ROLES = (Role.LOOP, Role.COUNTED_LOOP, Role.FRAME_NEXT, Role.CALL)  # steps of a recurrent layer
 CLASS_BY_GATE_COUNT = {3: "GRU", 4: "LSTM"}  # by number of gates, one matrix each
 ACTIVATION_OPS = ("Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Tanh", "Sigmoid", "Softplus", "Softsign", "Softmax")
@@ -49,7 +52,7 @@ def infer_layer_class(graph: Graph, nodes: Sequence[int]) -> str:
             ]
     if types & EMBEDDING_OPS and not any(_looks_up_weight(graph, node) for node in nodes):
         types -= EMBEDDING_OPS
-    return _layer_class_of_types(types, _count_mean_axes(graph, nodes))
+    return _layer_class_of_types(types, _mean_axes(graph, nodes))
 
 
 def _looks_up_weight(graph: Graph, node: int) -> bool:
@@ -106,20 +109,20 @@ def find_activation(types: Collection[str]) -> str:
     return next((word.lower() for word in ACTIVATION_OPS if word in types), "")
 
 
-def _count_mean_axes(graph: Graph, nodes: Sequence[int]) -> int:
-    """Return the number of dimensions over which the first mean among some nodes is taken."""
+def _mean_axes(graph: Graph, nodes: Sequence[int]) -> Sequence[int]:
+    """Return the dimensions over which the first mean among some nodes is taken; the last one if it is not known."""
     for node in nodes:
         if graph.op_types[graph.op[node]] == "Mean":
             for source in graph.source[slice(*sorted_value_range(graph.target, node, node + 1))].tolist():
                 definition = graph.node_def(source)
                 if definition is not None and definition.op in CONSTANT_OPS:
-                    dims = definition.attr["value"].tensor.tensor_shape.dim
-                    return max(1, *(int(dim.size) for dim in dims)) if dims else 1
-    return 1
+                    axes = first_elements(definition.attr["value"].tensor, MOST_AXES)
+                    return [axis for axis in axes if isinstance(axis, int)] or [-1]
+    return [-1]
 
 
-def _layer_class_of_types(types: Collection[str], axes: int = 1) -> str:
-    """Return the layer class of ops of these types, "" if unknown; `axes` is the number of dimensions of their mean.
+def _layer_class_of_types(types: Collection[str], axes: Sequence[int] = (-1,)) -> str:
+    """Return the layer class of ops of these types, "" if unknown; `axes` are the dimensions of their mean.
 
     >>> _layer_class_of_types(["MatMul", "BiasAdd", "Relu"]), _layer_class_of_types(["Mul", "AddV2"])
     ('Dense', '')
@@ -141,7 +144,7 @@ def _layer_class_of_types(types: Collection[str], axes: int = 1) -> str:
     if types & EMBEDDING_OPS:
         return "Embedding"
     drawn = any(op.startswith(("StatelessRandom", "RandomUniform")) for op in types)
-    return "Dropout" if drawn and types & {"SelectV2", "Mul"} else ""
+    return "Dropout" if drawn and types & {"SelectV2", "Mul"} and types & DRAWING_OPS else ""
 
 
 def _convolution_class(types: Collection[str]) -> str:
@@ -151,10 +154,11 @@ def _convolution_class(types: Collection[str]) -> str:
     return "SeparableConv2D" if any(op in DEPTHWISE_OPS for op in types) else wide[0]
 
 
-def _normalization_class(types: Collection[str], axes: int) -> str:
+def _normalization_class(types: Collection[str], axes: Sequence[int]) -> str:
     """Return the class of a layer that divides by a root, by the moments it computes or keeps."""
-    if "Mean" not in types or any(has_role(op, Role.ASSIGN) for op in types):
+    # Over the examples of a batch, which are the first dimension, or with moments of its own.
+    if "Mean" not in types or 0 in axes or any(has_role(op, Role.ASSIGN) for op in types):
         return "BatchNormalization" if "Mean" in types or "Sub" in types else ""
     if not MEAN_REMOVING_OPS & frozenset(types):
         return "RMSNormalization"
-    return "GroupNormalization" if axes > 1 else "LayerNormalization"
+    return "GroupNormalization" if len(axes) > 1 else "LayerNormalization"

@@ -168,7 +168,7 @@ def batch_changes(
     given = [change for change in changes if change.key == BATCH_SIZE]
     pairs = {type_pair(change) for change in given}
     known = next((size for pair in pairs for size in pair if size.isdecimal() and int(size)), "")
-    if len(pairs) != 1 or not known:
+    if len(pairs) != 1 or not known or "?" not in {size for pair in pairs for size in pair}:
         return [], []
     sizes = KnownBatch(m, int(known), pairs == {("?", known)}, widths)
     behind = [change for change in changes if change.key != BATCH_SIZE and sizes.explains(change)]

@@ -34,6 +34,7 @@ from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     BIAS_OPS,
     CONSTANT_OPS,
+    MATRIX_PRODUCT_OPS,
     OPS_BY_ROLE,
     REARRANGE_OPS,
     RESHAPE_OPS,
@@ -88,8 +89,7 @@ def layer_division(
         return NUM_GROUPS, *pair
     # Alone, the number of heads is the last but one; before it are the batch and the places of a sequence.
     alone = len(other) == 1 and first == len(old) - 2 and pair not in sizes
-    # A bias may be added to heads; what is added elsewhere says nothing of a size.
-    if (split or alone) and _leads_to_product(layers, user, OPS_BEFORE_PRODUCT | (BIAS_OPS if split else frozenset())):
+    if (split or alone) and _leads_to_product(layers, user):
         batch = _merged_batch(layers.side, user, new) if split else 1
         return (NUM_HEADS, pair[0] // batch, pair[1] // batch) if not pair[0] % batch else None
     return None
@@ -107,7 +107,7 @@ def _merged_batch(side: GraphColumns, user: int, target: Sequence[Any]) -> int:
     return given[-2] if target[-2] // given[-2] * target[-1] == given[-1] else 1
 
 
-def _leads_to_product(layers: Layers, node: int, through: frozenset[str]) -> bool:
+def _leads_to_product(layers: Layers, node: int) -> bool:
     """Return whether something is rearranged and then multiplied matrix by matrix, a few ops on in its layer."""
     side, seen, todo = layers.side, {node}, [(node, 0)]
     graph = side.graph
@@ -117,10 +117,28 @@ def _leads_to_product(layers: Layers, node: int, through: frozenset[str]) -> boo
             op = graph.op_types[graph.op[user]]
             if op in PRODUCT_OPS:
                 return True
-            if op in through and user not in seen and steps < MAX_STEPS_TO_PRODUCT:
+            # A bias may be added to heads; what else is added says nothing of a size.
+            through = op in OPS_BEFORE_PRODUCT or (op in BIAS_OPS and _takes_weight(layers, user))
+            if through and user not in seen and steps < MAX_STEPS_TO_PRODUCT:
                 seen.add(user)
                 todo.append((user, steps + 1))
     return False
+
+
+def _takes_weight(layers: Layers, node: int) -> bool:
+    sources = layers.side.data_sources(node)
+    return any(exists(int(layers.side.graph.meaning.origin[source])) or source in layers.weights for source in sources)
+
+
+def product_width(layers: Layers, user: int, old: Any, new: Any) -> tuple[int, int] | None:
+    """Return the old and the new last size of the shape that the product of something with a weight is brought to; None
+    for any other shape."""
+    side = layers.side
+    product, *_ = [*side.data_sources(user), -1]
+    if side.op_type(user) not in RESHAPE_OPS or not exists(product) or not (isinstance(old, list) and old):
+        return None
+    is_product = side.op_type(product) in MATRIX_PRODUCT_OPS and _takes_weight(layers, product)
+    return (old[-1], new[-1]) if is_product and isinstance(new, list) and len(old) == len(new) else None
 
 
 def parse_traced_list(value: Any) -> list[Any] | None:

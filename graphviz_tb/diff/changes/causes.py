@@ -59,7 +59,6 @@ from graphviz_tb.diff.changes.training import (
     CLIPPING,
     LEARNING_RATE,
     OPTIMIZER,
-    all_read,
     changes_beside_optimizer,
     name_loss_part,
 )
@@ -72,6 +71,7 @@ from graphviz_tb.model.change import Change, sort_by_severity
 from graphviz_tb.model.change_content import Ports
 from graphviz_tb.model.columns import exists
 
+RATE_BODY = -1  # of all ops that compute a learning rate
 PAIR_SIZE = 2  # one thing that went and one that came
 FOLDED_KINDS = ("added", "removed", "changed", "rewired", "function-changed")
 
@@ -246,11 +246,9 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
         word = f"{part} schedule" if part == LEARNING_RATE else part
         return replace(change, content=replace(change.unit, training=word))
     if part and change.setting and change.key == "op":
-        sides = (side.side for side in witnesses.layers)
-        read = ["variable" if all_read(side, own) else None for side, own in zip(sides, nodes, strict=True)]
-        setting = change.setting
-        content = replace(setting, key=part, old=read[0] or setting.old, new=read[1] or setting.new)
-        return replace(change, content=content)
+        (key, old), (_, new) = (side.setting(part) for side in witnesses.parts)
+        setting = replace(change.setting, key=key, old=old, new=new) if old != new else replace(change.setting, key=part)
+        return replace(change, content=setting)
     return change
 
 
@@ -279,8 +277,11 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
     for number, item in enumerate(roots):
         for new, nodes in ((False, item.change.edits.removed), (True, item.change.edits.added)):
             bodies = witnesses.bodies[new]
+            rates = witnesses.parts[new].rate_ops
             loud = (node for node in nodes if not bodies.is_plumbing(node))
-            pairs += [(first.setdefault((new, int(bodies.of[node])), number), number) for node in loud]
+            # What computes one learning rate is one schedule.
+            same = ((new, RATE_BODY if rates[node] else int(bodies.of[node])) for node in loud)
+            pairs += [(first.setdefault(body, number), number) for body in same]
     return [[roots[number] for number in group] for group in weak_components(len(roots), pairs)]
 
 
@@ -359,7 +360,7 @@ def _edits_of_model(
     for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
         members = [item.change for item in group]
         if not all_follow(group):
-            own += _split_settings(m, group)
+            own += [group] if exchanged.intersection(*(item.layers for item in group)) else _split_settings(m, group)
         elif split_weights_change(m, layers, members):
             shared += group
         else:
@@ -370,7 +371,7 @@ def _edits_of_model(
 def _layers_of_other_class(m: Matching, layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
     """Return the layers with changed inputs whose class changed."""
     classes = [LayerClasses(side) for side in layers]
-    rows = {row for item in items if item.change.kind == "rewired" for word, row in item.layers if word == "new"}
+    rows = {row for item in items if item.change.edits.inputs for word, row in item.layers if word == "new"}
     kinds = {
         row: (classes[0].class_of(int(m.scope_to_a[row])), classes[1].class_of(row))
         for row in rows

@@ -12,8 +12,9 @@ interface     signature-changed, versions
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -137,6 +138,7 @@ def _node_changes(
     groups: dict[tuple[int, str, int | None, bool], list[Atom]] = defaultdict(list)
     weights: list[Atom] = []
     settings: list[Atom] = []
+    batches = _batch_sizes(m, old[differ].tolist(), new[differ].tolist())
     worded: dict[int, tuple[Difference, str]] = {}  # by id: equal nodes share their differences
     for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
         own = list(differences_once(m, mine, other, options))
@@ -148,7 +150,7 @@ def _node_changes(
                 if difference.key == "op" or None not in (difference.old, difference.new)
             ]
         own = [_as_division(layers[1], other, difference) for difference in own]
-        for difference in (_word_batch_size(m, other, difference) for difference in own):
+        for difference in (_word_batch_size(m, other, difference, batches) for difference in own):
             if is_weight(m, other, difference):
                 weights.append((mine, other, difference))
             elif difference.key == "value" and m.b.labels.settings[other]:
@@ -198,16 +200,30 @@ def _is_shape(value: Any) -> bool:
     return isinstance(value, list) and all(dim is None or isinstance(dim, int) for dim in value)
 
 
-def _word_batch_size(m: Matching, new: int, difference: Difference) -> Difference:
-    """Describe a difference of shapes: of Keras inputs, and of placeholders whose batch size became known or
-    unknown."""
+def _batch_sizes(m: Matching, old: Sequence[int], new: Sequence[int]) -> frozenset[tuple[str, str]]:
+    """Return the old and new first sizes that two or more placeholders have, whose shapes differ in nothing else."""
+    counts = Counter[tuple[str, str]]()
+    for mine, other in zip(old, new, strict=True):
+        if m.b.op_type(other) in INPUT_OPS:
+            before, after = (side.tensors.tensors_of_node(node)("0").shape for side, node in ((m.a, mine), (m.b, other)))
+            if before and after and before[0] != after[0] and before[1:] == after[1:]:
+                counts[str(before[0]), str(after[0])] += 1
+    return frozenset(pair for pair, count in counts.items() if count > 1)
+
+
+def _word_batch_size(
+    m: Matching, new: int, difference: Difference, batches: AbstractSet[tuple[str, str]]
+) -> Difference:
+    """Describe a difference of shapes: of Keras inputs, and of placeholders whose batch size became known or unknown,
+    or is another one of `batches`."""
     if difference.key in INPUT_SHAPE_KEYS and _is_shape(difference.old) and _is_shape(difference.new):
         return replace(difference, old=shape_text(difference.old), new=shape_text(difference.new))
     if difference.key != "shape" or m.b.op_type(new) not in PLACEHOLDER_OPS:
         return difference
     # e.g. "?×28×28" and "32×28×28": the batch alone.
     (old, *rest), (now, *others) = (str(shape).split("×") for shape in (difference.old, difference.new))
-    return replace(difference, key=BATCH_SIZE, old=old, new=now) if rest == others and "?" in (old, now) else difference
+    is_batch = rest == others and ("?" in (old, now) or (old, now) in batches)
+    return replace(difference, key=BATCH_SIZE, old=old, new=now) if is_batch else difference
 
 
 def _is_inner_input(m: Matching, nodes: Sequence[int]) -> bool:

@@ -42,7 +42,8 @@ ACTIVATION_WORDS = {word.lower(): word for word in (*ACTIVATION_OPS, *COMPOSED_A
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
-NORMALIZATION = "Normalization"  # the end of class names that only the computation distinguishes
+KERNEL_KEYS = frozenset({"kernel", "filters"})
+NORMALIZATION, CONVOLUTION = "Normalization", "Conv"  # in class names that only the computation distinguishes
 TRACED_FUNCTION_PREFIX = re.compile(
     r"^__(?:inference|forward|backward)_"
 )  # what TensorFlow puts before a traced function's name
@@ -95,7 +96,7 @@ def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence
         return activation
     # One op was replaced, with further additions or removals.
     units = any(change.edits.added or change.edits.removed for change in ordered)
-    if units and any(change.edits.ops for change in ordered):
+    if units and (any(change.edits.ops for change in ordered) or _is_other_convolution(layers, ordered)):
         return _exchange_change(m, layers, ordered, severity)
     if kinds == {"rewired"}:
         return merge_order_changes(m, layers, ordered)
@@ -156,8 +157,9 @@ def _changed_node_names(m: Matching, change: Change, kind: ChangeKind) -> list[s
 
 def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[Change], severity: Severity) -> Change:
     """Return the replacement of one thing by another as one change."""
-    went = [node for change in changes for node in (*change.edits.removed, *(old for old, _ in change.edits.ops))]
-    came = [node for change in changes for node in (*change.edits.added, *(new for _, new in change.edits.ops))]
+    kept = [pair for change in changes for pair in change.edits.ops] or _pairs_with_settings(changes)
+    went = [*(node for change in changes for node in change.edits.removed), *(old for old, _ in kept)]
+    came = [*(node for change in changes for node in change.edits.added), *(new for _, new in kept)]
     words = _describe_nodes(layers[0], went), _describe_nodes(layers[1], came)
     # One word for both says nothing, e.g. Gelu written in other ops: then the op types do.
     if words[0] == words[1]:
@@ -177,6 +179,8 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     kinds = _exchanged_classes_of(layers, old, new, (went, came))
     if kinds and all(kind in GATE_COUNTS for kind in kinds):
         beside = _without_gates(beside, kinds, m.a.graph.is_exported or m.b.graph.is_exported)
+    if kinds and all(CONVOLUTION in kind for kind in kinds):
+        beside = tuple(part for part in beside if part.key not in KERNEL_KEYS)  # the shapes of all kernels say more
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
     content = Setting("op", *(kinds or words), beside=beside, weights=weights if kinds else ())
     content = Setting("groups", *counts) if counts else content
@@ -184,6 +188,18 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     names, ops = (layers[0].name(old), layers[1].name(new)), len(went) + len(came)
     grave: Severity = "attribute" if counts else severity
     return Change("changed", grave, *names, ops, content, edits=edits_of_changes(changes))
+
+
+def _pairs_with_settings(changes: Sequence[Change]) -> list[tuple[int, int]]:
+    return [(old, new) for change in changes for old, new, _ in change.edits.attributes]
+
+
+def _is_other_convolution(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> bool:
+    """Return whether ops that came, or went, make a convolution of another class of the layer whose settings differ."""
+    pairs = _pairs_with_settings(changes)[:1]
+    rows = [(layers[0].layer_of_node(old), layers[1].layer_of_node(new)) for old, new in pairs]
+    kinds = {LayerClasses(side).class_of(row) for pair in rows for side, row in zip(layers, pair, strict=True)}
+    return len(kinds) > 1 and all(CONVOLUTION in kind for kind in kinds)
 
 
 def _setting_of_same_op(
@@ -239,7 +255,8 @@ def _exchanged_classes_of(
     sizes = [side.side.scopes.size(layer) for side, layer in zip(layers, (old, new), strict=True)]
     mostly = any(2 * len(some) >= size for some, size in zip(nodes, sizes, strict=True))
     # Classes that only the computation, or the weights, tell apart.
-    related = all(NORMALIZATION in kind for kind in kinds) or all(kind in GATE_COUNTS for kind in kinds)
+    related = any(all(word in kind for kind in kinds) for word in (NORMALIZATION, CONVOLUTION))
+    related |= all(kind in GATE_COUNTS for kind in kinds)
     return (kinds[0], kinds[1]) if mostly or related else None
 
 

@@ -527,7 +527,7 @@ def scope_replacement(name: Change, change: Change, classes: tuple[str, str] | N
     """Return the replacement of a scope: of a loss, of a kind of layer. It is described by the classes if known, else
     by the differing part of the names."""
     own = change.old and change.new and change.old != change.new
-    old, new = (change.old, change.new) if own else (name.old, name.new)
+    old, new = (change.old, change.new) if own or classes else (name.old, name.new)
     part = classes or substitution(*(last_segment(word or "") for word in (old, new)))
     weights = change.setting.weights if change.setting else ()
     content, edits = Setting("op", *part, beside=change.further_settings, weights=weights), name.edits + change.edits

@@ -11,7 +11,7 @@ from math import isclose, sqrt
 from typing import Any
 
 from graphviz_tb.diff.changes.attributes import Difference
-from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division
+from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division, product_width
 from graphviz_tb.diff.changes.layers import INNER_SCOPE, SHAPE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, setting_part
@@ -304,7 +304,6 @@ def setting_changes(
         if layers[1].forward[user] and (divided := layer_division(layers[1], user, atom[2].old, atom[2].new, taken)):
             word, before, after = divided
             atom = atom[0], atom[1], replace(atom[2], old=before, new=after)
-        values = repr((atom[2].old, atom[2].new))
         layer = layers[1].layer_of_node(user) if layers[1].forward[user] else None
         if layer is None:
             size = witnesses.value_follows(*atom)
@@ -312,6 +311,10 @@ def setting_changes(
             size = False
         elif size:
             size = witnesses.is_size(atom[2].old, atom[2].new, taken)
+            width = None if size else product_width(layers[1], user, atom[2].old, atom[2].new)
+            if width and witnesses.is_size(atom[2].old, atom[2].new, taken | {width}):
+                word, atom = UNITS, (*atom[:2], replace(atom[2], old=width[0], new=width[1]))
+        values = repr((atom[2].old, atom[2].new))
         key = (int(m.b.block[atom[1]]), COUNTER_AT_END.sub("", word), values, layer, size)
         groups[key].append((atom, user, slot, size))
     return [

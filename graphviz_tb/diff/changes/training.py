@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -25,14 +26,17 @@ from graphviz_tb.model.columns import Bools, Ints, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
+from graphviz_tb.ops.roles import ADD_OPS, CONSTANT_OPS, FILL_OPS, MULTIPLY_OPS, VARIABLE_READ_OPS, Role, has_role
 from graphviz_tb.ops.signatures import setting_input_name
 
 UPDATE_ROLES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 APPLY_PREFIX = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
 FINITE_OPS = frozenset({"IsFinite"})
-OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING})  # changes that replace the ops of an optimizer
+CLEARING_OPS = CONSTANT_OPS | FILL_OPS
+ADD_TO_VARIABLE_OPS = frozenset({"AssignAdd", "AssignAddVariableOp"})
+ACCUMULATION = "accumulation of gradients"
+OPTIMIZER_KEYS = frozenset({"optimizer", LOSS_SCALING, ACCUMULATION})  # changes that replace the ops of an optimizer
 IN_BRANCH = "in a branch"  # where an optimizer works that skips some steps
 STEP_COUNTER = re.compile(r"_\d+$")
 
@@ -40,12 +44,13 @@ STEP_COUNTER = re.compile(r"_\d+$")
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
     """The training of a graph: the optimizer's name ("" for none), the variables of the model that it updates, and the
-    updating ops, and the ops that scale the loss for these."""
+    updating ops, the ops that scale the loss for these, and whether gradients of several steps are added first."""
 
     optimizer: str
     trained: frozenset[int]
     updates: tuple[int, ...] = ()
     scaling: frozenset[int] = frozenset()
+    accumulates: bool = False
 
 
 def training_of(layers: Layers) -> TrainedVariables:
@@ -84,34 +89,55 @@ def training_of(layers: Layers) -> TrainedVariables:
 
 
 def _branched_training(side: GraphColumns) -> TrainedVariables:
-    """Return how one side trains whose gradients go to a call that updates the variables: in a branch, as they may be
-    not finite where losses are scaled."""
+    """Return how one side trains whose gradients, or sums of them, go to a call that updates the variables: in a
+    branch, as they may be not finite where losses are scaled, or are those of one of several steps."""
     graph = side.graph
-    takes_gradients = np.zeros(len(graph), bool)
-    takes_gradients[graph.target[graph.meaning.flow().gradient[graph.source] & ~graph.control]] = True
+    given = graph.meaning.flow().gradient[graph.source] & ~graph.control
+    taken = np.bincount(graph.target[given], minlength=len(graph)) * (graph.meaning.part() == Part.UPDATE)
+    sums = _summed_gradients(side)
     for node, calls in side.functions_called_by_node.items():
-        if takes_gradients[node] and graph.meaning.part()[node] == Part.UPDATE:
-            inside = np.isin(graph.function, [function for _, function in calls]) & graph.meaning.writes
-            if word := _scope_word([graph.name[written] for written in np.flatnonzero(inside).tolist()]):
-                scaling = _loss_scaling(side, node)
-                return TrainedVariables(word if scaling else f"{word} {IN_BRANCH}", frozenset(), (node,), scaling)
+        accumulates = not sums.isdisjoint(side.data_sources(node))
+        if not taken[node] and not accumulates:
+            continue
+        writes = [np.flatnonzero((graph.function == function) & graph.meaning.writes) for _, function in calls]
+        stored = graph.nodes_of_types(CLEARING_OPS.__contains__)[graph.source] & (graph.slot == 1)
+        # What stores a constant clears a sum.
+        updates = np.setdiff1d(np.concatenate(writes), graph.target[stored])
+        around = shared_scope([graph.name[written] for written in updates.tolist()])
+        own = around.rpartition("/")[0] if around == graph.name[node] else around
+        if word := STEP_COUNTER.sub("", last_segment(own)):
+            scaling = _loss_scaling(side, node)
+            # Whichever branch is taken, it stores something for each gradient.
+            accumulates |= not scaling and bool(min(map(len, writes)) >= taken[node])
+            word = word if scaling or accumulates else f"{word} {IN_BRANCH}"
+            return TrainedVariables(word, frozenset(), (node,), scaling, accumulates)
     return TrainedVariables("", frozenset())
+
+
+def _summed_gradients(side: GraphColumns) -> frozenset[int]:
+    """Return the variables that gradients are added to."""
+    graph = side.graph
+    adds = graph.nodes_of_types(ADD_TO_VARIABLE_OPS.__contains__) & (graph.meaning.part() == Part.UPDATE)
+    return frozenset(side.data_sources(node)[0] for node in np.flatnonzero(adds).tolist())
 
 
 def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
     """Return the ops that multiply a loss by a number that a call keeps, if the call updates only where gradients are
     finite; none otherwise."""
     graph, taken = side.graph, side.data_sources(call)
-    data = ~graph.control
+    data, gradient = ~graph.control, graph.meaning.flow().gradient
     finite = graph.nodes_of_types(FINITE_OPS.__contains__)
-    finite[graph.target[data & ~graph.meaning.flow().gradient[graph.source]]] = False
+    finite[graph.target[data & ~gradient[graph.source]]] = False
     if not taken or not reachable_mask(finite, graph.source[data], graph.target[data])[taken[0]]:
         return frozenset()
     found: set[int] = set()
     for read in (user for handle in taken for user in side.data_users(handle)):
         users = side.data_users(read)
-        is_scalar = side.op_type(read) in VARIABLE_READ_OPS and side.tensors.tensors_of_node(read)("0").shape == ()
-        if is_scalar and users and all(side.op_type(user) in MULTIPLY_OPS for user in users):
+        is_read = side.op_type(read) in VARIABLE_READ_OPS
+        # The loss, which only gradients take.
+        scaled = [user for user in users if not gradient[user]]
+        ends = (end for user in scaled for end in side.data_users(user))
+        if is_read and scaled and all(side.op_type(user) in MULTIPLY_OPS for user in users) and all(gradient[end] for end in ends):
             found |= {read, *users, *side.data_sources(read)}
     return frozenset(found)
 
@@ -139,9 +165,11 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
         content = Setting("optimizer", old.optimizer, new.optimizer)
         names = [side.optimizer.removesuffix(f" {IN_BRANCH}") for side in (old, new)]
         changes.append(Change("changed", "attribute", names[0], names[1], 0, content))
-    if old.optimizer and new.optimizer and bool(old.scaling) != bool(new.scaling):
-        scaled = Setting(LOSS_SCALING, bool(old.scaling), bool(new.scaling))
-        changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, scaled))
+    steps = (LOSS_SCALING, bool(old.scaling), bool(new.scaling)), (ACCUMULATION, old.accumulates, new.accumulates)
+    for key, before, after in steps:
+        if old.optimizer and new.optimizer and before != after:
+            content = Setting(key, before, after)
+            changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
     if not (old.trained and new.trained):
         return changes
     # Variables whose result is no longer used, and that therefore have no gradient, were not frozen.
@@ -332,6 +360,7 @@ CONSTRAINT, LARGEST_AVERAGES = "constraint on weights", "largest averages of gra
 CLIPPING, BY_GLOBAL_NORM = "clipping of gradients", "by their global norm"
 RATE_INPUT = "learning_rate"
 NORM_OPS = frozenset({"L2Loss", "Sqrt", "Rsqrt"})
+SHARE_OPS = VALUE_PLUMBING | MULTIPLY_OPS | {"RealDiv"}
 BOUND_OPS = frozenset({"Minimum", "Maximum", "ClipByValue"})
 
 
@@ -384,6 +413,8 @@ class TrainingParts:
         types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
         if self.updates[list(nodes)].any():
             return f"{OPTIMIZER} {self.training.optimizer}" if not has_other and self.training.optimizer else ""
+        if any(map(self._sums_gradients, nodes)):
+            return ACCUMULATION
         leading = [node for node in nodes if self.before[node]]
         if not leading:
             written = self._written_variables(nodes)
@@ -419,23 +450,51 @@ class TrainingParts:
                 found.add(BY_GLOBAL_NORM if gradients > 1 else f"by {word}")
         return BY_GLOBAL_NORM if BY_GLOBAL_NORM in found else min(found, default="")
 
+    @cached_property
+    def rate_ops(self) -> Bools:
+        """Which nodes lead to the learning rate of an update; of an optimizer whose updates have no such input, what a
+        scope of its own computes without gradients."""
+        graph, scopes = self.side.graph, self.side.scopes
+        free: Bools = self.before & ~self.behind & ~self.updates
+        rates = np.zeros(len(graph), bool)
+        for node in self.training.updates:
+            for edge in self.side.in_edges(node).tolist():
+                if setting_input_name(self.side.op_type(node), int(graph.slot[edge])) == RATE_INPUT:
+                    rates[graph.source[edge]] = True
+        if rates.any():
+            data = ~graph.control & free[graph.source] & free[graph.target]
+            return reachable_mask(rates, graph.target[data], graph.source[data]) & free
+        updates = list(self.training.updates)
+        optimizer = shared_scope([graph.name[node] for node in updates])
+        own = {scopes.name[row] for row in scopes.of_node[updates].tolist()} | {"", optimizer}
+        loud = (node for node in np.flatnonzero(free).tolist() if not self.bodies.is_plumbing(node))
+        rates[[node for node in loud if self._scope(node) not in own]] = True
+        return rates
+
+    def _scope(self, node: int) -> str:
+        row = int(self.side.scopes.of_node[node])
+        return str(self.side.scopes.name[row]) if exists(row) else ""
+
     def rate(self) -> str:
         """Return what the learning rate comes from: a schedule, by the scope that computes it, a variable, or a
         constant; "" where the updates are not in this graph."""
-        side, scopes = self.side, self.side.scopes
-        names = [side.graph.name[node] for node in self.training.updates]
-        own = [scopes.name[row] for row in scopes.of_node[list(self.training.updates)].tolist()]
-        optimizer = shared_scope(names)
-        around = Counter[str]()
-        for node in np.flatnonzero(self.before & ~self.behind & ~self.updates).tolist():
-            scope = str(scopes.name[scopes.of_node[node]]) if exists(scopes.of_node[node]) else ""
-            if not self.bodies.is_plumbing(node) and scope not in ("", optimizer, *own):
-                around[scope] += 1
         if not self.training.trained:
             return ""
-        if around:
-            return without_counters(last_segment(min(around, key=lambda scope: (-around[scope], scope))))
-        return "variable" if keeps_rate_in_variable(self.bodies.layers) else "constant"
+        loud = [node for node in np.flatnonzero(self.rate_ops).tolist() if not self.bodies.is_plumbing(node)]
+        around = Counter(scope for scope in map(self._scope, loud) if scope)
+        if not around:
+            return "variable" if keeps_rate_in_variable(self.bodies.layers) else "constant"
+        shared = shared_scope([f"{scope}/" for scope in around.elements()])
+        names = [self.side.graph.name[node] for node in self.training.updates]
+        if f"{shared_scope(names)}/".startswith(f"{shared}/"):
+            shared = min(around, key=lambda scope: (-around[scope], scope))
+        return without_counters(last_segment(shared))
+
+    def setting(self, part: str) -> tuple[str, str]:
+        """Return a part of the training that is one of several, and which it is; "" for any other part."""
+        if part == LEARNING_RATE:
+            return part, self.rate()
+        return (CLIPPING, self.clipping()) if part.startswith(CLIPPING) else (part, "")
 
     def _made_from(self, node: int) -> tuple[int, bool, set[str]]:
         """Return the number of gradients, up to 2, that lead to an op, whether stored numbers do, and the op types on
@@ -456,13 +515,25 @@ class TrainingParts:
                     todo.append(source)
         return gradients, stored, types
 
+    def _sums_gradients(self, node: int) -> bool:
+        """Return whether an op adds a gradient, or a share of one, to a variable."""
+        if self.side.op_type(node) not in ADD_TO_VARIABLE_OPS or not self.behind[node]:
+            return False
+        value = self.side.data_sources(node)[1]
+        _, stored, types = self._made_from(value)
+        return not stored and {*types, self.side.op_type(value)} <= SHARE_OPS or bool(self.bodies.gradient[value])
+
     def _take_weights(self, nodes: Sequence[int]) -> bool:
-        """Return whether ops take trained weights directly."""
-        graph = self.side.graph
-        origins = graph.meaning.origin
-        return any(
-            int(origins[source]) in self.training.trained for node in nodes for source in self.side.data_sources(node)
-        )
+        """Return whether ops compute with trained weights, and not through gradients."""
+        origins, through = self.side.graph.meaning.origin, self.bodies.outside & ~self.behind
+        todo, seen = list(nodes), set(nodes)
+        while todo:
+            sources = set(self.side.data_sources(todo.pop())) - seen
+            if not self.training.trained.isdisjoint(origins[list(sources)].tolist()):
+                return True
+            seen |= sources
+            todo += [source for source in sources if through[source]]
+        return False
 
     def _written_variables(self, nodes: Sequence[int]) -> set[int]:
         graph = self.side.graph
@@ -472,67 +543,55 @@ class TrainingParts:
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute a learning rate: the matching input of an update, or the value of a variable that
         feeds it."""
-        graph = self.side.graph
-        inside = set(nodes)
-        todo, seen = list(nodes), set(nodes)
-        while todo:
-            node = todo.pop()
-            # The only fractional number, no tensor, that an optimizer of Keras reads, and does not compute itself.
-            scalar = self._is_float(node) and not self.side.tensors.tensors_of_node(node)("0").shape
-            if scalar and graph.op_types[graph.op[node]] in VARIABLE_READ_OPS:
-                return True
-            for edge in self.side.out_edges(node).tolist():
-                user = int(graph.target[edge])
-                if graph.control[edge]:
-                    continue
-                if setting_input_name(graph.op_types[graph.op[user]], int(graph.slot[edge])) == RATE_INPUT:
-                    return True
-                if user not in seen and (user in inside or self.bodies.is_plumbing(user)):
-                    seen.add(user)
-                    todo.append(user)
+        if self.rate_ops[list(nodes)].any():
+            return True
+        # What an optimizer of Keras reads, and nothing writes.
+        reads = {read for node in nodes for read in (node, *self.side.data_users(node))}
+        return any(_reads_rate(self.side, read) for read in reads)
+
+
+def _reads_rate(side: GraphColumns, node: int) -> bool:
+    """Return whether an op reads a fractional number, no tensor, that the graph neither holds nor writes."""
+    graph, definition = side.graph, side.graph.node_def(node)
+    if (
+        definition is None
+        or definition.op not in VARIABLE_READ_OPS
+        or attr_value(definition, "dtype").type not in FLOAT_ATTRIBUTES
+    ):
         return False
-
-    def _is_float(self, node: int) -> bool:
-        definition = self.side.graph.node_def(node)
-        return definition is not None and attr_value(definition, "dtype").type in FLOAT_ATTRIBUTES
-
-
-def all_read(side: GraphColumns, nodes: Sequence[int]) -> bool:
-    """Return whether all ops read variables."""
-    types = {side.graph.op_types[op] for op in side.graph.op[list(nodes)].tolist()}
-    return bool(types & VARIABLE_READ_OPS) and types <= VALUE_PLUMBING
+    takers = (edge for handle in side.data_sources(node) for edge in side.out_edges(handle).tolist())
+    writes = (not graph.slot[edge] and graph.meaning.writes[graph.target[edge]] for edge in takers)
+    return not any(writes) and not side.tensors.tensors_of_node(node)("0").shape
 
 
 def keeps_rate_in_variable(layers: Layers) -> bool:
-    """Return whether the first update of a training reads a fractional number that the graph neither holds nor writes:
-    its learning rate."""
+    """Return whether the first update of a training reads its learning rate from a variable, or takes a variable of the
+    optimizer that it went into."""
     side, updates = layers.side, training_of(layers).updates
-    graph, meaning = side.graph, side.graph.meaning
-    written = set(graph.source[(graph.slot == 0) & meaning.writes[graph.target]].tolist())
+    meaning = side.graph.meaning
     todo = list(updates[:1])
     seen = set(todo)
     while todo:
         node = todo.pop()
-        sources, definition = side.data_sources(node), graph.node_def(node)
-        if (
-            definition is not None
-            and definition.op in VARIABLE_READ_OPS
-            and attr_value(definition, "dtype").type in FLOAT_ATTRIBUTES
-            and written.isdisjoint(sources)
-        ):
+        if _reads_rate(side, node):
             return True
         # Neither into the model nor into gradients, nor to the variable that is updated.
+        sources = side.data_sources(node)
         ahead = sources[1:] if meaning.writes[node] else sources
-        outside = [each for each in ahead if not layers.forward[each] and not meaning.flow().gradient[each]]
-        todo += [each for each in outside if each not in seen]
-        seen.update(outside)
+        outside = {each for each in ahead if not layers.forward[each] and not meaning.flow().gradient[each]}
+        if side.op_type(node) in VARIABLE_READ_OPS:
+            outside |= {user for handle in outside for user in side.data_users(handle) if meaning.writes[user]}
+        todo += outside - seen
+        seen |= outside
     return False
 
 
 def changes_beside_optimizer(optimizer: Sequence[Change], parts: tuple[TrainingParts, TrainingParts]) -> list[Change]:
     """Return the changes of clipping and of the learning rate's schedule next to a new optimizer, which makes the ops
     around them differ."""
-    change = next((change for change in optimizer if change.key == OPTIMIZER), None)
+    # Of updates in a branch these are not known.
+    known = all(part.training.trained for part in parts)
+    change = next((change for change in optimizer if known and change.key == OPTIMIZER), None)
     words = ((CLIPPING, parts[0].clipping(), parts[1].clipping()), (LEARNING_RATE, parts[0].rate(), parts[1].rate()))
     return [
         Change("changed", "attribute", change.old, change.new, 0, Setting(key, old or None, new or None))

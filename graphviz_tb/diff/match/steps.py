@@ -37,6 +37,7 @@ from graphviz_tb.diff.match.numbered import (
 )
 from graphviz_tb.limits import MAX_CALL_ROUNDS, MAX_TRIED_RUN_MEMBERS
 from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import natural_name_key
 
 # Equal members of a series, distinguished by their wires: the one that is missing is the one whose neighbours miss it.
@@ -222,17 +223,19 @@ def _score(m: Matching, old: int, new: int) -> int:
 # Graphs with little in common: matches across scopes on weak evidence are wrong.
 
 UNRELATED_SHARE = "unrelated"  # the code of the notice
-FEW_NODES = 0.4  # share of the smaller graph that is matched
+FEW_NODES = 0.4  # share of the smaller graph, or of the smaller model, that is matched
 
 
 def _doubt_matches(m: Matching) -> Findings:
     """Remove matches between different scopes if the graphs are unrelated.
 
-    Two graphs with little in common keep only matches at the same place.
+    Two graphs with little in common keep only matches at the same place. Another optimizer says nothing of the model.
     """
-    matched = int(exists(m.to_b).sum())
-    if matched >= FEW_NODES * min(len(m.a), len(m.b)):
-        return
+    model = [~np.isin(side.graph.meaning.part(), (Part.UPDATE, Part.BOOKKEEPING)) for side in (m.a, m.b)]
+    for counted in ([np.ones(len(m.a), bool), np.ones(len(m.b), bool)], model):
+        matched = int((counted[0] & exists(m.to_b)).sum())
+        if matched >= FEW_NODES * min(own.sum() for own in counted):
+            return
     moved = _moved_scopes(m)
     nodes, partners = m.matched_pairs()
     away = nodes[moved[m.a.scopes.of_node[nodes]] | ~m.parents_match(nodes, partners)]
