@@ -65,9 +65,11 @@ class ExportedGraph:
 
 def align_exports(old: ExportedGraph, new: ExportedGraph) -> tuple[ExportedGraph, ExportedGraph]:
     """Return both graphs without the differences that another exporter, or another version of a format, makes."""
-    old, new = _align_names(old, new)
-    # The ops that only one of them has, in place of equal chains of the other.
     wanted = {*(row[0] for row in ACTIVATIONS), *NORMS}
+    if (aligned := _align_names(old, new)) != (old, new):  # two exporters may write one chain in two ways
+        old, new = (_join_chains(side, wanted) for side in aligned)
+        return old, new
+    # The ops that only one of them has, in place of equal chains of the other.
     types = set(old.graph.op_types), set(new.graph.op_types)
     return _join_chains(old, wanted & types[1] - types[0]), _join_chains(new, wanted & types[0] - types[1])
 
@@ -147,10 +149,27 @@ def _with_names_of(plain: ExportedGraph, other: ExportedGraph, scopes: Mapping[s
             unique = f"{target}_{numbers[target]}"
         taken.add(unique)
         named[node.name] = unique
+    named |= _names_of_weights(plain.graph, other.graph, named)
     definition = _rename_nodes(plain.graph.graph_def, named)
     graph = interpret(flatten(definition))
     renamed = tuple(_with_names(each, named) for each in plain.signatures)
     return ExportedGraph(graph, tuple(_with_keys_of(renamed, other.signatures)))
+
+
+def _names_of_weights(plain: Graph, other: Graph, named: Mapping[str, str]) -> dict[str, str]:
+    """Return names for weights that the reader named, where the other graph has others: those at the same inputs."""
+    nodes, there = ({node.name: node for node in graph.graph_def.node} for graph in (plain, other))
+    taken, found = set(named.values()), dict[str, str]()
+    for user in plain.graph_def.node:
+        partner = there.get(named[user.name])
+        for weight, wanted in zip(user.input, partner.input if partner is not None else (), strict=False):
+            ends = nodes.get(weight), there.get(wanted)
+            # A name of the program has no scope: that one is a rename.
+            is_made_up = "/" in weight and named.get(weight) not in there
+            if is_made_up and wanted not in taken and all(end is not None and end.op in WEIGHT_OPS for end in ends):
+                found[weight] = wanted
+                taken.add(wanted)
+    return found
 
 
 def _nodes_by_flow(graph: Graph) -> list[NodeDef]:

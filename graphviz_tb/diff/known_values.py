@@ -4,7 +4,8 @@ Shape ─▶ Slice ─▶ Concat ─▶ Reshape                       Reshape, s
 Reshape ─▶ Transpose ─▶ Reshape                           Transpose, perm [0, 1, 3, 2]
 
 A value that depends on no input and no weight becomes a constant, or a setting if the op has one. Ops that only move
-data are replaced by the shortest equal path: numbered elements, moved through both, prove it.
+data are replaced by the shortest equal path: numbered elements, moved through both, prove it. Zeros around the input of
+a convolution are its padding. Each op has its own copy of a small constant, which one exporter lets several ops share.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.onnx import input_as_setting
+from graphviz_tb.graphs.tensors import claimed_element_count
 from graphviz_tb.interpret import interpret
 from graphviz_tb.limits import MAX_SHOWN_NUMBERS, Meter
 from graphviz_tb.model.graph import Graph
@@ -38,6 +41,7 @@ MAX_STEPS = 12  # of a way, from where the data is made
 SHAPE_OP = "onnx::Shape"
 CONSTANT, RESHAPE, TRANSPOSE = "Const", "onnx::Reshape", "onnx::Transpose"
 EXPAND, SLICE, FILL = "onnx::Expand", "onnx::Slice", "onnx::ConstantOfShape"
+PAD, CONVOLUTION = "onnx::Pad", "onnx::Conv"
 SHAPED_OPS = frozenset((RESHAPE, EXPAND))  # ops whose setting `shape` is the shape of what they give
 COMMUTATIVE_OPS = frozenset(("onnx::Add", "onnx::Mul"))
 WEIGHT_OPS = frozenset((PARAMETER_OP, BUFFER_OP))
@@ -113,6 +117,7 @@ class _Folder:
         self.known: dict[str, Array | None] = {}  # None: known at export, but not here
         self.ways: dict[str, Way] = {}
         self.same: dict[str, str] = {}  # what takes a node takes another
+        self.paddings: set[str] = set()  # ops whose zeros became padding
         self.numbers = Counter[str]()  # the last one behind each new name
         self.changed = False
         self.counted = Meter(MAX_COUNTED_IN_ALL)
@@ -133,6 +138,8 @@ class _Folder:
             while node.input and not node.input[-1]:
                 node.input.pop()
             self._shorten_way(node)
+            self._join_padding(node)
+        self._copy_constants()
         return self.changed
 
     def _put_fixed_input_last(self, node: NodeDef) -> None:
@@ -168,7 +175,7 @@ class _Folder:
             for text in node.input:
                 if (maker := text.partition(":")[0]) in users:
                     users[maker] += 1
-        may_go = (self.known.keys() | self.ways.keys() | self.same.keys()) & self.nodes.keys()
+        may_go = (self.known.keys() | self.ways.keys() | self.same.keys() | self.paddings) & self.nodes.keys()
         waiting = [name for name in may_go if not users[name]]
         idle: set[str] = set()
         while waiting:
@@ -180,6 +187,41 @@ class _Folder:
                 if not users[maker] and maker in may_go:
                     waiting.append(maker)
         return idle
+
+    def _join_padding(self, node: NodeDef) -> None:
+        """Make zeros that an op puts around the input of a convolution the padding of that."""
+        before = self.nodes.get(node.input[0]) if node.op == CONVOLUTION and node.input else None
+        zeros = _zeros_around(before) if before is not None else None
+        if before is None or zeros is None or "auto_pad" in node.attr:
+            return
+        own = list(node.attr["pads"].list.i) if "pads" in node.attr else [0] * len(zeros)
+        write_setting(node, "pads", list(map(add, own, zeros)))
+        node.input[0] = before.input[0]
+        self.paddings.add(before.name)
+        self.changed = True
+
+    def _copy_constants(self) -> None:
+        """Give each op its own copy of the small constants that it takes, in its scope."""
+        for node in [*self.made.node]:
+            scope, slash, _ = node.name.rpartition("/")
+            for place, text in enumerate(node.input):
+                shared = self.nodes.get(text)
+                if shared is None or shared.op not in CONSTANT_OPS or not _is_small(shared):
+                    continue
+                copy = self.made.node.add()
+                copy.CopyFrom(shared)
+                copy.name = self._unused_name(f"{scope}{slash}{CONSTANT}")
+                self.nodes[copy.name], self.known[copy.name] = copy, self.known.get(text)
+                node.input[place] = copy.name
+                self.changed = True
+
+    def _unused_name(self, name: str) -> str:
+        """Return a name with the next number behind it, if it is given already."""
+        unused = name
+        while unused in self.nodes:
+            self.numbers[name] += 1
+            unused = f"{name}_{self.numbers[name]}"
+        return unused
 
     # Values that are known at export
 
@@ -306,10 +348,7 @@ class _Folder:
         self.changed = self.changed or earlier != node.input[0] or node.op != op
         scope, slash, own = node.name.rpartition("/")
         if node.op != op and own.startswith(node.op.rpartition(":")[2]):
-            name = unique = f"{scope}{slash}{op.rpartition(':')[2]}"
-            while unique in self.nodes:
-                self.numbers[name] += 1
-                unique = f"{name}_{self.numbers[name]}"
+            unique = self._unused_name(f"{scope}{slash}{op.rpartition(':')[2]}")
             self.same[node.name], self.rows[unique], self.nodes[unique] = unique, self.rows[node.name], node
             del self.nodes[node.name]
             node.name = unique
@@ -360,6 +399,24 @@ def _slicing(numbers: Array, moved: Array) -> tuple[str, Mapping[str, list[int]]
         return None
     axes = [axis for axis, size in enumerate(numbers.shape) if size != moved.shape[axis]]
     return SLICE, {"starts": [starts[axis] for axis in axes], "ends": [ends[axis] for axis in axes], "axes": axes}
+
+
+def _zeros_around(node: NodeDef) -> list[int] | None:
+    """Return how many zeros an op puts before and behind the data of each axis, without batch and channels; None for
+    any other op."""
+    if node.op != PAD or "pads" not in node.attr or ("mode" in node.attr and node.attr["mode"].s != b"constant"):
+        return None
+    filled = node.attr["value"].f if "value" in node.attr else 0
+    pads = list(node.attr["pads"].list.i)
+    rank = len(pads) // 2
+    before, behind = pads[:rank], pads[rank:]
+    if filled or any(node.input[1:]) or any(before[:2] + behind[:2]) or min(pads, default=-1) < 0:
+        return None
+    return before[2:] + behind[2:]
+
+
+def _is_small(constant: NodeDef) -> bool:
+    return 0 <= claimed_element_count(constant.attr["value"].tensor) <= MAX_SHOWN_NUMBERS
 
 
 def _is_countable(*shapes: tuple[int, ...]) -> bool:
