@@ -53,6 +53,7 @@ class GroupOrigin(IntEnum):
     EVALUATION = 9  # a second forward pass with the model's weights
     INDEX = 10  # ops that compute a mask, positions or a shape for one consumer
     LAYER = 11  # a layer with its norm and activation
+    IDIOM = 12  # ops that a paper draws as one box: a norm, a rotary embedding
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)

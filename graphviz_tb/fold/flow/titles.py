@@ -81,6 +81,8 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
             box.name = _extend_family_name(box, setting)
         if box.how == GroupOrigin.LAYER:
             box.name = "" if setting.vocabulary.is_nameless else box.members[0].name
+        if box.how == GroupOrigin.IDIOM:
+            box.name = _shared_name(box, setting) or box.name
         if box.members and not box.name:
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
@@ -157,10 +159,9 @@ def _title_group(box: FlowBox, setting: FoldContext, hierarchy: Hierarchy, human
 
     `human_named` are the boxes with names given by people, by `id`.
     """
+    if shared := _shared_name(box, setting):
+        return shared
     rows, last = rows_inside(box), box.last_row()
-    words = common_words(setting.vocabulary, box.members)
-    if words and setting.vocabulary.count_starting(words) <= len(rows) + MAX_OTHER_BOXES:
-        return join_words(words)
     if setting.vocabulary.is_nameless:
         return _title_from_contents(rows, hierarchy) or last.name
     own = _distinctive_words(
@@ -172,6 +173,13 @@ def _title_group(box: FlowBox, setting: FoldContext, hierarchy: Hierarchy, human
         return f"{box.first_row().name} → {last.name}"
     telling = id(last) in human_named and _has_telling_end(last, setting.vocabulary, hierarchy)
     return (not telling and _title_from_contents(rows, hierarchy)) or last.name
+
+
+def _shared_name(box: FlowBox, setting: FoldContext) -> str:
+    """Return the words that all names of a group begin with, if no further names of the level do; else ""."""
+    words = common_words(setting.vocabulary, box.members)
+    alone = words and setting.vocabulary.count_starting(words) <= len(rows_inside(box)) + MAX_OTHER_BOXES
+    return join_words(words) if alone else ""
 
 
 def _heaviest_part(box: FlowBox, setting: FoldContext, human_named: Set[int]) -> str:
