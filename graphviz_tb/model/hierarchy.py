@@ -53,11 +53,13 @@ class GroupOrigin(IntEnum):
     EVALUATION = 9  # a second forward pass with the model's weights
     INDEX = 10  # ops that compute a mask, positions or a shape for one consumer
     LAYER = 11  # a layer with its norm and activation
-    IDIOM = 12  # ops that a paper draws as one box: a norm, a rotary embedding
+    NORM = 12  # a norm that is several ops
+    ROTARY = 13  # a rotary embedding: positions that turn queries and keys
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
 LAYER_ORIGIN = int(GroupOrigin.LAYER)
+IDIOM_ORIGINS = (GroupOrigin.NORM, GroupOrigin.ROTARY)  # boxes that are called by what they are, unless by the program
 
 
 class RowTree(Protocol):

@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
 from graphviz_tb.fold.flow.invariants import FoldContext
+from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
 from graphviz_tb.graphs.traversal import topological_order, weak_components
 from graphviz_tb.model.hierarchy import GroupOrigin
@@ -54,9 +55,9 @@ ROTARY_TYPES = PARTING_TYPES | JOINING_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPE
 
 def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
     """Fold each norm and each rotary embedding of a level to one box."""
-    for find, word in ((_constant_norms, "norm"), (_norms, "norm"), (_rotary_embeddings, "rotary")):
+    for find, how in FINDERS:
         groups = [
-            (members, _make_idiom(dag, members, setting, word))
+            (members, _make_idiom(dag, members, setting, how))
             for members in find(dag, setting)
             if len(dag) - len(members) >= MIN_OTHER_BOXES
         ]
@@ -64,11 +65,12 @@ def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
     return dag
 
 
-def _make_idiom(dag: Dag, members: Sequence[int], setting: FoldContext, word: str) -> FlowBox:
+def _make_idiom(dag: Dag, members: Sequence[int], setting: FoldContext, how: GroupOrigin) -> FlowBox:
     inner = sub_dag(dag, members)
     order = setting.order(inner)
-    symbol = setting.symbols.symbol_of(word, *box_tokens(inner, order, setting.symbols))
-    return make_group(GroupOrigin.IDIOM, [inner.boxes[number] for number in order.line], symbol, word)
+    symbol = setting.symbols.symbol_of(how, *box_tokens(inner, order, setting.symbols))
+    boxes = [inner.boxes[number] for number in order.line]
+    return make_group(how, boxes, symbol, join_words(common_words(setting.vocabulary, boxes)))
 
 
 # ---- what is between a tensor and an end ----
@@ -183,20 +185,23 @@ def _boxes_behind(dag: Dag, root: int) -> list[int]:
 
 
 def _norm_before(region: _Region, root: int, setting: FoldContext) -> list[int]:
-    """Return the boxes of a norm that ends where a region does: from one tensor to its mean, its root and the product
-    of both."""
+    """Return the boxes of the largest norm that ends where a region does: from a tensor that goes two ways, one through
+    a mean and a root, to the product of both."""
     dag = region.dag
     means = [box for box in region.boxes if plain_op_name(dag.boxes[box].op) in MEAN_TYPES]
+    best: list[int] = []
     for start in dict.fromkeys(start for mean in means for start in _sources_in_line(dag, mean)):
         derived = region.derived_from(start)
         sides = [dag.boxes[box] for box in region.inputs_of(derived, start)]
-        if not derived.issuperset([root, *means]) or not all(map(setting.widths.is_made_of_weights, sides)):
+        parted = root in derived and len(derived.intersection(dag.after[start])) > 1
+        if not parted or not all(map(setting.widths.is_made_of_weights, sides)):
             continue
         ways = (derived | {start}).intersection(dag.before[region.end])
         sums = start in ways and dag.boxes[region.end].op in ADD_OPS
-        if not sums and (len(ways) > 1 or setting.widths.parameters(dag.boxes[region.end])):
-            return _with_own_sources(dag, derived, start, setting.widths.is_made_of_weights)
-    return []
+        joins = len(ways) > 1 or setting.widths.parameters(dag.boxes[region.end])
+        if joins and not sums and derived.intersection(means) and len(derived) > len(best):
+            best = _with_own_sources(dag, derived, start, setting.widths.is_made_of_weights)
+    return best
 
 
 def _sources_in_line(dag: Dag, box: int) -> list[int]:
@@ -285,3 +290,10 @@ def _may_be_table(box: FlowBox, setting: FoldContext) -> bool:
     return (
         box.op not in INPUT_OPS and not box.scope and setting.widths.parameters(box) < 2
     )  # a product counts one without weights
+
+
+FINDERS = (
+    (_constant_norms, GroupOrigin.NORM),
+    (_norms, GroupOrigin.NORM),
+    (_rotary_embeddings, GroupOrigin.ROTARY),
+)

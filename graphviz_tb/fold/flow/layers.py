@@ -141,8 +141,7 @@ class _LayerFinder:
     def part_of(self, box: FlowBox) -> LayerPart | None:
         """Return the part of a layer that a row is; None for any other box."""
         if box.members:
-            known = [op for op in self.setting.types.of(box) if op in VARIANCE_ROOT_OPS]
-            return LayerPart.NORM if known and box.how == GroupOrigin.IDIOM else None
+            return LayerPart.NORM if box.how == GroupOrigin.NORM else None
         if box.op:
             return self._part_of_op(box)
         return self._part_of_scope(box) if box.scope and box.ops <= MAX_NORM_OPS else None

@@ -20,7 +20,7 @@ from graphviz_tb.fold.flow.names import (
     strip_counters,
 )
 from graphviz_tb.fold.series import MAX_NUMBER_DIGITS
-from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
+from graphviz_tb.model.hierarchy import IDIOM_ORIGINS, GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_with_role
 from graphviz_tb.ops.roles import COMMON_OPS
 from graphviz_tb.ops.table import op_line, op_name
@@ -81,8 +81,8 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
             box.name = _extend_family_name(box, setting)
         if box.how == GroupOrigin.LAYER:
             box.name = "" if setting.vocabulary.is_nameless else box.members[0].name
-        if box.how == GroupOrigin.IDIOM:
-            box.name = _shared_name(box, setting) or box.name
+        if box.how in IDIOM_ORIGINS:
+            box.name = _shared_name(box, setting) or box.how.name.lower()
         if box.members and not box.name:
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
