@@ -50,6 +50,7 @@ PARTING_TYPES = frozenset(
 )
 JOINING_TYPES = frozenset(("concat", "concatv2", "concatenation", "cat", "pack", "stack"))
 COMPLEX_TYPES, FROM_COMPLEX_TYPES = frozenset(("complex", "viewascomplex")), frozenset(("real", "imag", "viewasreal"))
+PAIRING_TYPES = frozenset(("pack", "stack", "viewasreal"))
 ROTARY_TYPES = PARTING_TYPES | JOINING_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPES | SUBTRACT_TYPES
 
 
@@ -233,7 +234,7 @@ def _rotary_embeddings(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
         return
     found: dict[int, list[int]] = {}  # by end
     for end in topological_order(dag.after):
-        if _may_end_rotary(dag.boxes[end]) and (members := _rotary_before(_Region(dag, end, _is_rotary_part), setting)):
+        if _may_end_rotary(dag, end) and (members := _rotary_before(_Region(dag, end, _is_rotary_part), setting)):
             found[end] = members
     # The last end of each: what is only parted and joined again is part of the rotation.
     taken: set[int] = set()
@@ -243,8 +244,18 @@ def _rotary_embeddings(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
             yield members
 
 
-def _may_end_rotary(box: FlowBox) -> bool:
-    return box.op in ADD_OPS or box.op in REARRANGE_OPS or plain_op_name(box.op) in JOINING_TYPES | FROM_COMPLEX_TYPES
+def _may_end_rotary(dag: Dag, end: int) -> bool:
+    """Return whether a rotation may end in a box: a sum, what joins two halves, or what puts pairs in turn."""
+    if dag.boxes[end].op in REARRANGE_OPS:
+        return any(_puts_in_pairs(dag, source) for source in dag.before[end])
+    return dag.boxes[end].op in ADD_OPS or plain_op_name(dag.boxes[end].op) in JOINING_TYPES | FROM_COMPLEX_TYPES
+
+
+def _puts_in_pairs(dag: Dag, box: int) -> bool:
+    """Return whether a box joins tensors along an axis of its own."""
+    kind = plain_op_name(dag.boxes[box].op)
+    joins = kind in JOINING_TYPES and all(dag.boxes[source].op in UNIT_AXES_OPS for source in dag.before[box])
+    return joins or kind in PAIRING_TYPES
 
 
 def _rotary_before(region: _Region, setting: FoldContext) -> list[int]:

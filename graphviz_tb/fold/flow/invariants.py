@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field
 from functools import cache
 from zlib import crc32
@@ -311,15 +311,17 @@ def _spans_real_cycle(
     return False
 
 
-def rows_inside(top: FlowBox) -> list[FlowBox]:
-    """Return all rows inside, feeders as separate rows."""
+def rows_inside(top: FlowBox, whole: Collection[GroupOrigin] = ()) -> list[FlowBox]:
+    """Return all rows inside, feeders as separate rows; groups made in one of the `whole` ways are not opened."""
     rows: list[FlowBox] = []
     todo = [top]
     while todo:
         box = todo.pop()
-        todo += [*box.members, *box.feeders]
-        if box.row >= 0:
+        if box.row >= 0 or (box.how in whole and box is not top):
             rows.append(box)
+            todo += box.feeders
+        else:
+            todo += [*box.members, *box.feeders]
     return rows
 
 

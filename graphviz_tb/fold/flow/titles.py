@@ -163,7 +163,7 @@ def _title_group(box: FlowBox, setting: FoldContext, hierarchy: Hierarchy, human
         return shared
     rows, last = rows_inside(box), box.last_row()
     if setting.vocabulary.is_nameless:
-        return _title_from_contents(rows, hierarchy) or last.name
+        return _title_from_contents(box, hierarchy) or last.name
     own = _distinctive_words(
         [row for row in rows if id(row) in human_named or _has_custom_type(row, hierarchy)], setting.vocabulary
     )
@@ -172,7 +172,7 @@ def _title_group(box: FlowBox, setting: FoldContext, hierarchy: Hierarchy, human
     if box.how == GroupOrigin.SEGMENT:
         return f"{box.first_row().name} → {last.name}"
     telling = id(last) in human_named and _has_telling_end(last, setting.vocabulary, hierarchy)
-    return (not telling and _title_from_contents(rows, hierarchy)) or last.name
+    return (not telling and _title_from_contents(box, hierarchy)) or last.name
 
 
 def _shared_name(box: FlowBox, setting: FoldContext) -> str:
@@ -253,9 +253,10 @@ def _title_from_members(box: FlowBox, setting: FoldContext, human_named: Set[int
     return heaviest
 
 
-def _title_from_contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
-    """Return the most telling types, as in `3 Conv2D · 3 Relu`; "" if no row has a type."""
-    types = tuple(sorted([_row_type(box, hierarchy) for box in rows]))
+def _title_from_contents(box: FlowBox, hierarchy: Hierarchy) -> str:
+    """Return the most telling types, as in `3 Conv2D · 3 Relu`; "" if nothing inside has a type."""
+    rows = rows_inside(box, IDIOM_ORIGINS)
+    types = tuple(sorted([_row_type(row, hierarchy) for row in rows]))
     return title_from_types(types, _main_scope_type(rows, hierarchy))
 
 
@@ -308,12 +309,12 @@ def _join_title_parts(parts: list[str]) -> str:
 
 
 def _row_type(box: FlowBox, hierarchy: Hierarchy) -> str:
-    """Return the type of a row: an op's type, a layer's class, a scope's name without its number.
+    """Return the type of a row: an op's type, a layer's class, a scope's name without its number; of an idiom its word.
 
     Empty if a scope's name is nothing but a number.
     """
     if not box.scope:
-        return box.op
+        return box.how.name.lower() if box.how in IDIOM_ORIGINS else box.op
     layer = hierarchy.graph.layers.get(hierarchy.name[box.row])
     return layer.class_name if layer is not None else strip_counters(box.name)
 
