@@ -55,11 +55,13 @@ class GroupOrigin(IntEnum):
     LAYER = 11  # a layer with its norm and activation
     NORM = 12  # a norm that is several ops
     ROTARY = 13  # a rotary embedding: positions that turn queries and keys
+    ATTENTION = 14  # queries, keys and values: two products, and a softmax between them
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
 LAYER_ORIGIN = int(GroupOrigin.LAYER)
-IDIOM_ORIGINS = (GroupOrigin.NORM, GroupOrigin.ROTARY)  # boxes that are called by what they are, unless by the program
+# Groups that are called by what they are, unless the program has a name for them.
+IDIOM_ORIGINS = (GroupOrigin.NORM, GroupOrigin.ROTARY, GroupOrigin.ATTENTION)
 
 
 class RowTree(Protocol):

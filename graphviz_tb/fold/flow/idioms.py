@@ -1,4 +1,4 @@
-"""Ops that a paper draws as one box: norms and rotary embeddings, found by their structure.
+"""Ops that a paper draws as one box: norms, rotary embeddings and attention, found by their structure.
 
     x ─┬─▶ Square ─▶ Mean ─▶ Add ─▶ Rsqrt ─┐            x ─┬─▶ Slice ─▶ Neg ─┐          ┌─ sin
        └──────────────────────────────────▶ Mul ─▶        ├─▶ Slice ────────▶ Concat ─▶ Mul ─▶ Add ─▶
@@ -23,11 +23,13 @@ from graphviz_tb.graphs.traversal import topological_order, weak_components
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.ops.roles import (
     ADD_OPS,
+    BATCH_PRODUCT_OPS,
     CAST_OPS,
     IDENTITY_OPS,
     INPUT_OPS,
     MULTIPLY_OPS,
     REARRANGE_OPS,
+    SELECT_OPS,
     UNIT_AXES_OPS,
     VARIANCE_ROOT_OPS,
 )
@@ -37,8 +39,10 @@ MAX_IDIOM_BOXES = 48
 MIN_OTHER_BOXES = 3  # of a level: with fewer, the group around it is the idiom
 MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
 MAX_OPS_BEFORE_MEAN = 4  # cast, square
-MAX_OPS_BEHIND_ROOT = 8  # multiply by the scale, by the tensor, subtract the mean, add
-ARITHMETIC_OPS = MULTIPLY_OPS | ADD_OPS | REARRANGE_OPS | UNIT_AXES_OPS | CAST_OPS | IDENTITY_OPS
+MAX_BOXES_BEHIND = 8  # a root: multiply by the scale, by the tensor, subtract the mean, add; a softmax: cast, drop
+MAX_SOFTMAX_OPS = 10
+PASSING_OPS = REARRANGE_OPS | UNIT_AXES_OPS | CAST_OPS | IDENTITY_OPS
+ARITHMETIC_OPS = MULTIPLY_OPS | ADD_OPS | PASSING_OPS
 # Op types of all frameworks, in small letters and without underscores.
 MEAN_TYPES = frozenset(("mean", "reducemean"))
 SUBTRACT_TYPES = frozenset(("sub", "subtract", "rsub", "neg", "negative"))
@@ -55,7 +59,7 @@ ROTARY_TYPES = PARTING_TYPES | JOINING_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPE
 
 
 def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
-    """Fold each norm and each rotary embedding of a level to one box."""
+    """Fold each norm, rotary embedding and attention of a level to one box."""
     for find, how in FINDERS:
         groups = [
             (members, _make_idiom(dag, members, setting, how))
@@ -168,18 +172,18 @@ def _norms(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
 def _norm_of_root(dag: Dag, root: int, setting: FoldContext) -> list[int]:
     """Return the largest norm that has a root in it; none if the root belongs to no norm."""
     best: list[int] = []
-    for end in _boxes_behind(dag, root):
+    for end in _boxes_behind(dag, root, _is_norm_part):
         if len(dag.before[end]) > 1 or (best and setting.widths.parameters(dag.boxes[end])):
             best = _norm_before(_Region(dag, end, _is_norm_part), root, setting) or best
     return best
 
 
-def _boxes_behind(dag: Dag, root: int) -> list[int]:
-    """Return the parts of norms behind a root, nearest first."""
-    found, todo = {root: None}, [root]
+def _boxes_behind(dag: Dag, start: int, is_part: Callable[[FlowBox], bool]) -> list[int]:
+    """Return the parts behind a box, nearest first."""
+    found, todo = {start: None}, [start]
     for box in todo:
         for user in dag.after[box]:
-            if user not in found and len(found) <= MAX_OPS_BEHIND_ROOT and _is_norm_part(dag.boxes[user]):
+            if user not in found and len(found) <= MAX_BOXES_BEHIND and is_part(dag.boxes[user]):
                 found[user] = None
                 todo.append(user)
     return todo[1:]
@@ -303,8 +307,60 @@ def _may_be_table(box: FlowBox, setting: FoldContext) -> bool:
     )  # a product counts one without weights
 
 
+# ---- attention ----
+
+
+def _attention_scores(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+    """Yield each product of queries and keys with its softmax, which weighs values in another product."""
+    softmaxes = [number for number, box in enumerate(dag.boxes) if _is_softmax(box, setting)]
+    taken: set[int] = set()
+    for softmax in softmaxes:
+        members = _attention_around(dag, softmax, setting)
+        if taken.isdisjoint(members):
+            taken.update(members)
+            yield members
+
+
+def _attention_around(dag: Dag, softmax: int, setting: FoldContext) -> list[int]:
+    """Return the boxes from the product before a softmax to the one behind it."""
+
+    def is_part(box: FlowBox) -> bool:
+        return _is_score_part(box, setting) or _is_plain_product(box, setting)
+
+    ends = _boxes_behind(dag, softmax, is_part)
+    for end in (box for box in ends if _is_plain_product(dag.boxes[box], setting)):
+        region = _Region(dag, end, is_part)
+        for start in region.boxes[1:]:
+            if not _is_plain_product(dag.boxes[start], setting):
+                continue
+            derived = region.derived_from(start)
+            products = sum(_is_plain_product(dag.boxes[box], setting) for box in derived)
+            if softmax in derived and products == 1 and derived.issuperset(dag.after[start]):
+                return sorted({start, *derived})
+    return []
+
+
+def _is_plain_product(box: FlowBox, setting: FoldContext) -> bool:
+    """Return whether a box multiplies two tensors, neither a weight; it counts one parameter."""
+    return box.op in BATCH_PRODUCT_OPS and setting.widths.parameters(box) < 2
+
+
+def _is_softmax(box: FlowBox, setting: FoldContext) -> bool:
+    kinds = setting.types.of(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else [box.op]
+    return any(plain_op_name(op) == "softmax" for op in kinds)
+
+
+def _is_score_part(box: FlowBox, setting: FoldContext) -> bool:
+    """Return whether a box may scale, mask, weigh or drop scores."""
+    if _is_softmax(box, setting) or (box.op and (is_elementwise(box.op) or box.op in PASSING_OPS)):
+        return True
+    drops = "dropout" in (box.op or box.name).lower() and box.ops <= MAX_SOFTMAX_OPS
+    return drops or box.op in SELECT_OPS or plain_op_name(box.op) == "expand"
+
+
 FINDERS = (
     (_constant_norms, GroupOrigin.NORM),
     (_norms, GroupOrigin.NORM),
     (_rotary_embeddings, GroupOrigin.ROTARY),
+    (_attention_scores, GroupOrigin.ATTENTION),
 )

@@ -271,7 +271,9 @@ def _cyclic_groups(
         groups = [listed[member - count] for member in ring if member >= count]
         # A cycle that contains a real one is not made by the groups.
         if groups and not _spans_real_cycle(ring, listed, count, place, real_cycles()):
-            lying.update(id(box) for box in groups if box.how != GroupOrigin.LOOP)
+            # Groups made along the flow close a cycle only through one made of names.
+            by_name = [box for box in groups if box.how == GroupOrigin.NAME]
+            lying.update(id(box) for box in by_name or groups if box.how != GroupOrigin.LOOP)
     return lying
 
 
