@@ -32,8 +32,9 @@ from graphviz_tb.ops.roles import (
     SELECT_OPS,
     UNIT_AXES_OPS,
     VARIANCE_ROOT_OPS,
+    is_elementwise,
 )
-from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, is_elementwise, plain_op_name
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, plain_op_name
 
 MAX_IDIOM_BOXES = 48
 MIN_OTHER_BOXES = 3  # of a level: with fewer, the group around it is the idiom

@@ -29,8 +29,9 @@ from graphviz_tb.ops.roles import (
     VARIANCE_ROOT_OPS,
     Role,
     has_role,
+    is_elementwise,
 )
-from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, is_elementwise
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
 
 MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
 MIN_LEADING_SHARE = 0.2  # of the norms with an activation: in each block one at least follows a sum
