@@ -74,7 +74,8 @@ def block_words(block: Block) -> str | None:
     if (said := _recurrent_words(block, layers) or _expert_words(block, layers)) is not None:
         return said
     if len(layers) == 1:
-        return _layer_words(steps, layers[0])
+        compares = steps[layers[0]].kind == "embedding" and any(step.kind == "product" for step in steps)
+        return None if compares else _layer_words(steps, layers[0])  # a loss looks up rows, too
     if len(layers) > 3 * MOST_LAYERS:
         return None
     return _feed_forward_words(block, layers) or _branch_words(block, layers) or _chain_words(block, layers)

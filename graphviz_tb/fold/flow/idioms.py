@@ -63,7 +63,7 @@ def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
     """Fold each norm, rotary embedding and attention of a level to one box."""
     for find, how in FINDERS:
         groups = [
-            (members, _make_idiom(dag, members, setting, how))
+            _make_idiom(dag, members, setting, how)
             for members in find(dag, setting)
             if len(dag) - len(members) >= MIN_OTHER_BOXES
         ]
@@ -71,12 +71,14 @@ def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
     return dag
 
 
-def _make_idiom(dag: Dag, members: Sequence[int], setting: FoldContext, how: GroupOrigin) -> FlowBox:
+def _make_idiom(dag: Dag, members: Sequence[int], setting: FoldContext, how: GroupOrigin) -> tuple[list[int], FlowBox]:
+    """Return the members of an idiom along the flow, and its box."""
     inner = sub_dag(dag, members)
     order = setting.order(inner)
     symbol = setting.symbols.symbol_of(how, *box_tokens(inner, order, setting.symbols))
     boxes = [inner.boxes[number] for number in order.line]
-    return make_group(how, boxes, symbol, join_words(common_words(setting.vocabulary, boxes)))
+    name = join_words(common_words(setting.vocabulary, boxes))
+    return [members[number] for number in order.line], make_group(how, boxes, symbol, name)
 
 
 # ---- what is between a tensor and an end ----

@@ -48,6 +48,7 @@ DISTINCTIVE_TYPE = re.compile(
     r".*Pool(3D)?(V[0-9])?|.*[RSG]elu6?|Elu|Erfc?|Tanh|Sigmoid|HardSwish|Clip|Resize.*|.*[Nn]orm(alization|V[0-9])?"
     r"|.*pool[123]d|(leaky_)?[rsg]elu6?|silu|elu|erf|tanh|sigmoid|hardswish|hardtanh"
 )
+ATTENTION = GroupOrigin.ATTENTION.name.lower()  # says more than its products
 NORM_TYPE = re.compile(r"(?<![^\W\d])[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
 # Op types, layers and scopes common to all parts of a network: never in a title.
 COMMON_TYPES = (
@@ -266,7 +267,7 @@ def title_from_types(types: tuple[str, ...], scope: str) -> str:
     count = Counter(filter(None, types))
     # e.g. a level with `Rsqrt` is a norm: leave out its `Mean` and `SquaredDifference`.
     plain = COMMON_TYPES.union(*(parts for sign, parts in HELPER_TYPES.items() if sign in count))
-    telling = sorted((op for op in count if op not in plain), key=lambda op: (_title_rank(op), -count[op], op))
+    telling = sorted((op for op in count if op not in plain), key=lambda op: (_title_rank(op), op != ATTENTION, -count[op], op))
     others = [op for op in telling if _title_rank(op)]
     products = telling[: len(telling) - len(others)][: max(MAX_TITLE_PRODUCTS, MAX_TITLE_TYPES - len(others))]
     telling = [*products, *others][:MAX_TITLE_TYPES] or sorted(count, key=lambda op: (-count[op], op))[:MAX_TITLE_TYPES]
