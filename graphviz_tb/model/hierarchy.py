@@ -53,10 +53,15 @@ class GroupOrigin(IntEnum):
     EVALUATION = 9  # a second forward pass with the model's weights
     INDEX = 10  # ops that compute a mask, positions or a shape for one consumer
     LAYER = 11  # a layer with its norm and activation
+    NORM = 12  # a norm that is several ops
+    ROTARY = 13  # a rotary embedding: positions that turn queries and keys
+    ATTENTION = 14  # queries, keys and values: two products, and a softmax between them
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
 LAYER_ORIGIN = int(GroupOrigin.LAYER)
+# Groups that are called by what they are, unless the program has a name for them.
+IDIOM_ORIGINS = (GroupOrigin.NORM, GroupOrigin.ROTARY, GroupOrigin.ATTENTION)
 
 
 class RowTree(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import lru_cache
 
-from graphviz_tb.ops.table import EQUAL_OPS, MAX_CACHED_OP_TYPES, OP_LINES, op_line
+from graphviz_tb.ops.table import EQUAL_OPS, MAX_CACHED_OP_TYPES, OP_LINES, op_line, op_row
 
 
 class Role(StrEnum):
@@ -77,6 +77,7 @@ class Role(StrEnum):
     TRANSPOSED_CONVOLUTION = "transposed-convolution"
     PRODUCT = "product"
     BATCH_PRODUCT = "batch-product"
+    MIXING = "mixing"
     NORMALIZATION = "normalization"
     ROOT = "root"
     ACTIVATION = "activation"
@@ -114,6 +115,17 @@ def has_role(op: str, *wanted: Role) -> bool:
     (True, False)
     """
     return not roles_of_op(op).isdisjoint(wanted)
+
+
+def is_elementwise(op: str) -> bool:
+    """Return whether each element of the result of an op needs one element of each input: it works once for each, and
+    mixes none, as a transform or a running sum does.
+
+    >>> is_elementwise("Mul"), is_elementwise("onnx::Erf"), is_elementwise("MatMul"), is_elementwise("FFT")
+    (True, True, False, False)
+    """
+    row = op_row(op)
+    return row is not None and row.flops == "out" and not has_role(op, Role.MIXING)
 
 
 def _group_ops_by_role() -> dict[str, frozenset[str]]:

@@ -109,17 +109,6 @@ def op_row(op: str) -> OpRow | None:
     return None if line is None else OpRow(*line.split("\t"))
 
 
-def is_elementwise(op: str) -> bool:
-    """Return whether an op works once for each element of its result, as elementwise ops do; the table counts a few
-    others, such as `Cumsum` and `FFT`, alike.
-
-    >>> is_elementwise("Mul"), is_elementwise("onnx::Erf"), is_elementwise("MatMul")
-    (True, True, False)
-    """
-    row = op_row(op)
-    return row is not None and row.flops == "out"
-
-
 def op_line(op: str) -> str:
     """Return the line of an op type, else that of the first pattern that it matches, else ""."""
     if op in OP_LINES:

@@ -74,7 +74,8 @@ def block_words(block: Block) -> str | None:
     if (said := _recurrent_words(block, layers) or _expert_words(block, layers)) is not None:
         return said
     if len(layers) == 1:
-        return _layer_words(steps, layers[0])
+        compares = steps[layers[0]].kind == "embedding" and any(step.kind == "product" for step in steps)
+        return None if compares else _layer_words(steps, layers[0])  # a loss looks up rows, too
     if len(layers) > 3 * MOST_LAYERS:
         return None
     return _feed_forward_words(block, layers) or _branch_words(block, layers) or _chain_words(block, layers)
@@ -131,6 +132,8 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     last = max(products)
     behind = [number for number in layers if number > last]
     inner = [number for number in layers if number < last and number not in whole]
+    fed = frozenset().union(*(block.before.get(number, ()) for number in inner))
+    inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # else of positions
     if len(inner) >= ATTENTION_LAYERS or any(steps[number].kind not in ("dense", "heads") for number in inner):
         return None
     joins = behind and steps[behind[0]].kind in ("dense", "heads") and steps[last].kind != "attention"
@@ -145,19 +148,19 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _heads(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the heads, as kernels, reshapes or products split the last axis: only where all agree."""
+    """Return the heads, as kernels, products or reshapes split the last axis: only where all agree."""
     steps = block.steps
+    widths = [steps[number].gives for number in layers if steps[number].kind == "dense"]
     made = {steps[number].heads for number in layers if steps[number].kind == "heads"}
+    if not made and (queries := _heads_of_products(steps)):
+        return heads_word(queries[0], _shared_heads(queries, widths), queries[1])
     if not made:  # a reshape of what a layer makes
-        widths = {steps[number].gives for number in layers if steps[number].kind == "dense"}
         unknown = UNKNOWN_STEP in steps
-        made = {pair for pair in block.split if unknown or _is_split_of(pair, widths, block.split)}
+        pairs = _complete_pairs(block.split, widths)
+        made = {pair for pair in pairs if unknown or _is_split_of(pair, widths, pairs)}
         # Queries, keys and values together are taken apart by a reshape too: each of them is split again.
-        made = {pair for pair in made if all(one == pair or prod(one) != pair[1] for one in made)}
-    if not made:
-        made = {step.heads for step in steps if step.kind == "product" and all(step.heads)}
-        made = made if len({heads for heads, _ in made}) == 1 else set()
-        made = {next(step.heads for step in steps if step.kind == "product")} if made else made
+        made = {pair for pair in made if all(one == pair or one[0] == 1 or prod(one) != pair[1] for one in made)}
+        made = {_part_of_three(pair, widths) for pair in made}
     counts = sorted(made, reverse=True)
     if len(counts) == 1:
         return heads_word(counts[0][0], *counts[0])
@@ -166,12 +169,43 @@ def _heads(block: Block, layers: Sequence[int]) -> str | None:
     return None
 
 
-def _is_split_of(pair: tuple[int, int], widths: set[int], pairs: Sequence[tuple[int, int]]) -> bool:
+def _heads_of_products(steps: Sequence[LayerStep]) -> tuple[int, int] | None:
+    """Return the heads of queries and the size of each, from the shapes of products that agree; None if unknown."""
+    made = [step.heads for step in steps if step.kind == "product" and all(step.heads)]
+    return made[0] if len({heads for heads, _ in made}) == 1 else None
+
+
+def _shared_heads(queries: tuple[int, int], widths: Sequence[int]) -> int:
+    """Return the heads of keys and values, where the widths of the layers that make them say that they are fewer."""
+    heads, size = queries
+    fewer = [(width - heads * size) // 2 for width in widths[:1] if len(widths) < ATTENTION_LAYERS - 1]
+    fewer += [width for width in widths if len(widths) >= ATTENTION_LAYERS - 1 and heads * size in widths]
+    counts = {width // size for width in fewer if 0 < width < heads * size and width % size == 0}
+    shared = counts.pop() if len(counts) == 1 else heads
+    return heads if heads % shared else shared
+
+
+def _complete_pairs(pairs: Sequence[tuple[int, int]], widths: Sequence[int]) -> list[tuple[int, int]]:
+    """Return heads and sizes, with heads that a reshape leaves open (-1) from the widths of separate layers for
+    queries, keys and values."""
+    found = {pair for pair in pairs if pair[0] > 0}
+    if len(widths) >= ATTENTION_LAYERS - 1:
+        found |= {(width // size, size) for heads, size in pairs if heads < 0 for width in widths if width % size == 0}
+    return sorted(found)
+
+
+def _part_of_three(pair: tuple[int, int], widths: Sequence[int]) -> tuple[int, int]:
+    """Return the heads of queries where a pair holds those of keys and values too: the layer behind takes a third."""
+    heads, size = pair
+    return (heads, size // 3) if len(widths) == 2 and widths[0] == heads * size == 3 * widths[1] else pair
+
+
+def _is_split_of(pair: tuple[int, int], widths: Sequence[int], pairs: Sequence[tuple[int, int]]) -> bool:
     """Return whether heads split the output of a dense layer: alone, or of queries, keys and values together."""
     width = pair[0] * pair[1]
     together = {width + 2 * heads * size for heads, size in pairs if size == pair[1]}
     together |= {heads * size + 2 * width for heads, size in pairs if size == pair[1]}
-    return not widths.isdisjoint({width, *together})
+    return not {width, *together}.isdisjoint(widths)
 
 
 # ---- cells, experts ----

@@ -90,12 +90,29 @@ class ExportedSteps(TensorFlowSteps):
         return FORMULA_OPS.get(plain_op_name(op), op)
 
     def weight_source(self, node: int) -> int:
-        """Return the kernels of all experts from which an op selects some; else the op."""
-        if self.graph.meaning.origin[node] >= 0 or plain_op_name(self.op_of(node)) not in SELECTIONS:
+        """Return the kernels of all experts from which an op selects some, or the kernel that is turned or copied for
+        each of a batch; else the op."""
+        if self.graph.meaning.origin[node] >= 0:
             return node
+        if plain_op_name(self.op_of(node)) not in SELECTIONS:
+            return self._copied_weight(node)
         table = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), node)
         made = int(self.graph.meaning.origin[table])
         return table if made >= 0 and len(self.shapes.get(made) or ()) == 3 else node
+
+    def _copied_weight(self, node: int) -> int:
+        """Return the weight of which an op hands on copies, in whatever shape; else the op."""
+        source, copied = node, False
+        for _ in range(MOST_OPS_OF_COPIES):
+            op = self.op_of(source)
+            copies = plain_op_name(op) == "expand"
+            if not (copies or has_role(op, Role.REARRANGE, Role.UNIT_AXES)):
+                break
+            copied |= copies
+            source = next((before for slot, (before, _) in self.inputs_of(source) if slot == 0), -1)
+            if source < 0 or self.graph.meaning.origin[source] >= 0:
+                return source if copied and source >= 0 else node
+        return node
 
     # ---- what a node states ----
 
@@ -130,7 +147,9 @@ class ExportedSteps(TensorFlowSteps):
         )
         if len(stated) == 3 and (not takes or takes[2] == prod(stated[1:])):
             return [-1, *stated]
-        return stated or (gives if takes and takes[2] == prod(gives[2:]) else [])
+        if not takes or len(gives) not in (4, 5):
+            return stated
+        return gives if takes[2] == prod(gives[2:]) else []
 
     def _joined_sizes(self, node: int) -> list[int]:
         """Return the sizes that a program concatenates, -1 for unknown ones: single numbers, or two for the last axis

@@ -367,7 +367,7 @@ class TensorFlowSteps:
         if any(self.graph.meaning.origin[source] >= 0 for _, (source, _) in self.inputs_of(node)):
             return None if op in EMBEDDING_LOOKUP_OPS else UNKNOWN_STEP
         if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
-            return LayerStep("product", "")
+            return LayerStep("product", "") if _sums_an_axis(self.graph.node_def(node)) else None
         return UNKNOWN_STEP if op in CONVOLUTION_OPS else None
 
     def _weighted_step(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
@@ -527,6 +527,13 @@ def step_words(along: Sequence[int], sign: str) -> list[str]:
     if not along or max(along) < 2:
         return []
     return [f"{sign}{along[0]}" if len(set(along)) == 1 else f"{sign}{'×'.join(map(str, along))}"]
+
+
+def _sums_an_axis(definition: NodeDef | None) -> bool:
+    """Return whether a product sums over an axis, as all do but an einsum such as `i,j->ij`."""
+    equation = attr_value(definition, "equation").s if definition is not None else b""
+    inputs, _, result = equation.partition(b"->")
+    return not result or not {*inputs} - {*b", "} <= {*result}
 
 
 def _is_last_axis_product(definition: NodeDef | None) -> bool:

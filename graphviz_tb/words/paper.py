@@ -47,7 +47,7 @@ PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 SHARED = "shared weights"
 COUNTS = re.compile(r" (?:layers|blocks) · | parameters?\b")  # of parameters, which say little of the layers
-FORWARD_BEHIND = re.compile(r", [^,]* → .*")  # behind the heads of attention
+FORWARD_BEHIND = re.compile(r", (?:[^,]* → |gated ).*")  # behind the heads of attention
 MOST_OTHER_LAYERS = 2  # of the blocks of a group that are alike: tables of tokens and of positions
 
 
@@ -263,14 +263,14 @@ class PaperWords:
 
     def _block_count_words(self, row: int, count: int, layers: int) -> str | None:
         """Return how many equal blocks a group consists of, and the words of one: `6 × (4 heads × 64)`."""
-        blocks = self._equal_blocks(row, layers) if count and not self.hierarchy.calls else ()
+        blocks = self._equal_blocks(row, layers) if layers and not self.hierarchy.calls else ()
         words_of = {self._words(block) for block in blocks[1:] or blocks}  # the first may have more
         if len(words_of) != 1:
             return None
-        if not (said := words_of.pop()):
-            return f"{len(blocks)} blocks · {format_count(count)}"
-        ways = (f"{len(blocks)} × ({words})" for words in (said, FORWARD_BEHIND.sub("", said)))
-        return next(filter(fits, ways), f"{len(blocks)} blocks · {format_count(count)}")
+        plain = f"{len(blocks)} blocks · {format_count(count)}" if count else f"{len(blocks)} blocks"
+        said = words_of.pop() or ""
+        ways = (f"{len(blocks)} × ({words})" for words in (said, FORWARD_BEHIND.sub("", said)) if words)
+        return next(filter(fits, ways), plain)
 
     def _equal_blocks(self, row: int, layers: int) -> Sequence[int]:
         """Return the members of the stack that holds nearly all layers of a group, or its groups of layers if all have
@@ -316,17 +316,16 @@ class PaperWords:
 
     def _parameters(self, row: int) -> tuple[int, int]:
         """Return the number of elements in the weights below a row, each weight once, and how many of them are
-        kernels."""
+        kernels; no elements where constants may be weights too, since a bound is no size."""
         rows, made, kernel = self._uses
         end = int(self.hierarchy.end[row])
-        if bisect_left(self._doubtful_rows, row) < bisect_left(self._doubtful_rows, end):
-            return 0, 0  # a bound is no size
+        bound = bisect_left(self._doubtful_rows, row) < bisect_left(self._doubtful_rows, end)
         below = slice(bisect_left(rows, row), bisect_left(rows, end))
         shapes = {node: self.steps.shapes.get(node) for node in set(made[below])}
         if any(shape is None or None in shape for shape in shapes.values()):
             return 0, 0  # partial numbers say nothing
         layers = sum(len(shapes[node] or ()) > 1 for node in set(compress(made[below], kernel[below])))
-        return sum(prod(size or 0 for size in shape) for shape in shapes.values() if shape), layers
+        return 0 if bound else sum(prod(size or 0 for size in shape) for shape in shapes.values() if shape), layers
 
     # ---- what is below a row ----
 
@@ -401,11 +400,12 @@ class PaperWords:
         return replace(block, split=split) if split else block
 
     def _split_heads(self, nodes: Ints) -> tuple[tuple[int, int], ...]:
-        """Return the last two axes of each reshape to four axes, each pair once."""
+        """Return the last two axes of each reshape to four axes, or to five with one for queries, keys and values, each
+        pair once; -1 for an unknown number of heads."""
         found = {
-            (shape[2], shape[3])
+            (shape[-2], shape[-1])
             for node in nodes[self.steps.reshapes[nodes]].tolist()
-            if len(shape := self.steps.reshaped_sizes(node)) == 4 and min(shape[2:]) > 0
+            if len(shape := self.steps.reshaped_sizes(node)) in (4, 5) and shape[-2] and shape[-1] > 0
         }
         return tuple(sorted(found))
 

@@ -199,10 +199,13 @@ def has_single_entry(outside: Sequence[Sequence[int]]) -> bool:
 
 
 def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
-    """Put each group's box in the place of its first member."""
+    """Put each group's box in the place of its first member; its inputs are in the order in which members are
+    listed."""
     owner = list(range(len(dag)))
     boxes = list(dag.boxes)
+    listed: list[int] = []
     for members, box in groups:
+        listed += members
         for member in members:
             owner[member] = len(boxes)
         boxes.append(box)
@@ -213,9 +216,9 @@ def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -
     for box_id in owner:
         place.setdefault(box_id, len(place))
     before: list[dict[int, None]] = [{} for _ in place]
-    for target, sources in enumerate(dag.before):
+    for target in [*listed, *(box for box in range(len(dag)) if owner[box] == box)]:
         to = place[owner[target]]
-        for source in sources:
+        for source in dag.before[target]:
             if (start := place[owner[source]]) != to:
                 before[to][start] = None
     outside: list[list[int]] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field
 from functools import cache
 from zlib import crc32
@@ -271,7 +271,9 @@ def _cyclic_groups(
         groups = [listed[member - count] for member in ring if member >= count]
         # A cycle that contains a real one is not made by the groups.
         if groups and not _spans_real_cycle(ring, listed, count, place, real_cycles()):
-            lying.update(id(box) for box in groups if box.how != GroupOrigin.LOOP)
+            # Groups made along the flow close a cycle only through one made of names.
+            by_name = [box for box in groups if box.how == GroupOrigin.NAME]
+            lying.update(id(box) for box in by_name or groups if box.how != GroupOrigin.LOOP)
     return lying
 
 
@@ -311,15 +313,17 @@ def _spans_real_cycle(
     return False
 
 
-def rows_inside(top: FlowBox) -> list[FlowBox]:
-    """Return all rows inside, feeders as separate rows."""
+def rows_inside(top: FlowBox, whole: Collection[GroupOrigin] = ()) -> list[FlowBox]:
+    """Return all rows inside, feeders as separate rows; groups made in one of the `whole` ways are not opened."""
     rows: list[FlowBox] = []
     todo = [top]
     while todo:
         box = todo.pop()
-        todo += [*box.members, *box.feeders]
-        if box.row >= 0:
+        if box.row >= 0 or (box.how in whole and box is not top):
             rows.append(box)
+            todo += box.feeders
+        else:
+            todo += [*box.members, *box.feeders]
     return rows
 
 

@@ -13,12 +13,9 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 
-from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
+from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.items import VALUE_OPS
-from graphviz_tb.fold.flow.names import common_words, join_words
-from graphviz_tb.fold.flow.order import box_tokens
-from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
@@ -32,12 +29,12 @@ from graphviz_tb.ops.roles import (
     VARIANCE_ROOT_OPS,
     Role,
     has_role,
+    is_elementwise,
 )
-from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, is_elementwise
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
 
 MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
 MIN_LEADING_SHARE = 0.2  # of the norms with an activation: in each block one at least follows a sum
-MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
 
 
 class LayerPart(IntEnum):
@@ -48,47 +45,6 @@ class LayerPart(IntEnum):
     NORM = 2
     ACTIVATION = 3
     ELEMENTWISE = 4  # may be part of an activation that is several ops
-
-
-def fold_norms(dag: Dag, setting: FoldContext) -> Dag:
-    """Fold each norm whose statistics are weights, as the batch norms of a trained model: what computes with weights
-    alone, a root among it, and the ops that scale and shift with the result.
-
-    After: each such group is convex, since its weights need nothing and only its last op feeds others.
-    """
-    if not any(box.op in VARIANCE_ROOT_OPS for box in dag.boxes):
-        return dag
-    inside = [setting.widths.is_made_of_weights(box) for box in dag.boxes]
-    pairs = [(source, box) for box, sources in enumerate(dag.before) if inside[box] for source in sources]
-    groups = []
-    for made in weak_components(len(dag), pairs):
-        if any(inside[box] and dag.boxes[box].op in VARIANCE_ROOT_OPS for box in made):
-            scaling = _scaling_chain(dag, made, inside)
-            if scaling:
-                members = sorted([*made, *scaling])
-                inner = sub_dag(dag, members)
-                order = setting.order(inner)
-                symbol = setting.symbols.symbol_of("norm", *box_tokens(inner, order, setting.symbols))
-                boxes = [inner.boxes[number] for number in order.line]
-                name = join_words(common_words(setting.vocabulary, boxes))
-                groups.append((members, make_group(GroupOrigin.REGION, boxes, symbol, name)))
-    return contract_groups(dag, groups)
-
-
-def _scaling_chain(dag: Dag, made: Sequence[int], of_weights: Sequence[bool]) -> list[int]:
-    """Return the ops that scale and shift with what is `made` of weights; none if others use it, or if they take what
-    else is made `of_weights`."""
-    own = set(made)
-    users = {user for box in made for user in dag.after[box]} - own
-    if not 0 < len(users) <= MAX_SCALING_OPS or not all(is_elementwise(dag.boxes[user].op) for user in users):
-        return []
-    ends = [user for user in users if not users.intersection(dag.after[user])]
-    data = [source for user in users for source in dag.before[user] if source not in own | users]
-    if len(ends) != 1 or len(data) > 1 or any(of_weights[source] for source in data):
-        return []
-    if any(len(dag.after[user]) > 1 for user in users - {*ends}):
-        return []
-    return sorted(users)
 
 
 def fold_layers(dag: Dag, hierarchy: Hierarchy, setting: FoldContext) -> Dag:
@@ -186,8 +142,7 @@ class _LayerFinder:
     def part_of(self, box: FlowBox) -> LayerPart | None:
         """Return the part of a layer that a row is; None for any other box."""
         if box.members:
-            known = [op for op in self.setting.types.of(box) if op in VARIANCE_ROOT_OPS]
-            return LayerPart.NORM if known and box.how == GroupOrigin.REGION else None
+            return LayerPart.NORM if box.how == GroupOrigin.NORM else None
         if box.op:
             return self._part_of_op(box)
         return self._part_of_scope(box) if box.scope and box.ops <= MAX_NORM_OPS else None

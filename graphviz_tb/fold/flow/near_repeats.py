@@ -18,8 +18,7 @@ from graphviz_tb.fold.flow.widths import OpTypes, is_layer_type
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.ops.layers import is_counted_ending
-from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS
-from graphviz_tb.ops.table import is_elementwise
+from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS, is_elementwise
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
@@ -104,13 +103,21 @@ def nearly_before(
     if head == stop > start and _in_turn(sequence, start, stop, turn, setting):
         return stop
     after = sequence[stop + len(turn) : stop + 2 * len(turn)]
-    tapers = [element.word for element in after] == [element.word for element in turn] and setting.widths.of(
-        _boxes_of(after)
-    ).isdisjoint(
-        setting.widths.of(_boxes_of(turn))
-    )  # each repetition has other channels: those of the first say nothing
+    again = [element.word for element in after] == [element.word for element in turn]
+    tapers = again and _has_other_channels(setting.widths.of(_boxes_of(turn)), setting.widths.of(_boxes_of(after)))
     stretch = _boxes_of(sequence[start:stop])
     return start if start < stop and _same_stage(stretch, _boxes_of(turn), setting, tapers) else stop
+
+
+def _has_other_channels(widths: frozenset[int], later: frozenset[int]) -> bool:
+    """Return whether a repetition has other channels than the one before it, so that those of a first one say nothing;
+    not if the channels of one are unknown.
+
+    >>> narrow, wide = frozenset({64}), frozenset({96})
+    >>> [_has_other_channels(narrow, later) for later in (wide, narrow, frozenset())]
+    [True, False, False]
+    """
+    return bool(widths) and bool(later) and widths.isdisjoint(later)
 
 
 def _in_turn(

@@ -3,7 +3,8 @@
 levels       children of all levels by name, the edges between them; equal levels are folded once
 items        children with flow between them; a cycle is one box, children without flow move aside;
              small inputs go next to their only user, index arithmetic is one box
-layers       a norm of several ops is one box, and a layer with its norm and activation
+idioms       a norm of several ops is one box, as is a rotary embedding
+layers       a layer with its norm and activation is one box
 loops        loops of control flow v1, and modules that are called again
 stacks       equal boxes with the same neighbours, numbered runs, chains of equal scopes
 names        groups of names with one beginning, if they close no cycle
@@ -26,6 +27,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphviz_tb.fold.flow.box import FlowBox, SymbolTable, make_group, walk_boxes
+from graphviz_tb.fold.flow.idioms import fold_idioms
 from graphviz_tb.fold.flow.invariants import (
     TARGET_CHILDREN,
     FoldContext,
@@ -36,7 +38,7 @@ from graphviz_tb.fold.flow.invariants import (
     total_child_count,
 )
 from graphviz_tb.fold.flow.items import find_flow_items, fold_boxes_aside, fold_index_arithmetic, join_feeders
-from graphviz_tb.fold.flow.layers import fold_layers, fold_norms
+from graphviz_tb.fold.flow.layers import fold_layers
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
 from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.regions import fold_dag
@@ -157,7 +159,7 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], setting: FoldCont
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_parallel_runs(fold_index_arithmetic(items.dag, indexes, level.hierarchy, symbols), series, symbols)
-    dag = fold_layers(fold_norms(dag, setting), level.hierarchy, setting)
+    dag = fold_layers(fold_idioms(dag, setting), level.hierarchy, setting)
     if not _has_layer_ops(level):
         dag = join_feeders(dag, setting.widths.named_layers, symbols)
     boxes = fold_dag(dag, setting, setting.soft)

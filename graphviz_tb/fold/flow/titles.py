@@ -20,7 +20,7 @@ from graphviz_tb.fold.flow.names import (
     strip_counters,
 )
 from graphviz_tb.fold.series import MAX_NUMBER_DIGITS
-from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
+from graphviz_tb.model.hierarchy import IDIOM_ORIGINS, GroupOrigin, Hierarchy
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_with_role
 from graphviz_tb.ops.roles import COMMON_OPS
 from graphviz_tb.ops.table import op_line, op_name
@@ -48,6 +48,7 @@ DISTINCTIVE_TYPE = re.compile(
     r".*Pool(3D)?(V[0-9])?|.*[RSG]elu6?|Elu|Erfc?|Tanh|Sigmoid|HardSwish|Clip|Resize.*|.*[Nn]orm(alization|V[0-9])?"
     r"|.*pool[123]d|(leaky_)?[rsg]elu6?|silu|elu|erf|tanh|sigmoid|hardswish|hardtanh"
 )
+ATTENTION = GroupOrigin.ATTENTION.name.lower()  # says more than its products
 NORM_TYPE = re.compile(r"(?<![^\W\d])[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
 # Op types, layers and scopes common to all parts of a network: never in a title.
 COMMON_TYPES = (
@@ -81,6 +82,8 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
             box.name = _extend_family_name(box, setting)
         if box.how == GroupOrigin.LAYER:
             box.name = "" if setting.vocabulary.is_nameless else box.members[0].name
+        if box.how in IDIOM_ORIGINS:
+            box.name = _shared_name(box, setting) or box.how.name.lower()
         if box.members and not box.name:
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
@@ -157,12 +160,11 @@ def _title_group(box: FlowBox, setting: FoldContext, hierarchy: Hierarchy, human
 
     `human_named` are the boxes with names given by people, by `id`.
     """
+    if shared := _shared_name(box, setting):
+        return shared
     rows, last = rows_inside(box), box.last_row()
-    words = common_words(setting.vocabulary, box.members)
-    if words and setting.vocabulary.count_starting(words) <= len(rows) + MAX_OTHER_BOXES:
-        return join_words(words)
     if setting.vocabulary.is_nameless:
-        return _title_from_contents(rows, hierarchy) or last.name
+        return _title_from_contents(box, hierarchy) or last.name
     own = _distinctive_words(
         [row for row in rows if id(row) in human_named or _has_custom_type(row, hierarchy)], setting.vocabulary
     )
@@ -171,7 +173,14 @@ def _title_group(box: FlowBox, setting: FoldContext, hierarchy: Hierarchy, human
     if box.how == GroupOrigin.SEGMENT:
         return f"{box.first_row().name} → {last.name}"
     telling = id(last) in human_named and _has_telling_end(last, setting.vocabulary, hierarchy)
-    return (not telling and _title_from_contents(rows, hierarchy)) or last.name
+    return (not telling and _title_from_contents(box, hierarchy)) or last.name
+
+
+def _shared_name(box: FlowBox, setting: FoldContext) -> str:
+    """Return the words that all names of a group begin with, if no further names of the level do; else ""."""
+    words = common_words(setting.vocabulary, box.members)
+    alone = words and setting.vocabulary.count_starting(words) <= len(rows_inside(box)) + MAX_OTHER_BOXES
+    return join_words(words) if alone else ""
 
 
 def _heaviest_part(box: FlowBox, setting: FoldContext, human_named: Set[int]) -> str:
@@ -245,9 +254,10 @@ def _title_from_members(box: FlowBox, setting: FoldContext, human_named: Set[int
     return heaviest
 
 
-def _title_from_contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
-    """Return the most telling types, as in `3 Conv2D · 3 Relu`; "" if no row has a type."""
-    types = tuple(sorted([_row_type(box, hierarchy) for box in rows]))
+def _title_from_contents(box: FlowBox, hierarchy: Hierarchy) -> str:
+    """Return the most telling types, as in `3 Conv2D · 3 Relu`; "" if nothing inside has a type."""
+    rows = rows_inside(box, IDIOM_ORIGINS)
+    types = tuple(sorted([_row_type(row, hierarchy) for row in rows]))
     return title_from_types(types, _main_scope_type(rows, hierarchy))
 
 
@@ -257,7 +267,7 @@ def title_from_types(types: tuple[str, ...], scope: str) -> str:
     count = Counter(filter(None, types))
     # e.g. a level with `Rsqrt` is a norm: leave out its `Mean` and `SquaredDifference`.
     plain = COMMON_TYPES.union(*(parts for sign, parts in HELPER_TYPES.items() if sign in count))
-    telling = sorted((op for op in count if op not in plain), key=lambda op: (_title_rank(op), -count[op], op))
+    telling = sorted((op for op in count if op not in plain), key=lambda op: (_title_rank(op), op != ATTENTION, -count[op], op))
     others = [op for op in telling if _title_rank(op)]
     products = telling[: len(telling) - len(others)][: max(MAX_TITLE_PRODUCTS, MAX_TITLE_TYPES - len(others))]
     telling = [*products, *others][:MAX_TITLE_TYPES] or sorted(count, key=lambda op: (-count[op], op))[:MAX_TITLE_TYPES]
@@ -300,12 +310,12 @@ def _join_title_parts(parts: list[str]) -> str:
 
 
 def _row_type(box: FlowBox, hierarchy: Hierarchy) -> str:
-    """Return the type of a row: an op's type, a layer's class, a scope's name without its number.
+    """Return the type of a row: an op's type, a layer's class, a scope's name without its number; of an idiom its word.
 
     Empty if a scope's name is nothing but a number.
     """
     if not box.scope:
-        return box.op
+        return box.how.name.lower() if box.how in IDIOM_ORIGINS else box.op
     layer = hierarchy.graph.layers.get(hierarchy.name[box.row])
     return layer.class_name if layer is not None else strip_counters(box.name)
 

@@ -1,0 +1,369 @@
+"""Ops that a paper draws as one box: norms, rotary embeddings and attention, found by their structure.
+
+    x ─┬─▶ Square ─▶ Mean ─▶ Add ─▶ Rsqrt ─┐            x ─┬─▶ Slice ─▶ Neg ─┐          ┌─ sin
+       └──────────────────────────────────▶ Mul ─▶        ├─▶ Slice ────────▶ Concat ─▶ Mul ─▶ Add ─▶
+                                                           └─▶ Mul ──────────────────────────▲
+                                                                ▲─ cos
+
+An idiom changes one tensor and has one end, where each path that enters it leaves it: so it is convex. What only it
+uses besides, such as the tables of positions, is part of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
+from graphviz_tb.fold.flow.invariants import FoldContext
+from graphviz_tb.fold.flow.names import common_words, join_words
+from graphviz_tb.fold.flow.order import box_tokens
+from graphviz_tb.graphs.traversal import topological_order, weak_components
+from graphviz_tb.model.hierarchy import GroupOrigin
+from graphviz_tb.ops.roles import (
+    ADD_OPS,
+    BATCH_PRODUCT_OPS,
+    CAST_OPS,
+    IDENTITY_OPS,
+    INPUT_OPS,
+    MULTIPLY_OPS,
+    REARRANGE_OPS,
+    SELECT_OPS,
+    UNIT_AXES_OPS,
+    VARIANCE_ROOT_OPS,
+    is_elementwise,
+)
+from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, plain_op_name
+
+MAX_IDIOM_BOXES = 48
+MIN_OTHER_BOXES = 3  # of a level: with fewer, the group around it is the idiom
+MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
+MAX_OPS_BEFORE_MEAN = 4  # cast, square
+MAX_BOXES_BEHIND = 8  # a root: multiply by the scale, by the tensor, subtract the mean, add; a softmax: cast, drop
+MAX_SOFTMAX_OPS = 10
+PASSING_OPS = REARRANGE_OPS | UNIT_AXES_OPS | CAST_OPS | IDENTITY_OPS
+ARITHMETIC_OPS = MULTIPLY_OPS | ADD_OPS | PASSING_OPS
+# Op types of all frameworks, in small letters and without underscores.
+MEAN_TYPES = frozenset(("mean", "reducemean"))
+SUBTRACT_TYPES = frozenset(("sub", "subtract", "rsub", "neg", "negative"))
+NORM_TYPES = frozenset(
+    ("div", "realdiv", "truediv", "square", "pow", "squareddifference", "sqrt", "reciprocal", "stopgradient", "biasadd")
+)
+PARTING_TYPES = frozenset(
+    ("slice", "stridedslice", "split", "splitv", "splitwithsizes", "unpack", "unbind", "chunk", "select")
+)
+JOINING_TYPES = frozenset(("concat", "concatv2", "concatenation", "cat", "pack", "stack"))
+COMPLEX_TYPES, FROM_COMPLEX_TYPES = frozenset(("complex", "viewascomplex")), frozenset(("real", "imag", "viewasreal"))
+PAIRING_TYPES = frozenset(("pack", "stack", "viewasreal"))
+ROTARY_TYPES = PARTING_TYPES | JOINING_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPES | SUBTRACT_TYPES
+
+
+def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
+    """Fold each norm, rotary embedding and attention of a level to one box."""
+    for find, how in FINDERS:
+        groups = [
+            _make_idiom(dag, members, setting, how)
+            for members in find(dag, setting)
+            if len(dag) - len(members) >= MIN_OTHER_BOXES
+        ]
+        dag = contract_groups(dag, groups)
+    return dag
+
+
+def _make_idiom(dag: Dag, members: Sequence[int], setting: FoldContext, how: GroupOrigin) -> tuple[list[int], FlowBox]:
+    """Return the members of an idiom along the flow, and its box."""
+    inner = sub_dag(dag, members)
+    order = setting.order(inner)
+    symbol = setting.symbols.symbol_of(how, *box_tokens(inner, order, setting.symbols))
+    boxes = [inner.boxes[number] for number in order.line]
+    name = join_words(common_words(setting.vocabulary, boxes))
+    return [members[number] for number in order.line], make_group(how, boxes, symbol, name)
+
+
+# ---- what is between a tensor and an end ----
+
+
+class _Region:
+    """The boxes before an end, as far as they may be part of an idiom."""
+
+    def __init__(self, dag: Dag, end: int, is_part: Callable[[FlowBox], bool]) -> None:
+        self.dag, self.end = dag, end
+        found, todo = {end: None}, [end]
+        for box in todo:  # grows while it is walked through: nearest boxes first
+            for source in dag.before[box]:
+                if source not in found and len(found) < MAX_IDIOM_BOXES and is_part(dag.boxes[source]):
+                    found[source] = None
+                    todo.append(source)
+        self.boxes = list(found)
+
+    def derived_from(self, start: int) -> set[int]:
+        """Return the boxes on the paths from a box to the end; none if one of them feeds others too, or if a box on the
+        way is no part of the region."""
+        inside, found, todo = set(self.boxes), set[int](), [start]
+        while todo:
+            new = inside.intersection(self.dag.after[todo.pop()]) - found - {start}
+            found |= new
+            todo += sorted(new)
+        if self.end not in found or not all(found.issuperset(self.dag.after[box]) for box in found - {self.end}):
+            return set()
+        return found
+
+    def inputs_of(self, derived: set[int], start: int) -> set[int]:
+        """Return what feeds derived boxes besides the start."""
+        return {source for box in derived for source in self.dag.before[box]} - derived - {start}
+
+
+def _with_own_sources(dag: Dag, members: set[int], start: int, is_part: Callable[[FlowBox], bool]) -> list[int]:
+    """Return boxes and those before them that only they use, the start left out."""
+    inside = set(members)
+    todo = sorted(inside)
+    while todo and len(inside) < MAX_IDIOM_BOXES:
+        for source in dag.before[todo.pop()]:
+            known = source == start or source in inside
+            if not known and inside.issuperset(dag.after[source]) and is_part(dag.boxes[source]):
+                inside.add(source)
+                todo.append(source)
+    return sorted(inside)
+
+
+# ---- norms ----
+
+
+def _constant_norms(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+    """Yield each norm whose statistics are weights, as the batch norms of a trained model: what computes with weights
+    alone, a root among it, and the ops that scale and shift with the result."""
+    if not any(box.op in VARIANCE_ROOT_OPS for box in dag.boxes):
+        return
+    inside = [setting.widths.is_made_of_weights(box) for box in dag.boxes]
+    pairs = [(source, box) for box, sources in enumerate(dag.before) if inside[box] for source in sources]
+    for made in weak_components(len(dag), pairs):
+        if any(inside[box] and dag.boxes[box].op in VARIANCE_ROOT_OPS for box in made):
+            scaling = _scaling_chain(dag, made, inside)
+            if scaling:
+                yield sorted([*made, *scaling])
+
+
+def _scaling_chain(dag: Dag, made: Sequence[int], of_weights: Sequence[bool]) -> list[int]:
+    """Return the ops that scale and shift with what is `made` of weights; none if others use it, or if they take what
+    else is made `of_weights`."""
+    own = set(made)
+    users = {user for box in made for user in dag.after[box]} - own
+    if not 0 < len(users) <= MAX_SCALING_OPS or not all(is_elementwise(dag.boxes[user].op) for user in users):
+        return []
+    ends = [user for user in users if not users.intersection(dag.after[user])]
+    data = [source for user in users for source in dag.before[user] if source not in own | users]
+    if len(ends) != 1 or len(data) > 1 or any(of_weights[source] for source in data):
+        return []
+    if any(len(dag.after[user]) > 1 for user in users - {*ends}):
+        return []
+    return sorted(users)
+
+
+def _norms(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+    """Yield each norm that takes its statistics from the tensor that it scales: a mean, a root, and what scales and
+    shifts with weights after them."""
+    taken: set[int] = set()
+    for root, box in enumerate(dag.boxes):
+        if box.op in VARIANCE_ROOT_OPS and root not in taken:
+            found = _norm_of_root(dag, root, setting)
+            if found and taken.isdisjoint(found):
+                taken.update(found)
+                yield found
+
+
+def _norm_of_root(dag: Dag, root: int, setting: FoldContext) -> list[int]:
+    """Return the largest norm that has a root in it; none if the root belongs to no norm."""
+    best: list[int] = []
+    for end in _boxes_behind(dag, root, _is_norm_part):
+        if len(dag.before[end]) > 1 or (best and setting.widths.parameters(dag.boxes[end])):
+            best = _norm_before(_Region(dag, end, _is_norm_part), root, setting) or best
+    return best
+
+
+def _boxes_behind(dag: Dag, start: int, is_part: Callable[[FlowBox], bool]) -> list[int]:
+    """Return the parts behind a box, nearest first."""
+    found, todo = {start: None}, [start]
+    for box in todo:
+        for user in dag.after[box]:
+            if user not in found and len(found) <= MAX_BOXES_BEHIND and is_part(dag.boxes[user]):
+                found[user] = None
+                todo.append(user)
+    return todo[1:]
+
+
+def _norm_before(region: _Region, root: int, setting: FoldContext) -> list[int]:
+    """Return the boxes of the largest norm that ends where a region does: from a tensor that goes two ways, one through
+    a mean and a root, to the product of both."""
+    dag = region.dag
+    means = [box for box in region.boxes if plain_op_name(dag.boxes[box].op) in MEAN_TYPES]
+    best: list[int] = []
+    for start in dict.fromkeys(start for mean in means for start in _sources_in_line(dag, mean)):
+        derived = region.derived_from(start)
+        sides = [dag.boxes[box] for box in region.inputs_of(derived, start)]
+        parted = root in derived and len(derived.intersection(dag.after[start])) > 1
+        if not parted or not all(map(setting.widths.is_made_of_weights, sides)):
+            continue
+        ways = (derived | {start}).intersection(dag.before[region.end])
+        sums = start in ways and dag.boxes[region.end].op in ADD_OPS
+        joins = len(ways) > 1 or setting.widths.parameters(dag.boxes[region.end])
+        if joins and not sums and derived.intersection(means) and len(derived) > len(best):
+            best = _with_own_sources(dag, derived, start, setting.widths.is_made_of_weights)
+    return best
+
+
+def _sources_in_line(dag: Dag, box: int) -> list[int]:
+    """Return the boxes before a mean, nearest first, each the only one before the next."""
+    found = [box]
+    while len(dag.before[found[-1]]) == 1 and len(found) <= MAX_OPS_BEFORE_MEAN:
+        found += dag.before[found[-1]]
+    return found[1:]
+
+
+def _is_norm_part(box: FlowBox) -> bool:
+    return bool(box.op) and _is_norm_type(box.op)
+
+
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
+def _is_norm_type(op: str) -> bool:
+    arithmetic = op in ARITHMETIC_OPS or op in VARIANCE_ROOT_OPS
+    return arithmetic or plain_op_name(op) in (MEAN_TYPES | NORM_TYPES | SUBTRACT_TYPES)
+
+
+# ---- rotary embeddings ----
+
+
+def _rotary_embeddings(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+    """Yield each rotation of a tensor: its halves, or pairs of its elements, change places, one with another sign, and
+    both are multiplied with tables and added."""
+    types = {plain_op_name(box.op) for box in dag.boxes if box.op}
+    if not types & (JOINING_TYPES | FROM_COMPLEX_TYPES) or not types & (PARTING_TYPES | COMPLEX_TYPES):
+        return
+    found: dict[int, list[int]] = {}  # by end
+    for end in topological_order(dag.after):
+        if _may_end_rotary(dag, end) and (members := _rotary_before(_Region(dag, end, _is_rotary_part), setting)):
+            found[end] = members
+    # The last end of each: what is only parted and joined again is part of the rotation.
+    taken: set[int] = set()
+    for members in reversed(found.values()):
+        if taken.isdisjoint(members):
+            taken.update(members)
+            yield members
+
+
+def _may_end_rotary(dag: Dag, end: int) -> bool:
+    """Return whether a rotation may end in a box: a sum, what joins two halves, or what puts pairs in turn."""
+    if dag.boxes[end].op in REARRANGE_OPS:
+        return any(_puts_in_pairs(dag, source) for source in dag.before[end])
+    return dag.boxes[end].op in ADD_OPS or plain_op_name(dag.boxes[end].op) in JOINING_TYPES | FROM_COMPLEX_TYPES
+
+
+def _puts_in_pairs(dag: Dag, box: int) -> bool:
+    """Return whether a box joins tensors along an axis of its own."""
+    kind = plain_op_name(dag.boxes[box].op)
+    joins = kind in JOINING_TYPES and all(dag.boxes[source].op in UNIT_AXES_OPS for source in dag.before[box])
+    return joins or kind in PAIRING_TYPES
+
+
+def _rotary_before(region: _Region, setting: FoldContext) -> list[int]:
+    """Return the boxes of a rotation that ends where a region does."""
+    dag = region.dag
+    parting = [box for box in region.boxes if plain_op_name(dag.boxes[box].op) in PARTING_TYPES | COMPLEX_TYPES]
+    for start in dict.fromkeys(source for box in parting for source in dag.before[box]):
+        if _rotates(dag, derived := region.derived_from(start), start):
+            return _with_own_sources(dag, derived, start, lambda box: _may_be_table(box, setting))
+    return []
+
+
+def _rotates(dag: Dag, derived: set[int], start: int) -> bool:
+    """Return whether boxes between a tensor and an end turn it: they multiply two ways of it or more with what is not
+    made of it, with a sign between them."""
+    types = Counter(plain_op_name(dag.boxes[box].op) for box in derived)
+    products = [box for box in derived if dag.boxes[box].op in MULTIPLY_OPS]
+    inside = derived | {start}
+    if any(len(inside.intersection(dag.before[box])) > 1 for box in products):
+        return False
+    others = {box for box in derived if not inside.issuperset(dag.before[box])} - {*products}
+    if not all(dag.boxes[box].op in REARRANGE_OPS for box in others):  # which take a shape
+        return False
+    turns = types.keys() & COMPLEX_TYPES and types.keys() & FROM_COMPLEX_TYPES and products
+    signs = sum(types[kind] for kind in SUBTRACT_TYPES)
+    sums = sum(dag.boxes[box].op in ADD_OPS for box in derived)
+    joins = sum(types[kind] for kind in JOINING_TYPES)
+    parts = sum(len(dag.after[box]) for box in derived if plain_op_name(dag.boxes[box].op) in PARTING_TYPES)
+    return bool(turns) or bool(len(products) > 1 and signs and sums and joins and parts > 1)
+
+
+def _is_rotary_part(box: FlowBox) -> bool:
+    return bool(box.op) and _is_rotary_type(box.op)
+
+
+@lru_cache(maxsize=MAX_CACHED_OP_TYPES)
+def _is_rotary_type(op: str) -> bool:
+    return op in ARITHMETIC_OPS or plain_op_name(op) in ROTARY_TYPES
+
+
+def _may_be_table(box: FlowBox, setting: FoldContext) -> bool:
+    """Return whether a box may compute the tables of a rotation: no input, and nothing with weights."""
+    return (
+        box.op not in INPUT_OPS and not box.scope and setting.widths.parameters(box) < 2
+    )  # a product counts one without weights
+
+
+# ---- attention ----
+
+
+def _attention_scores(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+    """Yield each product of queries and keys with its softmax, which weighs values in another product."""
+    softmaxes = [number for number, box in enumerate(dag.boxes) if _is_softmax(box, setting)]
+    taken: set[int] = set()
+    for softmax in softmaxes:
+        members = _attention_around(dag, softmax, setting)
+        if taken.isdisjoint(members):
+            taken.update(members)
+            yield members
+
+
+def _attention_around(dag: Dag, softmax: int, setting: FoldContext) -> list[int]:
+    """Return the boxes from the product before a softmax to the one behind it."""
+
+    def is_part(box: FlowBox) -> bool:
+        return _is_score_part(box, setting) or _is_plain_product(box, setting)
+
+    ends = _boxes_behind(dag, softmax, is_part)
+    for end in (box for box in ends if _is_plain_product(dag.boxes[box], setting)):
+        region = _Region(dag, end, is_part)
+        for start in region.boxes[1:]:
+            if not _is_plain_product(dag.boxes[start], setting):
+                continue
+            derived = region.derived_from(start)
+            products = sum(_is_plain_product(dag.boxes[box], setting) for box in derived)
+            if softmax in derived and products == 1 and derived.issuperset(dag.after[start]):
+                return sorted({start, *derived})
+    return []
+
+
+def _is_plain_product(box: FlowBox, setting: FoldContext) -> bool:
+    """Return whether a box multiplies two tensors, neither a weight; it counts one parameter."""
+    return box.op in BATCH_PRODUCT_OPS and setting.widths.parameters(box) < 2
+
+
+def _is_softmax(box: FlowBox, setting: FoldContext) -> bool:
+    kinds = setting.types.of(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else [box.op]
+    return any(plain_op_name(op) == "softmax" for op in kinds)
+
+
+def _is_score_part(box: FlowBox, setting: FoldContext) -> bool:
+    """Return whether a box may scale, mask, weigh or drop scores."""
+    if _is_softmax(box, setting) or (box.op and (is_elementwise(box.op) or box.op in PASSING_OPS)):
+        return True
+    drops = "dropout" in (box.op or box.name).lower() and box.ops <= MAX_SOFTMAX_OPS
+    return drops or box.op in SELECT_OPS or plain_op_name(box.op) == "expand"
+
+
+FINDERS = (
+    (_constant_norms, GroupOrigin.NORM),
+    (_norms, GroupOrigin.NORM),
+    (_rotary_embeddings, GroupOrigin.ROTARY),
+    (_attention_scores, GroupOrigin.ATTENTION),
+)
