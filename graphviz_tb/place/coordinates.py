@@ -54,10 +54,10 @@ def place_level(
     Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
     where a wire touches the child that is its source or target, from the child's left edge (None: at the best place);
     `strokes` say how wires are drawn: a gap with a label is wider; `sides` are where on each child a wire that is not
-    straight may touch it instead, from where to where ((0, 0): nowhere else); `entries` end next to their lower
-    item, on its left (-1) or right (1) side; `training` says, by wire, which ends train the model, as in `Metaedge`;
-    `apart` are the children that train it or keep its books; `room` is, by child, the least distance to the next one in
-    its rank.
+    straight may touch it instead, from where to where ((0, 0): nowhere else); the ends `entries` (twice the wire, and 1
+    for its lower end) are next to their item, on its left (-1) or right (1) side; `training` says, by wire, which ends
+    train the model, as in `Metaedge`; `apart` are the children that train it or keep its books; `room` is, by child,
+    the least distance to the next one in its rank.
     After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
