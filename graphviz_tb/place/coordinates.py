@@ -127,7 +127,7 @@ def _place_along(
     tops = _centred_tops(band, heights)
     _shift_hops(chains, wires, ends, lefts)
     shorten_detours(skeleton, chains, wires, lefts, band, around)
-    lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around)
+    lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around, height)
     return LevelLayout(
         tuple((lefts[child], tops[child]) for child in range(skeleton.children)),
         tuple(lefts[skeleton.children : skeleton.first_waypoint]),
@@ -346,8 +346,9 @@ def _wire_routes(
     heights: Sequence[int],
     band: Mapping[int, Band],
     around: Mapping[tuple[int, int], tuple[Point, ...]],
+    height: int,
 ) -> list[tuple[Point, ...]]:
-    """Return the polyline of each wire, from its source's border to its target's.
+    """Return the polyline of each wire of a level of this height, from its source's border to its target's.
 
     `around` are the bends of the lines that lead to another column, by wire and step. A wire that runs against the
     ranks leaves its source's top and ends at its target's bottom.
@@ -363,10 +364,10 @@ def _wire_routes(
         points.append((hops[wire][-1].end, tops[lower] + (heights[lower] if wire in capped else 0)))
         # Straight on to the border, through its title bar.
         if upper >= skeleton.children:
-            # Ports of a later column are on its first rank, below the border.
+            # Ports of a later column are on its first rank, below the border, those of an earlier one on its last.
             points.insert(0, (points[0][0], -gaps.beyond - gaps.bar[0]))
         if lower >= skeleton.children:
-            points.append((points[-1][0], points[-1][1] + gaps.beyond + gaps.bar[1]))
+            points.append((points[-1][0], height + gaps.beyond + gaps.bar[1]))
         line = straighten_polyline(points)
         result.append(tuple(line[::-1] if skeleton.wires[wire].turned else line))
     return result
