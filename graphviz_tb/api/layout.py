@@ -110,13 +110,13 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
 
 
 def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, int], Layout]) -> Layout:
-    """Lay out a figure that fits its page: the first of those that show a member of a stack, and most stacks.
+    """Lay out a figure that fits its page: the first of those that show a U, a member of a stack, and most stacks.
 
     One column is narrower; names beside boxes are the least of a figure, then long names in boxes, then the room of its
     own for what trains the network.
     """
     unnamed = replace(options, max_annotations=0)
-    best, most, trains = None, (0, 0), False
+    best, most, trains = None, (False, 0, 0), False
     for tried, narrow in (
         (options, 0),
         (replace(options, wrap=False), 0),
@@ -131,7 +131,8 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
         if layout.scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
             continue
         stacks, members = _count_drawn_stacks(layout.scene)
-        shown = min(1, members), stacks
+        has_legs = any(group.view.skeleton.falling for group in list_open_groups(layout.view))
+        shown = has_legs, min(1, members), stacks
         if best is None or shown > most:
             best, most = layout, shown
     return best or layout
@@ -160,21 +161,20 @@ def _sheet_target(options: PictureOptions) -> SheetTarget:
     return SheetTarget(paper_units(options), PAPER_ROOM, PAPER_LARGEST)
 
 
-def _lay_out_in_columns(
+def _break_into_columns(
     model: BaseModel,
     options: PictureOptions,
     second: SecondLine,
-    opened: OpenSet,
+    layout: Layout,
     frames: FrameCache,
     narrow: int = 0,
 ) -> Layout:
-    """Lay out a first picture with these groups open, in the columns that show it largest."""
-    layout = _lay_out_open_groups(model, options, second, opened, frames, {}, narrow)
+    """Return a first picture, laid out without columns, in the columns that show it largest."""
     if not options.wrap:
         return layout
 
     def lay(columns: ColumnBreaks) -> tuple[View, Scene]:
-        made = _lay_out_open_groups(model, options, second, opened, frames, columns, narrow)
+        made = _lay_out_open_groups(model, options, second, layout.opened, frames, columns, narrow)
         return made.view, made.scene
 
     view, scene, columns = choose_columns(lay, layout.view, layout.scene, frames, _sheet_target(options))
@@ -232,10 +232,15 @@ def _close_until_legible(
     shows a member or too few boxes are left. If nothing helps, all groups stay open.
     """
     frames = FrameCache()
-    layout = _lay_out_in_columns(model, options, second, opened, frames, narrow)
+
+    def lay_out_groups(groups: OpenSet) -> Layout:
+        return _lay_out_open_groups(model, options, second, groups, frames, {}, narrow)
+
+    layout = lay_out_groups(opened)
     closed = _without_stages(model.hierarchy, layout)
     if len(closed) < len(layout.opened):
-        layout = _lay_out_in_columns(model, options, second, closed, frames, narrow)
+        layout = lay_out_groups(closed)
+    layout = _break_into_columns(model, options, second, layout, frames, narrow)
     # In opening order, so that every prefix contains the groups around each of its groups. A stack and its shown member
     # open as one unit.
     units = list(_opening_units(model.hierarchy, layout.opened, options).values())
@@ -243,7 +248,7 @@ def _close_until_legible(
     @cache  # every bisection starts in the middle
     def lay_out_first(count: int) -> Layout:
         fewer = dict.fromkeys(path for unit in units[:count] for path in unit)
-        return _lay_out_in_columns(model, options, second, fewer, frames, narrow)
+        return _break_into_columns(model, options, second, lay_out_groups(fewer), frames, narrow)
 
     target = _sheet_target(options)
     if options.paper:

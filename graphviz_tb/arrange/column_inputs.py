@@ -1,4 +1,5 @@
-"""Stand the inputs of a box that begins a column under it: only the result of the columns before crosses the gutter.
+"""Stand the inputs of a box that begins a column under it, and the outputs of a column above it: only what the next
+column takes crosses the gutter.
 
 Two boxes feed `decoder`, and a column begins at it. `encoder` stays; `targets`, a short tree of which no other box
 takes a result, moves to new first ranks of the column of its user:
@@ -6,6 +7,8 @@ takes a result, moves to new first ranks of the column of its user:
     encoder ──┐   ┌▶ decoder              encoder ──┐   ┌▶ decoder
     ids       │   │                       ids       │   │     ▲
     targets ──┴───┘                                 └───┘  targets
+
+A port of the last side that only lines from the columns before a break reach is on a new last rank of these columns.
 """
 
 from __future__ import annotations
@@ -20,17 +23,42 @@ MAX_MOVED_RANKS = 4  # an input, what embeds it, and what is added to that: long
 ItemChain = tuple[int, ...]
 
 
-def move_inputs_to_columns(skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton in columns, with the inputs of the first box of each column in that column.
+def move_ends_to_columns(skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton in columns, with the inputs of the first box of each column in that column, and the outputs of
+    a column at its end.
 
     Ports that only such inputs use are on the first rank of the column. Nothing else changes its place; without columns
     nothing does.
     """
     for part, breaks in enumerate(skeleton.breaks):
+        for number in range(len(breaks)):
+            skeleton = _ColumnInputs(skeleton, part, number).with_outputs_before()
         # The last break first: it shifts none before it, and its ports are the rightmost.
         for number in range(len(breaks) - 1, -1, -1):
             skeleton = _ColumnInputs(skeleton, part, number).moved_skeleton()
     return skeleton
+
+
+class InputTrees:
+    """The lines of a level, each with the boxes that only lead to it."""
+
+    def __init__(self, chains: Sequence[ItemChain]) -> None:
+        self.chains = chains  # from upper to lower ends
+        self.into: dict[int, list[int]] = {}  # wires by the item they enter
+        self.uses: dict[int, int] = {}  # wires that leave an item
+        for wire, chain in enumerate(chains):
+            self.into.setdefault(chain[-1], []).append(wire)
+            self.uses[chain[0]] = self.uses.get(chain[0], 0) + 1
+
+    def depth(self, wire: int) -> int:
+        """Return on how many ranks the inputs stand that lead to a wire; many if another box uses one of them."""
+        tier, depth = [self.chains[wire][0]], 0
+        while tier:
+            depth += 1
+            if depth > MAX_MOVED_RANKS or any(self.uses[item] > 1 for item in tier):
+                return 1 << 30
+            tier = [self.chains[other][0] for item in tier for other in self.into.get(item, ())]
+        return depth
 
 
 class _ColumnInputs:
@@ -43,42 +71,83 @@ class _ColumnInputs:
         self.chains = [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
         self.rank = {item: r for r, row in enumerate(self.rows) for item in row}
         self.place = {item: at for row in self.rows for at, item in enumerate(row)}
-        self.into: dict[int, list[int]] = {}  # wires by the item they enter
-        self.uses: dict[int, int] = {}  # wires that leave an item
-        for wire, chain in enumerate(self.chains):
-            self.into.setdefault(chain[-1], []).append(wire)
-            self.uses[chain[0]] = self.uses.get(chain[0], 0) + 1
+        self.trees = InputTrees(self.chains)
         self.next = skeleton.first_waypoint + len(skeleton.waypoint)
 
-    def moved_skeleton(self) -> Skeleton:
-        """Return the skeleton with the inputs moved; as it is if there are none."""
-        crossing = [
+    def crossing_wires(self) -> list[int]:
+        """Return the lines from the columns before the break to those after it."""
+        return [
             wire
             for wire, chain in enumerate(self.chains)
             if chain[0] in self.rank and self.rank[chain[0]] < self.start <= self.rank[chain[-1]]
         ]
-        users = {self.chains[wire][-1] for wire in crossing}
-        if len(users) != 1 or max(users) >= self.skeleton.children or self.rank[max(users)] != self.start:
+
+    def steps_before(self, wire: int) -> int:
+        """Return how many items of a line are before the break."""
+        return self.start - self.rank[self.chains[wire][0]]
+
+    def with_outputs_before(self) -> Skeleton:
+        """Return the skeleton with the ports of the last side that only columns before the break reach at the end of
+        these; as it is if there are none, or other ports are to the left of one."""
+        crossing, last = self.crossing_wires(), self.rows[-1]
+        if last[0] < self.skeleton.children or last[0] >= self.skeleton.first_waypoint:
+            return self.skeleton
+        moved = set(last).intersection(self.chains[wire][-1] for wire in crossing)
+        moved -= {port for port in moved if len(set(self.trees.into[port]) & {*crossing}) < len(self.trees.into[port])}
+        if not moved or len(moved) == len(last) or not moved.issuperset(last[: len(moved)]):
+            return self.skeleton
+        chains = [*self.chains]
+        leaving = [wire for wire in crossing if chains[wire][-1] in moved]
+        for wire in leaving:
+            chains[wire] = (*chains[wire][: self.steps_before(wire)], chains[wire][-1])
+        kept = [wire for wire in crossing if wire not in leaving]
+        trunks = self.lengthened_chains(chains, sorted(kept, key=self.place_before), 1)
+        used = {item for chain in chains for item in chain} | set(range(self.skeleton.first_waypoint))
+        rows = [tuple(item for item in row if item in used and item not in moved) for row in self.rows]
+        fresh = (*last[: len(moved)], *(trunk[0] for trunk in trunks))
+        return self.renumbered_skeleton([*rows[: self.start], fresh, *rows[self.start :]], chains, 1, self.number)
+
+    def place_before(self, wire: int) -> int:
+        """Return the place of a line on the last rank before the break."""
+        return self.place[self.chains[wire][self.steps_before(wire) - 1]]
+
+    def lengthened_chains(self, chains: list[ItemChain], kept: Sequence[int], count: int) -> list[ItemChain]:
+        """Give the chains of lines `count` new waypoints at the break; return these, of lines that run as one once."""
+        trunks: dict[tuple[int, int], ItemChain] = {}
+        for wire in kept:
+            steps = self.steps_before(wire)
+            last = chains[wire][steps - 1]
+            key = (last, -1) if last >= self.skeleton.first_waypoint else (last, wire)
+            if key not in trunks:
+                trunks[key] = tuple(range(self.next, self.next + count))
+                self.next += count
+            chains[wire] = (*chains[wire][:steps], *trunks[key], *chains[wire][steps:])
+        return [*trunks.values()]
+
+    def renumbered_skeleton(
+        self, rows: Sequence[tuple[int, ...]], chains: Sequence[ItemChain], count: int, first: int
+    ) -> Skeleton:
+        """Return the skeleton with other ranks and chains; its breaks from number `first` on are later."""
+        parts, breaks = [*self.skeleton.parts], [*self.skeleton.breaks]
+        parts[self.part] = tuple(rows)
+        breaks[self.part] = tuple(r + count * (at >= first) for at, r in enumerate(breaks[self.part]))
+        return _number_waypoints(replace(self.skeleton, parts=tuple(parts), breaks=tuple(breaks)), chains)
+
+    def moved_skeleton(self) -> Skeleton:
+        """Return the skeleton with the inputs moved; as it is if there are none."""
+        crossing = self.crossing_wires()
+        users = {self.chains[wire][-1] for wire in crossing if self.chains[wire][-1] < self.skeleton.children}
+        if len(users) != 1 or self.rank[max(users)] != self.start:
             return self.skeleton
         crossing.sort(key=lambda wire: self.place[self.chains[wire][-2]])
         before = self.start - ([0, *self.skeleton.breaks[self.part]][self.number])
-        depths = {wire: self.input_depth(wire) for wire in crossing}
-        moved = [wire for wire in crossing if 2 * depths[wire] <= before]
+        depths = {wire: self.trees.depth(wire) for wire in crossing}
+        moved = [wire for wire in crossing if self.chains[wire][-1] in users and 2 * depths[wire] <= before]
         if not moved or len(moved) == len(crossing):
             return self.skeleton
         count = max(depths[wire] for wire in moved)
         kept = [wire for wire in crossing if wire not in moved]
         return self.rebuilt_skeleton(kept, *self.moved_rows(moved, count), count)
-
-    def input_depth(self, wire: int) -> int:
-        """Return on how many ranks the inputs stand that lead to a wire; many if another box uses one of them."""
-        tier, depth = [self.chains[wire][0]], 0
-        while tier:
-            depth += 1
-            if depth > MAX_MOVED_RANKS or any(self.uses[item] > 1 for item in tier):
-                return 1 << 30
-            tier = [self.chains[other][0] for item in tier for other in self.into.get(item, ())]
-        return depth
 
     def moved_rows(self, moved: Sequence[int], count: int) -> tuple[list[list[int]], dict[int, ItemChain]]:
         """Return the moved items of each new rank, and the new chains of their lines.
@@ -100,7 +169,7 @@ class _ColumnInputs:
                     continue
                 rows[-1].append(source)
                 chains[wire] = (source, *chain)
-                feeding = sorted(self.into.get(source, ()), key=lambda other: self.place[self.chains[other][-2]])
+                feeding = sorted(self.trees.into.get(source, ()), key=lambda other: self.place[self.chains[other][-2]])
                 tier += [(other, (source,)) for other in feeding]
         return rows[::-1], chains
 
@@ -111,26 +180,16 @@ class _ColumnInputs:
         would change their order."""
         skeleton, start = self.skeleton, self.start
         chains = [moved.get(wire, chain) for wire, chain in enumerate(self.chains)]
-        trunks: dict[tuple[int, int], ItemChain] = {}  # the new waypoints of lines, some of which run as one
-        for wire in kept:
-            last = chains[wire][-2]
-            key = (last, -1) if last >= skeleton.first_waypoint else (last, wire)
-            if key not in trunks:
-                trunks[key] = tuple(range(self.next, self.next + count))
-                self.next += count
-            chains[wire] = (*chains[wire][:-1], *trunks[key], chains[wire][-1])
+        trunks = self.lengthened_chains(chains, kept, count)
         gone = {item for wire in moved for item in self.chains[wire]}
         gone -= {item for wire, chain in enumerate(chains) if wire not in moved for item in chain}
         above = [tuple(item for item in row if item not in gone) for row in self.rows[:start]]
-        fresh = [(*(trunk[r] for trunk in trunks.values()), *rows[r]) for r in range(count)]
+        fresh = [(*(trunk[r] for trunk in trunks), *rows[r]) for r in range(count)]
         ports = [item for item in self.rows[0] if skeleton.children <= item < skeleton.first_waypoint]
         shifted = [item for item in fresh[0] if skeleton.children <= item < skeleton.first_waypoint]
         if not all(above) or (shifted and ports[-len(shifted) :] != shifted):
             return skeleton
-        parts, breaks = [*skeleton.parts], [*skeleton.breaks]
-        parts[self.part] = (*above, *fresh, *self.rows[start:])
-        breaks[self.part] = tuple(r + count * (at > self.number) for at, r in enumerate(breaks[self.part]))
-        return _number_waypoints(replace(skeleton, parts=tuple(parts), breaks=tuple(breaks)), chains)
+        return self.renumbered_skeleton([*above, *fresh, *self.rows[start:]], chains, count, self.number + 1)
 
 
 def _number_waypoints(skeleton: Skeleton, chains: Sequence[ItemChain]) -> Skeleton:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from itertools import accumulate, pairwise
 
+from graphviz_tb.arrange.column_inputs import InputTrees
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.skeleton import Skeleton
 
@@ -38,16 +39,19 @@ def longest_part(skeleton: Skeleton) -> int:
 def column_joints(skeleton: Skeleton, part: int, stacks: Container[int] = (), thin: Container[int] = ()) -> list[int]:
     """Return the ranks of a part before which it may be cut.
 
-    One line passes there, or few that all end in one of `stacks`: it stands beside what feeds it. Lines that run as one
-    count once. Lines from box to box that are `thin` count for themselves.
+    One line passes there, or few that all end in one of `stacks` or leave the level: it stands beside what feeds it,
+    and above what feeds it alone. Lines that run as one count once. Lines from box to box that are `thin` count for
+    themselves.
     """
     rows = skeleton.parts[part]
     rank = {item: r for r, row in enumerate(rows) for item in row}
     passing: list[set[tuple[int, int]]] = [set() for _ in rows]
     rails: list[set[tuple[int, int]]] = [set() for _ in rows]
     fed: list[set[int]] = [set() for _ in rows]
-    for number, wire in enumerate(skeleton.wires):
-        chain = wire.chain[::-1] if wire.turned else wire.chain
+    own = [0 for _ in rows]  # lines from boxes that stand under the one that they feed
+    chains = [wire.chain[::-1] if wire.turned else wire.chain for wire in skeleton.wires]
+    trees = InputTrees(chains)
+    for number, chain in enumerate(chains):
         if chain[0] not in rank:
             continue
         counted = rails if number in thin else passing
@@ -56,12 +60,18 @@ def column_joints(skeleton: Skeleton, part: int, stacks: Container[int] = (), th
             shared = 0 < step < len(chain) - 2
             counted[r].add((chain[step], chain[step + 1]) if shared else (-1 - len(counted[r]), r))
             if counted is passing:
-                fed[r].add(chain[-1])
+                fed[r].update(chain[-1:] if chain[-1] < skeleton.children else ())
+        if chain[-1] in stacks and 2 * trees.depth(number) <= rank[chain[-1]]:
+            own[rank[chain[-1]]] += 1
     # Ports are on the frame: they stay with the rank that they feed.
     ports = [skeleton.children <= row[0] < skeleton.first_waypoint for row in rows]
     joints = []
     for r in range(1, len(rows)):
-        beside = len(passing[r]) <= MAX_JOINT_LINES and len(fed[r]) == 1 and all(item in stacks for item in fed[r])
+        beside = (
+            0 < len(passing[r]) - own[r] <= MAX_JOINT_LINES
+            and len(fed[r]) == 1
+            and all(item in stacks for item in fed[r])
+        )
         near_port = ports[r] or (r == 1 and ports[0])
         if (len(passing[r]) == 1 or beside) and len(rails[r]) <= MAX_JOINT_RAILS and not near_port:
             joints.append(r)

@@ -192,7 +192,10 @@ def _arrange_core(
     results = iter(
         ENGINES[options.engine]([piece.part for number, piece in enumerate(parts) if number not in bent], options)
     )
-    made = [bent[number].laid if number in bent else next(results) for number in range(len(parts))]
+    made = [
+        bent[number].laid if number in bent else _ends_in_order_of_lines(next(results), piece.part)
+        for number, piece in enumerate(parts)
+    ]
     made = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(made, parts, strict=True)]
     widths = [[_nominal_width(item, metagraph.units) for item in piece.items] for piece in parts]
     # Wrapping adds waypoints, which may then join a bus.
@@ -287,6 +290,34 @@ def _add_main_paths(
         main = main_path(part.count, part.edges, weights, boxes)
         result.append(replace(piece, part=replace(part, spine=main, held=held)))
     return result
+
+
+def _ends_in_order_of_lines(laid: Ranks, part: Component) -> Ranks:
+    """Return the ranks of a piece, in which the boxes that are joined to one and the same box alone, on the next rank,
+    are in the order of their lines.
+
+    >>> fan = Component(3, ((1, 2), (0, 2)))
+    >>> _ends_in_order_of_lines(Ranks([[0, 1], [2]], [[1, 2], [0, 2]]), fan).ranks
+    [[1, 0], [2]]
+    """
+    ports = part.first | part.last
+    joined: dict[int, list[int]] = {}
+    for edge, ends in enumerate(part.edges):
+        for end in ends:
+            joined.setdefault(end, []).append(edge)
+    ranks = []
+    for row in laid.ranks:
+        places: dict[int, list[int]] = {}
+        for place, item in enumerate(row):
+            edges = joined.get(item, ())
+            if item not in ports and len(edges) == 1 and len(laid.chains[edges[0]]) == 2:
+                places.setdefault(sum(part.edges[edges[0]]) - item, []).append(place)
+        order = [*row]
+        for alike in places.values():
+            for place, item in zip(alike, sorted([row[at] for at in alike], key=joined.__getitem__), strict=True):
+                order[place] = item
+        ranks.append(order)
+    return Ranks(ranks, laid.chains, laid.notices)
 
 
 def _set_training_right(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> Ranks:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from graphviz_tb.arrange.cache import ColumnBreaks, level_key, rank_counts, skeleton_key
-from graphviz_tb.arrange.column_inputs import move_inputs_to_columns
+from graphviz_tb.arrange.column_inputs import move_ends_to_columns
 from graphviz_tb.arrange.level import (
     ArrangeOptions,
     PortConstraints,
@@ -77,12 +77,12 @@ class LevelArranger:
         if usual_order:
             broken = rank_counts(skeleton) == ranks
             return (
-                gather_training(level, move_inputs_to_columns(replace(skeleton, breaks=breaks))) if broken else skeleton
+                gather_training(level, move_ends_to_columns(replace(skeleton, breaks=breaks))) if broken else skeleton
             )
         # Breaks are known for the automatic order: they are carried over to the one moved by hand.
         usual = self._arrange_in_budget(replace(level, mask=level.automatic), outside, bend=not bent)
         carried = carry_breaks(replace(usual, breaks=breaks), skeleton)
-        return gather_training(level, move_inputs_to_columns(replace(skeleton, breaks=carried)))
+        return gather_training(level, move_ends_to_columns(replace(skeleton, breaks=carried)))
 
     def _arrange_in_budget(self, level: Metagraph, outside: PortConstraints, bend: bool = True) -> Skeleton:
         options = self._options if bend else replace(self._options, bend=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphviz_tb.expand.all_levels import LevelForms, LevelLines
 from graphviz_tb.expand.bridges import EdgeIndex, crossings_fit_memory, find_bridges, open_group_crossings
-from graphviz_tb.expand.bundling import find_metaedges
+from graphviz_tb.expand.bundling import find_metaedges, sort_ends_by_depth
 from graphviz_tb.expand.calls import loop_back_edges, loop_bodies
 from graphviz_tb.expand.drawn_bridges import decide_drawable
 from graphviz_tb.expand.extract import (
@@ -138,6 +138,8 @@ class Expander:
             edges, loops = self._filed.metaedges(owner_row(hierarchy, path))
         else:
             edges, loops = find_metaedges(hierarchy, self.facts, path, rows)
+        if path == (0,):
+            edges = sort_ends_by_depth(hierarchy, edges, rows)
         if self._marks is None:
             self._marks = MarksByHost(hierarchy)
         marks = self._marks.marks_of_level(rows) + call_constants(hierarchy, path, rows)

@@ -5,16 +5,20 @@ Everything is in columns: a level can have a million lines.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order
+from graphviz_tb.limits import MAX_LEVEL_CHILDREN
 from graphviz_tb.model.columns import Ints, Longs, places_of_runs, positions_of_rows, prefix_sums
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Bundles, EdgeBundles, Metaedge, OutputPairs, SmallLevelBundles
 from graphviz_tb.model.paths import RowPath, owner_row
 from graphviz_tb.model.tensors import CarriedTensors
@@ -190,3 +194,50 @@ def find_metaedges(
     ends = positions_of_rows(rows, hierarchy.edge_from[edges]), positions_of_rows(rows, hierarchy.edge_to[edges])
     bundles, columns = bundle_level(hierarchy.graph, facts, edges, ends, {})
     return build_metaedges(bundles, columns, 0, len(columns[0]))
+
+
+def sort_ends_by_depth(hierarchy: Hierarchy, edges: Sequence[Metaedge], rows: Sequence[int]) -> list[Metaedge]:
+    """Return the metaedges of a level, with those between ops that are joined to one and the same group alone in the
+    order in which data passes it: what an encoder takes and gives is before what the decoder behind it does."""
+    result = [*edges]
+    joined = Counter(end for edge in edges for end in (edge.source, edge.target))
+    for inward in (True, False):
+        found: dict[int, list[int]] = {}
+        for number, edge in enumerate(edges):
+            op, group = (edge.source, edge.target) if inward else (edge.target, edge.source)
+            if joined[op] == 1 and hierarchy.kind[rows[op]] == OP_ROW:
+                found.setdefault(group, []).append(number)
+        for group, places in found.items():
+            children = np.sort(hierarchy.children(rows[group]))
+            if len(places) < 2 or not 1 < len(children) <= MAX_LEVEL_CHILDREN:
+                continue
+            depths = _depths_in_flow(hierarchy, rows[group], children, not inward)
+            deepest = {
+                place: max([depths[child] for child in _joined_children(hierarchy, edges[place], children, inward)])
+                for place in places
+            }
+            order = sorted(places, key=lambda place: -deepest[place] if inward else deepest[place])
+            for place, number in zip(places, order, strict=True):
+                result[place] = edges[number]
+    return result
+
+
+def _joined_children(hierarchy: Hierarchy, edge: Metaedge, children: Ints, inward: bool) -> list[int]:
+    """Return the numbers of the children of a group that a line to it (`inward`) or from it joins; the first if its
+    edges are unknown."""
+    graph, flat = hierarchy.graph, edge.flat_edges
+    if flat is None:
+        return [0]
+    rows = hierarchy.row_of_node[(graph.target if inward else graph.source)[flat]]
+    places = np.searchsorted(children, rows, side="right") - 1
+    return [place for place in places.tolist() if place >= 0] or [0]
+
+
+def _depths_in_flow(hierarchy: Hierarchy, group: int, children: Ints, from_start: bool) -> list[int]:
+    """Return the length of the longest path of data from the start of a group to each child, or from it to the end."""
+    owned = hierarchy.owned_edges(group)
+    ends = [np.searchsorted(children, end[owned]).tolist() for end in (hierarchy.edge_from, hierarchy.edge_to)]
+    after: list[list[int]] = [[] for _ in children]
+    for source, target in sorted(set(zip(*(ends if from_start else ends[::-1]), strict=True))):
+        after[source].append(target)
+    return longest_path_lengths(after, topological_order(after))

@@ -54,10 +54,10 @@ def place_level(
     Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
     where a wire touches the child that is its source or target, from the child's left edge (None: at the best place);
     `strokes` say how wires are drawn: a gap with a label is wider; `sides` are where on each child a wire that is not
-    straight may touch it instead, from where to where ((0, 0): nowhere else); `entries` end next to their lower
-    item, on its left (-1) or right (1) side; `training` says, by wire, which ends train the model, as in `Metaedge`;
-    `apart` are the children that train it or keep its books; `room` is, by child, the least distance to the next one in
-    its rank.
+    straight may touch it instead, from where to where ((0, 0): nowhere else); the ends `entries` (twice the wire, and 1
+    for its lower end) are next to their item, on its left (-1) or right (1) side; `training` says, by wire, which ends
+    train the model, as in `Metaedge`; `apart` are the children that train it or keep its books; `room` is, by child,
+    the least distance to the next one in its rank.
     After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
@@ -127,7 +127,7 @@ def _place_along(
     tops = _centred_tops(band, heights)
     _shift_hops(chains, wires, ends, lefts)
     shorten_detours(skeleton, chains, wires, lefts, band, around)
-    lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around)
+    lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around, height)
     return LevelLayout(
         tuple((lefts[child], tops[child]) for child in range(skeleton.children)),
         tuple(lefts[skeleton.children : skeleton.first_waypoint]),
@@ -346,8 +346,9 @@ def _wire_routes(
     heights: Sequence[int],
     band: Mapping[int, Band],
     around: Mapping[tuple[int, int], tuple[Point, ...]],
+    height: int,
 ) -> list[tuple[Point, ...]]:
-    """Return the polyline of each wire, from its source's border to its target's.
+    """Return the polyline of each wire of a level of this height, from its source's border to its target's.
 
     `around` are the bends of the lines that lead to another column, by wire and step. A wire that runs against the
     ranks leaves its source's top and ends at its target's bottom.
@@ -363,10 +364,10 @@ def _wire_routes(
         points.append((hops[wire][-1].end, tops[lower] + (heights[lower] if wire in capped else 0)))
         # Straight on to the border, through its title bar.
         if upper >= skeleton.children:
-            # Ports of a later column are on its first rank, below the border.
+            # Ports of a later column are on its first rank, below the border, those of an earlier one on its last.
             points.insert(0, (points[0][0], -gaps.beyond - gaps.bar[0]))
         if lower >= skeleton.children:
-            points.append((points[-1][0], points[-1][1] + gaps.beyond + gaps.bar[1]))
+            points.append((points[-1][0], height + gaps.beyond + gaps.bar[1]))
         line = straighten_polyline(points)
         result.append(tuple(line[::-1] if skeleton.wires[wire].turned else line))
     return result

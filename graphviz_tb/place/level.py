@@ -519,13 +519,13 @@ def _extend_to_boxes(
     view: View, wire: int, points: list[Point], slots: Mapping[int, Slot], turn: FlowTurn, turns: SideEntries
 ) -> tuple[Point, ...]:
     """Extend the polyline of a wire from the edge of a slot to the box in it."""
-    chain = view.skeleton.wires[wire].chain
-    if chain[0] in slots:
-        goal = border_point(*slots[chain[0]], points[0], turn.runs_vertically)
-        points = points if goal == points[0] else [goal, *points]
-    if wire in turns.entries and chain[-1] in slots:
-        points = points[:-1] + side_point(*slots[chain[-1]], points[-1], turn.runs_vertically)
-    elif chain[-1] in slots:
-        goal = border_point(*slots[chain[-1]], points[-1], turn.runs_vertically)
-        points = points if goal == points[-1] else [*points, goal]
+    line, upright = view.skeleton.wires[wire], turn.runs_vertically
+    for end, item in enumerate((line.chain[0], line.chain[-1])):
+        points = points[::-1] if not end else points  # the end in question last
+        if item in slots and turns.has_entry(wire, line, end):
+            points = points[:-1] + side_point(*slots[item], points[-1], upright)
+        elif item in slots:
+            goal = border_point(*slots[item], points[-1], upright)
+            points = points if goal == points[-1] else [*points, goal]
+        points = points[::-1] if not end else points
     return tuple(points)

@@ -1,4 +1,5 @@
-"""Lines that end on the side of a box that faces their track, and lines that part from the main path.
+"""Lines that end on the side of a box that faces their track, lines that leave the foot of a U on its sides, and lines
+that part from the main path.
 
   ▲              ▲
 ┌─┴──┐         ┌─┴──┐
@@ -15,7 +16,7 @@ from itertools import pairwise
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point
-from graphviz_tb.model.skeleton import LevelLayout, Skeleton, capped_wires
+from graphviz_tb.model.skeleton import LevelLayout, Skeleton, Wire, capped_wires
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, downward_chains
 from graphviz_tb.place.boxes import Piece
@@ -27,8 +28,9 @@ SIDE_ROOM_PX = 24  # from the side of a box to a line that turns to it: a bend, 
 class SideEntries:
     """Where lines turn to the side of a box, with the flow running down.
 
-    `entries` are, by wire, the side of its lower item (-1: left, 1: right) on which it ends, `partings` by wire the
-    wire of the main path with which it leaves its upper item; `rooms` are by box the pixels to keep free on both sides.
+    `entries` are, by end (twice the wire, and 1 for its lower end), the side of its item (-1: left, 1: right) that a
+    line touches, `partings` by wire the wire of the main path with which it leaves its upper item; `rooms` are by box
+    the pixels to keep free on both sides.
     """
 
     entries: Mapping[int, int]
@@ -37,7 +39,11 @@ class SideEntries:
 
     def absent_ends(self) -> set[int]:
         """Return the ends that take no room at a flow side of their box: twice the wire, and 1 for its lower end."""
-        return {2 * wire + 1 for wire in self.entries} | {2 * wire for wire in self.partings}
+        return {*self.entries, *(2 * wire for wire in self.partings)}
+
+    def has_entry(self, wire: int, line: Wire, end: int) -> bool:
+        """Return whether a wire touches the side of its source (`end` 0) or its target (1)."""
+        return 2 * wire + (end != line.turned) in self.entries
 
     def move_anchors(self, skeleton: Skeleton, anchors: dict[tuple[int, int], int], widths: Sequence[int]) -> None:
         """Move places on boxes to places on their slots, and set those of the lines that turn; `widths` are those of
@@ -46,9 +52,11 @@ class SideEntries:
             for end, box in enumerate((line.chain[0], line.chain[-1])):
                 if box < skeleton.children:
                     anchors[wire, end] += self.shift(box)
-        for wire, side in self.entries.items():
-            box = skeleton.wires[wire].chain[-1]
-            anchors[wire, 1] = 0 if side < 0 else self.widen(box, widths[box])
+        for wire, line in enumerate(skeleton.wires):
+            for end, box in enumerate((line.chain[0], line.chain[-1])):
+                side = self.entries.get(2 * wire + (end != line.turned), 0)
+                if side:
+                    anchors[wire, end] = 0 if side < 0 else self.widen(box, widths[box])
         for wire, other in self.partings.items():
             anchors[wire, 0] = anchors[other, 0]
 
@@ -76,9 +84,9 @@ def find_side_entries(
     chains = downward_chains(skeleton)
     main = set(skeleton.spine)
     place = {item: number for part in skeleton.parts for row in part for number, item in enumerate(row)}
-    entries: dict[int, int] = {}
+    entries = _foot_entries(skeleton, chains, pieces, gates, upright)
     partings: dict[int, int] = {}
-    rooms: dict[int, tuple[int, int]] = {}
+    rooms = {chains[end // 2][0]: (SIDE_ROOM_PX, SIDE_ROOM_PX) for end in entries}
     for end, item, keys in _lines_by_end(skeleton, chains, place, gates):
         middle = next((number for number, wires in enumerate(keys) if main.intersection(wires)), -1)
         if middle < 0:
@@ -97,7 +105,7 @@ def find_side_entries(
                     left, right = rooms.get(item, (0, 0))
                     rooms[item] = (SIDE_ROOM_PX, right) if side < 0 else (left, SIDE_ROOM_PX)
                     for wire in wires:
-                        entries[wire] = side
+                        entries[2 * wire + 1] = side
             elif (
                 not skeleton.wires[spine].turned
                 and abs(outermost - middle) == 1
@@ -106,6 +114,28 @@ def find_side_entries(
                 for wire in wires:
                     partings[wire] = spine
     return SideEntries(entries, partings, rooms)
+
+
+def _foot_entries(
+    skeleton: Skeleton, chains: Sequence[Sequence[int]], pieces: Sequence[Piece], gates: Gates, upright: bool
+) -> dict[int, int]:
+    """Return the sides of the ends with which two lines leave the closed box that joins the legs of a U, if it is the
+    only one on its rank."""
+    falling = set(skeleton.falling)
+    leaving: dict[int, list[int]] = {}
+    for wire, chain in enumerate(chains) if falling else ():
+        leaving.setdefault(chain[0], []).append(wire)
+    entries: dict[int, int] = {}
+    for row in [row for part in skeleton.parts for row in part] if falling else ():
+        boxes = [item for item in row if item < skeleton.children]
+        if len(boxes) != 1 or boxes[0] in falling or boxes[0] in gates:
+            continue
+        wires = leaving.get(boxes[0], [])
+        down = [wire for wire in wires if chains[wire][-1] in falling]
+        if len(wires) == 2 and len(down) == 1 and all(_is_side_free(pieces[boxes[0]], s, upright) for s in (-1, 1)):
+            for wire in wires:
+                entries[2 * wire] = -1 if wire in down else 1
+    return entries
 
 
 def _lines_by_end(

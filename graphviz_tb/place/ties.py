@@ -19,7 +19,6 @@ from graphviz_tb.place.boxes import Piece
 from graphviz_tb.place.labels import LineLabel
 from graphviz_tb.place.orientation import FlowTurn, flow_size, is_vertical
 
-MIN_TIE_PX = 276  # between the legs of a U: what joins them at its foot stands between them
 MIN_WRITE_PX = 40  # between a model and what writes its weights
 TIE_LABEL_MARGIN_PX, WRITE_LABEL_MARGIN_PX = 24, 8  # at either end of a label
 UNDERPASS_PX = 20  # from the boxes to a tie that runs beside their rank
@@ -54,12 +53,17 @@ def find_ties(
     """Return the ties of a level by wire."""
     skeleton, upright = view.skeleton, is_vertical(direction)
     ties: dict[int, Tie] = {}
+    widths = [flow_size(direction, piece.box)[0] for piece in pieces]
+    rooms = {}
     for wire in range(first_tie(skeleton), len(skeleton.wires)):
-        left, right = skeleton.wires[wire].chain
-        room = MIN_WRITE_PX if view.line_of_wire(wire).training else MIN_TIE_PX
+        written = view.line_of_wire(wire).training
+        # The legs of a U are as far apart as they are wide.
+        rooms[wire] = MIN_WRITE_PX if written else max(widths[end] for end in skeleton.wires[wire].chain)
         if wire in said:
-            margin = WRITE_LABEL_MARGIN_PX if view.line_of_wire(wire).training else TIE_LABEL_MARGIN_PX
-            room = max(room, flow_size(direction, said[wire].size)[0] + 2 * margin)
+            margin = WRITE_LABEL_MARGIN_PX if written else TIE_LABEL_MARGIN_PX
+            rooms[wire] = max(rooms[wire], flow_size(direction, said[wire].size)[0] + 2 * margin)
+    for wire, room in _aligned_rooms(view, rooms, widths).items():
+        left, right = skeleton.wires[wire].chain
         start, end = (
             _touch(view, wire, 0, pieces[left], inner, upright),
             _touch(view, wire, 1, pieces[right], inner, upright),
@@ -71,6 +75,15 @@ def find_ties(
             end = _flow_start(pieces[right], upright) + flow_size(direction, pieces[right].box)[0] // 4
         ties[wire] = Tie(left, right, room, 0 if straight else UNDERPASS_PX, start, end)
     return ties
+
+
+def _aligned_rooms(view: View, rooms: Mapping[int, int], widths: Sequence[int]) -> dict[int, int]:
+    """Return the room between the boxes of each tie, so much that the middles of the legs of a U are equally far
+    apart on all ranks."""
+    halves = {wire: sum(widths[end] for end in view.skeleton.wires[wire].chain) // 2 for wire in rooms}
+    legs = [wire for wire in rooms if not view.line_of_wire(wire).training]
+    apart = max([rooms[wire] + halves[wire] for wire in legs], default=0)
+    return {wire: apart - halves[wire] if wire in legs else room for wire, room in rooms.items()}
 
 
 def _touch(view: View, wire: int, end: int, piece: Piece, inner: InnerPorts, upright: bool) -> int:

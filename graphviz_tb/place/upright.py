@@ -30,7 +30,7 @@ def straighten_ends(
     """Return where each wire touches its items, moved so that more wires are straight.
 
     `sides` are, by child, where the side of its box begins and ends, from the edge of its slot; on a side of no length
-    lines stay where they are, and so do the lower ends of `entries`.
+    lines stay where they are, and so do the ends in `entries`.
     """
     main = set(skeleton.spine)
     touch = [[upper, lower] for upper, lower in ends]
@@ -39,7 +39,7 @@ def straighten_ends(
     capped = capped_wires(skeleton)
     for wire, chain in enumerate(chains):
         for end, item in ((1, chain[-1]), (0, chain[0])) if wire not in capped else ((0, chain[0]),):
-            if item < skeleton.children and sides[item][0] < sides[item][1] and not (end and wire in entries):
+            if item < skeleton.children and sides[item][0] < sides[item][1] and 2 * wire + end not in entries:
                 groups.setdefault((item, end), {}).setdefault(ends[wire][end], []).append(wire)
     for (item, end), found in groups.items():
         places = sorted(found)
@@ -63,8 +63,8 @@ def reach_tracks(
     steps: Sequence[Sequence[Sequence[int]]],
     entries: Mapping[int, int],
 ) -> list[WireTouch]:
-    """Return where each wire touches its items: those that end on a side of a box (`entries`: -1 left, 1 right) stay on
-    their track if it is further out, and free next to the box.
+    """Return where each wire touches its items: the ends that touch a side of a box (`entries`: -1 left, 1 right) stay
+    on their track if it is further out, and free next to the box.
 
     `steps` are, by part and rank, the least distances of neighbours.
     """
@@ -73,21 +73,23 @@ def reach_tracks(
     room = RankNeighbours(len(lefts))
     for part, part_steps in zip(skeleton.parts if entries else (), steps, strict=False):
         room.add_part(part, part_steps)
-    for wire, side in entries.items():
-        box, other = chains[wire][-1], chains[wire][-2]
+    for number, side in entries.items():
+        wire, end = number // 2, number % 2
+        chain = chains[wire]
+        box, other = (chain[-1], chain[-2]) if end else (chain[0], chain[1])
         if box in heads:
             continue
-        track = lefts[other]
+        track = lefts[other] + (ends[wire][1 - end] if len(chain) == 2 else 0)
         if side > 0:
             beyond = room.right[box]
             most = lefts[beyond] - room.after[box] + widths[box] if beyond >= 0 else UNBOUNDED_X
-            reached = lefts[box] + ends[wire][1] < track <= most
+            reached = lefts[box] + ends[wire][end] < track <= most
         else:
             beyond = room.left[box]
             least = lefts[beyond] + room.before[box] if beyond >= 0 else -UNBOUNDED_X
-            reached = least <= track < lefts[box] + ends[wire][1]
+            reached = least <= track < lefts[box] + ends[wire][end]
         if reached:
-            touch[wire] = (touch[wire][0], track - lefts[box])
+            touch[wire] = (touch[wire][0], track - lefts[box]) if end else (track - lefts[box], touch[wire][1])
     return touch
 
 

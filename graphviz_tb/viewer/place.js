@@ -2512,7 +2512,7 @@ function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
   capped = capped_wires(skeleton);
   for ([wire, chain] of py_enumerate(chains)) {
     for ([end, item] of (!capped.has(wire) ? [[1, chain.at(-1)], [0, chain[0]]] : [[0, chain[0]]])) {
-      if (((item < skeleton.children) && (sides.at(item)[0] < sides.at(item)[1]) && !(end && entries.has(wire)))) {
+      if (((item < skeleton.children) && (sides.at(item)[0] < sides.at(item)[1]) && !entries.has(((2 * wire) + end)))) {
         py_setdefault(py_setdefault(groups, [item, end], new Map()), ends.at(wire).at(end), []).push(wire);
       }
     }
@@ -2531,31 +2531,33 @@ function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
   return (() => { const out = []; for (const [upper, lower] of touch) { out.push([upper, lower]); } return out; })();
 }
 function reach_tracks(skeleton, chains, ends, lefts, widths, steps, entries) {
-  let touch, heads, room, part, part_steps, wire, side, box, other, track, beyond, most, reached, least;
+  let touch, heads, room, part, part_steps, number, side, wire, end, chain, box, other, track, beyond, most, reached, least;
   touch = [...ends];
   heads = column_heads(skeleton);
   room = new RankNeighbours(lefts.length);
   for ([part, part_steps] of py_zip((entries.size ? skeleton.parts : []), steps)) {
     room.add_part(part, part_steps);
   }
-  for ([wire, side] of entries.entries()) {
-    [box, other] = [chains.at(wire).at(-1), chains.at(wire).at(-2)];
+  for ([number, side] of entries.entries()) {
+    [wire, end] = [Math.floor(number / 2), py_mod(number, 2)];
+    chain = chains.at(wire);
+    [box, other] = (end ? [chain.at(-1), chain.at(-2)] : [chain[0], chain[1]]);
     if (heads.has(box)) {
       continue;
     }
-    track = lefts.at(other);
+    track = (lefts.at(other) + ((chain.length === 2) ? ends.at(wire).at((1 - end)) : 0));
     if ((side > 0)) {
       beyond = room.right.at(box);
       most = ((beyond >= 0) ? ((lefts.at(beyond) - room.after.at(box)) + widths.at(box)) : UNBOUNDED_X);
-      reached = (((lefts.at(box) + ends.at(wire)[1]) < track) && (track <= most));
+      reached = (((lefts.at(box) + ends.at(wire).at(end)) < track) && (track <= most));
     }
     else {
       beyond = room.left.at(box);
       least = ((beyond >= 0) ? (lefts.at(beyond) + room.before.at(box)) : -UNBOUNDED_X);
-      reached = ((least <= track) && (track < (lefts.at(box) + ends.at(wire)[1])));
+      reached = ((least <= track) && (track < (lefts.at(box) + ends.at(wire).at(end))));
     }
     if (reached) {
-      touch[py_position(touch, wire)] = [touch.at(wire)[0], (track - lefts.at(box))];
+      touch[py_position(touch, wire)] = (end ? [touch.at(wire)[0], (track - lefts.at(box))] : [(track - lefts.at(box)), touch.at(wire)[1]]);
     }
   }
   return touch;
@@ -2669,7 +2671,7 @@ function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, train
   tops = _centred_tops(band, heights);
   _shift_hops(chains, wires, ends, lefts);
   shorten_detours(skeleton, chains, wires, lefts, band, around);
-  lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around);
+  lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around, height);
   return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height, training_rules(skeleton, [...py_zip(lefts, tops, widths, heights)], layers, lines, trained, gaps.heading));
 }
 function _centred_tops(band, heights) {
@@ -2829,7 +2831,7 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
 function _line_clearance(lines, thick, gaps) {
   return (((lines === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
 }
-function _wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around) {
+function _wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around, height) {
   let result, capped, wire, chain, upper, lower, points, number, turns, line;
   result = [];
   capped = capped_wires(skeleton);
@@ -2845,7 +2847,7 @@ function _wire_routes(skeleton, chains, hops, gaps, tops, heights, band, around)
       py_insert(points, 0, [points[0][0], (-gaps.beyond - gaps.bar[0])]);
     }
     if ((lower >= skeleton.children)) {
-      points.push([points.at(-1)[0], ((points.at(-1)[1] + gaps.beyond) + gaps.bar[1])]);
+      points.push([points.at(-1)[0], ((height + gaps.beyond) + gaps.bar[1])]);
     }
     line = straighten_polyline(points);
     result.push([...(skeleton.wires.at(wire).turned ? py_reversed(line) : line)]);
@@ -3151,7 +3153,6 @@ function _distance_along(track, point) {
 }
 
 // place.ties
-const MIN_TIE_PX = 276;
 const MIN_WRITE_PX = 40;
 const TIE_LABEL_MARGIN_PX = 24;
 const WRITE_LABEL_MARGIN_PX = 8;
@@ -3173,16 +3174,21 @@ class Tie {
   }
 }
 function find_ties(view, pieces, said, inner, direction) {
-  let skeleton, upright, ties, wire, left, right, room, margin, start, end, straight;
+  let skeleton, upright, ties, widths, rooms, wire, written, margin, room, left, right, start, end, straight;
   [skeleton, upright] = [view.skeleton, is_vertical(direction)];
   ties = new Map();
+  widths = (() => { const out = []; for (const piece of pieces) { out.push(flow_size(direction, piece.box)[0]); } return out; })();
+  rooms = new Map();
   for (wire of py_range(first_tie(skeleton), skeleton.wires.length)) {
-    [left, right] = skeleton.wires.at(wire).chain;
-    room = (view.line_of_wire(wire).training ? MIN_WRITE_PX : MIN_TIE_PX);
+    written = view.line_of_wire(wire).training;
+    rooms.set(wire, (written ? MIN_WRITE_PX : py_max((() => { const out = []; for (const end of skeleton.wires.at(wire).chain) { out.push(widths.at(end)); } return out; })())));
     if (said.has(wire)) {
-      margin = (view.line_of_wire(wire).training ? WRITE_LABEL_MARGIN_PX : TIE_LABEL_MARGIN_PX);
-      room = Math.max(room, (flow_size(direction, said.get(wire).size)[0] + (2 * margin)));
+      margin = (written ? WRITE_LABEL_MARGIN_PX : TIE_LABEL_MARGIN_PX);
+      rooms.set(wire, Math.max(rooms.get(wire), (flow_size(direction, said.get(wire).size)[0] + (2 * margin))));
     }
+  }
+  for ([wire, room] of _aligned_rooms(view, rooms, widths).entries()) {
+    [left, right] = skeleton.wires.at(wire).chain;
     [start, end] = [_touch(view, wire, 0, pieces.at(left), inner, upright), _touch(view, wire, 1, pieces.at(right), inner, upright)];
     straight = ((start < 0) && (end < 0));
     if ((start < 0)) {
@@ -3194,6 +3200,13 @@ function find_ties(view, pieces, said, inner, direction) {
     ties.set(wire, new Tie(left, right, room, (straight ? 0 : UNDERPASS_PX), start, end));
   }
   return ties;
+}
+function _aligned_rooms(view, rooms, widths) {
+  let halves, legs, apart;
+  halves = (() => { const out = new Map(); for (const wire of rooms.keys()) { out.set(wire, Math.floor(py_sum((() => { const out = []; for (const end of view.skeleton.wires.at(wire).chain) { out.push(widths.at(end)); } return out; })()) / 2)); } return out; })();
+  legs = (() => { const out = []; for (const wire of rooms.keys()) if (!view.line_of_wire(wire).training) { out.push(wire); } return out; })();
+  apart = py_max((() => { const out = []; for (const wire of legs) { out.push((rooms.get(wire) + halves.get(wire))); } return out; })(), {default: 0});
+  return (() => { const out = new Map(); for (const [wire, room] of rooms.entries()) { out.set(wire, (legs.includes(wire) ? (apart - halves.get(wire)) : room)); } return out; })();
 }
 function _touch(view, wire, end, piece, inner, upright) {
   let box, port, start, wide, whole, free;
@@ -3243,7 +3256,10 @@ class SideEntries {
     this.rooms = rooms;
   }
   absent_ends() {
-    return py_union((() => { const out = new Set(); for (const wire of this.entries.keys()) { out.add(((2 * wire) + 1)); } return out; })(), (() => { const out = new Set(); for (const wire of this.partings.keys()) { out.add((2 * wire)); } return out; })());
+    return new Set([...this.entries.keys(), ...(() => { const out = []; for (const wire of this.partings.keys()) { out.push((2 * wire)); } return out; })()]);
+  }
+  has_entry(wire, line, end) {
+    return this.entries.has(((2 * wire) + (Number(end) !== Number(line.turned))));
   }
   move_anchors(skeleton, anchors, widths) {
     let wire, line, end, box, side, other;
@@ -3254,9 +3270,13 @@ class SideEntries {
         }
       }
     }
-    for ([wire, side] of this.entries.entries()) {
-      box = skeleton.wires.at(wire).chain.at(-1);
-      anchors.set([wire, 1], ((side < 0) ? 0 : this.widen(box, widths.at(box))));
+    for ([wire, line] of py_enumerate(skeleton.wires)) {
+      for ([end, box] of py_enumerate([line.chain[0], line.chain.at(-1)])) {
+        side = py_get(this.entries, ((2 * wire) + (Number(end) !== Number(line.turned))), 0);
+        if (side) {
+          anchors.set([wire, end], ((side < 0) ? 0 : this.widen(box, widths.at(box))));
+        }
+      }
     }
     for ([wire, other] of this.partings.entries()) {
       anchors.set([wire, 0], anchors.get([other, 0]));
@@ -3277,9 +3297,9 @@ function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
   chains = downward_chains(skeleton);
   main = new Set(skeleton.spine);
   place_ = (() => { const out = new Map(); for (const part of skeleton.parts) for (const row of part) for (const [number, item] of py_enumerate(row)) { out.set(item, number); } return out; })();
-  entries = new Map();
+  entries = _foot_entries(skeleton, chains, pieces, gates, upright);
   partings = new Map();
-  rooms = new Map();
+  rooms = (() => { const out = new Map(); for (const end of entries.keys()) { out.set(chains.at(Math.floor(end / 2))[0], [SIDE_ROOM_PX, SIDE_ROOM_PX]); } return out; })();
   for ([end, item, keys] of _lines_by_end(skeleton, chains, place_, gates)) {
     middle = py_next(py_iter((() => { const out = []; for (const [number, wires] of py_enumerate(keys)) if (py_intersection(main, wires).size) { out.push(number); } return out; })()), -1);
     if ((middle < 0)) {
@@ -3296,7 +3316,7 @@ function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
           [left, right] = py_get(rooms, item, [0, 0]);
           rooms.set(item, ((side < 0) ? [SIDE_ROOM_PX, right] : [left, SIDE_ROOM_PX]));
           for (wire of wires) {
-            entries.set(wire, side);
+            entries.set(((2 * wire) + 1), side);
           }
         }
       }
@@ -3310,6 +3330,29 @@ function find_side_entries(view, pieces, gates, upright, upright_wires, taken) {
     }
   }
   return new SideEntries(entries, partings, rooms);
+}
+function _foot_entries(skeleton, chains, pieces, gates, upright) {
+  let falling, leaving, wire, chain, entries, row, boxes, wires, down;
+  falling = new Set(skeleton.falling);
+  leaving = new Map();
+  for ([wire, chain] of (falling.size ? py_enumerate(chains) : [])) {
+    py_setdefault(leaving, chain[0], []).push(wire);
+  }
+  entries = new Map();
+  for (row of (falling.size ? (() => { const out = []; for (const part of skeleton.parts) for (const row of part) { out.push(row); } return out; })() : [])) {
+    boxes = (() => { const out = []; for (const item of row) if ((item < skeleton.children)) { out.push(item); } return out; })();
+    if (((boxes.length !== 1) || falling.has(boxes[0]) || gates.has(boxes[0]))) {
+      continue;
+    }
+    wires = py_get(leaving, boxes[0], []);
+    down = (() => { const out = []; for (const wire of wires) if (falling.has(chains.at(wire).at(-1))) { out.push(wire); } return out; })();
+    if (((wires.length === 2) && (down.length === 1) && (() => { for (const s of [-1, 1]) { if (!_is_side_free(pieces.at(boxes[0]), s, upright)) return false; } return true; })())) {
+      for (wire of wires) {
+        entries.set((2 * wire), (down.includes(wire) ? -1 : 1));
+      }
+    }
+  }
+  return entries;
 }
 function _lines_by_end(skeleton, chains, place_, gates) {
   let ends, capped, wire, chain, end, item, other, trunk;
@@ -3758,20 +3801,20 @@ function _arrow_end(view, wire, line, inner) {
   return (((item >= view.skeleton.children) || (port_at_end(view, wire, end, inner) != null)) ? -1 : end);
 }
 function _extend_to_boxes(view, wire, points, slots, turn, turns) {
-  let chain, goal;
-  chain = view.skeleton.wires.at(wire).chain;
-  if (slots.has(chain[0])) {
-    goal = border_point(...slots.get(chain[0]), points[0], turn.runs_vertically);
-    points = (py_equal(goal, points[0]) ? points : [goal, ...points]);
-  }
-  if ((turns.entries.has(wire) && slots.has(chain.at(-1)))) {
-    points = [...points.slice(0, -1), ...side_point(...slots.get(chain.at(-1)), points.at(-1), turn.runs_vertically)];
-  }
-  else {
-    if (slots.has(chain.at(-1))) {
-      goal = border_point(...slots.get(chain.at(-1)), points.at(-1), turn.runs_vertically);
-      points = (py_equal(goal, points.at(-1)) ? points : [...points, goal]);
+  let line, upright, end, item, goal;
+  [line, upright] = [view.skeleton.wires.at(wire), turn.runs_vertically];
+  for ([end, item] of py_enumerate([line.chain[0], line.chain.at(-1)])) {
+    points = (!end ? py_reversed(points) : points);
+    if ((slots.has(item) && turns.has_entry(wire, line, end))) {
+      points = [...points.slice(0, -1), ...side_point(...slots.get(item), points.at(-1), upright)];
     }
+    else {
+      if (slots.has(item)) {
+        goal = border_point(...slots.get(item), points.at(-1), upright);
+        points = (py_equal(goal, points.at(-1)) ? points : [...points, goal]);
+      }
+    }
+    points = (!end ? py_reversed(points) : points);
   }
   return [...points];
 }

@@ -72,8 +72,8 @@ def check(level: Metagraph, skeleton: Skeleton) -> None:
         part, rank, _ = place[skeleton.children + i]
         assert part == skeleton.main
         outer = 0 if slot.first else len(skeleton.parts[part]) - 1
-        # Ports of inputs of a later column are on its first rank.
-        assert rank == outer or (slot.first and rank in skeleton.breaks[part])
+        # Ports of inputs of a later column are on its first rank, of results of an earlier one on its last.
+        assert rank == outer or (rank if slot.first else rank + 1) in skeleton.breaks[part]
         row = skeleton.parts[part][outer]
         assert all(skeleton.children <= item < skeleton.first_waypoint for item in row)
     shown = sorted(part for shelf in skeleton.shelves for part in shelf)

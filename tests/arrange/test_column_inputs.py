@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange.column_inputs import move_inputs_to_columns
+from graphviz_tb.arrange.column_inputs import move_ends_to_columns
 from graphviz_tb.arrange.level import ArrangeOptions, PortConstraints, arrange
 from graphviz_tb.model.metagraph import Bridge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
@@ -29,7 +29,7 @@ def boxes(skeleton: Skeleton) -> list[list[int]]:
 def test_inputs_of_the_first_box_of_a_column_are_in_its_column() -> None:
     usual = broken(ENCODER_DECODER, 4, 5)
     assert boxes(usual) == [[0], [1], [2, 4], [3, 5], [6], [7]]
-    moved = move_inputs_to_columns(usual)
+    moved = move_ends_to_columns(usual)
     check(ENCODER_DECODER, moved)
     assert boxes(moved) == [[0], [1], [2], [3], [4], [5], [6], [7]]
     assert moved.breaks == ((4, 7),)
@@ -43,7 +43,7 @@ def test_a_port_of_such_inputs_is_on_the_first_rank_of_their_column() -> None:
     graph = replace(level(6, *pairwise((0, 1, 2, 4, 5)), (3, 4)), bridges=bridges)
     skeleton = arrange(graph)
     assert boxes(skeleton)[0] == [6, 7, 8]
-    moved = move_inputs_to_columns(replace(skeleton, breaks=((4,),)))
+    moved = move_ends_to_columns(replace(skeleton, breaks=((4,),)))
     check(graph, moved)
     assert boxes(moved) == [[6], [0], [1], [2], [7, 8], [3], [4], [5]]
     assert moved.breaks == ((4,),)
@@ -55,7 +55,21 @@ def test_ports_keep_their_order() -> None:
     for order, moves in ((20, 21), True), ((21, 20), False):
         skeleton = arrange(graph, outside=PortConstraints(order=tuple((other, True) for other in order)))
         usual = replace(skeleton, breaks=((4,),))
-        assert (move_inputs_to_columns(usual) != usual) is moves
+        assert (move_ends_to_columns(usual) != usual) is moves
+
+
+def test_a_port_of_a_result_of_a_column_is_at_its_end() -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 3; 1 leaves for 20, 3 for 21
+    bridges = tuple(Bridge(child, other, False, 1, 0, 0) for child, other in ((1, 20), (3, 21)))
+    graph = replace(level(4, *pairwise(range(4))), bridges=bridges)
+    for order, moves in ((20, 21), True), ((21, 20), False):
+        skeleton = arrange(graph, outside=PortConstraints(order=tuple((other, False) for other in order)))
+        assert boxes(skeleton) == [[0], [1], [2], [3], [4, 5]]
+        moved = move_ends_to_columns(replace(skeleton, breaks=((2,),)))
+        check(graph, moved)
+        assert (boxes(moved), moved.breaks) == (
+            ([[0], [1], [4], [2], [3], [5]], ((3,),)) if moves else (boxes(skeleton), ((2,),))
+        )
 
 
 def test_other_inputs_stay() -> None:
@@ -70,8 +84,8 @@ def test_other_inputs_stay() -> None:
     ):
         usual = broken(level(10, *encoder, *more), 4)
         usual = replace(usual, breaks=((4,), *[()] * (len(usual.parts) - 1)))
-        assert move_inputs_to_columns(usual) == usual
-    assert move_inputs_to_columns(arrange(ENCODER_DECODER)) == arrange(ENCODER_DECODER)
+        assert move_ends_to_columns(usual) == usual
+    assert move_ends_to_columns(arrange(ENCODER_DECODER)) == arrange(ENCODER_DECODER)
 
 
 @given(levels(), st.data())
@@ -81,4 +95,4 @@ def test_every_line_is_still_there(graph: Metagraph, data: st.DataObject) -> Non
         tuple(sorted(data.draw(st.sets(st.integers(1, len(part) - 1), max_size=2)))) if len(part) > 1 else ()
         for part in skeleton.parts
     )
-    check(graph, move_inputs_to_columns(replace(skeleton, breaks=breaks)))
+    check(graph, move_ends_to_columns(replace(skeleton, breaks=breaks)))

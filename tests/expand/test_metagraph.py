@@ -269,3 +269,23 @@ def test_a_loop_closes_between_children_that_are_asked_for() -> None:
     # Where one end is no child that was asked for there is nothing to close.
     for missing in rows[closed.source], rows[closed.target]:
         assert not loop_back_edges(hierarchy, model.facts, 0, [row for row in rows if row != missing])
+
+
+def test_what_enters_and_leaves_first_is_first() -> None:
+    # encoder_in ─▶ m/a ─▶ m/b ─▶ m/c ─▶ out, decoder_in ─▶ m/c, m/b ─▶ state; listed in another order
+    graph = GraphDef()
+    for name, inputs in (
+        ("decoder_in", ()),
+        ("encoder_in", ()),
+        ("m/a", ("encoder_in",)),
+        ("m/b", ("m/a",)),
+        ("m/c", ("m/b", "decoder_in")),
+        ("out", ("m/c",)),
+        ("state", ("m/b",)),
+    ):
+        graph.node.add(name=name, op="Relu" if inputs else "Placeholder", input=inputs)
+    for order in (graph.node, reversed(graph.node)):
+        model = graphviz_tb.load(GraphDef(node=order))
+        found = [*edges(model)]
+        assert [source for source, target in found if target == "m"] == ["encoder_in", "decoder_in"]
+        assert [target for source, target in found if source == "m"] == ["state", "out"]

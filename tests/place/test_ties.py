@@ -30,3 +30,28 @@ def test_members_put_away_and_open_members_fit_in() -> None:
         for scene in (load(UNET, aux=(name,)).picture().scene, load(UNET).picture(open=(name,)).scene):
             assert not list(faults(scene))
             assert all(a[0] == b[0] or a[1] == b[1] for line in scene.routes for a, b in pairwise(line.points))
+
+
+def test_foot_is_entered_at_its_sides_and_legs_are_straight() -> None:
+    scene = load(UNET).picture().scene
+    closed = [box for box in scene.boxes if not box.open]
+    foot = next(box for box in closed if "[middle]" in box.address)
+    middle = foot.y + foot.height // 2
+    ends = [
+        point
+        for line in scene.routes
+        for point in (line.points[0], line.points[-1])
+        if scene.boxes.index(foot) in (line.source, line.target) and point[1] == middle
+    ]
+    assert sorted(ends) == [(foot.x, middle), (foot.x + foot.width, middle)]
+    skips = [line for line in scene.routes if len(line.points) == 2 and line.points[0][1] == line.points[1][1]]
+    middles = {
+        tuple(scene.boxes[end].x + scene.boxes[end].width // 2 for end in (line.source, line.target)) for line in skips
+    }
+    assert len({right - left for left, right in middles}) <= 2  # one px of rounding
+
+
+def test_figures_show_a_u_rather_than_a_stack() -> None:
+    for width in (178, 100):
+        scene = load(UNET).picture(paper=True, width_mm=width).scene
+        assert sum(len(line.points) == 2 and line.points[0][1] == line.points[1][1] for line in scene.routes) == 4
