@@ -209,7 +209,7 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
         notes=notes,
         lines={
             wire: LineWords(
-                training.get(wire, drawn_label(line, printed)), describe_line(line, *_line_end_names(view, line))
+                training.get(wire, drawn_label(line)), describe_line(line, *_line_end_names(view, line))
             )
             for wire, line in view.drawn_lines().items()
         },

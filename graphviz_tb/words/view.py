@@ -11,7 +11,7 @@ import numpy as np
 from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_sign
 from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, LAYER_ORIGIN, OP_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, LAYER_ORIGIN, OP_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import NODE_FONT_PX, SMALL_FONT_PX, WORDS_DOT, elide_text, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph
@@ -107,8 +107,6 @@ class NodeLabels:
         sign = self.sign_of(row)
         second = ("" if sign else usual) if said is None else said
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
-        if self.printed and kind == "fold":  # a figure does not say why parts are one box
-            kind, badge = "scope", ""
         first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
         label, second = (second, name) if first else (name, second)
         if self.narrow:
@@ -198,8 +196,9 @@ class NodeLabels:
 
     def box_kind(self, row: int) -> BoxKind:
         """Return the kind as which the box of a row is drawn."""
-        if self.hierarchy.how[row] == LAYER_ORIGIN:
-            return "scope"  # one layer, whatever it is written as
+        fold = self.hierarchy.kind[row] == FOLD_ROW
+        if self.hierarchy.how[row] == LAYER_ORIGIN or (fold and (self.printed or self.paper.tells_layers(row))):
+            return "scope"  # where its words say what it is, or in a figure, nobody asks why it is one box
         return "call" if row in self.hierarchy.calls else LABEL_KINDS[self.hierarchy.kind[row]]
 
     def short_label(self, path: RowPath) -> str:
