@@ -32,7 +32,7 @@ BOX_KINDS = ("scope", "op", "series", "fold", "call", "function")
 SIGNS = ("", "+", "×")
 ROWS_TRANSPOSED_AT_ONCE = 1 << 12  # rows transposed in one go
 IntArray: TypeAlias = "array[int]"  # of the type "i": a list takes eight times the memory
-LabelNumbers: TypeAlias = "tuple[int, int, int, int, int]"
+LabelNumbers: TypeAlias = "tuple[int, int, int, int, int, int]"
 STUB_SIDES, STUB_KINDS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 
@@ -47,7 +47,8 @@ class PageLevel:
 
 def _encode_label(node: NodeLabel, words: TextTable) -> LabelNumbers:
     """Encode the label of a box: the numbers of its texts, and its kind as bits."""
-    return words(node.label), words(node.second), words(node.badge), words(node.about), _box_flags(node)
+    texts = words(node.label), words(node.second), words(node.badge), words(node.about), words(node.first)
+    return *texts, _box_flags(node)
 
 
 def _encode_level(held: PageLevel, say: LineTable) -> IntArray:

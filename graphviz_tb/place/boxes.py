@@ -132,6 +132,7 @@ def _shorten_range(name: str) -> str:
 # px: two lines of text fit the height; the minimum width keeps short names clickable.
 SCOPE_HEIGHT, MIN_SCOPE_WIDTH = 32, 72
 OP_HEIGHT, MIN_OP_WIDTH = 24, 48
+THIRD_LINE_PX = 13  # of what the first member of a stack has more
 SIGN_DIAMETER = 18  # of the circle of a sum or a product
 SHEET_OFFSET = 4  # px between the sheets of a stack
 BADGE_ROOM = 16  # px for the letter of a structure, in every box that may have one
@@ -196,16 +197,20 @@ def _front_sheet(
     """Return width, height and texts of the front sheet."""
     least, most = (MIN_OP_WIDTH, MAX_OP_WIDTH) if kind == "op" else (MIN_SCOPE_WIDTH, MAX_SCOPE_WIDTH)
     label, size, side = name.label, name.size, name.side
-    second = elide_text(second, most - 2 * BADGE_ROOM, SMALL_FONT_PX)
-    wanted = max(
-        text_width(label, size) + 2 * side, text_width(second, SMALL_FONT_PX) + 2 * BADGE_ROOM if second else 0
-    )
-    total = max(least, wanted)
+    words = [word for word in (second, replace_unsafe_characters(node.first)) if word] if second else []
+    words = [elide_text(word, most - 2 * BADGE_ROOM, SMALL_FONT_PX) for word in words]
+    wanted = [text_width(label, size) + 2 * side, *(text_width(word, SMALL_FONT_PX) + 2 * BADGE_ROOM for word in words)]
+    total = max([least, *wanted])
     height = SCOPE_HEIGHT if two_lines else OP_HEIGHT
-    if not second:
-        return total, height, (_centred_line(total // 2, height // 2, label, node.full, size, "label"),)
-    first = _centred_line(total // 2, 10, label, node.full, size, "label")
-    return total, height, (first, _centred_line(total // 2, 23, second, second, SMALL_FONT_PX, "second"))
+    middle = total // 2
+    if not words:
+        return total, height, (_centred_line(middle, height // 2, label, node.full, size, "label"),)
+    first = _centred_line(middle, 10, label, node.full, size, "label")
+    below = [
+        _centred_line(middle, 23 + THIRD_LINE_PX * at, word, word, SMALL_FONT_PX, "second")
+        for at, word in enumerate(words)
+    ]
+    return total, height + THIRD_LINE_PX * (len(words) - 1), (first, *below)
 
 
 def _centred_line(middle: int, centre: int, content: str, full: str, size: int, role: TextRole) -> Text:

@@ -203,10 +203,13 @@ def _draw_edges(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
 
 
 def edge_order(scene: Scene, paint: Paint) -> list[int]:
-    """Return the indices of the edges in drawing order: changed ones in front of others, thick ones in front of thin
-    ones, so that lines that coincide look like the thickest."""
+    """Return the indices of the edges in drawing order: changed ones in front of others, main paths in front of what
+    parts from them, thick ones in front of thin ones, so that lines that coincide look like the thickest."""
     tints = paint.tints.routes
-    return sorted(range(len(scene.routes)), key=lambda at: (_change_rank(tints[at]), scene.routes[at].thickness))
+    return sorted(
+        range(len(scene.routes)),
+        key=lambda at: (_change_rank(tints[at]), scene.routes[at].main, scene.routes[at].thickness),
+    )
 
 
 def _change_rank(tint: LineTint | None) -> int:

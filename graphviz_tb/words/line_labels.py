@@ -24,7 +24,8 @@ TOOLTIP_NAME_LETTERS = 300  # scopes may be nested without end
 
 def _line_label(edge: MetagraphLine) -> str:
     """Return the label of a line: the shape of its one tensor, without the batch, and its branch, or the number of
-    tensors; "" for a scalar or an unknown shape. In a member that represents its stack: how many members have such a line, if not all.
+    tensors; "" for a scalar or an unknown shape. In a member that represents its stack: how many members have such a
+    line, if not all.
 
     >>> from graphviz_tb.model.metagraph import bundle_of_tensors
     >>> from graphviz_tb.model.metagraph import Metaedge

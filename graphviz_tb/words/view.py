@@ -34,7 +34,7 @@ from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.ops.layers import is_counted_name
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
-from graphviz_tb.words.level import joined_label, level_words, stack_label
+from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
 from graphviz_tb.words.paper import PaperWords
 
 # The label of each closed box: its name, second line and badge.
@@ -89,7 +89,7 @@ class NodeLabels:
         members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
         if self.printed and not any(map(str.isdigit, member.label)):
-            shown = 0  # all members have this name
+            shown = -1  # all members have this name
         return stack_label(node, self.second(path), member, shown, len(members))
 
     def plain_label(self, path: RowPath) -> NodeLabel:
@@ -109,9 +109,11 @@ class NodeLabels:
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
         first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
         label, second = (second, name) if first else (name, second)
+        more = self.words_of_first(row, name)
         if self.narrow:
             label = elide_text(label, NARROW_NAME_PX, NODE_FONT_PX)
             second = _first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
+            more = _first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
@@ -126,7 +128,16 @@ class NodeLabels:
             member=self.box_kind(members[0]) if members else "scope",
             about=self.left_out(row, usual, said),
             sign=sign,
+            first=more,
         )
+
+    def words_of_first(self, row: int, name: str) -> str:
+        """Return what the first member of a stack called `name` has more: `block1: /2`; "" for nothing."""
+        if not self.alone or not (more := self.paper.more_of_first(row)):
+            return ""
+        first = self.short_label((repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[0],))
+        first = _printed_name(first) if self.printed and self.hierarchy.graph.has_module_scopes else first
+        return f"{name_in_stack(name, first) if any(map(str.isdigit, first)) else 'first'}: {more}"
 
     def sign_of(self, row: int) -> str:
         """Return `+` for an op, or a scope of one op, that adds tensors of the graph, `×` for one that multiplies them;
@@ -163,7 +174,7 @@ class NodeLabels:
     def label_key(self, row: int) -> tuple[object, ...]:
         """Return the key of a row's label within its name: rows of equal content with equal keys have equal labels."""
         missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
-        return self.short_label((row,)), self.keras_layer(row), missing, self.paper.of(row)
+        return self.short_label((row,)), self.keras_layer(row), missing, self.paper.of(row), self.paper.first_of(row)
 
     def keras_layer(self, row: int) -> Layer | None:
         """Return the Keras layer of a row of the main graph, if it is one."""
