@@ -30,11 +30,12 @@ RANGE_SEPARATOR, WORD_SEPARATORS = " … ", "_./-[]"
 
 @dataclass(frozen=True, slots=True)
 class BoxName:
-    """The `label` of a closed box, in `size` px, with `side` px to its left and right."""
+    """The `label` of a closed box, in `size` px, `semibold` or not, with `side` px to its left and right."""
 
     label: str
     size: int
     side: int
+    semibold: bool = False
 
 
 def box_names(nodes: Sequence[NodeLabel]) -> list[BoxName]:
@@ -57,7 +58,7 @@ def box_names(nodes: Sequence[NodeLabel]) -> list[BoxName]:
             for number, text in zip(group, texts, strict=True):
                 name = names[number]
                 label = elide_ends(text, head, tail, _max_box_width(nodes[number]) - 2 * name.side, name.size)
-                names[number] = BoxName(label, name.size, name.side)
+                names[number] = BoxName(label, name.size, name.side, name.semibold)
     return names
 
 
@@ -67,7 +68,8 @@ def _box_name(node: NodeLabel) -> BoxName:
     size = OP_FONT_PX if op else NODE_FONT_PX
     side = MARK_ROOM["op" if op else "scope"] if node.openable else LABEL_PADDING
     name, room = _full_box_name(node), _max_box_width(node) - 2 * side
-    return BoxName(elide_text(name if text_width(name, size) <= room else _shorten_range(name), room, size), size, side)
+    name = name if text_width(name, size, node.semibold) <= room else _shorten_range(name)
+    return BoxName(elide_text(name, room, size, node.semibold), size, side, node.semibold)
 
 
 def _full_box_name(node: NodeLabel) -> str:
@@ -199,13 +201,14 @@ def _front_sheet(
     label, size, side = name.label, name.size, name.side
     words = [word for word in (second, replace_unsafe_characters(node.first)) if word] if second else []
     words = [elide_text(word, most - 2 * BADGE_ROOM, SMALL_FONT_PX) for word in words]
-    wanted = [text_width(label, size) + 2 * side, *(text_width(word, SMALL_FONT_PX) + 2 * BADGE_ROOM for word in words)]
+    wanted = [text_width(label, size, name.semibold) + 2 * side]
+    wanted += [text_width(word, SMALL_FONT_PX) + 2 * BADGE_ROOM for word in words]
     total = max([least, *wanted])
     height = SCOPE_HEIGHT if two_lines else OP_HEIGHT
     middle = total // 2
     if not words:
-        return total, height, (_centred_line(middle, height // 2, label, node.full, size, "label"),)
-    first = _centred_line(middle, 10, label, node.full, size, "label")
+        return total, height, (_centred_line(middle, height // 2, label, node.full, size, "label", name.semibold),)
+    first = _centred_line(middle, 10, label, node.full, size, "label", name.semibold)
     below = [
         _centred_line(middle, 23 + THIRD_LINE_PX * at, word, word, SMALL_FONT_PX, "second")
         for at, word in enumerate(words)
@@ -213,9 +216,11 @@ def _front_sheet(
     return total, height + THIRD_LINE_PX * (len(words) - 1), (first, *below)
 
 
-def _centred_line(middle: int, centre: int, content: str, full: str, size: int, role: TextRole) -> Text:
-    baseline = centre + BASELINE_OFFSET[size]
-    return Text(middle, baseline, content, full, size, text_width(content, size), role, "middle", inside=True)
+def _centred_line(
+    middle: int, centre: int, content: str, full: str, size: int, role: TextRole, semibold: bool = False
+) -> Text:
+    baseline, wide = centre + BASELINE_OFFSET[size], text_width(content, size, semibold)
+    return Text(middle, baseline, content, full, size, wide, role, "middle", semibold, inside=True)
 
 
 def move_text(text: Text, x: int, y: int, box: int | None = None) -> Text:

@@ -66,7 +66,9 @@ export function readLevel(words, from, name) {
       connected: !!(flags & 2),
       kind: KINDS[(flags >> 2) & 7],
       member: KINDS[(flags >> 5) & 7],
-      sign: SIGNS[flags >> 8],
+      sign: SIGNS[(flags >> 8) & 3],
+      semibold: !!(flags & 1024),
+      layers: !!(flags & 2048),
     });
   }
   const said = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, told]) =>

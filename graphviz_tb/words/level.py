@@ -215,9 +215,7 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
         outgoing=tuple(_stubs_at_side(stubs, "out", view.names, view.labels, limit) for stubs in beside),
         notes=notes,
         lines={
-            wire: LineWords(
-                training.get(wire, drawn_label(line)), describe_line(line, *_line_end_names(view, line))
-            )
+            wire: LineWords(training.get(wire, drawn_label(line)), describe_line(line, *_line_end_names(view, line)))
             for wire, line in view.drawn_lines().items()
         },
         loops={
@@ -267,7 +265,6 @@ def _box_second_line(node: NodeLabel, links: int = 0) -> str:
     return " · ".join(part for part in (second, count_of(links, "link") if links else "") if part)
 
 
-COUNTS = (" op ", " ops ", " layers ", " blocks ", " parameter ", " parameters ")  # in words of how much a group holds
 NAME_JOINTS = ("_", ".", "/", "-")
 
 
@@ -278,14 +275,14 @@ def name_in_stack(stack: str, member: str) -> str:
     ('block2', 'conv4_2', 'layer')
     """
     rest = member.removeprefix(stack)
-    return rest[1:] if rest[:1] in NAME_JOINTS and rest[1:2].isalpha() and rest != member else member
+    return rest[1:] if rest[:1] in NAME_JOINTS and rest[1:2] not in "0123456789" and rest != member else member
 
 
 def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
     """Return the label of a stack that shows the content of one member.
 
     `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
-    `members`, -1 if all have its name. What a member consists of can be seen, so only counts are said.
+    `members`, -1 if all have its name. The layers of a member can be seen, so they are not said.
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
     >>> label = stack_label(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
@@ -298,7 +295,7 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
     # Words of a layer are true of all members only where the stack says them too.
     alike = member.second in (node.second, node.label) or node.second == f"{member.second} each"
     inside = inside if alike or " op" in node.second else node.second
-    inside = inside if any(count in f"{inside} " for count in COUNTS) else ""
+    inside = "" if node.layers else inside
     aside = "" if node.connected else "side by side"
     named = shown >= 0 and WORDS_DOT not in member.label  # a list of parts is no name
     other = f"{name_in_stack(node.label, member.label)} shown" if named else ""

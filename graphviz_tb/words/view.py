@@ -107,8 +107,10 @@ class NodeLabels:
         sign = self.sign_of(row)
         second = ("" if sign else usual) if said is None else said
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
-        first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
-        label, second = (second, name) if first else (name, second)
+        # The norm and the activation of a layer follow its name, if that is no list of parts.
+        main, _, rest = usual.partition(WORDS_DOT) if WORDS_DOT not in name else (usual, "", "")
+        semibold = said is None and self.says_more(row, name, f"{main} {badge}" if kind == "series" else main)
+        label, second = (main, WORDS_DOT.join([name, rest] if rest else [name])) if semibold else (name, second)
         more = self.words_of_first(row, name)
         if self.narrow:
             label = elide_text(label, NARROW_NAME_PX, NODE_FONT_PX)
@@ -129,6 +131,8 @@ class NodeLabels:
             about=self.left_out(row, usual, said),
             sign=sign,
             first=more,
+            semibold=semibold,
+            layers=self.paper.tells_layers(row),
         )
 
     def words_of_first(self, row: int, name: str) -> str:
