@@ -78,8 +78,12 @@ class StructureColouring(Colouring):
         count = self.groups[template]
         words = self.words[template]
         many = f"{group_thousands(count)} like {words}" if count > 1 else words
-        kind = KIND_WORDS[self.shade[template] // SHADE_COUNT]
+        kind = self.template_kind(template)
         return f"{kind}, {many}" if kind else many
+
+    def template_kind(self, template: int) -> str:
+        """Return the word for the kind of a template; "" for none."""
+        return KIND_WORDS[self.shade[template] // SHADE_COUNT]
 
     def tooltip_text(self, path: RowPath) -> str:
         """Return in words what the colour says."""
@@ -99,7 +103,10 @@ class StructureColouring(Colouring):
             if template in self.rank
         )
         kept, rest = legend_limit(len(known))
-        rows = [LegendRow(self.template_words(template), self.template_fill(template)) for *_, template in known[:kept]]
+        rows = [
+            LegendRow(self.template_words(each), self.template_fill(each), kind=self.template_kind(each))
+            for *_, each in known[:kept]
+        ]
         if rest:
             rows.append(LegendRow(f"+{rest} more", plain_fill(self.theme, op=False), "rest"))
         return rows
@@ -126,7 +133,7 @@ class KindColouring(StructureColouring):
         return hue_fill(PRINTED_HUES[self.shade[template] // SHADE_COUNT], self.theme)
 
     def template_words(self, template: int) -> str:
-        return KIND_WORDS[self.shade[template] // SHADE_COUNT]
+        return self.template_kind(template)
 
     def legend_rows(self, shown: Sequence[RowPath]) -> list[LegendRow]:
         """Return the kinds shown, in the order of their hues."""

@@ -32,12 +32,14 @@ class RowFill:
 
 @dataclass(frozen=True, slots=True)
 class LegendRow:
-    """One colour of the legend, with its meaning. `shape` is the drawing of its sample, `more` a second line."""
+    """One colour of the legend, with its meaning. `shape` is the drawing of its sample, `more` a second line, `kind`
+    the word for all rows of one hue, "" where a hue says no more than the row."""
 
     label: str
     fill: RowFill
     shape: Literal["box", "ramp", "rest"] = "box"
     more: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ class NodeLabel:
     empty for none), `badge` the number of a stack ("×12" equal members, "3 parts" of a fold; empty for none).
     `member` is the kind of the members of a series or fold, drawn as its front sheet; `about` is text for the tooltip
     only; `stacked` marks an open stack that shows the contents of one member. `sign` is drawn in a circle in place of
-    the name where the box has no second line: `+` for the sum of tensors, `×` for their product.
+    the name where the box has no second line: `+` for the sum of tensors, `×` for their product. `first` is what the
+    first member of a stack has more ("block1: /2"), the third line of its box; `semibold` marks a label of words that
+    say more than the name, `layers` a second line of the layers in a group.
     """
 
     row: int
@@ -37,6 +39,9 @@ class NodeLabel:
     about: str = ""
     stacked: bool = False
     sign: str = ""
+    first: str = ""
+    semibold: bool = False
+    layers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def row_looks(
     """Return fills, legend rows with their order, and the heading; and for the given rows five columns: fill, second
     line (0: the usual one), account, where the legend rows of a row begin, and these legend rows."""
     fills: dict[tuple[RowFill, ...], int] = {}
-    legend: dict[tuple[str, int], int] = {}
+    legend: dict[tuple[str, int, str], int] = {}
     known: dict[tuple[RowFill, str | None, str], tuple[int, list[int]]] = {}
 
     def number(*looks: RowFill) -> int:
@@ -116,7 +116,7 @@ def row_looks(
 
     def look(row: int, first: RowFill) -> tuple[int, list[int]]:
         legends = zip(*(painter.whole_row_legend(row) for painter in painters), strict=True)
-        keys = [(rows[0].label, number(*(entry.fill for entry in rows))) for rows in legends]
+        keys = [(rows[0].label, number(*(entry.fill for entry in rows)), rows[0].kind) for rows in legends]
         drawn = number(first, *(painter.fill_of((row,)) for painter in painters[1:]))  # one number in all themes
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
 

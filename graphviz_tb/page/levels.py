@@ -32,7 +32,7 @@ BOX_KINDS = ("scope", "op", "series", "fold", "call", "function")
 SIGNS = ("", "+", "×")
 ROWS_TRANSPOSED_AT_ONCE = 1 << 12  # rows transposed in one go
 IntArray: TypeAlias = "array[int]"  # of the type "i": a list takes eight times the memory
-LabelNumbers: TypeAlias = "tuple[int, int, int, int, int]"
+LabelNumbers: TypeAlias = "tuple[int, int, int, int, int, int]"
 STUB_SIDES, STUB_KINDS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 
@@ -47,7 +47,8 @@ class PageLevel:
 
 def _encode_label(node: NodeLabel, words: TextTable) -> LabelNumbers:
     """Encode the label of a box: the numbers of its texts, and its kind as bits."""
-    return words(node.label), words(node.second), words(node.badge), words(node.about), _box_flags(node)
+    texts = words(node.label), words(node.second), words(node.badge), words(node.about), words(node.first)
+    return *texts, _box_flags(node)
 
 
 def _encode_level(held: PageLevel, say: LineTable) -> IntArray:
@@ -75,9 +76,9 @@ def _encode_level(held: PageLevel, say: LineTable) -> IntArray:
 
 
 def _box_flags(node: NodeLabel) -> int:
-    # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member, 8-9 sign.
+    # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member, 8-9 sign, 10 semibold, 11 layers.
     kinds = BOX_KINDS.index(node.kind) << 2 | BOX_KINDS.index(node.member) << 5
-    return node.openable | node.connected << 1 | kinds | SIGNS.index(node.sign) << 8
+    return node.openable | node.connected << 1 | kinds | SIGNS.index(node.sign) << 8 | node.semibold << 10 | node.layers << 11
 
 
 def _length_prefixed(items: Iterable[int]) -> list[int]:

@@ -30,11 +30,12 @@ RANGE_SEPARATOR, WORD_SEPARATORS = " … ", "_./-[]"
 
 @dataclass(frozen=True, slots=True)
 class BoxName:
-    """The `label` of a closed box, in `size` px, with `side` px to its left and right."""
+    """The `label` of a closed box, in `size` px, `semibold` or not, with `side` px to its left and right."""
 
     label: str
     size: int
     side: int
+    semibold: bool = False
 
 
 def box_names(nodes: Sequence[NodeLabel]) -> list[BoxName]:
@@ -57,7 +58,7 @@ def box_names(nodes: Sequence[NodeLabel]) -> list[BoxName]:
             for number, text in zip(group, texts, strict=True):
                 name = names[number]
                 label = elide_ends(text, head, tail, _max_box_width(nodes[number]) - 2 * name.side, name.size)
-                names[number] = BoxName(label, name.size, name.side)
+                names[number] = BoxName(label, name.size, name.side, name.semibold)
     return names
 
 
@@ -67,7 +68,8 @@ def _box_name(node: NodeLabel) -> BoxName:
     size = OP_FONT_PX if op else NODE_FONT_PX
     side = MARK_ROOM["op" if op else "scope"] if node.openable else LABEL_PADDING
     name, room = _full_box_name(node), _max_box_width(node) - 2 * side
-    return BoxName(elide_text(name if text_width(name, size) <= room else _shorten_range(name), room, size), size, side)
+    name = name if text_width(name, size, node.semibold) <= room else _shorten_range(name)
+    return BoxName(elide_text(name, room, size, node.semibold), size, side, node.semibold)
 
 
 def _full_box_name(node: NodeLabel) -> str:
@@ -132,6 +134,7 @@ def _shorten_range(name: str) -> str:
 # px: two lines of text fit the height; the minimum width keeps short names clickable.
 SCOPE_HEIGHT, MIN_SCOPE_WIDTH = 32, 72
 OP_HEIGHT, MIN_OP_WIDTH = 24, 48
+THIRD_LINE_PX = 13  # of what the first member of a stack has more
 SIGN_DIAMETER = 18  # of the circle of a sum or a product
 SHEET_OFFSET = 4  # px between the sheets of a stack
 BADGE_ROOM = 16  # px for the letter of a structure, in every box that may have one
@@ -196,21 +199,28 @@ def _front_sheet(
     """Return width, height and texts of the front sheet."""
     least, most = (MIN_OP_WIDTH, MAX_OP_WIDTH) if kind == "op" else (MIN_SCOPE_WIDTH, MAX_SCOPE_WIDTH)
     label, size, side = name.label, name.size, name.side
-    second = elide_text(second, most - 2 * BADGE_ROOM, SMALL_FONT_PX)
-    wanted = max(
-        text_width(label, size) + 2 * side, text_width(second, SMALL_FONT_PX) + 2 * BADGE_ROOM if second else 0
-    )
-    total = max(least, wanted)
+    words = [word for word in (second, replace_unsafe_characters(node.first)) if word] if second else []
+    words = [elide_text(word, most - 2 * BADGE_ROOM, SMALL_FONT_PX) for word in words]
+    wanted = [text_width(label, size, name.semibold) + 2 * side]
+    wanted += [text_width(word, SMALL_FONT_PX) + 2 * BADGE_ROOM for word in words]
+    total = max([least, *wanted])
     height = SCOPE_HEIGHT if two_lines else OP_HEIGHT
-    if not second:
-        return total, height, (_centred_line(total // 2, height // 2, label, node.full, size, "label"),)
-    first = _centred_line(total // 2, 10, label, node.full, size, "label")
-    return total, height, (first, _centred_line(total // 2, 23, second, second, SMALL_FONT_PX, "second"))
+    middle = total // 2
+    if not words:
+        return total, height, (_centred_line(middle, height // 2, label, node.full, size, "label", name.semibold),)
+    first = _centred_line(middle, 10, label, node.full, size, "label", name.semibold)
+    below = [
+        _centred_line(middle, 23 + THIRD_LINE_PX * at, word, word, SMALL_FONT_PX, "second")
+        for at, word in enumerate(words)
+    ]
+    return total, height + THIRD_LINE_PX * (len(words) - 1), (first, *below)
 
 
-def _centred_line(middle: int, centre: int, content: str, full: str, size: int, role: TextRole) -> Text:
-    baseline = centre + BASELINE_OFFSET[size]
-    return Text(middle, baseline, content, full, size, text_width(content, size), role, "middle", inside=True)
+def _centred_line(
+    middle: int, centre: int, content: str, full: str, size: int, role: TextRole, semibold: bool = False
+) -> Text:
+    baseline, wide = centre + BASELINE_OFFSET[size], text_width(content, size, semibold)
+    return Text(middle, baseline, content, full, size, wide, role, "middle", semibold, inside=True)
 
 
 def move_text(text: Text, x: int, y: int, box: int | None = None) -> Text:

@@ -149,9 +149,13 @@ def label_overhang(
 def _label_candidates(points: Sequence[Point], label: LineLabel) -> Iterable[Point]:
     """Yield places next to the longest runs, the middle of the longest first; right before left, above before below.
 
-    The label of a main path may also be anywhere else along them, nearer to the line.
+    The label of a line that runs back, as one to the next column, is first tried at its end. That of a main path may
+    also be anywhere else along them, nearer to the line.
     """
-    straight = sorted(_straight_runs(points), key=lambda run: -_squared_length(run))
+    runs = _straight_runs(points)
+    straight = sorted(runs, key=lambda run: -_squared_length(run))
+    if any(_are_opposite(run, runs[-1]) for run in runs):
+        straight.insert(0, runs[-1])
     for parts, beside in ((_coarse_parts, LABEL_DISTANCE), (_fine_parts, NEAR_LABEL_DISTANCE))[
         : 2 if label.main else 1
     ]:
@@ -189,6 +193,12 @@ def _fine_parts(along: int, need: int) -> Iterable[tuple[int, int]]:
 def _straight_runs(points: Sequence[Point]) -> list[Segment]:
     """Return the straight runs of a polyline, with collinear ones merged."""
     return list(pairwise(straighten_polyline(points)))
+
+
+def _are_opposite(run: Segment, other: Segment) -> bool:
+    """Return whether two runs have opposite directions."""
+    (dx, dy), (ex, ey) = ((end[0] - start[0], end[1] - start[1]) for start, end in (run, other))
+    return dx * ey == dy * ex and dx * ex + dy * ey < 0
 
 
 def _squared_length(run: Segment) -> int:

@@ -273,9 +273,26 @@ def draw_core(
     upright = is_vertical(direction)
     entering = _bar_entries(ranked, pieces) if upright else {}
     turns = find_side_entries(ranked, pieces, inner.gates, upright, set(entering), tied_sides(ties))
-    said = {wire: label for wire, label in said.items() if wire not in turns.partings}  # the main path says the same
+    said = _labels_said_once(view, said, inner.gates)
     level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties)
     return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties)
+
+
+def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -> dict[int, LineLabel]:
+    """Return the labels without those of tensors that another line from or to the same closed box, or from the same
+    port, says: of the main path, else the first."""
+    skeleton, words = view.skeleton, view.words.lines
+    heard: dict[tuple[int, int], list[str]] = {}
+    kept: dict[int, LineLabel] = {}
+    for wire in sorted(said, key=lambda wire: (not said[wire].main, wire)):
+        chain, line = skeleton.wires[wire].chain, view.line_of_wire(wire)
+        ends = [] if line.kind != "data" or len(line.carried_tensors) != 1 else [(0, chain[0]), (1, chain[-1])]
+        ends = [(end, item) for end, item in ends if item not in gates]
+        if not any(words[wire].label in heard.get(end, ()) for end in ends):
+            kept[wire] = said[wire]
+            for end in ends:
+                heard.setdefault(end, []).append(words[wire].label)
+    return {wire: label for wire, label in said.items() if wire in kept}
 
 
 def _without_ties(view: View, first: int) -> View:

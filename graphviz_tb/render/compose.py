@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from graphviz_tb.model.drawing import Disc, Drawing, Group, Pen, Primitive, Rectangle, Section
@@ -13,7 +14,15 @@ from graphviz_tb.model.scene import Box, Port, Scene, Separator, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
 from graphviz_tb.render.close_frame import close_frame
-from graphviz_tb.render.legend import LegendBlock, LegendShape, draw_legend, legend_blocks, legend_in_lines, text_labels
+from graphviz_tb.render.legend import (
+    LegendBlock,
+    LegendShape,
+    draw_legend,
+    legend_blocks,
+    legend_in_lines,
+    rows_by_kind,
+    text_labels,
+)
 from graphviz_tb.render.lines import draw_route, draw_web, edge_colour, straight_line
 
 # The position of everything on the sheet, and the title row at its top.
@@ -26,7 +35,6 @@ MAX_TITLE_GROWTH = 480  # px to which a title, or the facts below it, may widen 
 # px: the strip of a title in one line, the gap between name and facts, and the longest such line
 TITLE_LINE_PX, TITLE_GAP_PX, MAX_TITLE_LINE_PX = 32, 14, 560
 SCREEN_RATIO = 12, 7  # a laptop's window
-SCREEN_SCENE_PX = 1392, 744  # the drawing that is shown there in its own size, with title, legend and margins
 MAX_LEGEND_PERCENT = 115  # of the width of the scene: a longer legend is broken
 MIN_LEGEND_LINE_PX = 320  # px of the legend that are worth more than another line
 
@@ -110,8 +118,8 @@ def compose(
 ) -> Drawing:
     """Compose the whole sheet, independent of the output format.
 
-    A frame around the whole model is not drawn: its name is in the title. Its room is closed in print, where `line`
-    says how long the legend may be, and where it makes the names on a screen larger.
+    A frame around the whole model is not drawn, and its room is closed: its name is in the title. `line` says how long
+    the legend may be, in print.
     """
     chosen = {index for index, box in enumerate(scene.boxes) if box.address in caption.select}
     whole = _whole_frame(scene, paint, chosen)
@@ -120,9 +128,10 @@ def compose(
         # The facts count ops already, and say what changed.
         words = [text.full for text in texts if text.role == "title" or not text.full.endswith(COUNT_ENDINGS)]
         caption = Caption(caption.title, " · ".join([*words, caption.facts]), caption.select)
-    if whole >= 0 and (line or scene.height > SCREEN_SCENE_PX[1] or scene.width > SCREEN_SCENE_PX[0]):
+    if whole >= 0:
         scene = close_frame(scene, whole)
-    page = _lay_out_sheet(scene, legend_blocks(scene, paint) if with_legend else (), caption, margin, line)
+    kinds = replace(paint, legend=tuple(rows_by_kind(paint.legend)))
+    page = _lay_out_sheet(scene, legend_blocks(scene, kinds) if with_legend else (), caption, margin, line)
     parts = [
         Section("title", (0, 0), _title_row(caption, paint.theme, page.width)),
         Section("graph", page.scene, _graph_groups(scene, paint, chosen, whole)),
@@ -194,10 +203,13 @@ def _draw_edges(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
 
 
 def edge_order(scene: Scene, paint: Paint) -> list[int]:
-    """Return the indices of the edges in drawing order: changed ones in front of others, thick ones in front of thin
-    ones, so that lines that coincide look like the thickest."""
+    """Return the indices of the edges in drawing order: changed ones in front of others, main paths in front of what
+    parts from them, thick ones in front of thin ones, so that lines that coincide look like the thickest."""
     tints = paint.tints.routes
-    return sorted(range(len(scene.routes)), key=lambda at: (_change_rank(tints[at]), scene.routes[at].thickness))
+    return sorted(
+        range(len(scene.routes)),
+        key=lambda at: (_change_rank(tints[at]), scene.routes[at].main, scene.routes[at].thickness),
+    )
 
 
 def _change_rank(tint: LineTint | None) -> int:

@@ -78,6 +78,19 @@ class LegendBlock:
         return min(self.most, longest + sample)
 
 
+SAME_STRUCTURE = "same shade and letter: same structure"
+
+
+def rows_by_kind(rows: Sequence[LegendRow]) -> list[LegendRow]:
+    """Return one row for all of one kind, in their first shade; if a kind has several, what shades say comes last."""
+    alike: dict[str, LegendRow] = {}
+    for row in rows:
+        known = replace(row, label=row.kind, fill=replace(row.fill, badge="")) if row.kind else row
+        alike.setdefault(row.kind or f" {row.label}", known)  # a kind has no space before it
+    more = [LegendRow(SAME_STRUCTURE, rows[0].fill, "rest")] if len(alike) < len(rows) else []
+    return [*alike.values(), *more]
+
+
 def legend_blocks(scene: Scene, paint: Paint) -> tuple[LegendBlock, ...]:
     """Return the legend of one picture; empty if there is nothing to explain."""
     colours = tuple(_colour_entry(row, paint.theme) for row in paint.legend)
@@ -159,7 +172,7 @@ SIGN_SAMPLES: tuple[tuple[str, str, DrawSample], ...] = (
     ),
     (
         "shown",
-        "repeated, one is shown",
+        "repeated; open: one is shown",
         _frame_sample(replace(SAMPLE_BOX, kind="series", sheets=2, connected=True, open=True, height=20, y=-2)),
     ),
     ("fold", "many in one box", _box_sample(replace(SAMPLE_BOX, kind="fold", sheets=2))),
@@ -175,7 +188,7 @@ SIGN_SAMPLES: tuple[tuple[str, str, DrawSample], ...] = (
     ("×", "product", _sign_sample("×")),
     ("data", "data", _edge_sample(SAMPLE_EDGE)),
     ("control", "control", _edge_sample(replace(SAMPLE_EDGE, kind="control"))),
-    ("reference", "reference", _edge_sample(replace(SAMPLE_EDGE, kind="reference"))),
+    ("reference", "writes weights", _edge_sample(replace(SAMPLE_EDGE, kind="reference"))),
     ("back", "against the flow", _edge_sample(replace(SAMPLE_EDGE, back=True))),
 )
 
@@ -193,6 +206,8 @@ def _occurring_signs(scene: Scene) -> set[str]:
             names.add("chain" if box.kind == "series" and box.connected else box.kind)
     if any(edge.back for edge in scene.routes):
         names.add("back")
+    if "shown" in names:  # its sign says the same of closed ones
+        names.discard("chain")
     # A kind that all lines have needs no sign.
     return names if "control" in names or "reference" in names else {name for name in names if name != "data"}
 

@@ -66,7 +66,6 @@ def _draw_sign(x: float, y: float, radius: float, colour: str, sign: str, theme:
 
 
 BEND_RADIUS = 8  # px of a bend; less on a shorter run
-HEAVY_THICKNESS = 25  # tenths of a pixel: thicker lines (60,000 elements) are dark
 # Px of an arrow head on a thin line, its growth on the thickest, and for each unit of thickness.
 ARROW_LENGTH, ARROW_WIDTH, MAX_ARROW_GROWTH, ARROW_GROWTH_STEP = 8.0, 6.4, 1.25, 8.0
 PAPER_REFERENCE_DASHES = (8, 3, 2, 3)  # px: a reference edge in print
@@ -90,6 +89,8 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
     thickness = (line.thickness + (SELECTED_THICKENING if chosen else 0)) / 10
     thickness = max(thickness, MIN_CHANGED_THICKNESS) if whole and whole.sign else thickness
     points: list[DrawingPoint] = [*straighten_polyline(line.points)]
+    if line.parting in points and not chosen:  # before, it is the other line
+        points = points[points.index(line.parting) :]
     if len(points) < 2:
         return Group((), tooltip=line.title)
     backwards = line.kind == "reference"
@@ -112,7 +113,8 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
     shapes.append(Curve(outline, pen=Pen(colour, thickness, dashes)))
     shapes += [Curve(mark, colour) for mark in marks]
     if line.parting:
-        shapes.append(Disc(*line.parting, PARTING_RADIUS, colour))
+        dot = theme.main if line.kind == "data" and not whole and not chosen else colour
+        shapes.append(Disc(*line.parting, PARTING_RADIUS, dot))
     if whole and whole.sign and line.arrow:
         shapes += _draw_line_bead(line, whole, theme)
     return Group(tuple(shapes), tooltip=line.title)
@@ -162,10 +164,10 @@ def _draw_line_bead(line: Route, tint: LineTint, theme: Theme) -> list[Primitive
 
 
 def edge_colour(line: Route | Port | Web, theme: Theme, chosen: bool = False) -> str:
-    """Return the colour of an edge's line and head, and of its port; the main path and heavy lines stand out."""
+    """Return the colour of an edge's line and head, and of its port; the main path stands out."""
     if chosen:
         return theme.selected
-    if isinstance(line, Route) and line.kind == "data" and (line.main or line.thickness >= HEAVY_THICKNESS):
+    if isinstance(line, Route) and line.kind == "data" and line.main:
         return theme.main
     return theme.reference if line.kind == "reference" else theme.data
 

@@ -252,8 +252,8 @@ export class Colouring {
     const found = new Set();
     for (const row of rows) for (const entry of this.legendOf(row)) found.add(entry);
     const shown = [...found].sort((a, b) => this.told.order[a] - this.told.order[b]).map((at) => {
-      const [label, fill] = this.told.legend[at];
-      return new layout.LegendRow(label, this.fills[this.side][fill]);
+      const [label, fill, kind] = this.told.legend[at];
+      return new layout.LegendRow(label, this.fills[this.side][fill], "box", "", kind);
     });
     const plain = shown.filter((row) => !row.fill.hued); // has no category, or no value: never left out
     const hued = shown.filter((row) => row.fill.hued);

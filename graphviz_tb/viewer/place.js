@@ -561,11 +561,12 @@ class RowFill {
   }
 }
 class LegendRow {
-  constructor(label, fill, shape = "box", more = "") {
+  constructor(label, fill, shape = "box", more = "", kind = "") {
     this.label = label;
     this.fill = fill;
     this.shape = shape;
     this.more = more;
+    this.kind = kind;
   }
 }
 class LineTint {
@@ -728,7 +729,7 @@ class LevelLayout {
 
 // model.view
 class NodeLabel {
-  constructor(row, address, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "", stacked = false, sign = "") {
+  constructor(row, address, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "", stacked = false, sign = "", first = "", semibold = false, layers = false) {
     this.row = row;
     this.address = address;
     this.kind = kind;
@@ -742,6 +743,9 @@ class NodeLabel {
     this.about = about;
     this.stacked = stacked;
     this.sign = sign;
+    this.first = first;
+    this.semibold = semibold;
+    this.layers = layers;
   }
 }
 class LineWords {
@@ -1034,10 +1038,11 @@ const MARK_ROOM = new Map([["op", 24], ["scope", 20]]);
 const RANGE_SEPARATOR = " … ";
 const WORD_SEPARATORS = "_./-[]";
 class BoxName {
-  constructor(label, size, side) {
+  constructor(label, size, side, semibold = false) {
     this.label = label;
     this.size = size;
     this.side = side;
+    this.semibold = semibold;
   }
 }
 function box_names(nodes) {
@@ -1056,7 +1061,7 @@ function box_names(nodes) {
       for ([number, text] of py_zip(group, texts)) {
         name = names.at(number);
         label = elide_ends(text, head, tail, (_max_box_width(nodes.at(number)) - (2 * name.side)), name.size);
-        names[py_position(names, number)] = new BoxName(label, name.size, name.side);
+        names[py_position(names, number)] = new BoxName(label, name.size, name.side, name.semibold);
       }
     }
   }
@@ -1068,7 +1073,8 @@ function _box_name(node) {
   size = (op ? OP_FONT_PX : NODE_FONT_PX);
   side = (node.openable ? MARK_ROOM.get((op ? "op" : "scope")) : LABEL_PADDING);
   [name, room] = [_full_box_name(node), (_max_box_width(node) - (2 * side))];
-  return new BoxName(elide_text(((hand_text_width(name, size) <= room) ? name : _shorten_range(name)), room, size), size, side);
+  name = ((hand_text_width(name, size, node.semibold) <= room) ? name : _shorten_range(name));
+  return new BoxName(elide_text(name, room, size, node.semibold), size, side, node.semibold);
 }
 function _full_box_name(node) {
   let name;
@@ -1124,6 +1130,7 @@ const SCOPE_HEIGHT = 32;
 const MIN_SCOPE_WIDTH = 72;
 const OP_HEIGHT = 24;
 const MIN_OP_WIDTH = 48;
+const THIRD_LINE_PX = 13;
 const SIGN_DIAMETER = 18;
 const SHEET_OFFSET = 4;
 const BADGE_ROOM = 16;
@@ -1161,23 +1168,27 @@ function _closed_box(node, name, second) {
   return new ClosedBox(inner, (height + (2 * SHEET_OFFSET)), 2, [...(() => { const out = []; for (const text of texts) { out.push(move_text(text, 0, (2 * SHEET_OFFSET))); } return out; })()], (2 * SHEET_OFFSET));
 }
 function _front_sheet(node, name, kind, second, two_lines) {
-  let least, most, label, size, side, wanted, total, height, first;
+  let least, most, label, size, side, words, wanted, total, height, middle, first, below;
   [least, most] = ((kind === "op") ? [MIN_OP_WIDTH, MAX_OP_WIDTH] : [MIN_SCOPE_WIDTH, MAX_SCOPE_WIDTH]);
   [label, size, side] = [name.label, name.size, name.side];
-  second = elide_text(second, (most - (2 * BADGE_ROOM)), SMALL_FONT_PX);
-  wanted = Math.max((hand_text_width(label, size) + (2 * side)), (second ? (hand_text_width(second, SMALL_FONT_PX) + (2 * BADGE_ROOM)) : 0));
-  total = Math.max(least, wanted);
+  words = (second ? (() => { const out = []; for (const word of [second, hand_replace_unsafe_characters(node.first)]) if (word) { out.push(word); } return out; })() : []);
+  words = (() => { const out = []; for (const word of words) { out.push(elide_text(word, (most - (2 * BADGE_ROOM)), SMALL_FONT_PX)); } return out; })();
+  wanted = [(hand_text_width(label, size, name.semibold) + (2 * side))];
+  py_extend(wanted, (() => { const out = []; for (const word of words) { out.push((hand_text_width(word, SMALL_FONT_PX) + (2 * BADGE_ROOM))); } return out; })());
+  total = py_max([least, ...wanted]);
   height = (two_lines ? SCOPE_HEIGHT : OP_HEIGHT);
-  if (!second) {
-    return [total, height, [_centred_line(Math.floor(total / 2), Math.floor(height / 2), label, node.full, size, "label")]];
+  middle = Math.floor(total / 2);
+  if (!words.length) {
+    return [total, height, [_centred_line(middle, Math.floor(height / 2), label, node.full, size, "label", name.semibold)]];
   }
-  first = _centred_line(Math.floor(total / 2), 10, label, node.full, size, "label");
-  return [total, height, [first, _centred_line(Math.floor(total / 2), 23, second, second, SMALL_FONT_PX, "second")]];
+  first = _centred_line(middle, 10, label, node.full, size, "label", name.semibold);
+  below = (() => { const out = []; for (const [at, word] of py_enumerate(words)) { out.push(_centred_line(middle, (23 + (THIRD_LINE_PX * at)), word, word, SMALL_FONT_PX, "second")); } return out; })();
+  return [total, (height + (THIRD_LINE_PX * (words.length - 1))), [first, ...below]];
 }
-function _centred_line(middle, centre, content, full, size, role) {
-  let baseline;
-  baseline = (centre + BASELINE_OFFSET.get(size));
-  return new Text(middle, baseline, content, full, size, hand_text_width(content, size), role, "middle", undefined, undefined, true);
+function _centred_line(middle, centre, content, full, size, role, semibold = false) {
+  let baseline, wide;
+  [baseline, wide] = [(centre + BASELINE_OFFSET.get(size)), hand_text_width(content, size, semibold)];
+  return new Text(middle, baseline, content, full, size, wide, role, "middle", semibold, undefined, true);
 }
 function move_text(text, x, y, box = null) {
   return new Text((text.x + x), (text.y + y), text.content, text.full, text.size, text.width, text.role, text.anchor, text.semibold, ((box == null) ? text.box : box), text.inside, text.identities);
@@ -2981,8 +2992,12 @@ function label_overhang(lines, labels, extent, axis) {
   return [before, after];
 }
 function *_label_candidates(points, label) {
-  let straight, parts, beside, start, stop, dx, dy, steep, need, along, off, lean, part, whole, x, y, side;
-  straight = py_sorted(_straight_runs(points), {key: (run) => -_squared_length(run)});
+  let runs, straight, parts, beside, start, stop, dx, dy, steep, need, along, off, lean, part, whole, x, y, side;
+  runs = _straight_runs(points);
+  straight = py_sorted(runs, {key: (run) => -_squared_length(run)});
+  if ((() => { for (const run of runs) { if (_are_opposite(run, runs.at(-1))) return true; } return false; })()) {
+    py_insert(straight, 0, runs.at(-1));
+  }
   for ([parts, beside] of [[_coarse_parts, LABEL_DISTANCE], [_fine_parts, NEAR_LABEL_DISTANCE]].slice(0, (label.main ? 2 : 1))) {
     for ([start, stop] of straight.slice(0, MAX_RUNS_TRIED)) {
       [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
@@ -3013,6 +3028,11 @@ function _fine_parts(along, need) {
 }
 function _straight_runs(points) {
   return [...py_pairwise(straighten_polyline(points))];
+}
+function _are_opposite(run, other) {
+  let dx, dy, ex, ey;
+  [[dx, dy], [ex, ey]] = (() => { const out = []; for (const [start, end] of [run, other]) { out.push([(end[0] - start[0]), (end[1] - start[1])]); } return out; })();
+  return (((dx * ey) === (dy * ex)) && (((dx * ex) + (dy * ey)) < 0));
 }
 function _squared_length(run) {
   return (((run[1][0] - run[0][0]) ** 2) + ((run[1][1] - run[0][1]) ** 2));
@@ -3632,9 +3652,27 @@ function draw_core(view, pieces, lines, said, inner, direction) {
   upright = is_vertical(direction);
   entering = (upright ? _bar_entries(ranked, pieces) : new Map());
   turns = find_side_entries(ranked, pieces, inner.gates, upright, new Set(entering.keys()), tied_sides(ties));
-  said = (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (!turns.partings.has(wire)) { out.set(wire, label); } return out; })();
+  said = _labels_said_once(view, said, inner.gates);
   level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties);
   return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties);
+}
+function _labels_said_once(view, said, gates) {
+  let skeleton, words, heard, kept, wire, chain, line, ends, end;
+  [skeleton, words] = [view.skeleton, view.words.lines];
+  heard = new TupleMap();
+  kept = new Map();
+  for (wire of py_sorted(said.keys(), {key: (wire) => [!said.get(wire).main, wire]})) {
+    [chain, line] = [skeleton.wires.at(wire).chain, view.line_of_wire(wire)];
+    ends = (((line.kind !== "data") || (py_len(line.carried_tensors) !== 1)) ? [] : [[0, chain[0]], [1, chain.at(-1)]]);
+    ends = (() => { const out = []; for (const [end, item] of ends) if (!gates.has(item)) { out.push([end, item]); } return out; })();
+    if (!(() => { for (const end of ends) { if (py_in(words.get(wire).label, py_get(heard, end, []))) return true; } return false; })()) {
+      kept.set(wire, said.get(wire));
+      for (end of ends) {
+        py_setdefault(heard, end, []).push(words.get(wire).label);
+      }
+    }
+  }
+  return (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (kept.has(wire)) { out.set(wire, label); } return out; })();
 }
 function _without_ties(view, first) {
   let skeleton, spine;
@@ -4657,7 +4695,7 @@ function level_words(view, limit, printed = false) {
     beside = (() => { const out = []; for (const _ of beside) { out.push([]); } return out; })();
   }
   [links, training, written] = [_links_of_open(view), _training_labels(view), _written_accounts(view)];
-  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push((_box_tooltip(node, links.at(position)) + py_get(written, position, ""))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(training, wire, hand_drawn_label(line, printed)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push((_box_tooltip(node, links.at(position)) + py_get(written, position, ""))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(training, wire, hand_drawn_label(line)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
 function _stubs_by_child(view, noted) {
   let by_child, index, annotation;
@@ -4694,15 +4732,24 @@ function _box_second_line(node, links = 0) {
   }
   return py_join(" · ", (() => { const out = []; for (const part of [second, (links ? count_of(links, "link") : "")]) if (part) { out.push(part); } return out; })());
 }
+const NAME_JOINTS = ["_", ".", "/", "-"];
+function name_in_stack(stack, member) {
+  let rest;
+  rest = py_removeprefix(member, stack);
+  return ((NAME_JOINTS.includes(py_slice(rest, 0, 1)) && !"0123456789".includes(py_slice(rest, 1, 2)) && (rest !== member)) ? py_slice(rest, 1) : member);
+}
 function stack_label(node, said, member, shown, members) {
-  let counted_each, inside, alike, aside, other;
+  let counted_each, inside, alike, aside, named, other;
   counted_each = ((member.kind === "series") && !["op", "call"].includes(member.member) && !member.about);
   inside = ((member.second && !counted_each) ? (String(member.second) + " each") : member.second);
   alike = ([node.second, node.label].includes(member.second) || (node.second === (String(member.second) + " each")));
   inside = ((alike || node.second.includes(" op")) ? inside : node.second);
+  inside = (node.layers ? "" : inside);
   aside = (node.connected ? "" : "side by side");
-  other = (shown ? ("as " + String(member.label)) : "");
-  return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member.label) + ", one of " + String(members)), stacked: true});
+  named = ((shown >= 0) && !member.label.includes(WORDS_DOT));
+  other = (named ? (String(name_in_stack(node.label, member.label)) + " shown") : "");
+  other = py_join("; ", (() => { const out = []; for (const part of [other, node.first]) if (part) { out.push(part); } return out; })());
+  return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(member.label) + ", one of " + String(members)), stacked: true});
 }
 function joined_label(nodes) {
   let inner, names, second;
@@ -5064,7 +5111,6 @@ function _draw_sign(x, y, radius, colour, sign, theme) {
   return [ground, new Curve(SIGN_STROKES.get(sign), undefined, pen, [x, y], (radius / SIGN_DISC_RADIUS))];
 }
 const BEND_RADIUS = 8;
-const HEAVY_THICKNESS = 25;
 const ARROW_LENGTH = 8.0;
 const ARROW_WIDTH = 6.4;
 const MAX_ARROW_GROWTH = 1.25;
@@ -5079,12 +5125,15 @@ const WEB_BUNDLE = 100;
 const PARTING_RADIUS = 2.6;
 const BEAD_DISTANCE = 20;
 function draw_route(line, theme, chosen, tint = null) {
-  let whole, colour, thickness, points, backwards, marks, tip, before, grow, room, dashes, shapes, outline;
+  let whole, colour, thickness, points, backwards, marks, tip, before, grow, room, dashes, shapes, outline, dot;
   whole = (((tint != null) && tint.whole) ? tint : null);
   colour = ((whole == null) ? edge_colour(line, theme, chosen) : whole.colour);
   thickness = ((line.thickness + (chosen ? SELECTED_THICKENING : 0)) / 10);
   thickness = ((whole && whole.sign) ? py_max([thickness, MIN_CHANGED_THICKNESS]) : thickness);
   points = [...straighten_polyline(line.points)];
+  if ((py_in(line.parting, points) && !chosen)) {
+    points = points.slice(py_index(points, line.parting));
+  }
   if ((points.length < 2)) {
     return new Group([], undefined, line.title);
   }
@@ -5109,7 +5158,8 @@ function draw_route(line, theme, chosen, tint = null) {
   shapes.push(new Curve(outline, undefined, new Pen(colour, thickness, dashes)));
   py_extend(shapes, (() => { const out = []; for (const mark of marks) { out.push(new Curve(mark, colour)); } return out; })());
   if (py_truth(line.parting)) {
-    shapes.push(new Disc(...line.parting, PARTING_RADIUS, colour));
+    dot = (((line.kind === "data") && !whole && !chosen) ? theme.main : colour);
+    shapes.push(new Disc(...line.parting, PARTING_RADIUS, dot));
   }
   if ((whole && whole.sign && line.arrow)) {
     py_extend(shapes, _draw_line_bead(line, whole, theme));
@@ -5159,7 +5209,7 @@ function edge_colour(line, theme, chosen = false) {
   if (chosen) {
     return theme.selected;
   }
-  if (((line instanceof Route) && (line.kind === "data") && (line.main || (line.thickness >= HEAVY_THICKNESS)))) {
+  if (((line instanceof Route) && (line.kind === "data") && line.main)) {
     return theme.main;
   }
   return ((line.kind === "reference") ? theme.reference : theme.data);
@@ -5461,6 +5511,17 @@ class LegendBlock {
     return Math.min(this.most, (longest + sample));
   }
 }
+const SAME_STRUCTURE = "same shade and letter: same structure";
+function rows_by_kind(rows) {
+  let alike, row, known, more;
+  alike = new Map();
+  for (row of rows) {
+    known = (row.kind ? py_replace(row, {label: row.kind, fill: py_replace(row.fill, {badge: ""})}) : row);
+    py_setdefault(alike, (row.kind || (" " + String(row.label))), known);
+  }
+  more = ((alike.size < rows.length) ? [new LegendRow(SAME_STRUCTURE, rows[0].fill, "rest")] : []);
+  return [...alike.values(), ...more];
+}
 function legend_blocks(scene, paint) {
   let colours, blocks;
   colours = [...(() => { const out = []; for (const row of paint.legend) { out.push(_colour_entry(row, paint.theme)); } return out; })()];
@@ -5509,7 +5570,7 @@ function _stub_sample(stub) {
   return (fill, theme) => draw_stub(stub, fill, theme);
 }
 const SAMPLE_STUB_LINE = [[16, 8], [28, 8]];
-const SIGN_SAMPLES = [["call", "function call", _box_sample(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sample(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated, one is shown", _frame_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "many in one box", _box_sample(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sample(new Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["weight", "weight", _stub_sample(new Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["summary", "summary", _stub_sample(new Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["shortcut", "leads elsewhere", _stub_sample(new Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, [[18, 8], [28, 8]]))], ["+", "sum", _sign_sample("+")], ["×", "product", _sign_sample("×")], ["data", "data", _edge_sample(SAMPLE_EDGE)], ["control", "control", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sample(py_replace(SAMPLE_EDGE, {back: true}))]];
+const SIGN_SAMPLES = [["call", "function call", _box_sample(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sample(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated; open: one is shown", _frame_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "many in one box", _box_sample(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sample(new Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["weight", "weight", _stub_sample(new Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["summary", "summary", _stub_sample(new Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["shortcut", "leads elsewhere", _stub_sample(new Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, [[18, 8], [28, 8]]))], ["+", "sum", _sign_sample("+")], ["×", "product", _sign_sample("×")], ["data", "data", _edge_sample(SAMPLE_EDGE)], ["control", "control", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "writes weights", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sample(py_replace(SAMPLE_EDGE, {back: true}))]];
 function _occurring_signs(scene) {
   let names, box;
   names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
@@ -5529,6 +5590,9 @@ function _occurring_signs(scene) {
   }
   if ((() => { for (const edge of scene.routes) { if (edge.back) return true; } return false; })()) {
     names.add("back");
+  }
+  if (names.has("shown")) {
+    names.delete("chain");
   }
   return ((names.has("control") || names.has("reference")) ? names : (() => { const out = new Set(); for (const name of names) if ((name !== "data")) { out.add(name); } return out; })());
 }
@@ -5669,7 +5733,6 @@ const TITLE_LINE_PX = 32;
 const TITLE_GAP_PX = 14;
 const MAX_TITLE_LINE_PX = 560;
 const SCREEN_RATIO = [12, 7];
-const SCREEN_SCENE_PX = [1392, 744];
 const MAX_LEGEND_PERCENT = 115;
 const MIN_LEGEND_LINE_PX = 320;
 class SheetLayout {
@@ -5737,7 +5800,7 @@ const PORT_RADIUS = 2.5;
 const COUNT_ENDINGS = ["ops", "new", "gone", "changed", "reconnected"];
 const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN, line = 0) {
-  let chosen, whole, texts, words, page, parts;
+  let chosen, whole, texts, words, kinds, page, parts;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (caption.select.includes(box.address)) { out.add(index); } return out; })();
   whole = _whole_frame(scene, paint, chosen);
   if (((whole >= 0) && caption.title)) {
@@ -5745,10 +5808,11 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
     words = (() => { const out = []; for (const text of texts) if (((text.role === "title") || !py_endswith_any(text.full, COUNT_ENDINGS))) { out.push(text.full); } return out; })();
     caption = new Caption(caption.title, py_join(" · ", [...words, caption.facts]), caption.select);
   }
-  if (((whole >= 0) && (line || (scene.height > SCREEN_SCENE_PX[1]) || (scene.width > SCREEN_SCENE_PX[0])))) {
+  if ((whole >= 0)) {
     scene = close_frame(scene, whole);
   }
-  page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, paint) : []), caption, margin, line);
+  kinds = py_replace(paint, {legend: [...rows_by_kind(paint.legend)]});
+  page = _lay_out_sheet(scene, (with_legend ? legend_blocks(scene, kinds) : []), caption, margin, line);
   parts = [new Section("title", [0, 0], _title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, _graph_groups(scene, paint, chosen, whole))];
   if (page.legend) {
     parts.push(new Section("legend", page.at, [...draw_legend(page.legend, paint.theme)]));
@@ -5794,7 +5858,7 @@ function _draw_edges(scene, paint, chosen) {
 function edge_order(scene, paint) {
   let tints;
   tints = paint.tints.routes;
-  return py_sorted(py_range(scene.routes.length), {key: (at) => [_change_rank(tints.at(at)), scene.routes.at(at).thickness]});
+  return py_sorted(py_range(scene.routes.length), {key: (at) => [_change_rank(tints.at(at)), scene.routes.at(at).main, scene.routes.at(at).thickness]});
 }
 function _change_rank(tint) {
   return (((tint == null) || !tint.sign) ? 0 : (1 + tint.whole));

@@ -55,17 +55,20 @@ export function readLevel(words, from, name) {
   const functions = from.list();
   const nodeLabels = [];
   for (let at = 0; at < children.length + functions.length; at++) {
-    const [label, second, badge, about, flags] = Array.from({ length: 5 }, () => from.next());
+    const [label, second, badge, about, first, flags] = Array.from({ length: 6 }, () => from.next());
     nodeLabels.push({
       label: word(label),
       second: word(second),
       badge: word(badge),
       about: word(about),
+      first: word(first),
       openable: !!(flags & 1),
       connected: !!(flags & 2),
       kind: KINDS[(flags >> 2) & 7],
       member: KINDS[(flags >> 5) & 7],
-      sign: SIGNS[flags >> 8],
+      sign: SIGNS[(flags >> 8) & 3],
+      semibold: !!(flags & 1024),
+      layers: !!(flags & 2048),
     });
   }
   const said = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, told]) =>

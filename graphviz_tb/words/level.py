@@ -8,7 +8,14 @@ from dataclasses import replace
 from graphviz_tb.graphs.calls import OpCounter, lower_bound_sign
 from graphviz_tb.model.formatting import plural_noun
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import SMALL_FONT_PX, elide_text, group_thousands, replace_unsafe_characters, text_width
+from graphviz_tb.model.measure import (
+    SMALL_FONT_PX,
+    WORDS_DOT,
+    elide_text,
+    group_thousands,
+    replace_unsafe_characters,
+    text_width,
+)
 from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, MetagraphLine, Side, StubKind
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.skeleton import SOURCE_TRAINS, TARGET_TRAINS
@@ -208,9 +215,7 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
         outgoing=tuple(_stubs_at_side(stubs, "out", view.names, view.labels, limit) for stubs in beside),
         notes=notes,
         lines={
-            wire: LineWords(
-                training.get(wire, drawn_label(line, printed)), describe_line(line, *_line_end_names(view, line))
-            )
+            wire: LineWords(training.get(wire, drawn_label(line)), describe_line(line, *_line_end_names(view, line)))
             for wire, line in view.drawn_lines().items()
         },
         loops={
@@ -260,16 +265,29 @@ def _box_second_line(node: NodeLabel, links: int = 0) -> str:
     return " · ".join(part for part in (second, count_of(links, "link") if links else "") if part)
 
 
+NAME_JOINTS = ("_", ".", "/", "-")
+
+
+def name_in_stack(stack: str, member: str) -> str:
+    """Return the name of a member of a stack without the name of the stack.
+
+    >>> name_in_stack("conv4", "conv4_block2"), name_in_stack("conv4", "conv4_2"), name_in_stack("layer", "layer")
+    ('block2', 'conv4_2', 'layer')
+    """
+    rest = member.removeprefix(stack)
+    return rest[1:] if rest[:1] in NAME_JOINTS and rest[1:2] not in "0123456789" and rest != member else member
+
+
 def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
     """Return the label of a stack that shows the content of one member.
 
     `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
-    `members`.
+    `members`, -1 if all have its name. The layers of a member can be seen, so they are not said.
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
     >>> label = stack_label(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
     >>> label.label, label.second
-    ('layer_[0-3] ×4', 'as layer_1 · 20 ops each')
+    ('layer_[0-3] ×4', 'layer_1 shown · 20 ops each')
     """
     # A member that is a stack counts the ops of each of its members; a Keras layer (`about`) describes itself.
     counted_each = member.kind == "series" and member.member not in ("op", "call") and not member.about
@@ -277,13 +295,17 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
     # Words of a layer are true of all members only where the stack says them too.
     alike = member.second in (node.second, node.label) or node.second == f"{member.second} each"
     inside = inside if alike or " op" in node.second else node.second
+    inside = "" if node.layers else inside
     aside = "" if node.connected else "side by side"
-    other = f"as {member.label}" if shown else ""
+    named = shown >= 0 and WORDS_DOT not in member.label  # a list of parts is no name
+    other = f"{name_in_stack(node.label, member.label)} shown" if named else ""
+    other = "; ".join(part for part in (other, node.first) if part)
     return replace(
         node,
         label=f"{node.label} {node.badge}",
         second=" · ".join(part for part in (aside, other, inside if said is None else said) if part),
         badge="",
+        first="",
         about=f"shown: {member.label}, one of {members}",
         stacked=True,
     )

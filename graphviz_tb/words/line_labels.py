@@ -22,14 +22,15 @@ TOOLTIP_SHAPES = 6  # as many as fit in one line
 TOOLTIP_NAME_LETTERS = 300  # scopes may be nested without end
 
 
-def _line_label(edge: MetagraphLine, printed: bool = False) -> str:
-    """Return the label of a line: the shape of its one tensor and its branch, or the number of tensors; "" for a scalar
-    or an unknown shape. In a member that represents its stack: how many members have such a line, if not all.
+def _line_label(edge: MetagraphLine) -> str:
+    """Return the label of a line: the shape of its one tensor, without the batch, and its branch, or the number of
+    tensors; "" for a scalar or an unknown shape. In a member that represents its stack: how many members have such a
+    line, if not all.
 
     >>> from graphviz_tb.model.metagraph import bundle_of_tensors
     >>> from graphviz_tb.model.metagraph import Metaedge
     >>> _line_label(Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor((None, 28, 28, 32), "float32"))))
-    '?×28×28×32'
+    '28×28×32'
     >>> (
     ...     _line_label(Metaedge(0, 1, 3, 0, 0)),
     ...     _line_label(Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor((), "int32")))),
@@ -38,7 +39,7 @@ def _line_label(edge: MetagraphLine, printed: bool = False) -> str:
     >>> for shape in ((None, None), (3,)):
     ...     _line_label(Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor(shape, "float32"))))
     ''
-    '[3]'
+    '3'
     """
     if isinstance(edge, Bridge) and edge.members[1]:
         return _member_share(edge)
@@ -49,9 +50,8 @@ def _line_label(edge: MetagraphLine, printed: bool = False) -> str:
         return f"{group_thousands(count)} tensors"
     tensor = edge.carried_tensors[0] if len(edge.carried_tensors) else Tensor()
     # The usual type is not written.
-    sizes = _without_batch(tensor.sizes) if printed else tensor.sizes
-    dims = _dims_text(sizes) if has_known_size(sizes) else ""
-    dims = dims.strip("[]") if printed else dims
+    sizes = _without_batch(tensor.sizes)
+    dims = shape_text(sizes) if sizes and has_known_size(sizes) else ""
     dtype = "" if tensor.dtype == "float32" else tensor.dtype
     said = f"{dims} {dtype}".strip() if dims else ""
     return f"{said} if {tensor.branch}".strip() if tensor.branch else said
@@ -83,9 +83,9 @@ def _dims_text(dims: Sequence[int | str | None] | None) -> str:
     return "" if not dims else f"[{shape_text(dims)}]" if len(dims) == 1 else shape_text(dims)
 
 
-def drawn_label(edge: MetagraphLine, printed: bool = False) -> str:
-    """Return the label as it is drawn; `printed` in a figure, without the batch."""
-    return elide_text(replace_unsafe_characters(_line_label(edge, printed)), LINE_LABEL_PX, SMALL_FONT_PX)
+def drawn_label(edge: MetagraphLine) -> str:
+    """Return the label as it is drawn."""
+    return elide_text(replace_unsafe_characters(_line_label(edge)), LINE_LABEL_PX, SMALL_FONT_PX)
 
 
 def describe_line(edge: MetagraphLine, source: str, target: str) -> str:

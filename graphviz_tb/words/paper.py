@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress
+from itertools import compress, zip_longest
 from math import prod
 from operator import attrgetter
 
@@ -94,6 +94,12 @@ class PaperWords:
             return None
         first = self.of(members[0])
         return first if first != shared and self.tells_layers(row) else None
+
+    def more_of_first(self, row: int) -> str:
+        """Return what the first member of a stack has more than the words of the stack say: `/2, projection`; "" where
+        it is also unlike in other ways."""
+        first = self.first_of(row)
+        return _more_words(first, self.of(row) or "") if first else ""
 
     def _has_unlike_first(self, members: Sequence[int]) -> bool:
         return bool(self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]])
@@ -460,6 +466,22 @@ def _link_steps(
         elif len(factors_of.get(number, ())) == 2:
             multiplies.append(frozenset(near.get(source, frozenset()) for source in factors_of[number]))
     return Block(tuple(steps), before, joins, (), tuple(multiplies), averages)
+
+
+def _more_words(words: str, known: str) -> str:
+    """Return what some words have more than known ones, each once; "" if they lack any of those.
+
+    >>> _more_words("1×1 64 /2, 3×3 64 /2, projection", "1×1 64, 3×3 64"), _more_words("3×3 64", "3×3 32")
+    ('/2, projection', '')
+    """
+    more: dict[str, None] = {}
+    for part, expected in zip_longest(words.split(", "), known.split(", "), fillvalue=""):
+        every, usual = part.split(), expected.split()
+        if [word for word in every if word in usual] != usual:
+            return ""
+        added = " ".join([word for word in every if word not in usual])
+        more.update({added: None} if added else {})
+    return ", ".join(more)
 
 
 def _size_words(size: int, layers: int) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_sign
 from graphviz_tb.limits import MAX_COMPARED_NAMES
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, LAYER_ORIGIN, OP_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, LAYER_ORIGIN, OP_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import NODE_FONT_PX, SMALL_FONT_PX, WORDS_DOT, elide_text, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph
@@ -34,7 +34,7 @@ from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.ops.layers import is_counted_name
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
-from graphviz_tb.words.level import joined_label, level_words, stack_label
+from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
 from graphviz_tb.words.paper import PaperWords
 
 # The label of each closed box: its name, second line and badge.
@@ -89,7 +89,7 @@ class NodeLabels:
         members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
         if self.printed and not any(map(str.isdigit, member.label)):
-            shown = 0  # all members have this name
+            shown = -1  # all members have this name
         return stack_label(node, self.second(path), member, shown, len(members))
 
     def plain_label(self, path: RowPath) -> NodeLabel:
@@ -107,13 +107,15 @@ class NodeLabels:
         sign = self.sign_of(row)
         second = ("" if sign else usual) if said is None else said
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
-        if self.printed and kind == "fold":  # a figure does not say why parts are one box
-            kind, badge = "scope", ""
-        first = said is None and self.says_more(row, name, f"{usual} {badge}" if kind == "series" else usual)
-        label, second = (second, name) if first else (name, second)
+        # The norm and the activation of a layer follow its name, if that is no list of parts.
+        main, _, rest = usual.partition(WORDS_DOT) if WORDS_DOT not in name else (usual, "", "")
+        semibold = said is None and self.says_more(row, name, f"{main} {badge}" if kind == "series" else main)
+        label, second = (main, WORDS_DOT.join([name, rest] if rest else [name])) if semibold else (name, second)
+        more = self.words_of_first(row, name)
         if self.narrow:
             label = elide_text(label, NARROW_NAME_PX, NODE_FONT_PX)
             second = _first_words(second, NARROW_WORDS_PX, SMALL_FONT_PX)
+            more = _first_words(more, NARROW_WORDS_PX, SMALL_FONT_PX)
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
@@ -128,7 +130,18 @@ class NodeLabels:
             member=self.box_kind(members[0]) if members else "scope",
             about=self.left_out(row, usual, said),
             sign=sign,
+            first=more,
+            semibold=semibold,
+            layers=self.paper.tells_layers(row),
         )
+
+    def words_of_first(self, row: int, name: str) -> str:
+        """Return what the first member of a stack called `name` has more: `block1: /2`; "" for nothing."""
+        if not self.alone or not (more := self.paper.more_of_first(row)):
+            return ""
+        first = self.short_label((repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[0],))
+        first = _printed_name(first) if self.printed and self.hierarchy.graph.has_module_scopes else first
+        return f"{name_in_stack(name, first) if any(map(str.isdigit, first)) else 'first'}: {more}"
 
     def sign_of(self, row: int) -> str:
         """Return `+` for an op, or a scope of one op, that adds tensors of the graph, `×` for one that multiplies them;
@@ -165,7 +178,7 @@ class NodeLabels:
     def label_key(self, row: int) -> tuple[object, ...]:
         """Return the key of a row's label within its name: rows of equal content with equal keys have equal labels."""
         missing = int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
-        return self.short_label((row,)), self.keras_layer(row), missing, self.paper.of(row)
+        return self.short_label((row,)), self.keras_layer(row), missing, self.paper.of(row), self.paper.first_of(row)
 
     def keras_layer(self, row: int) -> Layer | None:
         """Return the Keras layer of a row of the main graph, if it is one."""
@@ -198,8 +211,9 @@ class NodeLabels:
 
     def box_kind(self, row: int) -> BoxKind:
         """Return the kind as which the box of a row is drawn."""
-        if self.hierarchy.how[row] == LAYER_ORIGIN:
-            return "scope"  # one layer, whatever it is written as
+        fold = self.hierarchy.kind[row] == FOLD_ROW
+        if self.hierarchy.how[row] == LAYER_ORIGIN or (fold and (self.printed or self.paper.tells_layers(row))):
+            return "scope"  # where its words say what it is, or in a figure, nobody asks why it is one box
         return "call" if row in self.hierarchy.calls else LABEL_KINDS[self.hierarchy.kind[row]]
 
     def short_label(self, path: RowPath) -> str:

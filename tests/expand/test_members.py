@@ -223,7 +223,7 @@ def test_a_picture_shows_the_usual_member_the_one_that_is_named_or_all() -> None
 def test_the_title_says_how_many_and_what_each_holds() -> None:
     scene = load(chain(6)).picture(open="b_2").scene
     told = [text.content for text in scene.texts if text.role in ("title", "count")]
-    assert told == ["b_[1-5] ×5", "as b_2 · 2 ops each"]
+    assert told == ["b_[1-5] ×5", "b_2 shown · 2 ops each"]
     frame = next(box for box in scene.boxes if box.address == "b_[1-5]")
     assert (frame.open, frame.sheets) == (True, 2)
 

@@ -137,10 +137,10 @@ def test_two_large_branches_beside_another_are_a_stack() -> None:
 
 
 def test_branches_of_several_boxes_are_groups_in_a_large_region_only() -> None:
-    # branches 0 ─▶ 1 ─▶ 2 and 3 ─▶ 4 ─▶ 5, and the exit; seven boxes are a small region
-    small = wired(7, *chain(0, 3), *chain(3, 6), (2, 6), (5, 6))
-    assert [box.how for box in _fold_inside_region(small, setting(), 0)] == [GroupOrigin.NONE] * 7
-    large = wired(8, *chain(0, 3), *chain(3, 7), (2, 7), (6, 7))
+    # branches 0 ─▶ … ─▶ 4 and 5 ─▶ … ─▶ 10, and the exit; twelve boxes can be seen at once
+    small = wired(12, *chain(0, 5), *chain(5, 11), (4, 11), (10, 11))
+    assert [box.how for box in _fold_inside_region(small, setting(), 0)] == [GroupOrigin.NONE] * 12
+    large = wired(13, *chain(0, 6), *chain(6, 12), (5, 12), (11, 12))
     assert [box.how for box in _fold_inside_region(large, setting(), 0)] == [
         GroupOrigin.BRANCH,
         GroupOrigin.BRANCH,

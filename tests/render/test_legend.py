@@ -48,7 +48,7 @@ def test_a_box_has_the_sign_of_its_kind_where_it_is_closed(choices: dict[str, An
     [
         ({}, []),
         ({"kind": "control"}, ["control"]),
-        ({"kind": "reference"}, ["reference"]),
+        ({"kind": "reference"}, ["writes weights"]),
         ({"back": True}, ["against the flow"]),
     ],
 )

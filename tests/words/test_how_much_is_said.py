@@ -61,7 +61,7 @@ def test_a_stack_counts_the_ops_of_each_member_where_all_hold_equally_many(proje
 )
 def test_a_stack_says_each_unless_its_member_counts_the_ops_of_each_of_its_own(member: NodeLabel, said: str) -> None:
     node = NodeLabel(1, "", "series", "b_[0-3]", "", "80 ops", "×4", connected=True)
-    assert stack_label(node, None, member, 0, 4).second == said
+    assert stack_label(node, None, member, -1, 4).second == said
 
 
 @pytest.mark.parametrize("count", [NAMES, NAMES + 1])

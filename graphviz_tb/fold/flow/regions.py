@@ -124,7 +124,8 @@ def _is_head_counted(stage: FlowBox) -> bool:
     return not each or any(box.ops >= least for box in stage.members if not box.is_repetition)
 
 
-SMALL_REGION_BOXES = 7  # boxes; the branches of a smaller region need no groups
+SMALL_REGION_BOXES = 7  # boxes; in a group by name so few need no regions
+SHOWN_REGION_BOXES = 12  # boxes; a region of so few shows them all, without groups for its branches
 MAX_CROSSING_LINES = 6  # edges that may cross a narrow place if there is no narrower one
 MAX_REGION_SHARE = 0.8  # of a level in one region
 NEAR_DISTANCES = 8  # distances that matter if every box is an element
@@ -453,7 +454,7 @@ def _fold_inside_region(dag: Dag, setting: FoldContext, deep: int) -> list[FlowB
     rest = sub_dag(dag, line[:-1])
     parts = dag_components(rest)
     # A single branch needs no group; a small region shows all boxes.
-    alone = sum(1 for component in parts if len(component) > 1) == 1 or len(dag) <= SMALL_REGION_BOXES
+    alone = sum(1 for component in parts if len(component) > 1) == 1 or len(dag) <= SHOWN_REGION_BOXES
     branching: list[FlowBox] = []
     branches: list[FlowBox] = []
     for members in parts:
