@@ -29,6 +29,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import DTYPE_TABLE
 from graphviz_tb.ops.roles import BUFFER_OP, CONSTANT_OPS, PARAMETER_OP
 from graphviz_tb.ops.signatures import attribute_defaults
+from graphviz_tb.unwrap.calls import UnusedNames
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, NodeDef
@@ -102,6 +103,15 @@ def fold_known_values(graph: Graph) -> Graph:
     return interpret(flatten(folder.definition())) if folder.change() else graph
 
 
+def computes_constants(graph: Graph) -> bool:
+    """Return whether an op takes constants alone: an exporter that works out what is known leaves none."""
+    constants = {node.name for node in graph.graph_def.node if node.op in CONSTANT_OPS}
+    return any(
+        node.op in PLAIN_OPS and node.input and constants.issuperset(filter(None, node.input))
+        for node in graph.graph_def.node
+    )
+
+
 class _Folder:
     """Changes a copy of a graph."""
 
@@ -118,7 +128,8 @@ class _Folder:
         self.ways: dict[str, Way] = {}
         self.same: dict[str, str] = {}  # what takes a node takes another
         self.paddings: set[str] = set()  # ops whose zeros became padding
-        self.numbers = Counter[str]()  # the last one behind each new name
+        self.names = UnusedNames(self.nodes)
+        self.users = Counter(text for node in self.made.node for text in node.input)
         self.changed = False
         self.counted = Meter(MAX_COUNTED_IN_ALL)
 
@@ -139,6 +150,7 @@ class _Folder:
                 node.input.pop()
             self._shorten_way(node)
             self._join_padding(node)
+            self._turn_weight(node)
         self._copy_constants()
         return self.changed
 
@@ -200,6 +212,17 @@ class _Folder:
         self.paddings.add(before.name)
         self.changed = True
 
+    def _turn_weight(self, node: NodeDef) -> None:
+        """Make the transposition of a weight that nothing else takes a weight."""
+        weight = self.nodes.get(node.input[0]) if node.op == TRANSPOSE else None
+        if weight is None or weight.op not in WEIGHT_OPS or self.users[weight.name] > 1 or "shape" not in weight.attr:
+            return
+        sizes = [dim.size for dim in weight.attr["shape"].shape.dim]
+        for dim, axis in zip(weight.attr["shape"].shape.dim, _permutation(node.attr, len(sizes)), strict=True):
+            dim.size = sizes[axis]
+        self.same[node.name] = weight.name
+        self.changed = True
+
     def _copy_constants(self) -> None:
         """Give each op its own copy of the small constants that it takes, in its scope."""
         for node in [*self.made.node]:
@@ -210,18 +233,10 @@ class _Folder:
                     continue
                 copy = self.made.node.add()
                 copy.CopyFrom(shared)
-                copy.name = self._unused_name(f"{scope}{slash}{CONSTANT}")
+                copy.name = self.names.take_name(f"{scope}{slash}{CONSTANT}")
                 self.nodes[copy.name], self.known[copy.name] = copy, self.known.get(text)
                 node.input[place] = copy.name
                 self.changed = True
-
-    def _unused_name(self, name: str) -> str:
-        """Return a name with the next number behind it, if it is given already."""
-        unused = name
-        while unused in self.nodes:
-            self.numbers[name] += 1
-            unused = f"{name}_{self.numbers[name]}"
-        return unused
 
     # Values that are known at export
 
@@ -348,7 +363,7 @@ class _Folder:
         self.changed = self.changed or earlier != node.input[0] or node.op != op
         scope, slash, own = node.name.rpartition("/")
         if node.op != op and own.startswith(node.op.rpartition(":")[2]):
-            unique = self._unused_name(f"{scope}{slash}{op.rpartition(':')[2]}")
+            unique = self.names.take_name(f"{scope}{slash}{op.rpartition(':')[2]}")
             self.same[node.name], self.rows[unique], self.nodes[unique] = unique, self.rows[node.name], node
             del self.nodes[node.name]
             node.name = unique

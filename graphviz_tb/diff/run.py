@@ -136,8 +136,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
     if isinstance(source, FoldedGraph):
         options = source.options.flatten
         graph = source.hierarchy.graph
-        graph = interpret(flatten(graph.graph_def)) if options.tensorboard else graph
-        graph = interpret(flatten(module_graph(graph))) if graph.is_value_trace else graph
+        graph = _by_modules(interpret(flatten(graph.graph_def)) if options.tensorboard else graph)
         if source.loaded and source.loaded.layers:
             graph = replace(graph, layers=source.loaded.layers)
         known = source.loaded
@@ -149,9 +148,13 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
         raise UnknownChoice.among("option of reading", strange[0], legal)
     asked = ReadOptions(**{name: _of_side(name, value, side) for name, value in choices.items()})
     loaded = read_source(source, asked)
-    graph = interpret(flatten(loaded.graph, FlattenOptions(strict=asked.strict), loaded.layers))
-    graph = interpret(flatten(module_graph(graph))) if graph.is_value_trace else graph
+    graph = _by_modules(interpret(flatten(loaded.graph, FlattenOptions(strict=asked.strict), loaded.layers)))
     return DiffInput(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
+
+
+def _by_modules(graph: Graph) -> Graph:
+    """Return a trace of values with the ops of its modules; any other graph as it is."""
+    return interpret(flatten(module_graph(graph))) if graph.is_value_trace else graph
 
 
 def _of_side(name: str, value: Any, side: int) -> Any:

@@ -9,10 +9,9 @@ import pytest
 from graphviz_tb.api.pipeline import load
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.merge import merge_graphs
-from graphviz_tb.diff.picture.overlay import DARK, LIGHT, _draw_comparison, _make_overlay
+from graphviz_tb.diff.picture.overlay import DARK, LIGHT, _make_overlay
 from graphviz_tb.diff.picture.rows import row_places
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.blocks import ODD, SAME, stack
 from tests.diff.pairs import FIXTURES, REAL, chain, copied, graph_def, renamed
@@ -48,13 +47,13 @@ def test_colours_do_not_fold_the_graph_again() -> None:
 @each("path", part([path for path in REAL if not path.stem.startswith("odd")][::5], 3), ids=lambda path: path.stem)
 def test_any_pair_is_drawn_and_well_formed(path: object) -> None:
     changes = diff(graph_def(REAL[3]), graph_def(path))  # type: ignore[arg-type]
-    ElementTree.fromstring(_draw_comparison(changes).render("svg"))
-    ElementTree.fromstring(_draw_comparison(changes.inverse()).render("svg"))
+    ElementTree.fromstring(changes.picture().render("svg"))
+    ElementTree.fromstring(changes.inverse().picture().render("svg"))
 
 
 @pytest.mark.parametrize(("theme", "colours"), [("light", LIGHT), ("dark", DARK)])
 def test_signs_and_colours(theme: str, colours: dict[str, str]) -> None:
-    told = _draw_comparison(diff(OLD, NEW), PictureOptions(theme=theme)).render("svg").decode()  # type: ignore[arg-type]
+    told = diff(OLD, NEW).picture(theme=theme).render("svg").decode()  # type: ignore[arg-type]
     assert colours["+"] in told
     assert "What changed" in told
     assert "encoder/layer_3" in told
@@ -65,25 +64,21 @@ def test_the_way_to_a_change_is_open_and_the_rest_closed() -> None:
     new = graph_def(next(path for path in REAL if path.stem == "mnist_cnn"))
     node = next(node for node in new.node if node.op == "Conv2D")
     node.attr["strides"].list.i[1] = 3
-    scene = _draw_comparison(diff(graph, new)).scene
+    scene = diff(graph, new).picture().scene
     assert [box.address for box in scene.boxes if box.open] == ["conv[1-2]", "conv1", "conv1/Wx_plus_b"]
     assert node.name in [box.address for box in scene.boxes]
 
 
 def test_what_is_gone_is_dashed_and_what_moved_is_dotted() -> None:
-    told = _draw_comparison(diff(chain("A", "B", "C"), chain("A", "B"))).render("svg").decode()
+    told = diff(chain("A", "B", "C"), chain("A", "B")).picture().render("svg").decode()
     assert 'stroke-dasharray="6 3"' in told
     assert LIGHT["−"] in told
-    told = (
-        _draw_comparison(diff(OLD, renamed(OLD, lambda name: name.replace("layer_2", "special"))))
-        .render("svg")
-        .decode()
-    )
+    told = diff(OLD, renamed(OLD, lambda name: name.replace("layer_2", "special"))).picture().render("svg").decode()
     assert 'stroke-dasharray="1 3"' in told
 
 
 def test_no_change_is_a_plain_picture() -> None:
-    told = _draw_comparison(diff(OLD, OLD)).render("svg").decode()
+    told = diff(OLD, OLD).picture().render("svg").decode()
     assert LIGHT["+"] not in told
     assert "unchanged" in told
 
@@ -91,7 +86,7 @@ def test_no_change_is_a_plain_picture() -> None:
 def test_a_rewired_input_is_drawn_as_gone_and_as_new() -> None:
     old, new = chain("A", "B", "C", "D"), chain("A", "B", "C", "D")
     new.node[3].input[0] = "n1"
-    told = _draw_comparison(diff(old, new))
+    told = diff(old, new).picture()
     states = {route.title: tint for route, tint in zip(told.scene.routes, told.paint.tints.routes, strict=True)}
     signs = {title.partition(":")[0]: tint.sign for title, tint in states.items() if tint}
     assert signs == {"n2 → n3": "−", "n1 → n3": "+"}
@@ -103,7 +98,7 @@ def test_a_constant_that_replaces_a_wire_is_new_at_its_stub() -> None:
         graph.node.add(name="k", op="Const")
         graph.node[1].input.append("k")
     new.node[2].input[0] = "k"
-    told = _draw_comparison(diff(old, new))
+    told = diff(old, new).picture()
     stubs = zip(told.scene.stubs, told.paint.tints.stubs, strict=True)
     tints = {told.scene.boxes[one.box].address: tint for one, tint in stubs}
     assert tints["n1"] is None
@@ -116,7 +111,7 @@ def test_a_bundle_of_which_a_part_changed_has_a_band() -> None:
     )
     new = copied(old)
     new.node[3].input[0] = "g/0x"
-    told = _draw_comparison(diff(old, new), PictureOptions(open=("",)))
+    told = diff(old, new).picture(open=("",))
     (tint,) = filter(None, told.paint.tints.routes)
     assert (tint.sign, tint.whole) == ("−", False)
 
@@ -129,13 +124,13 @@ def second_lines(told: object) -> dict[str, str]:
 
 def test_a_renamed_node_says_what_it_was() -> None:
     old = chain("A", "B", "C", names=("x", "s/kernel", "s/add"))
-    told = _draw_comparison(diff(old, renamed(old, lambda name: name.replace("kernel", "other"))))
+    told = diff(old, renamed(old, lambda name: name.replace("kernel", "other"))).picture()
     assert second_lines(told)["s/other"] == "was kernel"
 
 
 def test_what_moved_is_seen_and_says_where_from() -> None:
     old = chain(*"ABCDE", names=("x", "a/in/p", "a/in/q", "a/in/r", "a/y"))
-    told = _draw_comparison(diff(old, renamed(old, lambda name: name.replace("a/in/", "elsewhere/in/"))))
+    told = diff(old, renamed(old, lambda name: name.replace("a/in/", "elsewhere/in/"))).picture()
     assert [box.address for box in told.scene.boxes if box.open] == ["elsewhere"]
     assert second_lines(told)["elsewhere/in"] == "from a"
     assert any("3 moved of 3 ops" in box.title for box in told.scene.boxes if box.open)
@@ -144,13 +139,13 @@ def test_what_moved_is_seen_and_says_where_from() -> None:
 def test_a_group_that_holds_a_change_bears_no_sign() -> None:
     old, new = stack(SAME, SAME), stack(SAME, SAME)
     next(node for node in new.node if node.op == "Relu").op = "Tanh"
-    told = _draw_comparison(diff(old, new))
+    told = diff(old, new).picture()
     assert not any(fill.sign for box, fill in zip(told.scene.boxes, told.paint.boxes, strict=True) if box.open)
     assert "something in it changed" in told.render("svg").decode()
 
 
 def test_title_and_verdict() -> None:
-    told = _draw_comparison(diff(chain("A", "B"), chain("A", "C"))).render("svg").decode()
+    told = diff(chain("A", "B"), chain("A", "C")).picture().render("svg").decode()
     assert ">old → new<" in told
     assert "n1: B → C · 2 ops" in told
 
@@ -165,9 +160,7 @@ def many_layers(*ops: str) -> GraphDef:
 
 
 def test_many_layers_with_one_change_are_one_box_that_says_it() -> None:
-    told = _draw_comparison(
-        diff(many_layers("MatMul", "BiasAdd", "Relu"), many_layers("MatMul", "BiasAdd", "Tanh", "Relu"))
-    )
+    told = diff(many_layers("MatMul", "BiasAdd", "Relu"), many_layers("MatMul", "BiasAdd", "Tanh", "Relu")).picture()
     assert "+ Tanh" in [text.full for text in told.scene.texts]
     assert sum("layer" in box.title for box in told.scene.boxes) == 1
 
@@ -191,7 +184,7 @@ def test_names_can_be_read_on_a_screen() -> None:
 
 
 def test_what_no_op_says_is_said_at_the_layer() -> None:
-    drawn = _draw_comparison(diff(dense(16, 10), dense(24, 10)))
+    drawn = diff(dense(16, 10), dense(24, 10)).picture()
     told = drawn.render("svg").decode()
     assert "units 16 → 24" in told
     (box,) = [box for box in drawn.scene.boxes if box.address == "m/dense_0"]
@@ -207,7 +200,7 @@ def test_an_op_is_marked_whose_constant_changed() -> None:
         tensor.int_val.append(axis)
         return whole
 
-    drawn = _draw_comparison(diff(made(0), made(1)))
+    drawn = diff(made(0), made(1)).picture()
     assert second_lines(drawn)["m/Sum"] == "axis 0 → 1"
     assert [box.address for box in drawn.scene.boxes if box.open] == ["m"]
 
@@ -217,7 +210,7 @@ def test_a_way_too_long_for_a_screen_is_open_all_the_same() -> None:
     names = [f"m/a/long/{'xyz'[at % 3]}{'abcd'[at % 4]}{'efghi'[at % 5]}" for at in range(40)]
     types = [f"Op{at}" for at in range(40)]
     old, new = chain(*types, names=tuple(names)), chain(*types[:-1], names=tuple(names[:-1]))
-    drawn = _draw_comparison(diff(old, new))
+    drawn = diff(old, new).picture()
     assert names[-1] in [box.address for box in drawn.scene.boxes]
 
 
@@ -258,7 +251,7 @@ def test_two_calls_of_one_name_that_are_both_open() -> None:
         call = new.node.add(name="c", op="Case", input=["between"])
         for _ in range(2):
             call.attr["branches"].list.func.add(name="f")
-    drawn = _draw_comparison(diff(old, new))
+    drawn = diff(old, new).picture()
     assert drawn.render("svg")
     assert all(route.identity.path for route in drawn.scene.routes)
 
@@ -269,7 +262,7 @@ def test_a_scope_without_a_name_is_not_the_whole_graph(suffix: str) -> None:
     old = GraphDef(node=[{"name": name, "op": "Neg", "input": inputs} for name, inputs in nodes.items()])
     new = copied(old)
     new.node.add(name="//d", op="Exp", input=["//c"])
-    drawn = _draw_comparison(diff(old, new), PictureOptions(open=("\\",)))
+    drawn = diff(old, new).picture(open=("\\",))
     assert drawn.render(suffix)
     around = {(route.identity.group, route.identity.path) for route in drawn.scene.routes}
     assert {("", (0,)), ("\\", (1,))} <= around

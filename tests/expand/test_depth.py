@@ -8,9 +8,7 @@ import time
 import pytest
 
 from graphviz_tb import diff, load
-from graphviz_tb.diff.picture.overlay import _draw_comparison
 from graphviz_tb.expand.bridges import crossings_fit_memory
-from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef
 from tests.timing import within
 
@@ -56,7 +54,7 @@ def test_diff_of_names_thousands_deep() -> None:
     new = GraphDef(node=[{"name": "/".join("s" * 3000), "op": "B"}, {"name": "z", "op": "C"}])
     changes = diff(old, new)
     assert len(list(changes)) >= 2  # the op, as one exchange or as what went and came, and the new one
-    assert _draw_comparison(changes, PictureOptions()).render("svg")
+    assert changes.picture().render("svg")
 
 
 @pytest.mark.slow

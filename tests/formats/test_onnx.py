@@ -105,6 +105,16 @@ def test_shapes_are_inferred() -> None:
     assert shapes["Squeeze", 0] == (None, 8)
 
 
+@pytest.mark.parametrize(("policy", "shape"), [("", (1, 2, 8, 6)), ("stretch", (1, 2, 8, 6)), ("not_larger", None)])
+def test_the_sizes_that_an_image_is_resized_to_are_its_shape(policy: str, shape: tuple[int, ...] | None) -> None:
+    sizes = TensorValue("sizes", (4,), 7, int64_data=(1, 2, 8, 6))
+    given = {"keep_aspect_ratio_policy": policy} if policy else {}
+    nodes = (node("Resize", "x - - sizes", "y", "up", **given), node("Relu", "y", "z", "act"))
+    graph = GraphValue(nodes=nodes, initializers=(sizes,), inputs=(value("x", 1, 2, 4, 3),), outputs=(value("z"),))
+    known = load(graph, opsets=(Opset("", 18),)).shapes().get(("up", 0))
+    assert known == (shape or (None,) * 4)
+
+
 def test_pairs_of_quantisation_are_no_boxes() -> None:
     model = tbgraph.load(FIXTURES / "quantised.onnx")
     assert not [op for op in model.op_types if "Quantize" in op]

@@ -85,7 +85,7 @@ def _align_scopes(
         )
     ]
     likely = _likely_pairs(m, words, mine, others)
-    pairs = align_members(tiers, likely, m.longest_common)
+    pairs = align_members(m, tiers, likely)
     return None if pairs is None else sorted(pairs + _alike_in_gaps(m, mine, others, pairs, likely))
 
 
@@ -322,7 +322,7 @@ def _match_ops(m: Matching, old: int, new: int) -> Findings:
                     (m.a.labels.op, m.b.labels.op),
                 )
             ]
-            pairs = align_members(tiers, _likely_pairs(m, words, mine, others), m.longest_common)
+            pairs = align_members(m, tiers, _likely_pairs(m, words, mine, others))
             if pairs is None:
                 m.note("series-limit", f"series {'N'.join(words)!r} of {op} is too long to be aligned: taken by number")
                 continue

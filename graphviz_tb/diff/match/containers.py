@@ -32,26 +32,6 @@ def match_containers(m: Matching) -> Findings:
             made[old] = best
     yield scope_pairs(list(made.items()), Reason.CONTENT)
     yield from match_from_roots(m, list(made.items()))
-    kept = _match_in_place(m)
-    yield scope_pairs(kept, Reason.NAME)
-    yield from match_from_roots(m, kept)
-
-
-def _match_in_place(m: Matching) -> list[tuple[int, int]]:
-    """Match scopes of one name in matched scopes, if all their direct nodes with a partner have it in the other scope,
-    however many nodes were added or removed."""
-    rows_a, rows_b = _free_scopes(m)
-    there = {(int(m.b.scopes.parent[row]), m.b.scopes.leaf[row]): row for row in rows_b.tolist()}
-    made: dict[int, int] = {}
-    for old in rows_a.tolist():  # in preorder: the scope around comes first
-        around = int(m.a.scopes.parent[old])
-        inside = made.get(around, int(m.scope_to_b[around])) if exists(around) else -1
-        new = there.get((inside, m.a.scopes.leaf[old]), -1)
-        partners = m.to_b[m.a.scopes.own_nodes(old)]
-        partners = partners[exists(partners)]
-        if exists(new) and len(partners) and (m.b.scopes.of_node[partners] == new).all():
-            made[old] = new
-    return list(made.items())
 
 
 class FreeScopes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
@@ -29,8 +29,6 @@ NUMBERED_TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
 SCOPES_KIND = 1000  # scopes of one name that TensorFlow distinguishes behind the number of a layer
 
 NameAffixes = tuple[str, str]  # what comes before and after the number
-# Makes pairs of two sequences and the pairs that are likely, as `common_subsequence` does.
-PairSequences = Callable[[Sequence[Hashable], Sequence[Hashable], dict[int, int] | None], list[tuple[int, int]] | None]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -127,48 +125,6 @@ def _back(table: Sequence[NDArray[np.int64]]) -> list[tuple[int, int]]:
             row, column = row - 1, column - 1
             pairs.append((row, column))
     return pairs[::-1]
-
-
-def align_members(
-    tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]],
-    likely: dict[int, int],
-    table: PairSequences = common_subsequence,
-) -> list[tuple[int, int]] | None:
-    """Align two sequences: by the first tier of hashes, then the gaps by the next, weaker tier.
-
-    Each tier has one hash for each member of either side. Returns pairs of positions, ascending on both sides; None if
-    `table` gives none.
-    """
-    (first_a, first_b), *_ = tiers
-    gaps = [((0, len(first_a)), (0, len(first_b)))]
-    pairs: list[tuple[int, int]] = []
-    for hashes_a, hashes_b in tiers:
-        rest = []
-        for (a0, a1), (b0, b1) in gaps:
-            near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
-            aligned = _trim_ends(hashes_a[a0:a1], hashes_b[b0:b1], near, table)
-            if aligned is None:
-                return None
-            inner = [(a0 + i, b0 + j) for i, j in aligned]
-            pairs += inner
-            rest += gaps_between(inner, (a0, a1), (b0, b1))
-        gaps = rest
-    return sorted(pairs)
-
-
-def _trim_ends(
-    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int], table: PairSequences
-) -> list[tuple[int, int]] | None:
-    """Call `table` without the equal and likely pairs at the start (they are in some longest subsequence)."""
-    start, claimed = 0, set(likely.values())
-    while start < min(len(mine), len(other)) and mine[start] == other[start]:
-        # A likely pair elsewhere may be worth more than this one: from here on the table decides.
-        if likely.get(start) != start and (start in likely or start in claimed):
-            break
-        start += 1
-    moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
-    pairs = table(mine[start:], other[start:], moved)
-    return None if pairs is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in pairs]
 
 
 def gaps_between(
@@ -448,6 +404,54 @@ class Matching:
                 self.notices[number] = Notice(code, notice.message, notice.where, notice.count + 1)
                 return
         self.notices.append(Notice(code, message, where))
+
+
+def align_members(
+    m: Matching, tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], likely: dict[int, int]
+) -> list[tuple[int, int]] | None:
+    """Align two sequences: by the first tier of hashes, then the gaps by the next, weaker tier.
+
+    Each tier has one hash for each member of either side. Returns pairs of positions, ascending on both sides; None if
+    the tables are too large.
+    """
+    (first_a, first_b), *_ = tiers
+    gaps = [((0, len(first_a)), (0, len(first_b)))]
+    pairs: list[tuple[int, int]] = []
+    for hashes_a, hashes_b in tiers:
+        rest = []
+        for (a0, a1), (b0, b1) in gaps:
+            near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
+            aligned = _align_gap(m, hashes_a[a0:a1], hashes_b[b0:b1], near)
+            if aligned is None:
+                return None
+            inner = [(a0 + i, b0 + j) for i, j in aligned]
+            pairs += inner
+            rest += gaps_between(inner, (a0, a1), (b0, b1))
+        gaps = rest
+    return sorted(pairs)
+
+
+def _align_gap(
+    m: Matching, mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int]
+) -> list[tuple[int, int]] | None:
+    """Return the longest common subsequence: equal and likely pairs at the start are in one, and need no table."""
+    start, claimed = 0, set(likely.values())
+    while start < min(len(mine), len(other)) and mine[start] == other[start]:
+        # A likely pair elsewhere may be worth more than this one: from here on the table decides.
+        if likely.get(start) != start and (start in likely or start in claimed):
+            break
+        start += 1
+    moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
+    pairs = m.longest_common(mine[start:], other[start:], moved)
+    return None if pairs is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in pairs]
+
+
+def rematch(m: Matching, pairs: Sequence[tuple[int, int]], reason: Reason) -> Findings:
+    """Take the partners of nodes from them, and match these with one another."""
+    old, new = _pair_columns(pairs)
+    # Both ends first: a node may have the partner that another one is to get.
+    yield Apart(np.concatenate((old, m.to_a[new][exists(m.to_a[new])])))
+    yield NodePairs(old, new, reason)
 
 
 def _unmatch(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:

@@ -23,6 +23,7 @@ from graphviz_tb.diff.match.matching import (
     Reason,
     align_members,
     node_pairs,
+    rematch,
     series_runs,
     split_number,
 )
@@ -218,10 +219,7 @@ def match_constants(m: Matching) -> Findings:
         other = there.get((int(m.to_b[user]), slot), -1)
         if exists(other) and int(m.to_b[node]) != other:
             pairs.append((node, other))
-    before = m.to_a[[other for _, other in pairs]]
-    # Unmatch both ends first: a constant may have the partner that its user assigns to another one.
-    yield Apart(np.array([*(node for node, _ in pairs), *before[exists(before)].tolist()], np.int32))
-    yield node_pairs(pairs, Reason.SPREAD)
+    yield from rematch(m, pairs, Reason.SPREAD)
     yield Apart(np.array([node for node in _counted_constants(m) if not _keeps_user(m, node)], np.int32))
 
 
@@ -277,9 +275,7 @@ def match_weight_reads(m: Matching) -> Findings:
         counted = captured and _differ_in_counter(m.a.graph.name[old], m.b.graph.name[new])
         if free or (counted and int(m.to_b[old]) != new):
             pairs += [(old, new), *zip(*handles, strict=False)] if captured else [(old, new)]
-    before = m.to_a[[new for _, new in pairs]]
-    yield Apart(np.array([*(old for old, _ in pairs), *before[exists(before)].tolist()], np.int32))
-    yield node_pairs(pairs, Reason.SPREAD)
+    yield from rematch(m, pairs, Reason.SPREAD)
 
 
 def _differ_in_counter(old: str, new: str) -> bool:
@@ -382,9 +378,9 @@ def match_keras_layers(m: Matching) -> Findings:
     yield node_pairs(_kept_layers(m), Reason.NAME)
     tiers = [(m.a.node_label, m.b.node_label), (_layer_kinds(m.a), _layer_kinds(m.b))]
     pairs = align_members(
+        m,
         [(_given_names(m.a, m.b), _given_names(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
         _likely_layers(m),
-        m.longest_common,
     )
     yield node_pairs(pairs or [], Reason.SERIES)
     named = [combine_hashes(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]

@@ -22,7 +22,7 @@ from graphviz_tb.diff.columns.values import (
     word_hash,
     word_hashes,
 )
-from graphviz_tb.diff.match.matching import Apart, Findings, Matching, Reason, node_pairs
+from graphviz_tb.diff.match.matching import Apart, Findings, Matching, Reason, rematch
 from graphviz_tb.graphs.traversal import union_root, unite_sets
 from graphviz_tb.limits import MAX_DISTINGUISHED_CALLS, MAX_TRIED_FUNCTIONS
 from graphviz_tb.model.columns import Bools, exists
@@ -255,11 +255,7 @@ def match_by_variable(m: Matching) -> Findings:
                 if mine not in to_new and other not in to_old and _is_counted(m, mine, other):
                     to_new[mine], to_old[other] = other, mine
                     waiting.append((mine, other))
-    differ = [(old, new) for old, new in to_new.items() if int(m.to_b[old]) != new]
-    if differ:
-        gone = {old for old, _ in differ} | {int(m.to_a[new]) for _, new in differ}
-        yield Apart(np.array(sorted(node for node in gone if exists(node)), np.int32))
-        yield node_pairs(sorted(differ), Reason.SPREAD)
+    yield from rematch(m, [(old, new) for old, new in to_new.items() if int(m.to_b[old]) != new], Reason.SPREAD)
 
 
 def _other_uses(m: Matching) -> Findings:

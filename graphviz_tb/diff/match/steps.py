@@ -26,7 +26,16 @@ import numpy as np
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.by_name import heaviest_ascending, match_from_roots, match_same_names, match_same_places
 from graphviz_tb.diff.match.containers import match_containers, match_wrapped
-from graphviz_tb.diff.match.matching import Apart, Exchanged, Findings, Matching, Reason, node_pairs, scope_pairs
+from graphviz_tb.diff.match.matching import (
+    Apart,
+    Exchanged,
+    Findings,
+    Matching,
+    Reason,
+    node_pairs,
+    rematch,
+    scope_pairs,
+)
 from graphviz_tb.diff.match.neighbours import match_anchors, match_constants, match_keras_layers, match_weight_reads
 from graphviz_tb.diff.match.numbered import (
     NUMBER,
@@ -36,7 +45,7 @@ from graphviz_tb.diff.match.numbered import (
     share_classes,
 )
 from graphviz_tb.limits import MAX_CALL_ROUNDS, MAX_TRIED_RUN_MEMBERS
-from graphviz_tb.model.columns import Bools, Ints, exists
+from graphviz_tb.model.columns import Bools, Ints, Longs, exists
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.paths import natural_name_key
 
@@ -148,48 +157,32 @@ Kind = tuple[int, int, str]  # the scope, the label and the name without its num
 def _match_alike_ops(m: Matching) -> Findings:
     """Exchange a free op for one of its scope, kind and uncounted name, whose partner is wired more like it."""
     for _ in range(MAX_ROUNDS):
-        exchanged = _exchanged_ops(m)
-        if not exchanged:
+        pairs = _exchanged_ops(m, is_old=True) or _exchanged_ops(m, is_old=False)
+        if not pairs:
             return
-        # The old node that had the partner, the one that gets it, and the partner.
-        yield Apart(np.array([before for before, _, _ in exchanged if exists(before)], np.int32))
-        yield node_pairs([(old, new) for _, old, new in exchanged], Reason.SPREAD)
+        yield from rematch(m, pairs, Reason.SPREAD)
 
 
-def _exchanged_ops(m: Matching) -> list[tuple[int, int, int]]:
-    found: list[tuple[int, int, int]] = []
+def _exchanged_ops(m: Matching, is_old: bool) -> list[tuple[int, int]]:
+    """Return the free ops of one graph with what gets them as a partner, old and new."""
+    side, partner = (m.a, m.to_b) if is_old else (m.b, m.to_a)
+    found: list[tuple[int, int]] = []
     taken: set[int] = set()
-    free_old, free_new = m.count_unmatched()
-    here, there = _alike_groups(m.a, free_old), _alike_groups(m.b, free_new)
-    for kind, members in here.items():
-        for old in members:
+    for kind, members in _alike_groups(side, np.flatnonzero(~exists(partner))).items():
+        for free in members:
             best = max(
-                ((_score(m, old, new) - _score(m, before, new), -before, before, new)
-                 for before in _matched_of_kind(m.a, kind, m.to_b)
-                 if exists(new := int(m.to_b[before])) and new not in taken),
+                ((_score(m, free, other, is_old) - _score(m, mine, other, is_old), -mine, other)
+                 for mine in _matched_of_kind(side, kind, partner)
+                 if (other := int(partner[mine])) not in taken),
                 default=None,
             )  # fmt: skip
             if best is not None and best[0] > 0:
-                found.append((best[2], old, best[3]))
-                taken.add(best[3])
-    if found:
-        return found
-    used: set[int] = set()
-    for kind, members in there.items():
-        for new in members:
-            best = max(
-                ((_score(m, old, new) - _score(m, old, after), -after, old, new)
-                 for after in _matched_of_kind(m.b, kind, m.to_a)
-                 if exists(old := int(m.to_a[after])) and old not in used),
-                default=None,
-            )  # fmt: skip
-            if best is not None and best[0] > 0:
-                found.append((best[2], best[2], best[3]))
-                used.add(best[2])
+                found.append((free, best[2]) if is_old else (best[2], free))
+                taken.add(best[2])
     return found
 
 
-def _alike_groups(side: GraphColumns, free: Ints) -> dict[Kind, list[int]]:
+def _alike_groups(side: GraphColumns, free: Ints | Longs) -> dict[Kind, list[int]]:
     kinds: dict[Kind, list[int]] = defaultdict(list)
     for node in free.tolist():
         kinds[_kind(side, node)].append(node)
@@ -207,8 +200,10 @@ def _matched_of_kind(side: GraphColumns, kind: Kind, partner: Ints) -> list[int]
     return [node for node in some if _kind(side, node) == kind] if len(some) <= MAX_ALIKE_OPS else []
 
 
-def _score(m: Matching, old: int, new: int) -> int:
-    """Count how many inputs and users two nodes share, at the same places."""
+def _score(m: Matching, mine: int, other: int, is_old: bool) -> int:
+    """Count how many inputs and users two nodes share, at the same places; `mine` is of the old graph, or of the new
+    one."""
+    old, new = (mine, other) if is_old else (other, mine)
     a, b = m.a.graph, m.b.graph
     taken = {
         (int(a.slot[edge]), int(m.to_b[a.source[edge]])) for edge in m.a.in_edges(old).tolist() if not a.control[edge]

@@ -193,7 +193,7 @@ class Overlay(Colouring):
         """Return the colours of all lines and stubs, by the changes of their edges."""
         lines = FlatEdgeIndex(self.hierarchy, view, self.edges)
         return LineTints(
-            tuple(self.line_tint(lines.route(scene, line)) for line in scene.routes),
+            tuple(self.line_tint(lines.states_of(line.identity)) for line in scene.routes),
             tuple(self.line_tint(lines.stub(scene, line)) for line in scene.stubs),
         )
 
@@ -426,7 +426,3 @@ def picture_options(view: SavedView | None, said: Mapping[str, Any]) -> PictureO
     """Return the options of the picture of a diff: as `said`, else as the view has them."""
     kept = {name: value for name, value in (view.choices if view else ()) if name in PICTURE_OPTIONS}
     return picture_choices(PictureOptions(), {**kept, **said})
-
-
-def _draw_comparison(changes: Comparison, options: PictureOptions | None = None) -> Picture:
-    return Both(changes).picture(options or PictureOptions())

@@ -30,7 +30,7 @@ from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW, SCOPE_ROW, STACK_K
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import RowPath, child_path, content_rows, function_row_of, last_segment
-from graphviz_tb.model.scene import LineIdentity, Route, Scene, Stub
+from graphviz_tb.model.scene import LineIdentity, Scene, Stub
 from graphviz_tb.model.view import View
 
 NAME_WORDS = re.compile(r"[^\s:,;→()]+")  # possible names in the text of a change
@@ -279,10 +279,6 @@ class FlatEdgeIndex:
         """Return the edges from one row to another; computed only for boxes with marks."""
         return EdgesBetween(self.hierarchy)
 
-    def route(self, scene: Scene, route: Route) -> set[int]:
-        """Return the states of the edges that a line represents."""
-        return self._states(route.identity)
-
     def stub(self, scene: Scene, stub: Stub) -> set[int]:
         """Return the states of the edges that a stub represents."""
         row, inbound = scene.boxes[stub.box].row, stub.side == "in"
@@ -292,14 +288,14 @@ class FlatEdgeIndex:
                 other = self.levels[identity.path].annotations[identity.index].other
                 states |= self._mark(*((other, row) if inbound else (row, other)))
             else:
-                states |= self._states(identity)
+                states |= self.states_of(identity)
         return states
 
     def _mark(self, source: int, target: int) -> set[int]:
         """Return the states of the edges of a constant or summary."""
         return set(np.unique(self.states[self.edges_between(source, target)]).tolist()) or {KEPT_STATE}
 
-    def _states(self, identity: LineIdentity) -> set[int]:
+    def states_of(self, identity: LineIdentity) -> set[int]:
         """Return the states of the edges of a metaedge or bridge."""
         edges = self._edges(identity)
         return set() if edges is None else set(np.unique(self.states[edges]).tolist())

@@ -268,7 +268,8 @@ def _infer_resize(op: Op) -> RuleResult:
     if shape is None:
         return [None]
     sizes, axes = setting_numbers(op, "sizes", 3), _axes_or_all(op, len(shape))
-    if sizes is not None and axes is not None and len(sizes) == len(axes) and not op.attr("keep_aspect_ratio_policy"):
+    stretches = op.attr("keep_aspect_ratio_policy") == "stretch"
+    if sizes is not None and axes is not None and len(sizes) == len(axes) and stretches:
         return [_replace_sizes(shape, axes, sizes)]
     factors = op.attr("scales")
     if isinstance(factors, list) and axes is not None and len(factors) == len(axes):

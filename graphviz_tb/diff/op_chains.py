@@ -1,0 +1,360 @@
+"""Chains of ops that compute what one op does.
+
+A newer version of ONNX has ops for what an older one writes as a chain:
+
+x ─▶ Div ─▶ Erf ─▶ Add ─▶ Mul ─▶ Mul ─▶ y              x ─▶ Gelu ─▶ y
+x ─▶ ReduceMean ─▶ Sub ─▶ … ─▶ Div ─▶ Mul ─▶ Add ─▶ y      x ─▶ LayerNormalization ─▶ y
+
+The proof is a witness: the chain, worked out for some numbers, gives what the op gives. Order and form of the chain do
+not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from math import erf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.diff.columns.values import tensor_numbers
+from graphviz_tb.diff.known_values import ELEMENTWISE, write_setting
+from graphviz_tb.graphs.tensors import attr_value
+from graphviz_tb.model.columns import Floats
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.paths import last_segment
+from graphviz_tb.ops.roles import CONSTANT_OPS, PARAMETER_OP
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import GraphDef, NodeDef
+
+Numbers = Floats
+MAX_CHAIN_OPS = 12
+CLOSE = 2e-4  # chains of 16-bit numbers have constants of that precision
+WITNESS = np.linspace(-4.0, 4.0, 33)
+ONE_AXIS_WITNESS = np.array([[0.3, -1.2, 2.5, 0.9, -0.4], [1.7, 0.2, -2.6, 3.1, 0.6]])
+
+
+def _erf(x: Numbers) -> Numbers:
+    return np.array([erf(number) for number in x.ravel()]).reshape(x.shape)
+
+
+def _sigmoid(x: Numbers) -> Numbers:
+    return 1 / (1 + np.exp(-x))
+
+
+def _hard_sigmoid(x: Numbers, alpha: float = 0.2, beta: float = 0.5) -> Numbers:
+    return np.asarray(np.clip(alpha * x + beta, 0, 1), float)
+
+
+def _softplus(x: Numbers) -> Numbers:
+    return np.log1p(np.exp(x))
+
+
+def _tanh_gelu(x: Numbers) -> Numbers:
+    inner: Numbers = np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
+    return np.asarray(0.5 * x * (1 + np.tanh(inner)), float)
+
+
+def _reciprocal(x: Numbers) -> Numbers:
+    with np.errstate(divide="ignore"):
+        return np.reciprocal(x)
+
+
+ARITHMETIC = ("Add", "Sub", "Mul", "Pow", "Sqrt", "Exp", "Neg", "Reciprocal")
+STEPS: Mapping[str, Callable[..., Numbers]] = {
+    **{f"onnx::{op}": ELEMENTWISE[op] for op in ARITHMETIC},
+    "onnx::Div": np.divide,
+    "onnx::Tanh": np.tanh,
+    "onnx::Erf": _erf,
+    "onnx::Sigmoid": _sigmoid,
+    "onnx::Softplus": _softplus,
+}
+REDUCTIONS: Mapping[str, Callable[..., Numbers]] = {"onnx::ReduceMean": np.mean}
+SETTING_STEPS: Mapping[str, Callable[..., Numbers]] = {"onnx::HardSigmoid": _hard_sigmoid}
+KNOWN_STEPS = STEPS.keys() | REDUCTIONS.keys() | SETTING_STEPS.keys()
+# Op, its settings, its result, and the ops of an equal chain.
+ACTIVATIONS: tuple[tuple[str, Mapping[str, str], Callable[[Numbers], Numbers], frozenset[str]], ...] = (
+    ("onnx::Gelu", {}, lambda x: 0.5 * x * (1 + _erf(x / np.sqrt(2))), frozenset({"onnx::Erf"})),
+    ("onnx::Gelu", {"approximate": "tanh"}, _tanh_gelu, frozenset({"onnx::Tanh"})),
+    ("onnx::Mish", {}, lambda x: x * np.tanh(_softplus(x)), frozenset({"onnx::Softplus"})),
+    ("onnx::HardSwish", {}, lambda x: x * _hard_sigmoid(x, 1 / 6, 0.5), frozenset({"onnx::HardSigmoid"})),
+    ("onnx::Swish", {}, lambda x: x * _sigmoid(x), frozenset({"onnx::Sigmoid"})),
+    ("onnx::Reciprocal", {}, _reciprocal, frozenset({"onnx::Div"})),
+)
+NORMS: Mapping[str, Callable[[Numbers], tuple[Numbers, Numbers]]] = {  # what is divided, and by the root of what
+    "onnx::LayerNormalization": lambda x: (x - x.mean(-1, keepdims=True), x.var(-1, keepdims=True)),
+    "onnx::RMSNormalization": lambda x: (x, (x**2).mean(-1, keepdims=True)),
+}
+NORM_ROOT = frozenset({"onnx::Sqrt"})
+JOINED_OPS = frozenset((*(row[0] for row in ACTIVATIONS), *NORMS))
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A chain of nodes equal to one op: its last node, its data, its weights, and the op with its settings."""
+
+    nodes: frozenset[str]
+    last: str
+    inputs: tuple[str, ...]
+    op: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def join_chains(graph: Graph, wanted: AbstractSet[str]) -> tuple[GraphDef, dict[str, str]] | None:
+    """Return a graph with some ops in place of the chains that compute the same, and the names that these are to get,
+    by their present ones; None if it has no such chain."""
+    if not set(graph.op_types) & (_middle_ops(wanted) | (NORM_ROOT if wanted & NORMS.keys() else set())):
+        return None
+    finder = ChainFinder(graph.graph_def.node, wanted)
+    chains = list(finder.chains())
+    return (_with_joined_ops(graph, finder, chains), _names_of_joined(finder, chains)) if chains else None
+
+
+def _middle_ops(wanted: AbstractSet[str]) -> set[str]:
+    """Return the ops in the middle of chains that are activations."""
+    return {op for row in ACTIVATIONS if row[0] in wanted for op in row[3]}
+
+
+def _names_of_joined(finder: ChainFinder, chains: list[Chain]) -> dict[str, str]:
+    """Return the names of the ops in place of chains, as exporters name them, so that both graphs have equal names."""
+    named: dict[str, str] = {}
+    taken: set[str] = set()
+    for chain in chains:
+        name = f"{chain.last[: -len(last_segment(chain.last))]}{chain.op.rpartition(':')[2]}"
+        if name not in finder.nodes and name not in taken:
+            named[chain.last] = name
+            taken.add(name)
+    return named
+
+
+def _with_joined_ops(graph: Graph, finder: ChainFinder, chains: list[Chain]) -> GraphDef:
+    """Return the graph with one op for each chain; its users take that, and constants that nothing uses are gone."""
+    from graphviz_tb.proto import GraphDef
+
+    last = {chain.last: chain for chain in chains}
+    gone = {name for chain in chains for name in chain.nodes}
+    gone |= {
+        constant
+        for name in gone.copy()
+        for constant in finder.nodes[name].input
+        if finder.constant(constant) is not None and gone.issuperset(finder.users[constant])
+    }
+    made = GraphDef()
+    made.library.CopyFrom(graph.graph_def.library)
+    for node in graph.graph_def.node:
+        chain = last.get(node.name)
+        if chain is not None:
+            joined = made.node.add(name=node.name, op=chain.op, input=chain.inputs)
+            for key in ("_output_shapes", "_output_types", "_source"):
+                if key in node.attr:
+                    joined.attr[key].CopyFrom(node.attr[key])
+            for setting, value in chain.settings.items():
+                write_setting(joined, setting, value)
+        elif node.name not in gone:
+            made.node.add().CopyFrom(node)
+    return made
+
+
+class ChainFinder:
+    """Finds chains in the nodes of a graph."""
+
+    def __init__(self, nodes: Any, wanted: AbstractSet[str]) -> None:
+        self.nodes: dict[str, NodeDef] = {node.name: node for node in nodes}
+        self.wanted = wanted
+        self.users: dict[str, list[str]] = {}
+        self._constants: dict[str, float | None] = {}
+        for node in nodes:
+            for text in node.input:
+                self.users.setdefault(_maker(text), []).append(node.name)
+
+    def chains(self) -> Iterator[Chain]:
+        """Yield the chains, none of which shares an op with another."""
+        taken: set[str] = set()
+        through = _middle_ops(self.wanted)
+        norms = self.wanted & NORMS.keys()
+        for node in self.nodes.values():
+            found = self._activation(node) if node.op in through else None
+            if found is None and norms and node.op in NORM_ROOT:
+                found = self._norm(node, norms)
+            if found is not None and taken.isdisjoint(found.nodes):
+                taken |= found.nodes
+                yield found
+
+    def _activation(self, middle: NodeDef) -> Chain | None:
+        """Return the chain through an op that is an activation."""
+        tables = [row for row in ACTIVATIONS if row[0] in self.wanted and middle.op in row[3]]
+        for data in self._data_before(middle):
+            work = _Work(self, {data: WITNESS})
+            for last in work.steps_after(middle):
+                for op, settings, gives, _ in tables:
+                    if _are_close(work.values[last], gives(WITNESS)) and (nodes := self._closed_chain(work, last)):
+                        return Chain(nodes, last, (data,), op, settings)
+        return None
+
+    def _norm(self, root: NodeDef, norms: AbstractSet[str]) -> Chain | None:
+        """Return the chain through a root that is a norm with its weights."""
+        for data in self._data_before(root):
+            work = _Work(self, {data: ONE_AXIS_WITNESS})
+            for last in work.steps_after(root):
+                for op in norms:
+                    above, below = NORMS[op](ONE_AXIS_WITNESS)
+                    for epsilon in work.constants:
+                        if _are_close(work.values[last], above / np.sqrt(below + epsilon)):
+                            return self._with_weights(work, data, last, op, epsilon)
+        return None
+
+    def _with_weights(self, work: _Work, data: str, last: str, op: str, epsilon: float) -> Chain | None:
+        """Return a norm with the scale and the offset that follow it; None without a scale."""
+        weights: list[str] = []
+        for join in ("onnx::Mul", "onnx::Add")[: 2 if op == "onnx::LayerNormalization" else 1]:
+            users = [self.nodes[user] for user in self.users.get(last, ()) if user in self.nodes]
+            weight = self._joined_vector(users[0], last) if len(users) == 1 and users[0].op == join else ""
+            if not weight:
+                break
+            weights.append(weight)
+            last = users[0].name
+            work.values[last] = ONE_AXIS_WITNESS
+        nodes = self._closed_chain(work, last)
+        if not weights or not nodes:
+            return None
+        # As files write it, in 32 bits; the default is left out.
+        settings = {} if abs(epsilon - 1e-5) < 1e-10 else {"epsilon": float(epsilon)}
+        return Chain(nodes, last, (data, *weights), op, settings)
+
+    def _joined_vector(self, node: NodeDef, value: str) -> str:
+        """Return the weight of one axis that an op joins to a value; "" if it joins anything else."""
+        others = [_maker(text) for text in node.input if _maker(text) != value]
+        weight = self.nodes.get(others[0]) if len(others) == 1 else None
+        one_axis = weight is not None and weight.op == PARAMETER_OP and len(attr_value(weight, "shape").shape.dim) == 1
+        return others[0] if one_axis else ""
+
+    def _data_before(self, node: NodeDef) -> Iterator[str]:
+        """Yield the values that a chain before a node may begin with, the nearest first."""
+        waiting, seen = [*node.input], {node.name}
+        while waiting and len(seen) <= MAX_CHAIN_OPS:
+            text = waiting.pop(0)
+            maker = self.nodes.get(_maker(text))
+            if text in seen or (maker is not None and self.constant(text) is not None):
+                continue
+            seen.add(text)
+            yield text
+            if maker is not None and maker.op in KNOWN_STEPS:
+                waiting += maker.input
+
+    def constant(self, text: str) -> float | None:
+        """Return the number that a constant of one number is; None for anything else."""
+        if text not in self._constants:
+            node = self.nodes.get(_maker(text))
+            stored = attr_value(node, "value").tensor if node is not None and node.op in CONSTANT_OPS else None
+            numbers = None if stored is None else tensor_numbers(stored)
+            numbers = numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else numbers
+            self._constants[text] = float(numbers) if isinstance(numbers, int | float) else None
+        return self._constants[text]
+
+    def _closed_chain(self, work: _Work, last: str) -> frozenset[str]:
+        """Return the nodes of a chain that ends with `last`; none if a value inside of it is used elsewhere."""
+        needed, waiting = {last}, [last]
+        while waiting:
+            for text in self.nodes[waiting.pop()].input:
+                if text in work.values and text not in work.given and text not in needed:
+                    needed.add(text)
+                    waiting.append(text)
+        inside = needed - {last}
+        if any(user not in needed for name in inside for user in self.users.get(name, ())):
+            return frozenset()
+        return frozenset(needed)
+
+
+class _Work:
+    """Values worked out from one value that is given, by the text of the input that they are."""
+
+    def __init__(self, finder: ChainFinder, given: Mapping[str, Numbers]) -> None:
+        self.finder, self.given = finder, given
+        self.values: dict[str, Numbers] = dict(given)
+        self.constants: dict[float, None] = {}
+
+    def steps_after(self, node: NodeDef) -> Iterator[str]:
+        """Yield the ops from a node on whose value can be worked out, as far as each has one user that has."""
+        current: NodeDef | None = node
+        for _ in range(MAX_CHAIN_OPS):
+            if current is None or self._value_of(current.name) is None:
+                return
+            yield current.name
+            current = next(
+                (
+                    self.finder.nodes[user]
+                    for user in self.finder.users.get(current.name, ())[:2]
+                    if self._can_give(user)
+                ),
+                None,
+            )
+
+    def _can_give(self, name: str) -> bool:
+        return name in self.finder.nodes and name not in self.values and self._value_of(name) is not None
+
+    def _value_of(self, text: str) -> Numbers | None:
+        """Return a value, computing the values before it first, at most as many as a chain has."""
+        waiting = [text]
+        for _ in range(4 * MAX_CHAIN_OPS):
+            if not waiting:
+                break
+            each = waiting[-1]
+            node = self.finder.nodes.get(each)
+            if each in self.values or self._is_number(each):
+                waiting.pop()
+            elif node is None or node.op not in KNOWN_STEPS:
+                return None
+            elif lacking := [before for before in node.input if not self._is_known(before)]:
+                waiting += lacking
+            else:
+                value = self._work_out(node)
+                if value is None:
+                    return None
+                self.values[each] = value
+                waiting.pop()
+        return self.values.get(text)
+
+    def _is_number(self, text: str) -> bool:
+        number = self.finder.constant(text)
+        if number is not None:
+            self.constants.setdefault(number)
+        return number is not None
+
+    def _is_known(self, text: str) -> bool:
+        return text in self.values or self._is_number(text)
+
+    def _work_out(self, node: NodeDef) -> Numbers | None:
+        takes = [self.values[text] if text in self.values else self.finder.constant(text) for text in node.input]
+        with np.errstate(all="ignore"):
+            try:
+                if node.op in REDUCTIONS:
+                    return _reduce(node, np.asarray(takes[0]))
+                if node.op in SETTING_STEPS:
+                    settings = {key: node.attr[key].f for key in ("alpha", "beta") if key in node.attr}
+                    return SETTING_STEPS[node.op](np.asarray(takes[0]), **settings)
+                return np.asarray(STEPS[node.op](*takes), float)
+            except (TypeError, ValueError):
+                return None
+
+
+def _reduce(node: NodeDef, value: Numbers) -> Numbers | None:
+    """Return a mean over the last axis; None over others."""
+    axes = list(node.attr["axes"].list.i) if "axes" in node.attr else []
+    shapes = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else []
+    rank = len(shapes[0].dim) if shapes and not shapes[0].unknown_rank else 0
+    if len(axes) != 1 or axes[0] not in (-1, rank - 1) or value.ndim != 2:
+        return None
+    return np.asarray(REDUCTIONS[node.op](value, axis=-1, keepdims=True))
+
+
+def _maker(text: str) -> str:
+    """Return the name of the node behind an input; for outputs after the first the whole text, which is no node's
+    name."""
+    return text.removesuffix(":0")
+
+
+def _are_close(one: Numbers, other: Numbers) -> bool:
+    return one.shape == other.shape and bool(np.allclose(one, other, rtol=CLOSE, atol=CLOSE))
