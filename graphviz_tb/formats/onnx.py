@@ -12,7 +12,6 @@ functions      of the file are functions of the library, called by type
 
 from __future__ import annotations
 
-import struct
 from collections import ChainMap, Counter
 from collections.abc import Mapping, MutableMapping, Sequence
 from functools import cached_property
@@ -30,8 +29,6 @@ from graphviz_tb.formats.exported import (
 )
 from graphviz_tb.formats.onnx_messages import (
     DTYPE_BY_NUMBER,
-    FORM_BY_DTYPE,
-    Attribute,
     FunctionValue,
     GraphValue,
     ModelValue,
@@ -57,6 +54,7 @@ from graphviz_tb.formats.onnx_scopes import (
     stack_trace,
     with_module_of_kernel,
 )
+from graphviz_tb.formats.onnx_settings import SIZE_SETTING, attribute_value, input_as_setting, tensor_numbers
 from graphviz_tb.formats.onnx_weights import (
     BlockKey,
     FunctionKey,
@@ -71,14 +69,13 @@ from graphviz_tb.formats.onnx_weights import (
     stored_tensors,
 )
 from graphviz_tb.formats.torch_metadata import source_lines
-from graphviz_tb.formats.wire_nodes import DTYPE_NUMBERS, Value, dtype_attribute, shortened_sizes
-from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS, MAX_SHOWN_NUMBERS
+from graphviz_tb.formats.wire_nodes import Value, dtype_attribute, shortened_sizes
+from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.signatures import is_size_input, op_def, setting_input_name, weight_input_names
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.proto import AttrValue
 from graphviz_tb.sources.bounds import MemoryBudget, check_empty_messages
 from graphviz_tb.sources.streams import OpenedSource
 
@@ -86,10 +83,6 @@ NEWEST_VERSIONS = {"IR version": 14, "opset": 28}
 AXIS_WAS_FIRST = frozenset(("Softmax", "LogSoftmax", "Hardmax"))  # axis 1 by default before version 13
 ALWAYS_NEUTRAL = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}  # settings that change nothing
 TYPE_SETTINGS = frozenset(("to", "dtype", "output_dtype"))
-LIST_SETTINGS = frozenset(
-    ("axes", "pads", "split", "starts", "ends", "steps", "repeats", "roi", "scales", "sizes", "shape", "image_shape")
-)
-SIZE_SETTING = "shape"  # the setting that a size input is
 # The input that decides the type of the output, where it is not the first.
 TYPING_INPUT = {
     "Where": 1,
@@ -104,7 +97,6 @@ TYPING_INPUT = {
 }
 COUNTED_OUTPUTS = "num_outputs"
 PASSING_OPS = frozenset(("Identity", "QuantizeLinear", "DequantizeLinear"))
-EMPTY_LIST_TYPES = frozenset((6, 7, 8))  # types of attributes: lists of floats, whole numbers, texts
 AnyValue = TypeVar("AnyValue")
 BUFFER_SLOTS = frozenset(("mean", "variance", "buffer"))
 
@@ -484,7 +476,7 @@ class BlockReader:
             name = attribute.name
             if not name or name.startswith("_"):
                 continue
-            value = _attribute_value(attribute)
+            value = attribute_value(attribute)
             if name in TYPE_SETTINGS and isinstance(value, int):
                 value = dtype_attribute(DTYPE_BY_NUMBER.get(value, ""))
             if value is not None:
@@ -546,20 +538,6 @@ class BlockReader:
         return resolved not in self.stored and (resolved in self.makers or resolved in self.kinds)
 
 
-def input_as_setting(op: str, slot: int, numbers: Sequence[Any]) -> tuple[str, Any] | None:
-    """Return the setting that the numbers of an input are: its name and value; None if it is none, or is too long.
-
-    >>> input_as_setting("onnx::Reshape", 1, [1, -1])
-    ('shape', [1, -1])
-    """
-    name = setting_input_name(op, slot) or (SIZE_SETTING if is_size_input(op, slot) else "")
-    if not name or len(numbers) > MAX_SHOWN_NUMBERS:
-        return None
-    if name in LIST_SETTINGS:
-        return name, numbers
-    return (name, numbers[0] if len(numbers) == 1 else numbers) if numbers else None
-
-
 def _maps_of(names: MutableMapping[str, AnyValue]) -> Sequence[MutableMapping[str, AnyValue]]:
     """Return the mappings of a block and of those around it, the innermost first."""
     return names.maps if isinstance(names, ChainMap) else [names]
@@ -587,49 +565,3 @@ def _scanned_inputs(node: NodeValue) -> int:
 def _place_name(value: str) -> str:
     """Return the name of a constant: its own, or that of any constant."""
     return "Const" if MADE_NAME.fullmatch(value) else value.rpartition("/")[2] or "Const"
-
-
-def _attribute_value(attribute: Attribute) -> Any:
-    """Return the value of an attribute; None for a graph, and for one of the function around."""
-    if attribute.ref_name or attribute.g is not None or attribute.graphs:
-        return None
-    for single in (attribute.i, attribute.f):
-        if single is not None:
-            return single
-    if attribute.s is not None:
-        return attribute.s.decode("utf-8", "replace")
-    if attribute.t is not None:
-        return _tensor_attribute(attribute.t)
-    for several in (attribute.ints, attribute.floats, attribute.strings):
-        if several:
-            return (
-                [each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in several]
-                if len(several) <= MAX_SHOWN_NUMBERS
-                else f"{len(several):,} values"
-            )
-    return [] if attribute.type in EMPTY_LIST_TYPES else None
-
-
-def _tensor_attribute(tensor: TensorValue) -> AttrValue:
-    """Return an attribute that is a tensor, with its elements if they are few."""
-    made = AttrValue()
-    made.tensor.dtype = DTYPE_NUMBERS.get(tensor.dtype, 0)
-    for size in tensor.dims:
-        made.tensor.tensor_shape.dim.add(size=max(-1, size))
-    content = tensor.content()
-    if content is not None:
-        made.tensor.tensor_content = content
-    return made
-
-
-def tensor_numbers(tensor: TensorValue) -> list[Any] | None:
-    """Return the numbers of a small tensor: whole ones, floats or truth values.
-
-    >>> tensor_numbers(TensorValue(dims=(2,), data_type=7, int64_data=(3, -1)))
-    [3, -1]
-    """
-    content, form = tensor.content(), FORM_BY_DTYPE.get(tensor.dtype)
-    if content is None or form is None or tensor.dtype in ("float16", "bfloat16"):
-        return None
-    numbers = [each for (each,) in struct.iter_unpack(form, content)]
-    return [bool(each) for each in numbers] if tensor.dtype == "bool" else numbers

@@ -97,7 +97,8 @@ def stored_kind(node: NodeValue, value: str) -> str:
     >>> stored_kind(NodeValue(metadata=(call,)), "pos.embed"), stored_kind(NodeValue(), "pos")
     ('p', '')
     """
-    return _weights_of_call(node).get(name_form_in_calls(value), "")
+    kinds = _weights_of_call(node)
+    return kinds.get(name_form_in_calls(value), "") if kinds else ""
 
 
 def name_in_call(node: NodeValue, place: NodePlace, slot: str, stored: str) -> str:

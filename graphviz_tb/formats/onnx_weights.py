@@ -227,6 +227,7 @@ def _takes_quantized(op: str) -> bool:
 def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
     """Return shape and type of a stored tensor. One with several numbers in a byte has the sizes that its op states.
 
+    >>> from graphviz_tb.formats.onnx_messages import Attribute
     >>> sizes = tuple(Attribute(name, i=size) for name, size in (("K", 32), ("N", 8), ("bits", 4)))
     >>> packed = NodeValue(op_type="MatMulNBits", attributes=sizes)
     >>> stored_kind_of(TensorValue("w", (8, 2, 8), 2), WeightUse("packed_kernel", packed))

@@ -138,7 +138,7 @@ def test_ops_of_tensorflow_keep_their_type_and_custom_ops_their_name() -> None:
 def test_another_setting_of_a_custom_op_is_told() -> None:
     """The settings of an op of TensorFlow are its whole node, which only TensorFlow reads."""
     data = plain("lacking_ops")
-    at = data.rindex(b"MatrixInverse")  # in the settings; the type of the op is written before
+    at = data.index(b"MatrixInverse")  # in the settings; the type of the op is written behind
     assert not diff(data, data[:at] + b"MatrixInverze" + data[at + 13 :]).same
 
 

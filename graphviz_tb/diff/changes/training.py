@@ -521,7 +521,7 @@ class TrainingParts:
             return False
         value = self.side.data_sources(node)[1]
         _, stored, types = self._made_from(value)
-        return not stored and {*types, self.side.op_type(value)} <= SHARE_OPS or bool(self.bodies.gradient[value])
+        return (not stored and {*types, self.side.op_type(value)} <= SHARE_OPS) or bool(self.bodies.gradient[value])
 
     def _take_weights(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute with trained weights, and not through gradients."""
