@@ -3614,18 +3614,18 @@ function draw_core(view, pieces, lines, said, inner, direction) {
   return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties);
 }
 function _labels_said_once(view, said, gates) {
-  let skeleton, words, heard, kept, wire, chain, line, ends, end;
+  let skeleton, words, heard, kept, wire, chain, label, ends, end;
   [skeleton, words] = [view.skeleton, view.words.lines];
   heard = new TupleMap();
   kept = new Map();
   for (wire of py_sorted(said.keys(), {key: (wire) => [!said.get(wire).main, wire]})) {
-    [chain, line] = [skeleton.wires.at(wire).chain, view.line_of_wire(wire)];
-    ends = (((line.kind !== "data") || (py_len(line.carried_tensors) !== 1)) ? [] : [[0, chain[0]], [1, chain.at(-1)]]);
+    [chain, label] = [skeleton.wires.at(wire).chain, words.get(wire).label];
+    ends = (!label.includes(" ") ? [[0, chain[0]], [1, chain.at(-1)]] : []);
     ends = (() => { const out = []; for (const [end, item] of ends) if (!gates.has(item)) { out.push([end, item]); } return out; })();
-    if (!(() => { for (const end of ends) { if (py_in(words.get(wire).label, py_get(heard, end, []))) return true; } return false; })()) {
+    if (!(() => { for (const end of ends) { if (py_in(label, py_get(heard, end, []))) return true; } return false; })()) {
       kept.set(wire, said.get(wire));
       for (end of ends) {
-        py_setdefault(heard, end, []).push(words.get(wire).label);
+        py_setdefault(heard, end, []).push(label);
       }
     }
   }
