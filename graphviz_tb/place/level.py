@@ -279,8 +279,8 @@ def draw_core(
 
 
 def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -> dict[int, LineLabel]:
-    """Return the labels without shapes that another line from or to the same closed box, or from the same
-    port, says: of the main path, else the first."""
+    """Return the labels without shapes that another line from or to the same closed box or port says: the main path,
+    else the first."""
     skeleton, words = view.skeleton, view.words.lines
     heard: dict[tuple[int, int], list[str]] = {}
     kept: dict[int, LineLabel] = {}

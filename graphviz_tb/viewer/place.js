@@ -5082,14 +5082,15 @@ const WEB_BUNDLE = 100;
 const PARTING_RADIUS = 2.6;
 const BEAD_DISTANCE = 20;
 function draw_route(line, theme, chosen, tint = null) {
-  let whole, colour, thickness, points, backwards, marks, tip, before, grow, room, dashes, shapes, outline, dot;
+  let whole, colour, thickness, points, parting, backwards, marks, tip, before, grow, room, dashes, shapes, outline, dot;
   whole = (((tint != null) && tint.whole) ? tint : null);
   colour = ((whole == null) ? edge_colour(line, theme, chosen) : whole.colour);
   thickness = ((line.thickness + (chosen ? SELECTED_THICKENING : 0)) / 10);
   thickness = ((whole && whole.sign) ? py_max([thickness, MIN_CHANGED_THICKNESS]) : thickness);
   points = [...straighten_polyline(line.points)];
-  if ((py_in(line.parting, points) && !chosen)) {
-    points = points.slice(py_index(points, line.parting));
+  parting = line.parting;
+  if (((parting != null) && py_in(parting, points) && !chosen)) {
+    points = points.slice(py_index(points, parting));
   }
   if ((points.length < 2)) {
     return new Group([], undefined, line.title);
