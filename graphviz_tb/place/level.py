@@ -279,19 +279,19 @@ def draw_core(
 
 
 def _labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -> dict[int, LineLabel]:
-    """Return the labels without those of tensors that another line from or to the same closed box, or from the same
-    port, says: of the main path, else the first."""
+    """Return the labels without shapes that another line from or to the same closed box or port says: the main path,
+    else the first."""
     skeleton, words = view.skeleton, view.words.lines
     heard: dict[tuple[int, int], list[str]] = {}
     kept: dict[int, LineLabel] = {}
     for wire in sorted(said, key=lambda wire: (not said[wire].main, wire)):
-        chain, line = skeleton.wires[wire].chain, view.line_of_wire(wire)
-        ends = [] if line.kind != "data" or len(line.carried_tensors) != 1 else [(0, chain[0]), (1, chain[-1])]
+        chain, label = skeleton.wires[wire].chain, words[wire].label
+        ends = [(0, chain[0]), (1, chain[-1])] if " " not in label else []  # a count of tensors adds to another
         ends = [(end, item) for end, item in ends if item not in gates]
-        if not any(words[wire].label in heard.get(end, ()) for end in ends):
+        if not any(label in heard.get(end, ()) for end in ends):
             kept[wire] = said[wire]
             for end in ends:
-                heard.setdefault(end, []).append(words[wire].label)
+                heard.setdefault(end, []).append(label)
     return {wire: label for wire, label in said.items() if wire in kept}
 
 

@@ -89,8 +89,9 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
     thickness = (line.thickness + (SELECTED_THICKENING if chosen else 0)) / 10
     thickness = max(thickness, MIN_CHANGED_THICKNESS) if whole and whole.sign else thickness
     points: list[DrawingPoint] = [*straighten_polyline(line.points)]
-    if line.parting in points and not chosen:  # before, it is the other line
-        points = points[points.index(line.parting) :]
+    parting = line.parting
+    if parting is not None and parting in points and not chosen:  # before, it is the other line
+        points = points[points.index(parting) :]
     if len(points) < 2:
         return Group((), tooltip=line.title)
     backwards = line.kind == "reference"

@@ -73,11 +73,16 @@ export class Viewport {
   isCovered(wide, tall) {
     const { camera } = this;
     const [left, top] = [camera.freeRoom()[0][0], camera.size[1] - tall];
-    return this.app.view.scene.boxes.some((/** @type {any} */ box) => {
-      if (box.open && box.parent < 0 && box.width * camera.k > wide) return false;
-      const [x, y] = [box.x * camera.k + camera.x, box.y * camera.k + camera.y];
-      return !box.open && x < left + wide && y + box.height * camera.k > top && x + box.width * camera.k > left;
-    });
+    const { boxes, stubs, texts } = this.app.view.scene;
+    const isCorner = (/** @type {number} */ x, /** @type {number} */ right, /** @type {number} */ bottom) =>
+      x * camera.k + camera.x < left + wide && bottom * camera.k + camera.y > top && right * camera.k + camera.x > left;
+    // Headings and notes of the auxiliary area begin at their left.
+    const free = texts.filter((/** @type {any} */ one) => !one.inside && one.anchor === "start");
+    return (
+      boxes.some((/** @type {any} */ one) => !one.open && isCorner(one.x, one.x + one.width, one.y + one.height)) ||
+      stubs.some((/** @type {any} */ one) => isCorner(one.x, one.x + one.width, one.y + one.height)) ||
+      free.some((/** @type {any} */ one) => isCorner(one.x, one.x + one.width, one.y))
+    );
   }
 
   /** The stage has another size: what was fitted is fitted again. */

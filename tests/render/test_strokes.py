@@ -44,7 +44,7 @@ def test_corners_are_round() -> None:
         dist(before[-2:], after[-2:])
         for line in lines()
         if line.source != line.target
-        for shape in draw_route(line, THEMES["light"], chosen=False).shapes[:1]
+        for shape in draw_route(line, THEMES["light"], chosen=True).shapes[:1]  # whole, also before it parts
         if isinstance(shape, Curve)
         for (_, before), (command, after) in pairwise(shape.steps)
         if command == "Q"
@@ -67,3 +67,9 @@ def test_dashes_of_lines_that_share_their_way_to_an_arrow_fall_on_each_other() -
     starts = [shape.steps[0] for shape in shapes if isinstance(shape, Curve)]
     assert starts[0] == starts[1]
     assert starts[0][1][0] == 40
+
+
+def test_a_line_that_parts_from_another_begins_where_it_parts() -> None:
+    line = Route(((5, 90), (5, 70), (40, 70), (40, 20)), "data", 0, 1, 20, parting=(5, 70))
+    starts = [draw_route(line, THEMES["light"], chosen).shapes[0] for chosen in (False, True)]
+    assert [shape.steps[0][1] for shape in starts if isinstance(shape, Curve)] == [(5, 70), (5, 90)]

@@ -171,4 +171,4 @@ def test_a_stub_counts_its_edges_where_they_are_several(edges: int, control: boo
 )
 def test_an_open_stack_says_of_each_member_only_what_all_share(stack: str, member: str, said: str) -> None:
     node = NodeLabel(1, "", "series", "b_[0-3]", "", stack, "×4", connected=True)
-    assert stack_label(node, None, NodeLabel(2, "", "scope", "b_0", "", member), 0, 4).second == said
+    assert stack_label(node, None, NodeLabel(2, "", "scope", "b_0", "", member), -1, 4).second == said
