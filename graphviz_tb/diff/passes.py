@@ -129,7 +129,7 @@ RULES = (
     ),
     Rule(
         "beside an optimizer",
-        ("changes.training", "changes_beside_optimizer"),
+        ("changes.training_parts", "changes_beside_optimizer"),
         "says another clipping or schedule beside another optimizer",
         "a bound of gradients alone before the update; a scope of its own that leads to it",
         ("test_causes", "test_another_optimizer_hides_no_clip", (False,)),
