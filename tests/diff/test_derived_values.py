@@ -155,3 +155,35 @@ def test_the_sizes_of_what_a_loop_reads_follow_from_the_layer_that_made_it() -> 
 def test_the_types_that_a_loop_is_handed_follow_from_what_came() -> None:
     (change,) = diff(looped("m/rnn"), looped("m/rnn", parts=2))
     assert (change.kind, change.name) == ("added", "m/rnn/zeros_1")
+
+
+def stepped(schedule: str, clip: str) -> GraphDef:
+    """A step of gradient descent whose rate a schedule computes, and whose gradient is clipped."""
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 8))
+    add(graph, "w", "VariableV2", shape=(8, 8))
+    add(graph, "w/read", "Identity", "w")
+    add(graph, "m/MatMul", "MatMul", "x", "w/read")
+    add(graph, "loss/Mean", "Mean", "m/MatMul")
+    add(graph, "gradients/m/MatMul_grad/MatMul", "MatMul", "x", "loss/Mean")
+    add(graph, "step", "VariableV2")
+    add(graph, f"{schedule}/truediv", "RealDiv", "step", "step")
+    add_constant(graph, f"{schedule}/y", 0.5)
+    add(graph, f"{schedule}/work", "Pow" if schedule == "ExponentialDecay" else "Cos", f"{schedule}/truediv")
+    add(graph, f"{schedule}", "Mul", f"{schedule}/work", f"{schedule}/y")
+    bound = "gradients/m/MatMul_grad/MatMul"
+    for number, op in enumerate({"value": ["Minimum", "Maximum"], "norm": ["L2Loss", "Sqrt", "Maximum"]}[clip]):
+        add(graph, f"clip_by_{clip}/{op}", op, bound, *(["w_bound"] if number else []))
+        bound = graph.node[-1].name
+    add(graph, "w_bound", "Placeholder")
+    add(graph, "train/update_w", "ApplyGradientDescent", "w", schedule, bound)
+    return graph
+
+
+def test_another_schedule_and_another_clip_are_said_as_such() -> None:
+    changes = diff(stepped("ExponentialDecay", "value"), stepped("CosineDecay", "norm"))
+    said = {change.detail["key"]: (change.detail["old"], change.detail["new"]) for change in changes}
+    assert said == {
+        "learning rate": ("ExponentialDecay", "CosineDecay"),
+        "clipping of gradients": ("by value", "by norm"),
+    }

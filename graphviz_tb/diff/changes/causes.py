@@ -235,7 +235,8 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
     """Say of a change outside of the model which part of the training it is."""
     if change.function is not None:
         return change
-    nodes = change.edits.removed, change.edits.added
+    exchanged = zip(*change.edits.ops, strict=True) if change.edits.ops else ((), ())
+    nodes = [[*own, *ops] for own, ops in zip((change.edits.removed, change.edits.added), exchanged, strict=True)]
     parts = [
         witnesses.parts[new].part_of(nodes[new], bool(witnesses.parts[not new].training.optimizer))
         for new in (True, False)
