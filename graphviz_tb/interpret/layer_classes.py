@@ -131,6 +131,10 @@ def _layer_class_of_types(types: Collection[str], axes: Sequence[int] = (-1,)) -
     ...     _layer_class_of_types(["Square", "Mean", "Rsqrt", "Mul"]),
     ... )
     ('LayerNormalization', 'RMSNormalization')
+    >>> _layer_class_of_types(["Mean", "SquaredDifference", "Rsqrt", "Mul"], [0, 1, 2])
+    'BatchNormalization'
+    >>> [_layer_class_of_types(["RandomUniform", op, "Mul"]) for op in ("GreaterEqual", "Round")]
+    ['Dropout', '']
     """
     types = frozenset(types)
     if any(has_role(op, Role.NORMALIZATION) for op in types):

@@ -13,6 +13,7 @@ from graphviz_tb.diff.passes import RULES, Rule
 from graphviz_tb.model.change_content import LayerExpression
 
 NOTHING = {"bool": False, "frozenset": frozenset(), "list": [], "set": set(), "tuple[str, str]": ("", ""),
+           "tuple[list": ([], []),
            "tuple[LayerExpression": (LayerExpression("?"), False),
            "Bools": slice(None)}  # a mask that keeps all  # fmt: skip
 
@@ -22,7 +23,7 @@ def without_effect(function: Any) -> Any:
     kind = str(inspect.signature(function).return_annotation)
     if inspect.isgeneratorfunction(function):
         return lambda *_: iter(())
-    return lambda *_: next((value for word, value in NOTHING.items() if kind.startswith(word)), None)
+    return lambda *_, **__: next((value for word, value in NOTHING.items() if kind.startswith(word)), None)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -55,7 +55,7 @@ from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END, ScopeRenames, scope_replacement
 from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
 from graphviz_tb.diff.changes.settings import merge_by_number
-from graphviz_tb.diff.changes.training import (
+from graphviz_tb.diff.changes.training_parts import (
     CLIPPING,
     LEARNING_RATE,
     OPTIMIZER,
@@ -235,7 +235,8 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
     """Say of a change outside of the model which part of the training it is."""
     if change.function is not None:
         return change
-    nodes = change.edits.removed, change.edits.added
+    exchanged = zip(*change.edits.ops, strict=True) if change.edits.ops else ((), ())
+    nodes = [[*own, *ops] for own, ops in zip((change.edits.removed, change.edits.added), exchanged, strict=True)]
     parts = [
         witnesses.parts[new].part_of(nodes[new], bool(witnesses.parts[not new].training.optimizer))
         for new in (True, False)
@@ -247,7 +248,9 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
         return replace(change, content=replace(change.unit, training=word))
     if part and change.setting and change.key == "op":
         (key, old), (_, new) = (side.setting(part) for side in witnesses.parts)
-        setting = replace(change.setting, key=key, old=old, new=new) if old != new else replace(change.setting, key=part)
+        setting = (
+            replace(change.setting, key=key, old=old, new=new) if old != new else replace(change.setting, key=part)
+        )
         return replace(change, content=setting)
     return change
 

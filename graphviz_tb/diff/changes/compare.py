@@ -170,8 +170,8 @@ def _node_changes(
         if layer is None:
             yield block, _attribute_change(m, layers, members), proven
             continue
-        asked = parse_traced_list(members[0][2].old) is not None
-        follows = witnesses.reshapes_follow(members) if asked else is_entailed(key, members[0][2].old)
+        old_value = members[0][2].old
+        follows = parse_traced_list(old_value) is None and is_entailed(key, old_value)
         follows = follows or key in COUNT_ATTRIBUTES or (key in INPUT_SHAPE_KEYS and _is_inner_input(m, places))
         follows = follows or all(is_size_of_input(m, *member) for member in members)
         yield block, _attribute_change(m, layers, members), follows
@@ -205,7 +205,9 @@ def _batch_sizes(m: Matching, old: Sequence[int], new: Sequence[int]) -> frozens
     counts = Counter[tuple[str, str]]()
     for mine, other in zip(old, new, strict=True):
         if m.b.op_type(other) in INPUT_OPS:
-            before, after = (side.tensors.tensors_of_node(node)("0").shape for side, node in ((m.a, mine), (m.b, other)))
+            before, after = (
+                side.tensors.tensors_of_node(node)("0").shape for side, node in ((m.a, mine), (m.b, other))
+            )
             if before and after and before[0] != after[0] and before[1:] == after[1:]:
                 counts[str(before[0]), str(after[0])] += 1
     return frozenset(pair for pair, count in counts.items() if count > 1)

@@ -14,7 +14,13 @@ from graphviz_tb.diff.changes.called import group_counts
 from graphviz_tb.diff.changes.edits import FUSED_ACTIVATION, inputs_of
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
 from graphviz_tb.diff.changes.names import without_counters
-from graphviz_tb.diff.changes.places import change_wording, edits_of_changes, other_places, setting_part
+from graphviz_tb.diff.changes.places import (
+    change_wording,
+    edits_of_changes,
+    other_places,
+    setting_part,
+    without_objects,
+)
 from graphviz_tb.diff.changes.units import count_op_types, shown_ops, sorted_wires
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, tensor_numbers
@@ -42,7 +48,7 @@ ACTIVATION_WORDS = {word.lower(): word for word in (*ACTIVATION_OPS, *COMPOSED_A
 PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
-KERNEL_KEYS = frozenset({"kernel", "filters"})
+KERNEL_KEYS = frozenset({"kernel", "filters", "padding"})
 NORMALIZATION, CONVOLUTION = "Normalization", "Conv"  # in class names that only the computation distinguishes
 TRACED_FUNCTION_PREFIX = re.compile(
     r"^__(?:inference|forward|backward)_"
@@ -179,15 +185,19 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     kinds = _exchanged_classes_of(layers, old, new, (went, came))
     if kinds and all(kind in GATE_COUNTS for kind in kinds):
         beside = _without_gates(beside, kinds, m.a.graph.is_exported or m.b.graph.is_exported)
+    behind: list[Change] = []
     if kinds and all(CONVOLUTION in kind for kind in kinds):
         beside = tuple(part for part in beside if part.key not in KERNEL_KEYS)  # the shapes of all kernels say more
+        # A kernel of one place pads nothing.
+        behind = [change for change in changes if change.key == "padding"]
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
     content = Setting("op", *(kinds or words), beside=beside, weights=weights if kinds else ())
     content = Setting("groups", *counts) if counts else content
     content = _setting_of_same_op(m, layers, went, came) or content if content.old == content.new else content
     names, ops = (layers[0].name(old), layers[1].name(new)), len(went) + len(came)
     grave: Severity = "attribute" if counts else severity
-    return Change("changed", grave, *names, ops, content, edits=edits_of_changes(changes))
+    edits = edits_of_changes(without_objects(changes, behind))
+    return Change("changed", grave, *names, ops, content, edits=edits, consequences=tuple(behind))
 
 
 def _pairs_with_settings(changes: Sequence[Change]) -> list[tuple[int, int]]:

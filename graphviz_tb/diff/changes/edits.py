@@ -51,11 +51,7 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
     if change.kind == "rewired":
         follows = _only_other_outputs(m, change)
     # What asks for sizes comes and goes as sizes are known; another op type or another input there is an edit.
-    follows = (
-        follows
-        or (change.kind in ("added", "removed") and computes_only_sizes(m, change))
-        or _serves_gradients(layers, change)
-    )
+    follows = follows or (change.kind in ("added", "removed") and computes_only_sizes(m, change))
     # One node of the model is enough: derived nodes depend on it.
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
     if forward and change.kind in ("added", "removed"):
@@ -100,15 +96,6 @@ def is_function(change: Change) -> bool:
 def op_types_of(change: Change) -> Set[str]:
     """Return the types of added and removed ops; an empty set for any other change."""
     return change.unit.op_types.keys() if change.unit else frozenset()
-
-
-def _serves_gradients(layers: tuple[Layers, Layers], change: Change) -> bool:
-    """Return whether only gradients use the added or removed ops, and nothing in the model does."""
-    if change.kind not in ("added", "removed") or any(layers[1].forward[new] for _, new in change.edits.inputs):
-        return False
-    old, new = touched_nodes(change)
-    helps = layers[0].for_gradients[list(old)].all() and layers[1].for_gradients[list(new)].all()
-    return bool(old or new) and bool(helps)
 
 
 def _may_follow_in_function(inner: Change) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.training import keeps_rate_in_variable
+from graphviz_tb.diff.changes.training_parts import keeps_rate_in_variable
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import is_traced
 from graphviz_tb.limits import MAX_CACHED_LAYER_NODES, MAX_QUANTITY

@@ -313,7 +313,7 @@ def setting_changes(
             size = witnesses.is_size(atom[2].old, atom[2].new, taken)
             width = None if size else product_width(layers[1], user, atom[2].old, atom[2].new)
             if width and witnesses.is_size(atom[2].old, atom[2].new, taken | {width}):
-                word, atom = UNITS, (*atom[:2], replace(atom[2], old=width[0], new=width[1]))
+                word, atom = UNITS, (*atom[:2], replace(atom[2], old=str(width[0]), new=str(width[1])))
         values = repr((atom[2].old, atom[2].new))
         key = (int(m.b.block[atom[1]]), COUNTER_AT_END.sub("", word), values, layer, size)
         groups[key].append((atom, user, slot, size))

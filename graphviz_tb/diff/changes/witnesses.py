@@ -21,17 +21,17 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.diff.changes.attributes import Difference
-from graphviz_tb.diff.changes.called import SizePairs, parse_traced_list
+from graphviz_tb.diff.changes.called import SizePairs
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import (
     OPTIMIZER_KEYS,
     Bodies,
-    TrainingParts,
     equal_bodies,
     nodes_only_before,
     training_of,
     written_variables,
 )
+from graphviz_tb.diff.changes.training_parts import TrainingParts
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.labels import LOSS_SCALING
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -294,15 +294,6 @@ class Witnesses:
                 break
             users, given = (ends[0], ends[1]), users
         return self.sizes | self._taken_sizes(users, given)
-
-    def reshapes_follow(self, members: Sequence[tuple[int, int, Difference]]) -> bool:
-        """Return whether the target sizes of a PyTorch reshape differ only as the sizes of its input do."""
-        for old, new, difference in members:
-            before, after = parse_traced_list(difference.old), parse_traced_list(difference.new)
-            sizes = self._taken_sizes((old, new), (-1, -1))
-            if before is None or after is None or not self.is_size(before, after, sizes):
-                return False
-        return True
 
     def _taken_sizes(self, users: tuple[int, int], given: tuple[int, int]) -> SizePairs:
         """Return the old and new sizes of the inputs of two matched ops, and their products."""

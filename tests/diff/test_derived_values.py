@@ -1,0 +1,190 @@
+"""Values that follow from an edit elsewhere: first values, savers, loops; and what shapes and added vectors tell."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from graphviz_tb.diff import diff
+from graphviz_tb.proto import GraphDef
+
+FLOAT, INT = 1, 3
+
+
+def add(graph: GraphDef, name: str, op: str, *inputs: str, shape: tuple[int, ...] = ()) -> None:
+    """Add an op; a variable with its shape."""
+    node = graph.node.add(name=name, op=op, input=list(inputs))
+    if op in ("VariableV2", "VarHandleOp", "Placeholder"):
+        node.attr["dtype"].type = FLOAT
+    if shape:
+        node.attr["shape"].shape.SetInParent()
+        for size in shape:
+            node.attr["shape"].shape.dim.add(size=size)
+
+
+def add_constant(graph: GraphDef, name: str, *numbers: float, shape: tuple[int, ...] | None = None) -> None:
+    """Add a constant: whole numbers, or floats."""
+    whole = all(isinstance(number, int) for number in numbers)
+    node = graph.node.add(name=name, op="Const")
+    node.attr["dtype"].type = node.attr["value"].tensor.dtype = INT if whole else FLOAT
+    tensor = node.attr["value"].tensor
+    for size in shape if shape is not None else (len(numbers),) if len(numbers) > 1 else ():
+        tensor.tensor_shape.dim.add(size=size)
+    (tensor.int_val if whole else tensor.float_val).extend(numbers)  # type: ignore[arg-type]
+
+
+def with_bias(biased: bool) -> GraphDef:
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 8))
+    add_constant(graph, "m/ctr/kernel", 0.0, shape=(8, 1))
+    add(graph, "m/ctr/MatMul", "MatMul", "x", "m/ctr/kernel")
+    if biased:
+        add_constant(graph, "m/ctr/bias", 0.0, shape=(1,))
+        add(graph, "m/ctr/Add", "AddV2", "m/ctr/MatMul", "m/ctr/bias")
+    add(graph, "Identity", "Identity", "m/ctr/Add" if biased else "m/ctr/MatMul")
+    return graph
+
+
+def test_a_vector_that_is_added_no_more_is_a_bias() -> None:
+    (change,) = diff(with_bias(True), with_bias(False))
+    assert (change.detail["key"], change.detail["old"], change.detail["new"]) == ("use_bias", True, False)
+
+
+def initialised(units: int) -> GraphDef:
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 16))
+    add(graph, "m/fc/kernel", "VariableV2", shape=(16, units))
+    add_constant(graph, "m/fc/kernel/Initializer/limit", sqrt(6 / (16 + units)))
+    add_constant(graph, "m/fc/kernel/Initializer/shape", 16, units)
+    add(graph, "m/fc/kernel/Initializer/random", "RandomUniform", "m/fc/kernel/Initializer/shape")
+    add(graph, "m/fc/kernel/Initializer/mul", "Mul", "m/fc/kernel/Initializer/random", "m/fc/kernel/Initializer/limit")
+    add(graph, "m/fc/kernel/Assign", "Assign", "m/fc/kernel", "m/fc/kernel/Initializer/mul")
+    add(graph, "m/fc/kernel/read", "Identity", "m/fc/kernel")
+    add(graph, "m/fc/MatMul", "MatMul", "x", "m/fc/kernel/read")
+    add(graph, "m/Relu", "Relu", "m/fc/MatMul")
+    return graph
+
+
+def test_the_limit_of_first_values_follows_from_the_shape_of_the_variable() -> None:
+    (change,) = diff(initialised(10), initialised(32))
+    assert (change.detail["key"], change.detail["old"], change.detail["new"]) == ("units", "10", "32")
+
+
+def saved(*names: str) -> GraphDef:
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 16))
+    for leaf in ("prefix", "names", "slices"):
+        add(graph, f"save/{leaf}", "Placeholder")
+    add(graph, "save/RestoreV2", "RestoreV2", "save/prefix", "save/names", "save/slices")
+    graph.node[-1].attr["dtypes"].list.type.extend([FLOAT] * len(names))
+    before = "x"
+    for number, name in enumerate(names):
+        add(graph, f"{name}/w", "VariableV2", shape=(16, 16))
+        add(graph, f"{name}/w/read", "Identity", f"{name}/w")
+        add(graph, f"{name}/MatMul", "MatMul", before, f"{name}/w/read")
+        add(graph, f"{name}/Relu", "Relu", f"{name}/MatMul")
+        add(graph, f"save/Assign_{number}", "Assign", f"{name}/w", f"save/RestoreV2:{number}")
+        before = f"{name}/Relu"
+    return graph
+
+
+def test_what_a_saver_restores_follows_from_the_variables() -> None:
+    (change,) = diff(saved("a", "b"), saved("a", "b", "c"))
+    assert (change.kind, change.name) == ("added", "c")
+    assert "save/RestoreV2" in {each.name for each in change.consequences}
+
+
+def projected(batch: int, units: int) -> GraphDef:
+    """A product with a weight of unknown shape, brought to three dimensions."""
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(batch, 20, 32))
+    add(graph, "m/up/resource", "VarHandleOp")
+    add(graph, "m/up/Read", "ReadVariableOp", "m/up/resource")
+    add_constant(graph, "m/up/Reshape/shape", batch * 20, 32)
+    add(graph, "m/up/Reshape", "Reshape", "x", "m/up/Reshape/shape")
+    add(graph, "m/up/MatMul", "MatMul", "m/up/Reshape", "m/up/Read")
+    add_constant(graph, "m/up/shape", batch, 20, units)
+    add(graph, "m/up", "Reshape", "m/up/MatMul", "m/up/shape")
+    add(graph, "m/act/Relu", "Relu", "m/up")
+    return graph
+
+
+def test_the_shape_that_a_product_is_brought_to_tells_its_width() -> None:
+    for batch in (8, 16):
+        *others, change = diff(projected(8, 64), projected(batch, 96))
+        assert (change.name, change.detail["key"]) == ("m/up", "units")
+        assert (change.detail["old"], change.detail["new"]) == ("64", "96")
+        assert [each.name for each in others] == ([] if batch == 8 else ["x"])
+
+
+def looped(scope: str, size: int = 4, parts: int = 1) -> GraphDef:
+    """A loop that is handed a list and what it keeps for each of some parts."""
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 4))
+    add(graph, "m/rnn/w", "VarHandleOp", shape=(4, size))
+    add(graph, "m/rnn/w/Read", "ReadVariableOp", "m/rnn/w")
+    add(graph, "m/rnn/MatMul", "MatMul", "x", "m/rnn/w/Read")
+    given = ["m/rnn/MatMul", *(f"m/rnn/zeros_{number}" for number in range(parts))]
+    for name in given[1:]:
+        add(graph, name, "ZerosLike", "x")
+    add(graph, f"{scope}/while", "While", *given)
+    loop = graph.node[-1]
+    loop.attr["T"].list.type.extend([FLOAT] * len(given))
+    for key in ("cond", "body"):
+        loop.attr[key].func.name = f"m_rnn_while_{key}"
+        function = graph.library.function.add()
+        function.signature.name = f"m_rnn_while_{key}"
+        for number in range(len(given)):
+            function.signature.input_arg.add(name=f"given_{number}", type=FLOAT)
+            function.signature.output_arg.add(name=f"made_{number}", type=FLOAT)
+            function.ret[f"made_{number}"] = f"given_{number}" if number else "item:item:0"
+        shape = function.node_def.add(name="item/element_shape", op="Const")
+        shape.attr["dtype"].type = shape.attr["value"].tensor.dtype = INT
+        shape.attr["value"].tensor.tensor_shape.dim.add(size=2)
+        shape.attr["value"].tensor.int_val.extend([-1, size])
+        inputs = ["given_0", "given_0", "item/element_shape:output:0"]
+        function.node_def.add(name="item", op="TensorListGetItem", input=inputs)
+    add(graph, "m/out/Relu", "Relu", f"{scope}/while")
+    return graph
+
+
+def test_the_sizes_of_what_a_loop_reads_follow_from_the_layer_that_made_it() -> None:
+    (change,) = diff(looped("m/loop"), looped("m/loop", size=8))
+    assert (change.detail["key"], change.detail["old"], change.detail["new"]) == ("units", "4", "8")
+
+
+def test_the_types_that_a_loop_is_handed_follow_from_what_came() -> None:
+    (change,) = diff(looped("m/rnn"), looped("m/rnn", parts=2))
+    assert (change.kind, change.name) == ("added", "m/rnn/zeros_1")
+
+
+def stepped(schedule: str, clip: str) -> GraphDef:
+    """A step of gradient descent whose rate a schedule computes, and whose gradient is clipped."""
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 8))
+    add(graph, "w", "VariableV2", shape=(8, 8))
+    add(graph, "w/read", "Identity", "w")
+    add(graph, "m/MatMul", "MatMul", "x", "w/read")
+    add(graph, "loss/Mean", "Mean", "m/MatMul")
+    add(graph, "gradients/m/MatMul_grad/MatMul", "MatMul", "x", "loss/Mean")
+    add(graph, "step", "VariableV2")
+    add(graph, f"{schedule}/truediv", "RealDiv", "step", "step")
+    add_constant(graph, f"{schedule}/y", 0.5)
+    add(graph, f"{schedule}/work", "Pow" if schedule == "ExponentialDecay" else "Cos", f"{schedule}/truediv")
+    add(graph, f"{schedule}", "Mul", f"{schedule}/work", f"{schedule}/y")
+    bound = "gradients/m/MatMul_grad/MatMul"
+    for number, op in enumerate({"value": ["Minimum", "Maximum"], "norm": ["L2Loss", "Sqrt", "Maximum"]}[clip]):
+        add(graph, f"clip_by_{clip}/{op}", op, bound, *(["w_bound"] if number else []))
+        bound = graph.node[-1].name
+    add(graph, "w_bound", "Placeholder")
+    add(graph, "train/update_w", "ApplyGradientDescent", "w", schedule, bound)
+    return graph
+
+
+def test_another_schedule_and_another_clip_are_said_as_such() -> None:
+    changes = diff(stepped("ExponentialDecay", "value"), stepped("CosineDecay", "norm"))
+    details = [change.detail for change in changes if change.kind == "changed"]
+    said = {detail["key"]: (detail["old"], detail["new"]) for detail in details}
+    assert said == {
+        "learning rate": ("ExponentialDecay", "CosineDecay"),
+        "clipping of gradients": ("by value", "by norm"),
+    }
