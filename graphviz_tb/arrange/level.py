@@ -93,6 +93,7 @@ def _number_piece(
     return LevelComponent(tuple(items), tuple(lines), Component(len(items), edges, top, bottom))
 
 
+OP_UNITS = 2  # the nominal width of an op
 LAST_TIER = sys.maxsize  # after all other tiers
 ENGINES: dict[str, Engine] = {"layered": layered_ranks, "dot": import_on_call("graphviz_tb.arrange.dot", "dot_ranks")}
 
@@ -193,7 +194,7 @@ def _arrange_core(
         ENGINES[options.engine]([piece.part for number, piece in enumerate(parts) if number not in bent], options)
     )
     made = [
-        bent[number].laid if number in bent else _ends_in_order_of_lines(next(results), piece.part)
+        bent[number].laid if number in bent else _ends_in_order_of_lines(next(results), piece, metagraph.units)
         for number, piece in enumerate(parts)
     ]
     made = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(made, parts, strict=True)]
@@ -292,14 +293,15 @@ def _add_main_paths(
     return result
 
 
-def _ends_in_order_of_lines(laid: Ranks, part: Component) -> Ranks:
-    """Return the ranks of a piece, in which the boxes that are joined to one and the same box alone, on the next rank,
-    are in the order of their lines.
+def _ends_in_order_of_lines(laid: Ranks, piece: LevelComponent, units: Sequence[int]) -> Ranks:
+    """Return the ranks of a piece, in which the boxes that are joined to one and the same group alone, on the next
+    rank, are in the order of their lines; `units` are the nominal widths of the children.
 
-    >>> fan = Component(3, ((1, 2), (0, 2)))
-    >>> _ends_in_order_of_lines(Ranks([[0, 1], [2]], [[1, 2], [0, 2]]), fan).ranks
+    >>> fan = LevelComponent((0, 1, 2), (0, 1), Component(3, ((1, 2), (0, 2))))
+    >>> _ends_in_order_of_lines(Ranks([[0, 1], [2]], [[1, 2], [0, 2]]), fan, (2, 2, 4)).ranks
     [[1, 0], [2]]
     """
+    part = piece.part
     ports = part.first | part.last
     joined: dict[int, list[int]] = {}
     for edge, ends in enumerate(part.edges):
@@ -311,7 +313,9 @@ def _ends_in_order_of_lines(laid: Ranks, part: Component) -> Ranks:
         for place, item in enumerate(row):
             edges = joined.get(item, ())
             if item not in ports and len(edges) == 1 and len(laid.chains[edges[0]]) == 2:
-                places.setdefault(sum(part.edges[edges[0]]) - item, []).append(place)
+                other = sum(part.edges[edges[0]]) - item
+                if other not in ports and units[piece.items[other]] > OP_UNITS:
+                    places.setdefault(other, []).append(place)
         order = [*row]
         for alike in places.values():
             for place, item in zip(alike, sorted([row[at] for at in alike], key=joined.__getitem__), strict=True):

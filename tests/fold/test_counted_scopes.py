@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from graphviz_tb import load
@@ -121,14 +119,6 @@ def test_a_variable_that_says_something_outweighs_how_others_are_read() -> None:
     graph.MergeFrom(layers(("dense_1", "MatMul_9/ReadVariableOp", "dense_1/kernel")))
     del graph.node[len(frozen(KERAS_3).node)]  # x, a second time
     assert called(graph) == {}
-
-
-def test_optimizers_of_two_networks_are_two_boxes() -> None:
-    path = Path(__file__).parents[2] / "fixtures" / "real" / "gan_scopes.pb"
-    hierarchy = load(path).hierarchy
-    names = {hierarchy.name[row] for row in hierarchy.children(0).tolist()}
-    assert {"d_opt", "g_opt"} < names
-    assert not names & {"updates", "gradients_1"}  # the gradients of both are one box
 
 
 def test_gradients_are_called_as_their_layers() -> None:

@@ -21,7 +21,7 @@ again a flow. Nothing depends on the order of the file.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -54,8 +54,6 @@ from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.options import GroupOptions
-
-MAX_OPTIMIZERS = 3  # of networks trained against each other: each has a box of its own
 
 
 def fold_by_flow(
@@ -179,8 +177,7 @@ def _has_layer_ops(level: Siblings) -> bool:
 
 
 def _fold_training_level(level: Siblings, series: list[SeriesRun], setting: FoldContext) -> list[FlowBox]:
-    """Fold a level that trains: the model along its flow; gradients, updates and bookkeeping as one box each, but a few
-    optimizers for themselves."""
+    """Fold a level that trains: the model along its flow; gradients, updates and bookkeeping as one box each."""
     boxes = _fold_level_part(
         level.select_children(np.flatnonzero(level.part == LevelPart.MODEL).tolist()), series, setting
     )
@@ -192,19 +189,8 @@ def _fold_training_level(level: Siblings, series: list[SeriesRun], setting: Fold
         how = GroupOrigin.EVALUATION if part == LevelPart.EVALUATION else GroupOrigin.TRAINING
         # A single row needs no group.
         alone = len(inside) == 1 and not inside[0].members and not inside[0].feeders
-        apart = part == LevelPart.UPDATES and _are_separate_optimizers(level, rows)
-        boxes += (
-            inside if alone or apart or not inside else [make_group(how, _open_wrapping_groups(inside), symbol, name)]
-        )
+        boxes += inside if alone or not inside else [make_group(how, _open_wrapping_groups(inside), symbol, name)]
     return boxes
-
-
-def _are_separate_optimizers(level: Siblings, rows: Sequence[int]) -> bool:
-    """Return whether updates are few scopes that take nothing from each other: each trains a network of its own with
-    gradients from elsewhere, as those of a GAN."""
-    scopes = all(level.hierarchy.kind[level.rows[row]] == RowKind.SCOPE for row in rows)
-    joined = len(level.select_children(rows).edges.source) > 0
-    return scopes and not joined and len(rows) <= MAX_OPTIMIZERS and LevelPart.GRADIENTS in level.part
 
 
 def _open_wrapping_groups(boxes: list[FlowBox]) -> list[FlowBox]:
