@@ -153,13 +153,15 @@ def _same_stage(
 
 def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> bool:
     """Return whether the last repetition is the first block of the stage behind, which repeats: it is nearly equal to
-    the blocks there and shares channels with them, and none with the repetition before it."""
-    stop, period = repeat.stop, repeat.period
+    the blocks there and shares channels with them, and none with the repetition before it. If channels are unknown, it
+    takes larger steps."""
+    stop, period, widths = repeat.stop, repeat.period, setting.widths
     one, last, behind, after = (sequence[at : at + period] for at in range(stop - 2 * period, stop + 2 * period, period))
     if not behind or [element.word for element in behind] != [element.word for element in after]:
         return False
-    before, own, later = (setting.widths.of(_boxes_of(turn)) for turn in (one, last, behind))
-    if own.isdisjoint(later) or not own.isdisjoint(before):
+    before, own, later = (widths.of(_boxes_of(turn)) for turn in (one, last, behind))
+    known = own or later
+    if own.isdisjoint(later) or not own.isdisjoint(before) if known else not widths.halves(_boxes_of(last)):
         return False
     return nearly_before(sequence, stop - period, behind, stop, setting) == stop - period
 
