@@ -156,7 +156,8 @@ def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition,
     the blocks there and shares channels with them, and none with the repetition before it. If channels are unknown, it
     takes larger steps."""
     stop, period, widths = repeat.stop, repeat.period, setting.widths
-    one, last, behind, after = (sequence[at : at + period] for at in range(stop - 2 * period, stop + 2 * period, period))
+    starts = range(stop - 2 * period, stop + 2 * period, period)
+    one, last, behind, after = (sequence[start : start + period] for start in starts)
     if not behind or [element.word for element in behind] != [element.word for element in after]:
         return False
     before, own, later = (widths.of(_boxes_of(turn)) for turn in (one, last, behind))
