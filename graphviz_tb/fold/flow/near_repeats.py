@@ -23,7 +23,6 @@ from graphviz_tb.ops.table import is_elementwise
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
-LIGHT = 0.25  # of its ops, in a first one that has the same layers: it dilates or pads less
 AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
@@ -58,10 +57,11 @@ class Likeness:
         return 0 < layers <= 2 * missing
 
     def has_same_layers(self, ops: Counter[str]) -> bool:
-        """Return whether a stretch has the layers of a repetition, its elementwise ops and most of the others."""
+        """Return whether a stretch has the layers and the elementwise ops of a repetition, such as a first one that
+        dilates or pads less."""
         unlike = (self.ops - ops) + (ops - self.ops)
         computing = any(is_layer_type(kind) or is_elementwise(kind) for kind in unlike)
-        return unlike.total() <= LIGHT * self.size and any(map(is_layer_type, ops)) and not computing
+        return any(map(is_layer_type, ops)) and not computing
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
         """Return whether a stretch holds all of a repetition and little more."""
