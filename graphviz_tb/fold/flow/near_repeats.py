@@ -154,7 +154,7 @@ def _same_stage(
 def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> bool:
     """Return whether the last repetition is the first block of the stage behind, which repeats: it is nearly equal to
     the blocks there and shares channels with them, and none with the repetition before it. If channels are unknown, it
-    takes larger steps."""
+    takes larger steps. It has all convolutions and products of a block there."""
     stop, period, widths = repeat.stop, repeat.period, setting.widths
     starts = range(stop - 2 * period, stop + 2 * period, period)
     one, last, behind, after = (sequence[start : start + period] for start in starts)
@@ -163,6 +163,9 @@ def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition,
     before, own, later = (widths.of(_boxes_of(turn)) for turn in (one, last, behind))
     known = own or later
     if own.isdisjoint(later) or not own.isdisjoint(before) if known else not widths.halves(_boxes_of(last)):
+        return False
+    mine, theirs = (sum(map(setting.types.of, _boxes_of(turn)), Counter[str]()) for turn in (last, behind))
+    if any(is_layer_type(kind) or kind in MIXING_OPS for kind in theirs - mine):
         return False
     return nearly_before(sequence, stop - period, behind, stop, setting) == stop - period
 
