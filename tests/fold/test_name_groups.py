@@ -140,3 +140,27 @@ def test_equal_layers_in_each_of_several_families_are_no_repeat() -> None:
     for first, second in (("conv1", "conv2"), ("x", "x_1"), ("0a", "0b")):
         counted = ["in", *(f"expert{number}_{end}" for number in (0, 1) for end in (first, second)), "out"]
         assert groups(counted, *pairs, symbol=1) == {}
+
+
+def test_counters_in_what_follows_part_no_numbered_layers() -> None:
+    # As Keras 3 flattened: layer `mix_1` is called `mix_1_2`, and its parts are counted through the model.
+    names = ["in", "mix_1_dense_1", "mix_1_add", "mix_1_2_dense_2", "mix_1_2_add", "mix_2_1_dense_3", "mix_2_1_add"]
+    found = groups([*names, "out"], *chain(8))
+    assert found == {"mix_1": (1, 2), "mix_1_2": (3, 4), "mix_2": (5, 6)}
+
+
+def test_a_member_that_nobody_uses_parts_no_group() -> None:
+    # in ─▶ cell_0 ─▶ … ─▶ cell_13 ─▶ out ─▶ out …, and in ─▶ cell_size
+    names = ["in", *(f"cell_p{part}" for part in range(14)), "cell_size", *(f"out{number}" for number in range(4))]
+    lines = [*chain(15), (14, 16), (0, 15), (16, 17), (17, 18), (18, 19)]
+    assert groups(names, *lines) == {"cell": tuple(range(1, 16))}
+
+
+def test_the_first_word_of_a_type_is_no_group() -> None:
+    parts = ("Repeat", "Reshape", "split")
+    names = [f"up_sampling2d_{number}_{part}" for number in (1, 3) for part in parts]
+    found = groups(["in", *names, "mid", "out"], *chain(9))
+    assert found == {"up_sampling2d_1": (1, 2, 3), "up_sampling2d_3": (4, 5, 6)}
+    # a person's word is
+    others = [name.replace("up_sampling2d", "tail_part") for name in names]
+    assert groups(["in", *others, "mid", "out"], *chain(9)) == {"tail": tuple(range(1, 7))}

@@ -11,7 +11,7 @@ import pytest
 from graphviz_tb import Model, load
 from graphviz_tb.model.hierarchy import SERIES_ROW
 from graphviz_tb.model.paths import repeated_rows
-from tests.fold.networks import Writer, bottleneck, formed, inverted, preactivated
+from tests.fold.networks import Writer, bottleneck, formed, inverted, preactivated, squeezed
 from tests.fold.stage_reader import score
 
 
@@ -318,3 +318,16 @@ def test_a_stack_of_weights_is_parted_into_ranges_and_one_of_blocks_is_not() -> 
     held = sorted(len(hierarchy.children(row)) for row in stacks if len(repeated_rows(hierarchy, row)) == 60)
     assert held[0] <= 40
     assert held[-1] == 60
+
+
+@pytest.mark.parametrize("seed", [5, 6])  # without and with the sizes of weights
+def test_first_blocks_that_all_project_are_parted_by_their_stages(seed: int) -> None:
+    # Two stages of one block, then the first of a third: three equal blocks of other channels each.
+    w = Writer("nameless", random.Random(seed))
+    w.width = 8
+    x = w.act(w.norm(w.conv(w.op("Placeholder", name="x"), 8, 3, 2)))
+    counts = [1, 1, 4, 7]
+    for number, count in enumerate(counts):
+        for place in range(count):
+            x = squeezed(w, x, 16 << number, 1 + (place == 0), place == 0)
+    assert score(load(formed(w.graph, "nameless", random.Random(4))), counts) == (2, 2)

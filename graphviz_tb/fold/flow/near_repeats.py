@@ -22,7 +22,6 @@ from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
 MORE = 1.5  # times its ops, in a first one: it projects its shortcut, or makes what all are given
-LIGHT = 0.25  # of its ops, in a first one that has the same layers: it dilates or pads less
 AGAIN = 3  # times that a block of another kind stands among its like
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 MIXING_OPS = CONVOLUTION_OPS | DEPTHWISE_OPS | BATCH_PRODUCT_OPS
@@ -57,10 +56,11 @@ class Likeness:
         return 0 < layers <= 2 * missing
 
     def has_same_layers(self, ops: Counter[str]) -> bool:
-        """Return whether a stretch has the layers of a repetition, its elementwise ops and most of the others."""
+        """Return whether a stretch has the layers and the elementwise ops of a repetition, such as a first one that
+        dilates or pads less."""
         unlike = (self.ops - ops) + (ops - self.ops)
         computing = any(is_layer_type(kind) or is_elementwise(kind) for kind in unlike)
-        return unlike.total() <= LIGHT * self.size and any(map(is_layer_type, ops)) and not computing
+        return any(map(is_layer_type, ops)) and not computing
 
     def is_extended(self, ops: Counter[str], size: int) -> bool:
         """Return whether a stretch holds all of a repetition and little more."""
@@ -160,13 +160,19 @@ def _same_stage(
 
 def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> bool:
     """Return whether the last repetition is the first block of the stage behind, which repeats: it is nearly equal to
-    the blocks there and shares channels with them, and none with the repetition before it."""
-    stop, period = repeat.stop, repeat.period
-    one, last, behind, after = (sequence[at : at + period] for at in range(stop - 2 * period, stop + 2 * period, period))
+    the blocks there and shares channels with them, and none with the repetition before it. If channels are unknown, it
+    takes larger steps. It has all convolutions and products of a block there."""
+    stop, period, widths = repeat.stop, repeat.period, setting.widths
+    starts = range(stop - 2 * period, stop + 2 * period, period)
+    one, last, behind, after = (sequence[start : start + period] for start in starts)
     if not behind or [element.word for element in behind] != [element.word for element in after]:
         return False
-    before, own, later = (setting.widths.of(_boxes_of(turn)) for turn in (one, last, behind))
-    if own.isdisjoint(later) or not own.isdisjoint(before):
+    before, own, later = (widths.of(_boxes_of(turn)) for turn in (one, last, behind))
+    known = own or later
+    if own.isdisjoint(later) or not own.isdisjoint(before) if known else not widths.halves(_boxes_of(last)):
+        return False
+    mine, theirs = (sum(map(setting.types.of, _boxes_of(turn)), Counter[str]()) for turn in (last, behind))
+    if any(is_layer_type(kind) or kind in MIXING_OPS for kind in theirs - mine):
         return False
     return nearly_before(sequence, stop - period, behind, stop, setting) == stop - period
 

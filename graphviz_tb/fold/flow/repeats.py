@@ -274,21 +274,16 @@ def _apply_repeats(
         if repeat.start < done:  # overlaps the one before
             continue
         before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
+        limit = _limit_of(sequence, repeats, number, setting)
         if repeat.period == 1:
             before, turns = _extend_to_first(before, turns, setting)
         else:
-            before, turns, stop = extend_with_ends(sequence, done, repeat)
+            before, turns, stop = extend_with_ends(sequence, done, limit, repeat)
         start, end = done + len(before), stop
         half = halves_of(turns[: repeat.period], setting)
         if before == sequence[done:start]:
             start = nearly_before(sequence, done, turns[half : repeat.period], start, setting)
-        end = nearly_behind(
-            sequence,
-            turns[-repeat.period :][: half or None],
-            stop,
-            _limit_of(sequence, repeats, number, setting),
-            setting,
-        )
+        end = nearly_behind(sequence, turns[-repeat.period :][: half or None], stop, limit, setting)
         if start < done + len(before):
             first, before = sequence[start : done + len(before)], sequence[done:start]
         else:

@@ -291,21 +291,22 @@ def _begins_at(element: SequenceElement, place: int) -> bool:
 
 
 def extend_with_ends(
-    sequence: list[SequenceElement], done: int, repeat: Repetition
+    sequence: list[SequenceElement], done: int, limit: int, repeat: Repetition
 ) -> tuple[list[SequenceElement], list[SequenceElement], int]:
-    """Return the elements between `done` and a repeat, its repetitions including matching ends, and where they end."""
-    turns = sequence[repeat.start : repeat.stop]
+    """Return the elements between `done` and a repeat, its repetitions including matching ends, and where they end: at
+    `limit` at the latest."""
+    turns, stop = sequence[repeat.start : repeat.stop], repeat.stop
     ends = find_matching_ends(sequence, repeat)
     first, last = turns[: repeat.period], turns[-repeat.period :]
-    if ends.behind:
-        turns = turns + _copy_turn_onto(last, ends.behind)
+    if ends.behind and ends.stop <= limit:
+        turns, stop = turns + _copy_turn_onto(last, ends.behind), ends.stop
     if not ends.before or ends.start < done:
-        return sequence[done : repeat.start], turns, ends.stop
+        return sequence[done : repeat.start], turns, stop
     line = first[0].place.line if first[0].place else None
     strays = [
         SequenceElement(box, box.symbol, box.symbol) for place in ends.strays if line for box in [line.boxes[place]]
     ]
-    return [*sequence[done : ends.start], *strays], _copy_turn_onto(first, ends.before) + turns, ends.stop
+    return [*sequence[done : ends.start], *strays], _copy_turn_onto(first, ends.before) + turns, stop
 
 
 def _copy_turn_onto(turn: Sequence[SequenceElement], places: Sequence[int]) -> list[SequenceElement]:
