@@ -216,3 +216,25 @@ def test_ops_that_mix_elements_are_not_elementwise() -> None:
     )
     assert not any(map(is_elementwise, mixing))
     assert all(map(is_elementwise, ("Mul", "aten::neg", "onnx::Erf", "tfl::LOGISTIC", "Sqrt")))
+
+
+def test_sine_and_cosine_of_positions_are_one_box() -> None:
+    # Both are used by all layers; what leads to them, and the axis that is added, is part of the box.
+    net = Net(named=False)
+    x = net.op("Placeholder")
+    angles = net.op("Mul", net.op("Cast", net.op("Range", net.number(), net.number(), net.number())), net.number())
+    cos, sin = (net.op("ExpandDims", net.op(kind, angles), net.number()) for kind in ("Cos", "Sin"))
+    for _ in range(3):
+        x = net.op("AddV2", net.op("Mul", net.dense(x), cos), net.op("Mul", net.dense(x), sin))
+    assert idioms(net.model(), GroupOrigin.SINUSOIDS) == [("sinusoids", 7)]
+
+
+def test_products_in_scopes_of_their_own_are_attention_too() -> None:
+    net = Net()
+    x = net.op("Placeholder", name="x")
+    q, k, v = (net.op("BatchMatMulV2", x, net.weight(64, 64), name=name) for name in ("q", "k", "v"))
+    scores = net.op("Einsum", q, k, name="einsum/Einsum")
+    weights = net.op("Softmax", net.op("RealDiv", scores, net.number(), name="scaled"), name="weights")
+    mixed = net.op("Einsum", weights, v, name="einsum_1/Einsum")
+    net.op("BatchMatMulV2", mixed, net.weight(64, 64), name="out")
+    assert [name for name, _ in idioms(net.model(), GroupOrigin.ATTENTION)] == ["attention"]
