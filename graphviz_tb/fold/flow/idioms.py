@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
-from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
+from graphviz_tb.fold.flow.box import MIN_STACK_OPS, Dag, FlowBox, contract_groups, make_group, sub_dag
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
@@ -67,7 +67,7 @@ def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
         groups = [
             _make_idiom(dag, members, setting, how)
             for members in find(dag, setting)
-            if len(dag) - len(members) >= MIN_OTHER_BOXES
+            if len(members) >= MIN_STACK_OPS and len(dag) - len(members) >= MIN_OTHER_BOXES
         ]
         dag = contract_groups(dag, groups)
     return dag
