@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 from graphviz_tb.annotate.tensors import TensorDecoder, main_output_shapes
 from graphviz_tb.model.costs import Cost, Costs
@@ -28,12 +28,12 @@ def annotate(
     tensors = TensorDecoder(hierarchy.graph, options.infer, traced)
 
     @cache
-    def cost() -> Costs:
+    def costs_of(rows: Hierarchy) -> Costs:
         # imports the rules of all ops, which pictures seldom need
         from graphviz_tb.annotate.costs import hierarchy_costs
 
         with tensors.inference.lock:
-            return hierarchy_costs(hierarchy, tensors.inference, options.batch)
+            return hierarchy_costs(rows, tensors.inference, options.batch)
 
     return Facts(
         hierarchy.graph,
@@ -42,7 +42,8 @@ def annotate(
         stats=stats,
         before=before,
         odd=tensors.inference_notices,
-        cost=cost,
+        cost=partial(costs_of, hierarchy),
+        costs_of=costs_of,
     )
 
 

@@ -288,7 +288,7 @@ class Model(BaseModel):
         stacked = self.hierarchy.stacked
         if stacked is None or self.facts.stats is not None or self.view is not None:
             return self
-        return self._replace_parts(stacked, annotate(stacked, None, self.options.annotate))
+        return self._replace_parts(stacked, self.facts.of_rows(stacked))
 
     def to_json(self) -> dict[str, Any]:
         """Return the whole folded graph as plain values (docs/json.md)."""

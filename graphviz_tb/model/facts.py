@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +111,7 @@ class Facts:
 
     `stats` are joined run statistics, `before` statistics to compare with, `logged` the logged values that a picture
     shows, `painted` the colours of a view by pattern, `given` facts of a user; `odd` reports contradictions found by
-    inference so far, `cost` the costs of ops.
+    inference so far, `cost` the costs of ops, `costs_of` those of the ops in another hierarchy.
     """
 
     graph: Graph
@@ -126,6 +127,12 @@ class Facts:
     notes: Mapping[str, str] = field(default_factory=dict)
     odd: Callable[[], tuple[Notice, ...]] = tuple
     cost: Callable[[], Costs] | None = None
+    costs_of: Callable[[Hierarchy], Costs] | None = None
+
+    def of_rows(self, hierarchy: Hierarchy) -> Facts:
+        """Return the facts of another hierarchy of the graph, with what is inferred so far; without those of rows."""
+        cost = None if self.costs_of is None else partial(self.costs_of, hierarchy)
+        return Facts(self.graph, self.decode, self.definition, self.known, self.alike, odd=self.odd, cost=cost)
 
     def tensor(self, node: int, key: int) -> Tensor:
         """Return the tensor of output `key` (an id into `Graph.keys`) of `node`."""

@@ -55,13 +55,14 @@ class GroupOrigin(IntEnum):
     LAYER = 11  # a layer with its norm and activation
     NORM = 12  # a norm that is several ops
     ROTARY = 13  # a rotary embedding: positions that turn queries and keys
-    ATTENTION = 14  # queries, keys and values: two products, and a softmax between them
+    SINUSOIDS = 14  # sine and cosine of angles, as of positions
+    ATTENTION = 15  # queries, keys and values: two products, and a softmax between them
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
 LAYER_ORIGIN = int(GroupOrigin.LAYER)
 # Groups that are called by what they are, unless the program has a name for them.
-IDIOM_ORIGINS = (GroupOrigin.NORM, GroupOrigin.ROTARY, GroupOrigin.ATTENTION)
+IDIOM_ORIGINS = (GroupOrigin.NORM, GroupOrigin.ROTARY, GroupOrigin.SINUSOIDS, GroupOrigin.ATTENTION)
 
 
 class RowTree(Protocol):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.commands.tree import _tree_lines
 from graphviz_tb.fold.mirrored import mirrored_series
 from graphviz_tb.model.hierarchy import SERIES_ROW
@@ -32,6 +34,23 @@ def test_json_and_tree_count_the_stages_of_a_unet(form: str) -> None:
     assert [*heights.values()].count(counts[0]) == 2
     assert f"×{counts[0]}" in "\n".join(_tree_lines(model.with_all_stacks, None, None, False, False))
     assert load(network(0, "scopes", "encoder_decoder")[0]).hierarchy.stacked is None
+
+
+def test_json_of_a_unet_infers_shapes_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    first = TensorDecoder.__init__
+
+    def counting(decoder: TensorDecoder, *given: Any) -> None:
+        made.append(decoder)
+        first(decoder, *given)
+
+    monkeypatch.setattr(TensorDecoder, "__init__", counting)
+    model = load(network(0, "flat", "unet")[0])
+    model.picture()
+    assert model.cost
+    assert model.with_all_stacks is not model
+    assert model.to_json()["nodes"][0]["cost"]
+    assert len(made) == 1
 
 
 def test_layers_of_a_transformer_stay_a_stack() -> None:

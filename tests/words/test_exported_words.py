@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +11,8 @@ from graphviz_tb import load
 from graphviz_tb.color.kinds import ATTENTION, DENSE, KIND_WORDS, NORM, group_kinds, op_kinds
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.words.block_words import Block, block_words
+from graphviz_tb.words.layer_steps import LayerStep, TensorFlowSteps
 from graphviz_tb.words.paper import PaperWords
 from tests.each import each
 
@@ -99,3 +103,57 @@ def test_recurrent_layers_in_turn_are_counted(in_turn: bool, said: str) -> None:
         nodes.append({"name": f"rnn/gru_{number}", "op": "onnx::GRU", "input": taken, "attr": ways})
     hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy  # type: ignore[arg-type]
     assert PaperWords(hierarchy).of(hierarchy.name.index("rnn")) == said
+
+
+def attention_block(
+    widths: Sequence[int], heads: Sequence[tuple[int, int]] = ((0, 0), (0, 0)), split: Sequence[tuple[int, int]] = ()
+) -> Block:
+    """Dense layers, a product, a softmax, a product, and the layer that joins heads."""
+    layers = [LayerStep("dense", f"→ {width}", 128, width) for width in widths]
+    scores, mixed = (LayerStep("product", "", heads=pair) for pair in heads)
+    steps = [*layers, scores, LayerStep("activation", "softmax"), mixed, LayerStep("dense", "→ 128", 128, 128)]
+    return Block(tuple(steps), {number: frozenset() for number in range(len(steps))}, split=tuple(split))
+
+
+@each(
+    ("block", "said"),
+    [
+        # 24 steps of 16 numbers are as many as queries, keys and values together: chance.
+        (attention_block([384], [(8, 16), (8, 24)], [(16, 24)]), "8 heads × 16"),
+        (attention_block([128, 32, 32], [(8, 16), (8, 24)]), "8 heads, 2 kv × 16"),
+        (attention_block([192], [(8, 16), (8, 24)]), "8 heads, 2 kv × 16"),
+        # A reshape to [batch, steps, -1, 16] leaves the number of heads open.
+        (attention_block([128, 32, 32], split=[(-1, 16)]), "8 heads, 2 kv × 16"),
+        (attention_block([128, 128, 128], split=[(-1, 16)]), "8 heads × 16"),
+        (attention_block([128, 16, 16], split=[(1, 16), (8, 16)]), "8 heads, 1 kv × 16"),
+        (attention_block([384], split=[(8, 48)]), "8 heads × 16"),  # each of 48 is a query, a key and a value
+        (attention_block([384], split=[(-1, 48)]), None),
+    ],
+)
+def test_heads_are_read_from_products_before_reshapes(block: Block, said: str | None) -> None:
+    assert block_words(block) == said
+
+
+def test_a_table_of_relative_positions_is_part_of_attention() -> None:
+    table, known = LayerStep("embedding", "32 × 8"), attention_block([128, 128, 128], [(8, 16), (8, 24)])
+    before = {number: frozenset([3]) if number == 4 else frozenset[int]() for number in range(8)}
+    block = replace(known, steps=(*known.steps[:3], table, *known.steps[3:]), before=before)
+    assert block_words(block) == "8 heads × 16"
+    # What is looked up for queries, keys and values is no position.
+    tokens = replace(block, before={**before, 0: frozenset([3])}, steps=(*known.steps[:3], table, *known.steps[3:]))
+    assert block_words(tokens) is None
+
+
+def test_a_loss_that_compares_rows_of_a_table_is_no_table() -> None:
+    table, compared = LayerStep("embedding", "500 × 16"), LayerStep("product", "")
+    assert block_words(Block((table,), {0: frozenset()})) == "500 × 16"
+    assert block_words(Block((table, compared), {0: frozenset(), 1: frozenset([0])})) is None
+
+
+@each(("equation", "said"), [("i,j->ij", None), ("bqd,bkd->bqk", ""), ("ij,jk", "")])
+def test_an_einsum_that_sums_nothing_is_no_product(equation: str, said: str | None) -> None:
+    inputs = [{"name": name, "op": "Placeholder"} for name in ("x", "y")]
+    product = {"name": "z", "op": "Einsum", "input": ["x", "y"], "attr": {"equation": {"s": equation.encode()}}}
+    hierarchy = load(GraphDef(node=[*inputs, product])).hierarchy  # type: ignore[list-item]
+    found = TensorFlowSteps(hierarchy).steps_of(hierarchy.graph.name.index("z"))
+    assert [step.word for step in found] == ([] if said is None else [said])

@@ -1,4 +1,4 @@
-"""Ops that a paper draws as one box: norms, rotary embeddings and attention, found by their structure.
+"""Ops that a paper draws as one box: norms, rotary embeddings, sinusoids and attention, found by their structure.
 
     x ─┬─▶ Square ─▶ Mean ─▶ Add ─▶ Rsqrt ─┐            x ─┬─▶ Slice ─▶ Neg ─┐          ┌─ sin
        └──────────────────────────────────▶ Mul ─▶        ├─▶ Slice ────────▶ Concat ─▶ Mul ─▶ Add ─▶
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
-from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups, make_group, sub_dag
+from graphviz_tb.fold.flow.box import MIN_STACK_OPS, Dag, FlowBox, contract_groups, make_group, sub_dag
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import common_words, join_words
 from graphviz_tb.fold.flow.order import box_tokens
@@ -41,7 +41,8 @@ MIN_OTHER_BOXES = 3  # of a level: with fewer, the group around it is the idiom
 MAX_SCALING_OPS = 3  # of a norm: subtract the mean, multiply, add
 MAX_OPS_BEFORE_MEAN = 4  # cast, square
 MAX_BOXES_BEHIND = 8  # a root: multiply by the scale, by the tensor, subtract the mean, add; a softmax: cast, drop
-MAX_SOFTMAX_OPS = 10
+MAX_SOFTMAX_OPS = 10  # of a scope, as that of a layer
+MAX_TABLE_SCOPE_OPS = 3  # such as that of an einsum
 PASSING_OPS = REARRANGE_OPS | UNIT_AXES_OPS | CAST_OPS | IDENTITY_OPS
 ARITHMETIC_OPS = MULTIPLY_OPS | ADD_OPS | PASSING_OPS
 # Op types of all frameworks, in small letters and without underscores.
@@ -55,17 +56,18 @@ PARTING_TYPES = frozenset(
 )
 JOINING_TYPES = frozenset(("concat", "concatv2", "concatenation", "cat", "pack", "stack"))
 COMPLEX_TYPES, FROM_COMPLEX_TYPES = frozenset(("complex", "viewascomplex")), frozenset(("real", "imag", "viewasreal"))
+WAVE_TYPES = {"cos", "sin"}
 PAIRING_TYPES = frozenset(("pack", "stack", "viewasreal"))
 ROTARY_TYPES = PARTING_TYPES | JOINING_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPES | SUBTRACT_TYPES
 
 
 def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
-    """Fold each norm, rotary embedding and attention of a level to one box."""
+    """Fold each norm, rotary embedding, pair of sinusoids and attention of a level to one box."""
     for find, how in FINDERS:
         groups = [
             _make_idiom(dag, members, setting, how)
             for members in find(dag, setting)
-            if len(dag) - len(members) >= MIN_OTHER_BOXES
+            if len(members) >= MIN_STACK_OPS and len(dag) - len(members) >= MIN_OTHER_BOXES
         ]
         dag = contract_groups(dag, groups)
     return dag
@@ -310,6 +312,37 @@ def _may_be_table(box: FlowBox, setting: FoldContext) -> bool:
     )  # a product counts one without weights
 
 
+# ---- sinusoids ----
+
+
+def _sinusoids(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+    """Yield the sine and cosine of the same angles, what only leads to these, and what joins or passes them on."""
+    waves: dict[tuple[int, ...], list[int]] = {}
+    for number, box in enumerate(dag.boxes):
+        if plain_op_name(box.op) in WAVE_TYPES:
+            waves.setdefault(tuple(dag.before[number]), []).append(number)
+    for sources, ends in waves.items():
+        if not sources or {plain_op_name(dag.boxes[end].op) for end in ends} != WAVE_TYPES:
+            continue
+        members = {*ends, *(box for end in ends for box in _passed_on(dag, end))}
+        users = {user for member in members for user in dag.after[member]} - members
+        if len(users) == 1 and plain_op_name(dag.boxes[next(iter(users))].op) in JOINING_TYPES:
+            members |= users
+        yield _with_own_sources(dag, members, -1, lambda box: _may_be_table(box, setting))
+
+
+def _passed_on(dag: Dag, box: int) -> list[int]:
+    """Return the chain of ops behind one that pass its elements on, each the only user of the one before."""
+    found = [box]
+    while len(dag.after[found[-1]]) == 1 and len(found) < MAX_BOXES_BEHIND:
+        user = dag.after[found[-1]][0]
+        kind = dag.boxes[user].op
+        if len(dag.before[user]) > 1 or not (kind in PASSING_OPS or plain_op_name(kind) in PARTING_TYPES):
+            break
+        found.append(user)
+    return found[1:]
+
+
 # ---- attention ----
 
 
@@ -344,8 +377,11 @@ def _attention_around(dag: Dag, softmax: int, setting: FoldContext) -> list[int]
 
 
 def _is_plain_product(box: FlowBox, setting: FoldContext) -> bool:
-    """Return whether a box multiplies two tensors, neither a weight; it counts one parameter."""
-    return box.op in BATCH_PRODUCT_OPS and setting.widths.parameters(box) < 2
+    """Return whether a box multiplies two tensors, neither a weight: an op, or a scope of one and what turns axes."""
+    kinds = setting.types.of(box) if box.scope and box.ops <= MAX_SOFTMAX_OPS else Counter([box.op])
+    products = sum(count for kind, count in kinds.items() if kind in BATCH_PRODUCT_OPS)
+    plain = products == 1 and all(kind in BATCH_PRODUCT_OPS or kind in PASSING_OPS for kind in kinds)
+    return plain and setting.widths.parameters(box) < 2  # it counts one itself
 
 
 def _is_softmax(box: FlowBox, setting: FoldContext) -> bool:
@@ -365,5 +401,6 @@ FINDERS = (
     (_constant_norms, GroupOrigin.NORM),
     (_norms, GroupOrigin.NORM),
     (_rotary_embeddings, GroupOrigin.ROTARY),
+    (_sinusoids, GroupOrigin.SINUSOIDS),
     (_attention_scores, GroupOrigin.ATTENTION),
 )
