@@ -12,7 +12,6 @@ from graphviz_tb.model.paint import Caption, LineTint, Paint, RowFill
 from graphviz_tb.model.scene import Box, Port, Scene, Separator, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
-from graphviz_tb.render.close_frame import close_frame
 from graphviz_tb.render.legend import LegendBlock, LegendShape, draw_legend, legend_blocks, legend_in_lines, text_labels
 from graphviz_tb.render.lines import draw_route, draw_web, edge_colour, straight_line
 
@@ -121,6 +120,8 @@ def compose(
         words = [text.full for text in texts if text.role == "title" or not text.full.endswith(COUNT_ENDINGS)]
         caption = Caption(caption.title, " · ".join([*words, caption.facts]), caption.select)
     if whole >= 0 and (line or scene.height > SCREEN_SCENE_PX[1] or scene.width > SCREEN_SCENE_PX[0]):
+        from graphviz_tb.render.close_frame import close_frame  # for a large picture, and in print
+
         scene = close_frame(scene, whole)
     page = _lay_out_sheet(scene, legend_blocks(scene, paint) if with_legend else (), caption, margin, line)
     parts = [
