@@ -239,7 +239,7 @@ class AppliedView:
         self.hidden = _mark_hidden_rows(
             hierarchy, [row for pattern in view.hide for row in self.matching_rows("hide", pattern)]
         )
-        self.hierarchy = _with_titles(hierarchy, self.texts_by_row("titles", view.titles))
+        self.hierarchy = _with_titles(hierarchy, self.title_texts(view.titles))
         self.facts = _with_painted_rows(
             model.facts, hierarchy, view.colors, [self.matching_rows("colors", key) for key, _ in view.colors]
         )
@@ -277,9 +277,9 @@ class AppliedView:
             raise RequestError(f"{self.view.source}: {key}: {pattern!r}: {error.message}", hint=error.hint) from None
         return [row for row in np.flatnonzero(marked).tolist() if row]
 
-    def texts_by_row(self, key: str, table: ByPattern) -> dict[int, str]:
-        """Return the text of each row that a pattern of the table matches."""
-        return {row: text for pattern, text in table for row in self.matching_rows(key, pattern)}
+    def title_texts(self, titles: ByPattern) -> dict[int, str]:
+        """Return the title of each row that a pattern matches."""
+        return {row: text for pattern, text in titles for row in self.matching_rows("titles", pattern)}
 
     def _view_options(self) -> Options:
         options, hierarchy = self.model.options, self.model.hierarchy

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.expand.all_levels import LevelForms, LevelLines
 from graphviz_tb.expand.bridges import EdgeIndex, crossings_fit_memory, find_bridges, open_group_crossings
 from graphviz_tb.expand.bundling import find_metaedges, sort_ends_by_depth
 from graphviz_tb.expand.calls import loop_back_edges, loop_bodies
@@ -40,6 +40,9 @@ from graphviz_tb.model.hierarchy import SCOPE_ROW, STACK_KINDS, TRAINING_ORIGIN,
 from graphviz_tb.model.metagraph import IMPLIED_LINE, Bridge, DrawingMask, LevelForm, Metaedge, Metagraph
 from graphviz_tb.model.paths import RowPath, child_path, content_rows, last_segment, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
+
+if TYPE_CHECKING:
+    from graphviz_tb.expand.all_levels import LevelForms, LevelLines
 
 __all__ = ["Expander", "RowPath", "child_path", "parent_path"]
 
@@ -99,6 +102,8 @@ class Expander:
         """Bundle the lines of all groups in one pass, if they fit into memory; call it before opening every group."""
         with self._lock:
             if self._filed is None and crossings_fit_memory(self.hierarchy):
+                from graphviz_tb.expand.all_levels import LevelLines  # a picture opens few groups
+
                 # There is one main graph: once it is open, its lines are not needed again.
                 self._filed = LevelLines(self.hierarchy, self.facts, first=int((0,) in self._cache))
 
@@ -110,6 +115,8 @@ class Expander:
                 changed = self.hidden is not None or self.options.tensorboard or self._main or self._aux
                 if self._filed is None or changed:
                     return None
+                from graphviz_tb.expand.all_levels import LevelForms
+
                 self._forms = LevelForms(self, self._filed, list(self._loop_bodies))
             return self._forms.form_of_level(row)
 

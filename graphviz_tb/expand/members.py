@@ -8,13 +8,12 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.expand import Expander
-from graphviz_tb.expand.all_levels import MemberLines
 from graphviz_tb.expand.bridges import (
     Crossings,
     EdgeIndex,
@@ -34,6 +33,9 @@ from graphviz_tb.model.hierarchy import FUNCTION_ROW, SERIES_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Metagraph
 from graphviz_tb.model.paths import RowPath, is_stack, stack_around, stack_boxes, usual_member
 from graphviz_tb.options import ExpandOptions
+
+if TYPE_CHECKING:
+    from graphviz_tb.expand.all_levels import MemberLines
 
 # Row correspondence between groups of one structure.
 #
@@ -253,6 +255,8 @@ class MemberExpander(Expander):
     def _lines_of_members(self, stack: int) -> MemberLines:
         """Return the bridges of all groups in the members of an outermost stack, found in one pass."""
         if stack not in self._member_lines:
+            from graphviz_tb.expand.all_levels import MemberLines
+
             hierarchy, files = self.hierarchy, self._edge_index
             series = stack + np.flatnonzero(hierarchy.kind[stack : hierarchy.end[stack]] == SERIES_ROW)
             members = [hierarchy.children(row).tolist() for row in series.tolist() if is_stack(hierarchy, row)]

@@ -91,7 +91,6 @@ def build_hierarchy(
     numbered: Preorder,
     functions: list[int],
     template: Ints | None = None,
-    connected: Bytes | None = None,
     notices: tuple[Notice, ...] = (),
     ends: tuple[Ints, Ints] | None = None,
 ) -> Hierarchy:
@@ -116,7 +115,7 @@ def build_hierarchy(
         node=node,
         name=tree.name[order].tolist(),
         template=template if template is not None else int32_column(np.full(len(order), -1)),
-        connected=connected if connected is not None else freeze_array(np.zeros(len(order), np.uint8)),
+        connected=freeze_array(np.zeros(len(order), np.uint8)),
         how=freeze_array(np.zeros(len(order), np.uint8)),
         row_of_node=freeze_array(row_of_node),
         edge_from=freeze_array(edge_from),
@@ -214,9 +213,7 @@ def insert_groups(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = Fal
     how = np.concatenate((hierarchy.how, np.array([group.how for group in groups], np.uint8)))[numbered.order]
     functions = list(hierarchy.function_rows)
     ends = hierarchy.edge_from, hierarchy.edge_to  # most are still siblings
-    built = build_hierarchy(
-        hierarchy.graph, tree, numbered, functions, int32_column(template), None, hierarchy.notices, ends
-    )
+    built = build_hierarchy(hierarchy.graph, tree, numbered, functions, int32_column(template), hierarchy.notices, ends)
     row_of = numbered.row_of
     labels = {int(row_of[row]): label for row, label in hierarchy.labels.items()}
     labels |= {int(row_of[old + index]): group.label for index, group in enumerate(groups) if group.label}

@@ -10,7 +10,7 @@ load      its GraphDef
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from errno import EACCES
@@ -21,20 +21,28 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from google.protobuf.message import Message
 
 from graphviz_tb.caches import import_on_call, lazy_constant
-from graphviz_tb.errors import NOT_STRICT_HINT, NoGraph, ReadError, RequestError, UnknownFormat
+from graphviz_tb.errors import (
+    NOT_STRICT_HINT,
+    Ambiguous,
+    NoGraph,
+    ReadError,
+    RequestError,
+    UnknownChoice,
+    UnknownFormat,
+)
 from graphviz_tb.formats.contents import (
     NO_SIGNATURE_MESSAGE,
+    RUN_GRAPH_TAG,
+    TOP_RUN,
     GraphContent,
     LazyProfiles,
     SourceContents,
     SourceItem,
-    choose_graph,
-    expand_run_name,
-    graph_label,
+    selecting_options,
 )
 from graphviz_tb.formats.protobuf import decode_message, unknown_field_notices
 from graphviz_tb.graphs.layer_rows import match_layers_to_scopes
-from graphviz_tb.limits import HEAD_BYTES
+from graphviz_tb.limits import HEAD_BYTES, MAX_LISTED_GRAPHS
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import GraphSource, LoadedGraph, SourceEntry
@@ -183,7 +191,7 @@ def read_source(
 
         source, options = message_of_object(source, options.signature), replace(options, signature=None)
     name, holding = source_contents(source, options, progress)
-    chosen = choose_graph(holding, options)
+    chosen = _choose_graph(holding, options)
     content = chosen.load()
     graph = content.plain() if content.plain and options.whole_file else content.graph_def
     left_out = content.left_out
@@ -206,7 +214,7 @@ def read_source(
     return LoadedGraph(
         graph=graph,
         kind="conceptual" if entry.kind == "conceptual" else "op",
-        label=" · ".join((graph_label(entry, _source_display_name(name, source)), *_signature_words(content))),
+        label=" · ".join((_graph_label(entry, _source_display_name(name, source)), *_signature_words(content))),
         run_metadata=LazyProfiles(holding.profiles.get(entry.run, {})),
         signatures=content.signatures,
         notices=(*holding.notices, *content.notices, *_conceptual_graph_notice(entry, options)),
@@ -273,7 +281,7 @@ def _conceptual_graph_notice(entry: SourceEntry, options: ReadOptions) -> tuple[
     if entry.kind != "conceptual" or entry.tag is None or options.kind is not None:
         return ()
     text = "the log holds no op graph, these are the layers of its Keras model"
-    return (Notice("conceptual-graph", text, graph_label(entry, ""), strict=False),)
+    return (Notice("conceptual-graph", text, _graph_label(entry, ""), strict=False),)
 
 
 def list_contents(source: Any, options: ReadOptions = DEFAULT_READ_OPTIONS) -> tuple[SourceEntry, ...]:
@@ -286,7 +294,7 @@ def list_contents(source: Any, options: ReadOptions = DEFAULT_READ_OPTIONS) -> t
 def list_profiles(source: Any, options: ReadOptions = DEFAULT_READ_OPTIONS) -> Mapping[str, RunMetadata]:
     """Return the run statistics in a source by tag; those of every run if none is chosen."""
     name, holding = source_contents(source, options, None)
-    run = expand_run_name(options.run, holding.profiles)
+    run = _expand_run_name(options.run, holding.profiles)
     runs = holding.profiles if run is None else {run: holding.profiles.get(run, {})}
     # Runs may share tags; the run's name makes them unique.
     several = len([run for run in runs.values() if run]) > 1
@@ -369,3 +377,113 @@ def _graph_message_contents(message: GraphDef) -> SourceContents:
     return SourceContents(
         (SourceItem(SourceEntry("op", bytes=message.ByteSize(), format="GraphDef"), lambda: content),)
     )
+
+
+# Choose one graph.
+
+
+def _choose_graph(holding: SourceContents, options: ReadOptions) -> SourceItem:
+    """Return the graph that the options select, or the only one. Raises `NoGraph`, `Ambiguous`, `UnknownChoice`."""
+    graphs = [found for found in holding.found if found.entry.kind != "profile"]
+    if not graphs:
+        if holding.damage:
+            raise holding.damage
+        raise NoGraph(f"no graph in {holding.what}", hint=_only_profiles_hint(holding))
+    # Each given option narrows the list; the others choose afterwards.
+    graphs = _keep_matching("run", _expand_run_name(options.run, (found.entry.run for found in graphs)), graphs)
+    graphs = _keep_matching("tag", options.tag, graphs)
+    graphs = _keep_tag_set(options.tag_set, graphs)
+    graphs = _keep_matching("kind", options.kind, graphs)
+    if options.tag is None:
+        graphs = [found for found in graphs if not found.entry.variant] or graphs
+    # Prefer an op graph to the layers of the same model.
+    if options.kind is None:
+        graphs = [found for found in graphs if found.entry.kind == "op"] or graphs
+    if len(graphs) > 1:
+        raise _ambiguous_graphs_error(graphs)
+    return graphs[0]
+
+
+def _expand_run_name(wanted: str | None, runs: Iterable[str | None]) -> str | None:
+    """Expand an abbreviated run: consecutive folders of its path, if only one run has them.
+
+    >>> (
+    ...     _expand_run_name("a", ["a/train", "b/train"]),
+    ...     _expand_run_name("train", ["a/train", "b/train"]),
+    ...     _expand_run_name("a", ["a", "a/b"]),
+    ... )
+    ('a/train', 'train', 'a')
+    """
+    known = {run for run in runs if run is not None}
+    if wanted is None or wanted in known:
+        return wanted
+    # Whole folders only: "a" matches "logs/a/train" but not "data/train".
+    fitting = [run for run in known if f"/{wanted.strip('/')}/" in f"/{run}/"]
+    return fitting[0] if len(fitting) == 1 else wanted
+
+
+def _only_profiles_hint(holding: SourceContents) -> str | None:
+    if not any(found.entry.kind == "profile" for found in holding.found):
+        return None
+    return "it holds run statistics only: give them with --run-metadata beside the graph"
+
+
+def _keep_matching(what: str, wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem]:
+    if wanted is None:
+        return graphs
+    kept = [found for found in graphs if getattr(found.entry, what) == wanted]
+    if kept:
+        return kept
+    legal = sorted({getattr(found.entry, what) for found in graphs} - {None})
+    if not legal:
+        raise RequestError(f"no {what} can be chosen here: the source is a single graph", hint=f"leave out the {what}")
+    raise UnknownChoice.among(what, wanted, legal)
+
+
+def _keep_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem]:
+    """Keep the graphs with SavedModel tags in any order, such as "serve" or "serve,gpu"."""
+    if wanted is None:
+        return graphs
+    tags = set(wanted.split(","))
+    kept = [found for found in graphs if set((found.entry.tag_set or "").split(",")) == tags]
+    legal = sorted({found.entry.tag_set for found in graphs if found.entry.tag_set})
+    # The empty tag set selects the MetaGraph without tags among others.
+    if kept and (wanted or legal):
+        return kept
+    if not legal:
+        raise RequestError(
+            "no tag set can be chosen here: the source is not a SavedModel", hint="leave out the tag set"
+        )
+    raise UnknownChoice.among("tag set", wanted, legal)
+
+
+def _ambiguous_graphs_error(graphs: list[SourceItem]) -> Ambiguous:
+    """Return the error that lists the graphs and says how to choose."""
+    entries = [found.entry for found in graphs]
+    shown = "".join(f"\n  {selecting_options(entry)}" for entry in entries[:MAX_LISTED_GRAPHS])
+    more = f"\n  … and {len(entries) - MAX_LISTED_GRAPHS} more" if len(entries) > MAX_LISTED_GRAPHS else ""
+    return Ambiguous(f"{len(entries)} graphs, choose one:{shown}{more}", hint=_choice_hint(entries))
+
+
+def _choice_hint(entries: list[SourceEntry]) -> str:
+    different = [
+        f"--{name.replace('_', '-')}"
+        for name in ("run", "tag", "tag_set", "kind")
+        if len({getattr(entry, name) for entry in entries}) > 1
+    ]
+    return f"choose with {' and '.join(different) or '--tag'}; 'tbgraph info' lists them all"
+
+
+def _graph_label(entry: SourceEntry, name: str) -> str:
+    """Return the name of what was opened, for titles; the run "." is omitted.
+
+    >>> (
+    ...     _graph_label(SourceEntry("op", run="train", tag="keras"), "logs"),
+    ...     _graph_label(SourceEntry("op", run=".", tag=RUN_GRAPH_TAG), "logs"),
+    ... )
+    ('logs · run train · tag keras', 'logs')
+    """
+    parts = [f"run {entry.run}"] if entry.run not in (None, TOP_RUN) else []
+    parts += [f"tag {entry.tag}"] if entry.tag not in (None, RUN_GRAPH_TAG) else []
+    parts += [f"tag set {entry.tag_set}"] if entry.tag_set else []
+    return " · ".join([name, *parts] if name else parts)

@@ -6,26 +6,25 @@ kernel ─▶ FakeQuant ─▶ Conv2D        variance ─▶ Rsqrt ─▶ · sca
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphviz_tb.graphs.traversal import reachable_mask
-from graphviz_tb.interpret.constant_values import (
-    LEAST_COMPARED,
+from graphviz_tb.interpret.frozen_reads import (
+    ROW_LOOKUP_OPS,
     STORED_DTYPES,
-    has_repeated_numbers,
-    is_literal,
-    is_mask,
-    is_scalar,
+    TAKE_KERNELS,
+    constant_tensor,
     is_splat,
     is_stored,
-    is_vector,
-    numbers_in,
 )
-from graphviz_tb.interpret.frozen_reads import ROW_LOOKUP_OPS, TAKE_KERNELS
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.tensors import DTYPE_TABLE, NON_INTEGER_DTYPES
 from graphviz_tb.ops.roles import (
     ADD_OPS,
     BATCH_PRODUCT_OPS,
@@ -38,6 +37,9 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.ops.roles import LOOKUP_TABLE_OPS as TABLE_HANDLES
 from graphviz_tb.ops.table import op_line
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import TensorProto
 
 BOUNDING_OPS = frozenset({"Exp", "Sigmoid", "Softplus", "Tanh"})  # keep a trained number in bounds
 PARAMETER_SHAPING_OPS = BOUNDING_OPS | {"Reshape", "ExpandDims", "Rsqrt", "Neg"}
@@ -100,7 +102,7 @@ class MadeOfConstants:
         if not ops & PARAMETER_SHAPING_OPS:
             return []
         least = 1 if (of_product or ops & BOUNDING_OPS) and len(behind) == 1 else 2
-        return [each for each in behind if numbers_in(self.graph, each) >= least]
+        return [each for each in behind if _numbers_in(self.graph, each) >= least]
 
     def constants_behind(self, nodes: Iterable[int]) -> Iterator[int]:
         """Return the constants behind the values of some nodes, each once."""
@@ -128,7 +130,7 @@ def kernels_behind(graph: Graph, made: MadeOfConstants) -> list[int]:
     quantised, standardised and scaled ones."""
     takes = graph.nodes_of_types(TAKE_KERNELS.__contains__)[graph.target] & (graph.slot == 1) & ~graph.control
     found = made.constants_behind(distinct_values(graph.source[takes & made.made[graph.source]]).tolist())
-    return [node for node in found if is_stored(graph, node) and numbers_in(graph, node) > 1]
+    return [node for node in found if is_stored(graph, node) and _numbers_in(graph, node) > 1]
 
 
 def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
@@ -160,7 +162,7 @@ def constants_joined_to_data(graph: Graph, made: MadeOfConstants) -> list[int]:
     found: dict[int, None] = {}
     for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
         if constant[source]:
-            if biased[target] or (normed[target] and is_vector(graph, source)):
+            if biased[target] or (normed[target] and _is_vector(graph, source)):
                 found[source] = None
         else:
             found |= dict.fromkeys(made.worked_out(source, bool(biased[target])))
@@ -183,17 +185,17 @@ def multiplying_masks(graph: Graph, made: MadeOfConstants, nodes: Iterable[int])
     both = np.bincount(graph.target[times & made.made[graph.source]], minlength=len(graph)) > 1
     masks = np.zeros(len(graph), bool)
     masks[graph.source[times & both[graph.target]]] = True
-    return {node for node in nodes if masks[node] and is_mask(graph, node)}
+    return {node for node in nodes if masks[node] and _is_mask(graph, node)}
 
 
 def computed_kernels(graph: Graph, kernels: Iterable[int], others: Iterable[int]) -> set[int]:
     """Return the kernels that a program computes, such as a grid or a transform: their numbers repeat, while those of
     most `others` do not."""
-    found = {node for node in kernels if has_repeated_numbers(graph, node)}
+    found = {node for node in kernels if _has_repeated_numbers(graph, node)}
     if not found:
         return found
-    compared = [node for node in others if numbers_in(graph, node) >= LEAST_COMPARED and not is_splat(graph, node)]
-    repeated = sum(has_repeated_numbers(graph, node) for node in compared)
+    compared = [node for node in others if _numbers_in(graph, node) >= LEAST_COMPARED and not is_splat(graph, node)]
+    repeated = sum(_has_repeated_numbers(graph, node) for node in compared)
     return found if 2 * repeated <= len(compared) else set()
 
 
@@ -211,7 +213,7 @@ def projections_of_inputs(graph: Graph, made: MadeOfConstants) -> set[int]:
         return set()
     constants = np.flatnonzero(graph.nodes_of_types(CONSTANT_OPS.__contains__)).tolist()
     vectors = np.zeros(len(graph), bool)
-    vectors[[node for node in constants if is_stored(graph, node) and numbers_in(graph, node) > 1]] = True
+    vectors[[node for node in constants if is_stored(graph, node) and _numbers_in(graph, node) > 1]] = True
     touched = reachable_mask(vectors, source, target)
     followed = _lead_to_vectors(graph, made)
     of_input = np.zeros(len(graph), bool)
@@ -235,7 +237,7 @@ def _lead_to_vectors(graph: Graph, made: MadeOfConstants) -> Bools:
     joins = graph.nodes_of_types(lambda op: op in BIAS_LIKE_OPS or op in FUSED_NORM_OPS)
     into = np.flatnonzero(joins[target] & made.made[source] & ~made.made[target])
     vectors = {
-        node: any(not is_scalar(graph, each) for each in made.constants_behind([node]))
+        node: any(not _is_scalar(graph, each) for each in made.constants_behind([node]))
         for node in distinct_values(source[into]).tolist()
     }
     leads = np.zeros(len(graph), bool)
@@ -295,8 +297,8 @@ def doubtful_constants(graph: Graph, way: Ints, weights: Bools, literal: bool) -
     for node in distinct_values(way[graph.source[into]]).tolist():
         if not is_stored(graph, node):
             continue
-        if is_scalar(graph, node):
-            doubtful = not literal and bool(worked[node] or (scales[node] and not is_literal(graph, node)))
+        if _is_scalar(graph, node):
+            doubtful = not literal and bool(worked[node] or (scales[node] and not _is_literal(graph, node)))
         else:
             doubtful = not (nothing and is_splat(graph, node))
         if doubtful:
@@ -332,3 +334,88 @@ def _holds_much(graph: Graph, node: int) -> bool:
     if has_role(definition.op, Role.HOLDS_NUMBERS):
         return True
     return any(len(value.s) >= MIN_PROGRAM_BYTES or value.tensor.tensor_content for value in definition.attr.values())
+
+
+# The numbers of a constant: whether a program writes such down, and whether they are those of a mask or a grid.
+
+MOST_LOOKED_AT = 100_000  # numbers of a constant
+# Formulas take roots, ratios and powers of these.
+FORMULA_NUMBERS = (2 / np.pi, np.pi, 2 * np.pi, np.e, np.log(2), np.log(10000))
+OF_FORMULAS = (0.044715, 1.702)  # of GELU, and of its quick form
+MAX_WHOLE = 1e6
+LARGEST_EPSILON = 1e-2
+LEAST_COMPARED = 32  # numbers of a constant of which it says something that they repeat
+MOST_COMPARED = 2048
+
+
+def _stored_numbers(tensor: TensorProto | None, most: int) -> NDArray[Any] | None:
+    """Return the first numbers of a tensor, at most so many; None if it holds no numbers or is damaged."""
+    dtype = DTYPE_TABLE.get(tensor.dtype) if tensor is not None else None
+    if tensor is None or dtype is None or not dtype.form or len(tensor.tensor_content) % dtype.size:
+        return None
+    if content := tensor.tensor_content:
+        return np.frombuffer(content, dtype.form, min(len(content) // dtype.size, most))
+    return np.array(getattr(tensor, dtype.field)[:most])
+
+
+def _is_mask(graph: Graph, node: int) -> bool:
+    """Return whether the numbers of a constant are zeros and ones, and both."""
+    numbers = _stored_numbers(constant_tensor(graph, node), MOST_LOOKED_AT)
+    return numbers is not None and set(np.unique(numbers).tolist()) == {0, 1}
+
+
+def _sizes(graph: Graph, node: int) -> list[int]:
+    """Return the shape of a constant; [] for a number, and for a constant without a value."""
+    tensor = constant_tensor(graph, node)
+    return [] if tensor is None else [dim.size for dim in tensor.tensor_shape.dim]
+
+
+def _numbers_in(graph: Graph, node: int) -> int:
+    """Count the elements of a constant."""
+    return 0 if constant_tensor(graph, node) is None else prod(_sizes(graph, node))
+
+
+def _is_scalar(graph: Graph, node: int) -> bool:
+    """Return whether a constant is a number, and no list of one."""
+    return graph.node_def(node) is not None and not _sizes(graph, node)
+
+
+def _is_vector(graph: Graph, node: int) -> bool:
+    """Return whether a constant has several numbers along one dimension."""
+    sizes = _sizes(graph, node)
+    return prod(sizes) > 1 and max(sizes) == prod(sizes)
+
+
+def _is_literal(graph: Graph, node: int) -> bool:
+    """Return whether a single number is one that a program writes down, and no trained one: a small power of ten, a
+    whole number or half of one, the root or the inverse of one, or a constant of a formula."""
+    tensor = constant_tensor(graph, node)
+    dtype = DTYPE_TABLE.get(tensor.dtype) if tensor is not None else None
+    if dtype is None or dtype.field not in ("float_val", "double_val"):
+        return True
+    numbers = _stored_numbers(tensor, 1)
+    value = 0.0 if numbers is None or not len(numbers) else abs(float(numbers[0]))
+    if not np.isfinite(value) or value == 0:
+        return True
+    near = {2: 1e-3, 4: 1e-6}.get(dtype.size, 1e-12)
+    short = abs(float(f"{value:.0e}") - value) <= near * value
+    if (short and (value <= LARGEST_EPSILON or value > MAX_WHOLE)) or 1 / value == 0:
+        return True
+    forms = (value, 2 * value, 1 / value, value**2, value**-2)
+    return any(
+        abs(form - exact) <= 4 * near * form
+        for form in forms
+        for exact in (round(form), *FORMULA_NUMBERS, *OF_FORMULAS)
+        if exact and form < MAX_WHOLE
+    )
+
+
+def _has_repeated_numbers(graph: Graph, node: int) -> bool:
+    """Return whether the numbers of a constant repeat, as those of a grid, a blur or a cosine transform do and those of
+    a trained kernel do not."""
+    tensor = constant_tensor(graph, node)
+    dtype = DTYPE_TABLE.get(tensor.dtype) if tensor is not None else None
+    if dtype is None or dtype.name not in NON_INTEGER_DTYPES or _numbers_in(graph, node) < LEAST_COMPARED:
+        return False
+    numbers = _stored_numbers(tensor, MOST_COMPARED)
+    return numbers is not None and 1 < len(np.unique(numbers)) <= len(numbers) // 2

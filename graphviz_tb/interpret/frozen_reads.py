@@ -12,14 +12,15 @@ and a constant that may be one and is not counted is doubtful.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.interpret.constant_values import is_splat, is_stored
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.tensors import DTYPE_TABLE, MAX_DIMENSIONS, NON_INTEGER_DTYPES
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONSTANT_OPS,
@@ -37,6 +38,15 @@ from graphviz_tb.ops.roles import (
     ROW_READ_OPS,
 )
 
+if TYPE_CHECKING:
+    from graphviz_tb.proto import TensorProto
+
+SMALL_WHOLE = frozenset({"int8", "uint8", "qint8", "quint8", "int4", "uint4", "qint16", "qint32"})  # quantised weights
+STORED_DTYPES = frozenset(
+    number
+    for number, each in DTYPE_TABLE.items()
+    if (each.form and each.name in NON_INTEGER_DTYPES) or each.name in SMALL_WHOLE
+)
 FRAME_ENTRANCE_OPS = FRAME_ENTER_OPS | FRAME_SWITCH_OPS  # hand a value into a loop or a branch
 ROW_LOOKUP_OPS = EMBEDDING_LOOKUP_OPS | ROW_READ_OPS
 VALUE_IGNORING_OPS = RESULT_OPS | FRAME_NEXT_OPS | FRAME_EXIT_OPS | GROUP_OPS  # use no value
@@ -51,6 +61,32 @@ class FrozenReads:
     read: Ints
     distinguish_weights: bool
     stripped: bool = False
+
+
+def constant_tensor(graph: Graph, node: int) -> TensorProto | None:
+    """Return the value of a constant; None where the file has none, and of an argument."""
+    definition = graph.node_def(node)
+    return definition.attr["value"].tensor if definition is not None and "value" in definition.attr else None
+
+
+def is_stored(graph: Graph, node: int) -> bool:
+    """Return whether a constant is of a type that weights are stored in, however few numbers it holds."""
+    tensor = constant_tensor(graph, node)
+    return tensor is not None and tensor.dtype in STORED_DTYPES and len(tensor.tensor_shape.dim) <= MAX_DIMENSIONS
+
+
+def is_splat(graph: Graph, node: int) -> bool:
+    """Return whether all numbers of a constant are one, as a state begins with zeros; an argument has none."""
+    tensor = constant_tensor(graph, node)
+    if tensor is None:
+        return graph.node_def(node) is not None
+    content = tensor.tensor_content
+    if content:
+        count = max(1, int(np.prod([dim.size for dim in tensor.tensor_shape.dim])))
+        size = max(1, len(content) // count)
+        return content == content[:size] * (len(content) // size)
+    field = DTYPE_TABLE[tensor.dtype].field if tensor.dtype in DTYPE_TABLE else ""
+    return not field or len(set(getattr(tensor, field))) < 2
 
 
 def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> FrozenReads:
@@ -68,8 +104,8 @@ def find_frozen_reads(graph: Graph, bindings: Sequence[tuple[int, int]]) -> Froz
     ]
     reads = np.array(found, np.int32)
     stored = _given_constants(graph, way, bindings)
-    taken = kernels(graph, _read_values(graph, way), stored)
-    direct = kernels(graph, way, stored)
+    taken = _kernels(graph, _read_values(graph, way), stored)
+    direct = _kernels(graph, way, stored)
     many = int((read & ~used)[taken].sum())
     few = sum(not is_splat(graph, node) for node in direct.tolist())
     return FrozenReads(reads, many > 0 and many >= few, _is_main_graph_stripped(graph, way, stored))
@@ -188,7 +224,7 @@ def _given_constants(graph: Graph, way: Ints, bindings: Sequence[tuple[int, int]
     return stored
 
 
-def kernels(graph: Graph, value: Ints, stored: Bools) -> Ints:
+def _kernels(graph: Graph, value: Ints, stored: Bools) -> Ints:
     """The `stored` makers whose `value` is the second factor of a product or the filter of a convolution."""
     takes = graph.nodes_of_types(TAKE_KERNELS.__contains__)
     into = np.flatnonzero(takes[graph.target] & (graph.slot == 1) & ~graph.control & (value[graph.source] >= 0))

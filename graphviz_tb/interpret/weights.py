@@ -15,7 +15,6 @@ from math import prod
 import numpy as np
 
 from graphviz_tb.graphs.traversal import reachable_from, reachable_mask
-from graphviz_tb.interpret.constant_values import is_stored
 from graphviz_tb.interpret.constant_weights import (
     MadeOfConstants,
     biases_of_one,
@@ -28,7 +27,7 @@ from graphviz_tb.interpret.constant_weights import (
     opaque_holders,
     projections_of_inputs,
 )
-from graphviz_tb.interpret.frozen_reads import FrozenReads, find_frozen_reads, tables_looked_up
+from graphviz_tb.interpret.frozen_reads import FrozenReads, find_frozen_reads, is_stored, tables_looked_up
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.frozen import dataclass

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from graphviz_tb import load
 from graphviz_tb.commands import cli
 from graphviz_tb.errors import UnknownFormat, UnknownNode
-from graphviz_tb.formats.contents import expand_run_name
-from graphviz_tb.formats.reading import list_contents, read_source
+from graphviz_tb.formats.reading import _expand_run_name, list_contents, read_source
 from graphviz_tb.model.paths import path_address
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -46,7 +45,7 @@ def test_a_run_is_abbreviated_where_one_has_the_folders(tmp_path: Path) -> None:
         shutil.copytree(FIXTURES / "logdirs" / "xor_filewriter", tmp_path / run)
     wanted = read_source(tmp_path / "a").graph_def
     for entry in list_contents(tmp_path):
-        assert expand_run_name(entry.run, ["a/train"]) == entry.run
+        assert _expand_run_name(entry.run, ["a/train"]) == entry.run
     from graphviz_tb.options import ReadOptions
 
     assert read_source(tmp_path, ReadOptions(run="a")).graph_def == wanted

@@ -261,7 +261,7 @@ def _fold_strided_slice(op: Op) -> Elements | None:
     value, dims = op.value(0), op.shape(0)
     from graphviz_tb.annotate.infer.rules.arrays import slice_entries
 
-    plan = slice_entries(op, len(dims), 1) if value is not None and dims is not None else None
+    plan = slice_entries(op, len(dims)) if value is not None and dims is not None else None
     if value is None or dims is None or plan is None:
         return None
     ranges: list[Sequence[int]] = []

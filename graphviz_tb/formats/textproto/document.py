@@ -69,9 +69,9 @@ class Document:
             made.append(Notice(code, f"{kind} {what} is not known here and was skipped", where, count))
         return tuple(made)
 
-    def error_at(self, message: str, position: int, hint: str | None = None) -> MalformedText:
+    def error_at(self, message: str, position: int) -> MalformedText:
         line, column = _line_and_column(self.data, position)
-        return MalformedText(message, line=line, column=column, name=self.source.name, hint=hint)
+        return MalformedText(message, line=line, column=column, name=self.source.name)
 
 
 def encode_message(frame: OpenMessage) -> bytes:

@@ -31,13 +31,12 @@ class SliceEntry:
     stride: int = 1
 
 
-def slice_entries(op: Op, rank: int, first: int) -> list[SliceEntry] | None:
-    """Expand the specification to all dimensions; inputs from `first` on are begin, end, strides. None if it cannot be
-    read."""
-    begins, ends, strides = op.value(first), op.value(first + 1), op.known_elements(first + 2)
+def slice_entries(op: Op, rank: int) -> list[SliceEntry] | None:
+    """Expand the specification, inputs 1 to 3, to all dimensions. None if it cannot be read."""
+    begins, ends, strides = op.value(1), op.value(2), op.known_elements(3)
     lengths = [len(each) for each in (strides, begins, ends) if each is not None]
     # Any of the three vectors gives the number of entries.
-    count = lengths[0] if lengths else _specification_length(op, first)
+    count = lengths[0] if lengths else _specification_length(op)
     if count is None:
         return None
     masks = {
@@ -62,8 +61,8 @@ def slice_entries(op: Op, rank: int, first: int) -> list[SliceEntry] | None:
     return specification + [SliceEntry("all")] * (rank - dims) if dims <= rank else None
 
 
-def _specification_length(op: Op, first: int) -> int | None:
-    shape = op.shape(first)
+def _specification_length(op: Op) -> int | None:
+    shape = op.shape(1)
     return (
         shape[0] if shape is not None and len(shape) == 1 and SYMBOL_LIMIT < shape[0] <= MAX_FOLDED_ELEMENTS else None
     )
@@ -89,7 +88,7 @@ def _slice_entry(
 def _strided_slice_shape(op: Op, shape: Dims) -> Dims:
     if shape is None:
         return None
-    plan = slice_entries(op, len(shape), 1)
+    plan = slice_entries(op, len(shape))
     if plan is None:
         return None
     sizes = iter(shape)
