@@ -13,6 +13,7 @@ from graphviz_tb.model.paint import Caption, LineTint, Paint, RowFill
 from graphviz_tb.model.scene import Box, Port, Scene, Separator, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
+from graphviz_tb.render.close_frame import close_frame
 from graphviz_tb.render.legend import (
     LegendBlock,
     LegendShape,
@@ -128,8 +129,6 @@ def compose(
         words = [text.full for text in texts if text.role == "title" or not text.full.endswith(COUNT_ENDINGS)]
         caption = Caption(caption.title, " · ".join([*words, caption.facts]), caption.select)
     if whole >= 0:
-        from graphviz_tb.render.close_frame import close_frame  # only for a level whose frame is not drawn
-
         scene = close_frame(scene, whole)
     kinds = replace(paint, legend=tuple(rows_by_kind(paint.legend)))
     page = _lay_out_sheet(scene, legend_blocks(scene, kinds) if with_legend else (), caption, margin, line)
