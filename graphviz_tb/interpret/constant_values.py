@@ -31,7 +31,7 @@ MOST_COMPARED = 2048
 
 
 def is_stored(graph: Graph, node: int) -> bool:
-    """Whether a constant is of a type that weights are stored in, however few numbers it holds."""
+    """Return whether a constant is of a type that weights are stored in, however few numbers it holds."""
     definition = graph.node_def(node)
     if definition is None or "value" not in definition.attr:
         return False
@@ -40,7 +40,7 @@ def is_stored(graph: Graph, node: int) -> bool:
 
 
 def is_splat(graph: Graph, node: int) -> bool:
-    """Whether all numbers of a constant are one, as a state begins with zeros; an argument has none."""
+    """Return whether all numbers of a constant are one, as a state begins with zeros; an argument has none."""
     definition = graph.node_def(node)
     if definition is None:
         return False
@@ -57,7 +57,7 @@ def is_splat(graph: Graph, node: int) -> bool:
 
 
 def is_mask(graph: Graph, node: int) -> bool:
-    """Whether the numbers of a constant are zeros and ones, and both."""
+    """Return whether the numbers of a constant are zeros and ones, and both."""
     definition = graph.node_def(node)
     if definition is None or "value" not in definition.attr:
         return False
@@ -84,13 +84,13 @@ def numbers_in(graph: Graph, node: int) -> int:
 
 
 def is_scalar(graph: Graph, node: int) -> bool:
-    """Whether a constant is a number, and no list of one."""
+    """Return whether a constant is a number, and no list of one."""
     definition = graph.node_def(node)
     return definition is not None and not definition.attr["value"].tensor.tensor_shape.dim
 
 
 def is_vector(graph: Graph, node: int) -> bool:
-    """Whether a constant has several numbers along one dimension."""
+    """Return whether a constant has several numbers along one dimension."""
     definition = graph.node_def(node)
     if definition is None or "value" not in definition.attr:
         return False
@@ -99,8 +99,8 @@ def is_vector(graph: Graph, node: int) -> bool:
 
 
 def is_literal(graph: Graph, node: int) -> bool:
-    """Whether a single number is one that a program writes down, and no trained one: a small power of ten, a whole
-    number or half of one, the root or the inverse of one, or a constant of a formula."""
+    """Return whether a single number is one that a program writes down, rather than a trained one: a small power of
+    ten, a whole number or half of one, the root or the inverse of one, or a constant of a formula."""
     definition = graph.node_def(node)
     if definition is None or "value" not in definition.attr:
         return True

@@ -78,7 +78,14 @@ def _encode_level(held: PageLevel, say: LineTable) -> IntArray:
 def _box_flags(node: NodeLabel) -> int:
     # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member, 8-9 sign, 10 semibold, 11 layers.
     kinds = BOX_KINDS.index(node.kind) << 2 | BOX_KINDS.index(node.member) << 5
-    return node.openable | node.connected << 1 | kinds | SIGNS.index(node.sign) << 8 | node.semibold << 10 | node.layers << 11
+    return (
+        node.openable
+        | node.connected << 1
+        | kinds
+        | SIGNS.index(node.sign) << 8
+        | node.semibold << 10
+        | node.layers << 11
+    )
 
 
 def _length_prefixed(items: Iterable[int]) -> list[int]:

@@ -101,7 +101,7 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
             continue
         writes = [np.flatnonzero((graph.function == function) & graph.meaning.writes) for _, function in calls]
         stored = graph.nodes_of_types(CLEARING_OPS.__contains__)[graph.source] & (graph.slot == 1)
-        # What stores a constant clears a sum.
+        # Storing a constant clears a sum.
         updates = np.setdiff1d(np.concatenate(writes), graph.target[stored])
         around = shared_scope([graph.name[written] for written in updates.tolist()])
         own = around.rpartition("/")[0] if around == graph.name[node] else around
@@ -137,7 +137,12 @@ def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
         # The loss, which only gradients take.
         scaled = [user for user in users if not gradient[user]]
         ends = (end for user in scaled for end in side.data_users(user))
-        if is_read and scaled and all(side.op_type(user) in MULTIPLY_OPS for user in users) and all(gradient[end] for end in ends):
+        if (
+            is_read
+            and scaled
+            and all(side.op_type(user) in MULTIPLY_OPS for user in users)
+            and all(gradient[end] for end in ends)
+        ):
             found |= {read, *users, *side.data_sources(read)}
     return frozenset(found)
 
@@ -233,7 +238,7 @@ class Bodies:
         self._colour()
 
     def _sums(self, outside: Bools) -> Bools:
-        """Sums of gradients alone: of a variable that is used several times."""
+        """Mark the `AddN` ops that add gradients only, as for a variable that is used several times."""
         graph = self.layers.side.graph
         data = ~graph.control
         summed = outside & graph.nodes_of_types("AddN".__eq__)
@@ -291,7 +296,7 @@ class Bodies:
     def _own(self, node: int, inputs: list[int]) -> int:
         graph = self.layers.side.graph
         op = graph.op_types[graph.op[node]]
-        # What takes one input for each variable is the same for any number of these.
+        # An op with one input for each variable is the same for any number of variables.
         if takes_any_number(self.layers.side, node):
             inputs = sorted(set(inputs))
         return word_hash(f"{op} {self._settings(node)} {inputs}")
@@ -393,7 +398,7 @@ class TrainingParts:
         ends = graph.source[data & work[graph.target]]
         ends = np.concatenate((ends, origin[ends]))
         kept[ends[ends >= 0]] = True
-        # What gives these variables their first values, or restores or counts them; steps are counted anyway.
+        # Ops that give these variables their first values, or restore or count them; steps are counted anyway.
         variables = [
             node
             for node in self.bodies.uses
@@ -420,7 +425,7 @@ class TrainingParts:
             written = self._written_variables(nodes)
             if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
                 return ""
-            # What takes weights alone and writes them bounds or decreases them; what writes others keeps averages.
+            # Ops that take only weights and write them bound or decay them; those that write others keep averages.
             if not written <= self.training.trained:
                 return AVERAGES
             return CONSTRAINT if types & (BOUND_OPS | NORM_OPS) else WEIGHT_DECAY
@@ -452,8 +457,8 @@ class TrainingParts:
 
     @cached_property
     def rate_ops(self) -> Bools:
-        """Which nodes lead to the learning rate of an update; of an optimizer whose updates have no such input, what a
-        scope of its own computes without gradients."""
+        """Mark the nodes that lead to the learning rate of an update; if updates have no such input, those in scopes of
+        their own that no gradient reaches."""
         graph, scopes = self.side.graph, self.side.scopes
         free: Bools = self.before & ~self.behind & ~self.updates
         rates = np.zeros(len(graph), bool)
@@ -545,7 +550,7 @@ class TrainingParts:
         feeds it."""
         if self.rate_ops[list(nodes)].any():
             return True
-        # What an optimizer of Keras reads, and nothing writes.
+        # A variable that an optimizer of Keras reads, and nothing writes.
         reads = {read for node in nodes for read in (node, *self.side.data_users(node))}
         return any(_reads_rate(self.side, read) for read in reads)
 
@@ -607,8 +612,7 @@ SMOOTHING_OPS = ADD_OPS | MULTIPLY_OPS | VALUE_PLUMBING | {"Sub", "RealDiv"}
 
 
 def name_loss_part(layers: tuple[Layers, Layers], change: Change) -> Change:
-    """Say of a change which part of the loss it is: another loss in the place of one, or labels that are made smoother
-    before it."""
+    """Name the part of the loss that a change is: an exchanged loss, or label smoothing."""
     nodes = change.edits.removed, change.edits.added
     if change.unit and not change.unit.training and change.function is None:
         new = change.kind == "added"
@@ -623,7 +627,8 @@ def name_loss_part(layers: tuple[Layers, Layers], change: Change) -> Change:
 
 
 def _smooths_labels(layers: Layers, nodes: Sequence[int]) -> bool:
-    """Return whether ops scale something and add to it before a loss takes it, and nothing that a weight is in."""
+    """Return whether ops smooth labels: they scale and shift what a loss takes, and nothing in it depends on a
+    weight."""
     graph = layers.side.graph
     types = {graph.op_types[op] for op in graph.op[list(nodes)].tolist()}
     part = graph.meaning.part()

@@ -267,7 +267,9 @@ def title_from_types(types: tuple[str, ...], scope: str) -> str:
     count = Counter(filter(None, types))
     # e.g. a level with `Rsqrt` is a norm: leave out its `Mean` and `SquaredDifference`.
     plain = COMMON_TYPES.union(*(parts for sign, parts in HELPER_TYPES.items() if sign in count))
-    telling = sorted((op for op in count if op not in plain), key=lambda op: (_title_rank(op), op != ATTENTION, -count[op], op))
+    telling = sorted(
+        (op for op in count if op not in plain), key=lambda op: (_title_rank(op), op != ATTENTION, -count[op], op)
+    )
     others = [op for op in telling if _title_rank(op)]
     products = telling[: len(telling) - len(others)][: max(MAX_TITLE_PRODUCTS, MAX_TITLE_TYPES - len(others))]
     telling = [*products, *others][:MAX_TITLE_TYPES] or sorted(count, key=lambda op: (-count[op], op))[:MAX_TITLE_TYPES]
