@@ -15,7 +15,7 @@ _LISTENER: ContextVar[ProgressListener | None] = ContextVar("listener", default=
 
 
 def advance(what: str, done: int, total: int) -> None:
-    """Say that `done` of `total` steps of some work are behind us."""
+    """Report that `done` of `total` steps of some work are finished."""
     listener = _LISTENER.get()
     if listener is not None:
         listener(what, done, total)

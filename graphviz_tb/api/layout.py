@@ -195,8 +195,8 @@ def _lay_out_open_groups(
     columns: ColumnBreaks | None = None,
     narrow: int = 0,
 ) -> Layout:
-    """Lay out with these groups open, with short names if `narrow` is 1, and nothing apart if it is 2. Groups that
-    look as in an earlier layout reuse their frame in `frames`.
+    """Lay out with these groups open. With `narrow` 1 names are short, with 2 nothing is set apart. Groups that look as
+    in an earlier layout reuse their frame in `frames`.
 
     Levels are broken into `columns`, by default into those of the first picture.
     """

@@ -283,8 +283,8 @@ class Model(BaseModel):
 
     @property
     def with_all_stacks(self) -> Model:
-        """The model with stacks also where a picture shows their members one by one: the two legs of a U. Itself with
-        run statistics or a view, which are of the rows as drawn."""
+        """The model with stacks also where a picture shows their members one by one: the two legs of a U. The model
+        itself if it has run statistics or a view, since these refer to rows as drawn."""
         stacked = self.hierarchy.stacked
         if stacked is None or self.facts.stats is not None or self.view is not None:
             return self

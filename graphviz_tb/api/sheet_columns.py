@@ -113,7 +113,7 @@ class SheetTarget:
 
     @property
     def is_page(self) -> bool:
-        """Whether this is a page to print on: text has one size there, so that a drawing fits or does not."""
+        """Return whether this is a page to print on: text has one size there, so that a drawing fits or does not."""
         return self.largest == 1000
 
     def scale(self, wide: int, tall: int) -> int:

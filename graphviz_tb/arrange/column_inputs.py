@@ -1,5 +1,5 @@
-"""Stand the inputs of a box that begins a column under it, and the outputs of a column above it: only what the next
-column takes crosses the gutter.
+"""Place the inputs of the first box of a column in that column, and outputs at the end of theirs, so that only lines to
+the next column cross the gutter.
 
 Two boxes feed `decoder`, and a column begins at it. `encoder` stays; `targets`, a short tree of which no other box
 takes a result, moves to new first ranks of the column of its user:
@@ -51,7 +51,8 @@ class InputTrees:
             self.uses[chain[0]] = self.uses.get(chain[0], 0) + 1
 
     def depth(self, wire: int) -> int:
-        """Return on how many ranks the inputs stand that lead to a wire; many if another box uses one of them."""
+        """Return on how many ranks the boxes are that lead to a wire alone; 2³⁰ if another wire uses one of them, or if
+        there are too many."""
         tier, depth = [self.chains[wire][0]], 0
         while tier:
             depth += 1
@@ -87,8 +88,8 @@ class _ColumnInputs:
         return self.start - self.rank[self.chains[wire][0]]
 
     def with_outputs_before(self) -> Skeleton:
-        """Return the skeleton with the ports of the last side that only columns before the break reach at the end of
-        these; as it is if there are none, or other ports are to the left of one."""
+        """Return the skeleton with each port on the last side that only columns before the break reach moved to the end
+        of these; unchanged if there are none, or if another port is to the left of one."""
         crossing, last = self.crossing_wires(), self.rows[-1]
         if last[0] < self.skeleton.children or last[0] >= self.skeleton.first_waypoint:
             return self.skeleton
@@ -112,7 +113,8 @@ class _ColumnInputs:
         return self.place[self.chains[wire][self.steps_before(wire) - 1]]
 
     def lengthened_chains(self, chains: list[ItemChain], kept: Sequence[int], count: int) -> list[ItemChain]:
-        """Give the chains of lines `count` new waypoints at the break; return these, of lines that run as one once."""
+        """Insert `count` new waypoints at the break into the chains of some lines; return the inserted ones, once for
+        lines that share them."""
         trunks: dict[tuple[int, int], ItemChain] = {}
         for wire in kept:
             steps = self.steps_before(wire)

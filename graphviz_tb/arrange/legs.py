@@ -74,7 +74,7 @@ def find_legs(part: Component, data: Sequence[bool]) -> Legs | None:
 
 
 def _longest_nest(skips: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Return the most skips (start, minus the end, edge) of which each is around the next, the first of equals.
+    """Return the longest list of skips (start, negated end, edge), each around the next; the first among equals.
 
     >>> _longest_nest([(0, -9, 0), (1, -3, 1), (1, -8, 2), (2, -7, 3)])
     [(0, -9, 0), (1, -8, 2), (2, -7, 3)]

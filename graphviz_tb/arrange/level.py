@@ -253,7 +253,8 @@ def _bend_piece(
 
 
 def _loose_training(metagraph: Metagraph, drawn: list[ArrangeLine]) -> list[int]:
-    """Return the children without lines that stand with what trains the model: bookkeeping; none if nothing trains."""
+    """Return the children without lines that are placed with the training: bookkeeping; none if the level does not
+    train."""
     if not any(line.training for line in drawn):
         return []
     joined = {end for line in drawn for end in (line.source, line.target)} | metagraph.automatic.extracted_children

@@ -1,4 +1,4 @@
-"""Set what writes the weights of a model next to the box that owns them, so that a short line says it.
+"""Place a box that writes weights next to the box that owns them, so that the line between them is short.
 
  loss ──▶ gradients            loss ──▶ gradients
 ┌─┴─┐      │                  ┌─┴─┐      │

@@ -110,7 +110,7 @@ def spread_of_group(members: Sequence[Series]) -> GroupSpread:
 def _quantiles(
     value: NDArray[np.float64], first: NDArray[np.int64], count: NDArray[np.int64], share: float
 ) -> NDArray[np.float64]:
-    """Return a quantile of each run of ascending values, between two of them where it falls there."""
+    """Return a quantile of each run of ascending values, interpolated between two values where needed."""
     if not len(first):
         return value
     at = share * (count - 1)
@@ -146,7 +146,8 @@ def short_run_names(names: Sequence[str], room: int, size: int) -> list[str]:
 
 
 def _shortened_names(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Yield different names, from the whole ones to those without what all have alike and without marks of it."""
+    """Yield the names whole, then without the words that all have in common, then also without the ellipsis at their
+    ends."""
     yield list(texts)
     words = [_WORD.findall(text)[:-1] for text in texts]
     if len({len(some) for some in words}) > 1:  # no word has its place in all
@@ -167,7 +168,7 @@ def _kept_words(words: Sequence[str], differs: Sequence[bool]) -> Iterator[str]:
 
 
 def _common_start(texts: Sequence[str]) -> int:
-    """Return how many letters all texts begin with alike, back to the end of a word; each text keeps something."""
+    """Return the length of the prefix that all texts share, cut at the end of a word; no text is only that prefix."""
     alike, shortest = 0, min(map(len, texts))
     while alike < shortest - 1 and all(text[alike] == texts[0][alike] for text in texts):
         alike += 1

@@ -23,8 +23,8 @@ from graphviz_tb.ops.table import plain_op_name
 
 KIND_WORDS = ("convolution", "attention", "dense", "embedding", "norm", "recurrent", "")  # in the order of the hues
 CONVOLUTION, ATTENTION, DENSE, EMBEDDING, NORM, RECURRENT, OTHER = range(7)
-NEUTRAL = -1  # what only arranges, or mixes kinds
-# What one op adds to its group: a kind from 0 to 6, or one of these.
+NEUTRAL = -1  # a group that only rearranges, or mixes kinds
+# The kind that one op contributes to its group: from 0 to 6, or one of these.
 PRODUCT, SOFTMAX, SIGMOID, TANH, ACTIVATION, ROOT, MEAN, PLUMBING, QUIET = range(7, 16)
 ATTENTION_LAYERS = 4  # dense layers of one attention: queries, keys, values, and what is made of them
 MAX_NORM_OPS = 40
@@ -82,7 +82,7 @@ def _type_kind(op: str) -> int:
 
 
 def _node_kinds(hierarchy: Hierarchy) -> Bytes:
-    """Return what each node of the graph adds to its group."""
+    """Return the kind that each node contributes to its group."""
     graph = hierarchy.graph
     by_type = np.array([_type_kind(op) for op in graph.op_types], np.uint8)
     kinds: Bytes = by_type[graph.op]
@@ -104,7 +104,7 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
 
 
 def op_kinds(hierarchy: Hierarchy) -> Bytes:
-    """Return what each ordinary op adds to its group, in the order of the rows."""
+    """Return the kind that each ordinary op contributes to its group, in the order of the rows."""
     kinds: Bytes = _node_kinds(hierarchy)[hierarchy.node[hierarchy.is_ordinary_op]]
     return kinds
 
@@ -132,7 +132,7 @@ def group_kinds(hierarchy: Hierarchy, of_op: Bytes, rows: Iterable[int]) -> list
 
 
 def _kind_of_counts(counts: Sequence[int]) -> int:
-    """Return the kind of a group from how many of its ops add what.
+    """Return the kind of a group from the number of its ops of each kind.
 
     >>> one = [0] * 16
     >>> one[CONVOLUTION], one[NORM], one[OTHER] = 2, 2, 3

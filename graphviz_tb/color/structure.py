@@ -58,7 +58,8 @@ class StructureColouring(Colouring):
     training: Bools
 
     def fill_of(self, path: RowPath) -> RowFill:
-        """Return the hue of the row's template; without one, what trains the model, or keeps its books, is outlined."""
+        """Return the hue of the row's template; without one, a group that trains the model or does bookkeeping is only
+        outlined."""
         template = self.template_of(path[-1])
         if template in self.rank:
             return self.template_fill(template)

@@ -173,13 +173,14 @@ def _flops_note(report: CostReport) -> str:
 
 
 def _activations_note(report: CostReport) -> str:
-    """Say what is summed up, and how many ops have no known shape if the note of the FLOPs does not."""
+    """Return a note on what is summed up, and on ops without a known shape if the note of the FLOPs does not count
+    them."""
     apart = report.whole.unshaped and not report.whole.is_lower_bound("flops")
     return f"outputs of all ops together; {_unshaped_note(report)}" if apart else "outputs of all ops together"
 
 
 def _unshaped_note(report: CostReport) -> str:
-    """Say how many ops have no known shape."""
+    """Return a note on how many ops have no known shape."""
     unshaped = report.whole.unshaped
     return f"{unshaped:,} of {max(report.ops, unshaped):,} ops {'has' if unshaped == 1 else 'have'} no known shape"
 

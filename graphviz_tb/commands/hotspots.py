@@ -172,7 +172,7 @@ def _unmatched_row(hotspots: Hotspots, width: int) -> tuple[str, ...]:
 
 
 def _coverage_note(hotspots: Hotspots) -> str:
-    """Say how many ops were measured."""
+    """Return a note on how many ops were measured."""
     whole = "endlessly many, a function calls itself" if hotspots.ops is None else f"{hotspots.ops:,} ops"
     return f"{hotspots.measured:,} of {whole}"
 

@@ -197,7 +197,7 @@ def _outline_box_words(part: OutlineBox) -> str:
 
 
 def _left_out_lines(facts: GraphReport, width: int) -> list[str]:
-    """Say how many ops of a saved model are not in the graph, and how to see them."""
+    """Return lines on how many ops of a saved model are not in the graph, and how to see them."""
     if not facts.left_out:
         return []
     ops = format_counted_noun(facts.left_out, "op")

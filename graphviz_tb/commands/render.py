@@ -220,7 +220,7 @@ def _default_outputs(model: str, format_: str | None) -> tuple[str, ...]:
 
 
 def _say_written(outputs: Iterable[str]) -> None:
-    """Say which files were written without being named."""
+    """Report the files that were written without being named."""
     for target in outputs:
         if target != "-":
             print_message("wrote", target, "green")

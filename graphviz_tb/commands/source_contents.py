@@ -165,7 +165,7 @@ def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextSty
 
 
 def describe_choice(entries: tuple[SourceEntry, ...]) -> list[str]:
-    """Say how to choose one graph, with an example."""
+    """Describe how to choose one graph, with an example."""
     graphs = [entry for entry in entries if entry.kind != "profile"]
     if not graphs:
         return ["No graph, only run statistics: give them with --run-metadata beside the graph."]

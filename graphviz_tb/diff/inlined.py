@@ -136,7 +136,7 @@ class _Body:
             yield made
 
     def result(self, number: int) -> str:
-        """Return the tensor that an output of the call is."""
+        """Return the tensor of the body behind output `number` of the call; "" if the body has no such output."""
         outputs = self.function.signature.output_arg
         return self._plain_input(_output_tensor(self.function, outputs[number].name)) if number < len(outputs) else ""
 

@@ -53,7 +53,7 @@ def _divide(x: Array, y: Array) -> Array:
     return np.trunc(x / y) if x.dtype.kind in "iu" else x / y
 
 
-# What an op gives for its inputs, its attributes and the shape of its output.
+# The result of an op, from its inputs, its attributes and the shape of its output.
 ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "Add": np.add,
     "Sub": np.subtract,
@@ -126,7 +126,7 @@ class _Folder:
         self.rows = {graph.name[row]: row for row in range(len(graph)) if graph.function[row] < 0}
         self.known: dict[str, Array | None] = {}  # None: known at export, but not here
         self.ways: dict[str, Way] = {}
-        self.same: dict[str, str] = {}  # what takes a node takes another
+        self.same: dict[str, str] = {}  # users of a node take another one
         self.paddings: set[str] = set()  # ops whose zeros became padding
         self.names = UnusedNames(self.nodes)
         self.users = Counter(text for node in self.made.node for text in node.input)

@@ -123,7 +123,7 @@ def _claim_of_entry(entry: LedgerEntry) -> Claim:
 
 
 def _said_values(change: Change) -> frozenset[str]:
-    """Return the old and new values that a change names next to its own."""
+    """Return the old and new values that a change names in addition to its own."""
     values = [(part.old, part.new) for part in change.further_settings]
     values += [(pair.old, pair.new) for pair in (change.setting.weights if change.setting else ())]
     return frozenset(map(repr, values))

@@ -241,7 +241,8 @@ def traced_module(graph: Graph, node: int) -> str:
 
 
 def taken_constants(m: Matching, wires: list[Rewire]) -> tuple[list[Change], list[Rewire]]:
-    """Inputs of traces of PyTorch that take another constant, as settings of their op, and the other wires.
+    """Split changed inputs of PyTorch traces: those that take another constant become settings of their op; return
+    these changes and the other inputs.
 
     A trace has one node for all uses of a number in a module: which of them an op takes is the number that it is given.
     """

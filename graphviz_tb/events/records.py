@@ -153,7 +153,7 @@ def _count_sound_lengths(data: Bytes, starts: Longs, sizes: Longs, checked: dict
 
 
 def read_records(stream: ByteStream) -> Iterator[EventRecord | TornRecord]:
-    """Yield the records of a stream, and possibly a last Torn.
+    """Yield the records of a stream, and possibly a last `TornRecord`.
 
     Memory holds one block, or one larger record. Raises MalformedRecord for a length that is damaged or too large.
     """

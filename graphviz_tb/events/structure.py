@@ -99,8 +99,8 @@ class EventStructure(NamedTuple):
 def locate_event_structure(data: Any, size: int) -> EventStructure | None:
     """Return the structure of an event; None if it is no summary.
 
-    `data` is the payload of `size` bytes, read only where needed. Raises OddError for an event that needs protobuf,
-    CutError for bytes that are no message.
+    `data` is the payload of `size` bytes, read only where needed. Raises `UnusualEventError` for an event that needs
+    protobuf, `CutError` for bytes that are no message.
     """
     wall = step = summary = None
     for piece in wire_fields(data, 0, size):
@@ -158,7 +158,7 @@ def parse_pixel_size(text: bytes) -> int:
 
 
 def _fields_once(data: Any, outer: WireField, known: set[int]) -> dict[int, WireField]:
-    """Return the fields of a message by number. Raises OddError for repeated or unknown ones."""
+    """Return the fields of a message by number. Raises `UnusualEventError` for repeated or unknown ones."""
     parts: dict[int, WireField] = {}
     for piece in wire_fields(data, outer.first, outer.last):
         if piece.number in parts or piece.number not in known:

@@ -171,8 +171,8 @@ def _expected_missing(nodes: NodeColumns, edges: EdgeColumns) -> Bools:
 
 
 def wrong_input_counts(nodes: NodeColumns, graph_def: GraphSource, strict: bool) -> tuple[Notice, ...]:
-    """Tell (or refuse) ops with another number of inputs than their type takes. One without any is a sketch, and fine.
-    Raises GraphError with `strict`."""
+    """Report (or refuse) ops with another number of inputs than their type takes. One without any inputs is a sketch,
+    and accepted."""
     own = {function.signature.name for function in graph_def.library.function}
     known = arities()
     takes = np.array([-1 if op in own else known.get(op, -1) for op in nodes.op_types], np.int64)

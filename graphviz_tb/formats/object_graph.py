@@ -101,8 +101,8 @@ class SavedVariable(NamedTuple):
 
 
 def _keeps_more(data: bytes, spans: list[tuple[int, int]], saved: list[SavedVariable], captured: set[int]) -> bool:
-    """Whether the model keeps floating variables that no function captures: in its list of all variables, or in a layer
-    of which others are captured. Variables of optimizers and metrics are no part of it."""
+    """Return whether the model keeps floating variables that no function captures: in its list of all variables, or in
+    a layer of which others are captured. Variables of optimizers and metrics do not count."""
     children = [list(_child_objects(data, *span)) for span in spans]
     listed = next((number for number, name in children[0] if name == "variables"), -1) if children else -1
     if 0 <= listed < len(children):
@@ -123,7 +123,7 @@ def _keeps_more(data: bytes, spans: list[tuple[int, int]], saved: list[SavedVari
 
 
 def _is_floating(saved: list[SavedVariable], number: int) -> bool:
-    """Whether an object is a variable of floating numbers."""
+    """Return whether an object is a variable of floating numbers."""
     return 0 <= number < len(saved) and saved[number].name != "" and saved[number].floating
 
 

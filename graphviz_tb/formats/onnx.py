@@ -484,7 +484,7 @@ class BlockReader:
         return found
 
     def _normalize(self, node: NodeValue, attributes: dict[str, Any]) -> None:
-        """Leave out settings that say what holds anyway, and state those whose default has changed."""
+        """Drop attributes that have no effect, and state those whose default differs between versions of ONNX."""
         if node.op_type in AXIS_WAS_FIRST and 0 < self.version < 13:
             attributes.setdefault("axis", 1)
         if node.op_type == "Split" and "split" not in attributes:

@@ -42,7 +42,7 @@ PLAIN_CLASSES = {"Gemm": "Linear", "MatMul": "Linear"}
 
 @dataclass(frozen=True, slots=True)
 class NodePlace:
-    """Where a node is: the modules around it, outermost first; or the parts of its name, without modules."""
+    """The place of a node: the modules around it, outermost first; or the parts of its name, without modules."""
 
     modules: tuple[ModuleCall, ...] = ()
     parts: tuple[str, ...] = ()

@@ -235,7 +235,7 @@ class _ProgramReader:
 
 
 class _SubgraphNames:
-    """Where the ops and the constants of a subgraph are drawn: their scopes and their names in them."""
+    """Names and scopes of the ops and constants of a subgraph."""
 
     def __init__(self, graph: LiteSubgraph) -> None:
         self.graph, self._inputs = graph, frozenset(graph.inputs)
@@ -332,7 +332,8 @@ class _SubgraphNames:
         return self._taken_as_weight[number]
 
     def _final_use(self, number: int) -> tuple[int, int] | None:
-        """Return the first operator that takes a value, behind what only makes it real numbers, and the position."""
+        """Return the first operator that takes a value, past operators that only dequantize it, and the position of its
+        input."""
         for _ in range(4):
             if number not in self.uses:
                 return None

@@ -223,7 +223,7 @@ def _encode_constant(dtype: str, sizes: Sizes, content: bytes | None) -> bytes:
 
 
 def shortened_sizes(sizes: Sizes) -> Sizes:
-    """Return sizes, of too many no more than show that."""
+    """Return sizes; of more than a tensor can have, one too many shows that."""
     return sizes if sizes is None or len(sizes) <= MAX_DIMENSIONS else sizes[: MAX_DIMENSIONS + 1]
 
 

@@ -325,7 +325,7 @@ def opaque_holders(graph: Graph) -> list[int]:
 
 
 def _holds_much(graph: Graph, node: int) -> bool:
-    """Whether an op of an opaque type has room for weights: a table of floating numbers, or bytes."""
+    """Return whether an op of an opaque type has room for weights: a table of floating numbers, or bytes."""
     definition = graph.node_def(node)
     if definition is None:
         return False

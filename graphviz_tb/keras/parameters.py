@@ -325,20 +325,20 @@ def _sizes_by_letter(config: LayerConfig, inputs: list[KerasDims]) -> dict[str, 
 
 
 def _dense_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
-    """The numbers of a kernel, and over how many of them a result is summed."""
+    """Return the number of elements of a kernel, and how many of them are summed for each result."""
     width = _required_size(inputs[0][-1])
     return width * config["units"], width
 
 
 def _einsum_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
-    """Like `_dense_matrix`; the summed axes are those missing in the equation's result."""
+    """Return the same for an `EinsumDense`; the summed axes are those missing in the equation's result."""
     sizes, result = _sizes_by_letter(config, inputs), config["equation"].partition("->")[2]
     summed = [_required_size(sizes.get(letter)) for letter in _kernel_letters(config) if letter not in result]
     return prod(_required_size(sizes.get(letter)) for letter in _kernel_letters(config)), prod(summed)
 
 
 def _table_matrix(config: LayerConfig, inputs: list[KerasDims]) -> tuple[int, int]:
-    """As `_dense_matrix`, of a table: its rows are apart."""
+    """Return the same for an embedding table, each row of which is scaled separately."""
     return config["input_dim"] * config["output_dim"], config["output_dim"]
 
 

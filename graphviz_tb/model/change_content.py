@@ -25,7 +25,8 @@ class Sides:
 
 
 def exchange_sides(value: Any) -> Any:
-    """Return a content, or a part of one, as seen from the new graph: `old` and `new` exchanged, which are data.
+    """Return a content, or a part of one, as seen from the new graph: the fields `old` and `new` are exchanged, their
+    values stay as they are.
 
     >>> exchange_sides(Setting("gate", {"old": 1, "new": 5}, None))
     Setting(key='gate', old=None, new={'old': 1, 'new': 5}, constant=False, attributes=(), weights=(), beside=(), \

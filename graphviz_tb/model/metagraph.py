@@ -161,7 +161,7 @@ class Metaedge(BundledLine):
 
     @property
     def writes(self) -> bool:
-        """Whether it represents weights that training writes."""
+        """Return whether it represents weights that training writes."""
         return self.training >= WRITTEN_WEIGHTS  # the highest bit
 
 

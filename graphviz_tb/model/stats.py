@@ -249,7 +249,7 @@ class Stats:
     at = figures_at  # of the Python API, as `model.facts.stats.at`
 
     def sums_at_path(self, path: tuple[int, ...]) -> RunFigures:
-        """Return the sums of `at(path)`; inside a call without the number of ops and the shapes."""
+        """Return the figures of the node at `path`; inside a call without the number of ops and the shapes."""
         row, place = path[-1], len(path) - 1
         if not place:
             return self.figures(row)

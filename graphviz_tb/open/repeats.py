@@ -119,7 +119,7 @@ def _loop_body_rows(hierarchy: Hierarchy) -> Bools:
 
 
 class ModelRepeats:
-    """By row, the number of ops of the largest repeat of the model below it, through calls."""
+    """The number of ops of the largest repeat of the model below each row, through calls."""
 
     def __init__(self, hierarchy: Hierarchy, ops: OpCounter, quiet: Bools) -> None:
         self.hierarchy = hierarchy

@@ -13,8 +13,7 @@ from graphviz_tb.place.labels import Segment, cells_of_run
 
 @dataclass(frozen=True, slots=True)
 class SceneQuality:
-    """`_count_line_crossings` of lines, `_count_bends` (corners of lines), `straight` of the `steps` of all main paths,
-    `width` and
+    """`crossings` of lines, `bends` (corners of lines), `straight` of the `steps` of all main paths, `width` and
     `height` of the drawing in pixels."""
 
     crossings: int

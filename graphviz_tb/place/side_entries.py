@@ -26,7 +26,7 @@ SIDE_ROOM_PX = 24  # from the side of a box to a line that turns to it: a bend, 
 
 @dataclass(frozen=True, slots=True)
 class SideEntries:
-    """Where lines turn to the side of a box, with the flow running down.
+    """The places where lines turn to the side of a box, with the flow running down.
 
     `entries` are, by end (twice the wire, and 1 for its lower end), the side of its item (-1: left, 1: right) that a
     line touches, `partings` by wire the wire of the main path with which it leaves its upper item; `rooms` are by box

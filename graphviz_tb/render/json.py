@@ -227,7 +227,7 @@ class RowEntries:
         return self.template[row], self.ops[start:stop].tobytes(), self.devices[start:stop].tobytes()
 
     def other_fields(self, row: int) -> JsonObject:
-        """Return the remaining fields; most rows have only an empty `_hosts_of_marks`."""
+        """Return the remaining fields; most rows have only an empty `embedded_in`."""
         hierarchy, graph = self.hierarchy, self.graph
         kind, node, name = self.kind[row], self.node[row], hierarchy.name[row]
         entry: JsonObject = {"embedded_in": self.embedded.get(row, [])}

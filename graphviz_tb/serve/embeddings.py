@@ -97,7 +97,7 @@ class ServedEmbeddings:
         return self.listed != before
 
     def get(self, number: int) -> Embedding:
-        """Return an embedding by its id. Raises Refused."""
+        """Return an embedding by its id. Raises `RefusedRequest`."""
         if number not in self.listed:
             raise RefusedRequest(404, f"no embedding {number}", "/api/projector lists them")
         return self.listed[number]
@@ -118,8 +118,8 @@ class ServedEmbeddings:
         }
 
     async def start_layout(self, asked: LayoutRequest) -> LayoutWork:
-        """Start the layout of an embedding unless it is there already. Raises Refused while a different one is under
-        way."""
+        """Start the layout of an embedding unless it is there already. Raises `RefusedRequest` while a different one is
+        under way."""
         one = self.get(asked.number)
         stamp = await run_in_thread(self.projector.embedding_stamp, one)
         work = self._works.get(asked)
@@ -155,7 +155,7 @@ class ServedEmbeddings:
             work.error = error.message, error.hint or ""
 
     def finished_layout(self, asked: LayoutRequest) -> LayoutWork:
-        """Return a requested layout. Raises Refused if it was not requested, is not finished, or failed."""
+        """Return a requested layout. Raises `RefusedRequest` if it was not requested, is not finished, or failed."""
         work = self._works.get(asked)
         if work is None or work.cancelled:
             raise RefusedRequest(

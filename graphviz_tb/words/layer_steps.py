@@ -155,7 +155,7 @@ class TensorFlowSteps:
 
     @cached_property
     def _telling(self) -> list[bool]:
-        """Whether ops of each type may be steps."""
+        """Return whether ops of each type may be steps."""
         return [_is_step_type(op) for op in self.graph.op_types]
 
     def _step(self, op: str, node: int) -> LayerStep | None:

@@ -233,7 +233,8 @@ def _is_quantised(config: LayerConfig) -> bool:
 
 
 def _embedding_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    """Yield the ops of LoRA: to look up moves numbers only. A quantised table takes a row of the first factor too."""
+    """Yield the ops that LoRA adds to an embedding, whose lookup itself computes nothing. A quantised table takes a row
+    of the first factor too."""
     yield from _lora_steps(config, (config["input_dim"], out[-1]), 0, out)
 
 

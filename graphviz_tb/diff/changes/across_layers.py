@@ -86,7 +86,7 @@ def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
 
 
 def other_types(changes: list[Change]) -> Change:
-    """Another type of numbers, with the casts that it needs: named by the scope around all."""
+    """Return one change of the number type with the casts that it needs, named by the scope around all."""
     types = [change for change in changes if is_precision(change)]
     if len(changes) == 1 and types:
         return types[0]
@@ -235,7 +235,7 @@ class KnownBatch:
         out = other.tensors.inference.first_output(node)
         if tensor.dtype in WHOLE_TYPES and out.value is not None:
             return self._are_of_batch(other, out.value, listed)
-        # What fills a shape has one value everywhere.
+        # An op that fills a shape has one value everywhere.
         filled = _filled_number(other, node)
         if out.shape is None or filled is None or any(number != filled for number in listed):
             return False
@@ -300,11 +300,11 @@ def shared_scope(names: Sequence[str]) -> str:
 # Layers that changed places.
 
 NUMBERED = (-1, -2, -3)  # depths: blocks that are no scopes, but have numbered names
-NUMBER = re.compile(r"(?<=[0-9])([/_.-]+)(?=[A-Za-z])")  # what comes behind a number in a name
+NUMBER = re.compile(r"(?<=[0-9])([/_.-]+)(?=[A-Za-z])")  # the rest of a name behind a number
 
 
 def merge_order_changes(m: Matching, layers: tuple[Layers, Layers], changes: list[Change]) -> Change:
-    """Layers that changed places."""
+    """Merge rewired inputs that show a new order of layers into one change."""
     order = None
     pairs = [pair for change in changes for pair in change.edits.inputs]
     new = _layer_order(layers[1], [new for _, new in pairs], layers[1].name)
@@ -486,7 +486,7 @@ def _former_lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, 
     other = layers[1 - which]
     index = other.side.graph.index[0]
     names = []
-    # What the rewired ops took on the side where the weights were shared.
+    # The former sources of the rewired ops, on the side where the weights were shared.
     taken = [wire.source(not which) for wire in change.links]
     for node in [_variable_read_by(other.side, index[name]) for name in taken if name in index]:
         if exists((m.to_b if which else m.to_a)[node]) and _gives_weights(other, node):

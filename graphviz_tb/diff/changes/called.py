@@ -52,7 +52,7 @@ NUM_HEADS, NUM_GROUPS = "num_heads", "groups"
 DIVISION_KEYS = frozenset({NUM_HEADS, NUM_GROUPS})
 SPLITTING_OPS = RESHAPE_OPS | {"aten::reshape", "aten::view"}  # may split an axis into heads
 GROUPED_OPS = "GroupNormalization"
-# What queries and keys go through on their way to their product.
+# Ops that queries and keys may pass on their way to their product.
 OPS_BEFORE_PRODUCT = VALUE_PLUMBING | REARRANGE_OPS | frozenset(
     {"Mul", "RealDiv", "StridedSlice", "Split", "Unpack", "Softmax", "aten::permute", "aten::transpose", "aten::unbind",
      "prim::ListUnpack", "aten::select", "aten::mul", "aten::div", "aten::contiguous", "aten::softmax"}
@@ -214,7 +214,7 @@ def _weight_shape(side: GraphColumns, node: int) -> Shape:
 
 
 MAX_LISTED_LAYERS = 4  # layers that are listed one by one; of more it is counted how many there are of each class
-SILENT_ARGUMENTS = QUIET_OPS | OPS_BY_ROLE[Role.FILL]  # what no program calls a layer
+SILENT_ARGUMENTS = QUIET_OPS | OPS_BY_ROLE[Role.FILL]  # ops that no program calls a layer
 GIVEN_ARGUMENTS = "p"  # the one argument of a PyTorch module that its trace has as a number
 DROPOUT_OPS = frozenset({"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"})
 FROM_WEIGHTS: Mapping[str, Callable[[tuple[int, ...]], list[str]]] = {

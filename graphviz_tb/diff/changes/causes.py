@@ -232,7 +232,7 @@ def _goes_with_op(item: Item, ops: frozenset[tuple[int, int]]) -> bool:
 
 
 def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
-    """Say of a change outside of the model which part of the training it is."""
+    """Name the part of the training that a change outside of the model is."""
     if change.function is not None:
         return change
     exchanged = zip(*change.edits.ops, strict=True) if change.edits.ops else ((), ())
@@ -282,7 +282,7 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
             bodies = witnesses.bodies[new]
             rates = witnesses.parts[new].rate_ops
             loud = (node for node in nodes if not bodies.is_plumbing(node))
-            # What computes one learning rate is one schedule.
+            # All ops that compute one learning rate are one schedule.
             same = ((new, RATE_BODY if rates[node] else int(bodies.of[node])) for node in loud)
             pairs += [(first.setdefault(body, number), number) for body in same]
     return [[roots[number] for number in group] for group in weak_components(len(roots), pairs)]

@@ -112,7 +112,7 @@ def compare_matched(m: Matching, options: DiffOptions, layers: tuple[Layers, Lay
 def _find_differences(
     m: Matching, layers: tuple[Layers, Layers], options: DiffOptions, witnesses: Witnesses
 ) -> dict[int, list[Finding]]:
-    """Everything that is different, by block of the new graph, and whether it may only follow from something else."""
+    """Return every difference by block of the new graph, and whether it may only be a consequence."""
     blocks_of, apart = compared_blocks(m), witnesses.unproven
     old_units, old_of = units_of(m.a, m.to_b, m.scope_to_b, blocks_of[0], apart[0], layers[0].forward)
     new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, blocks_of[1], apart[1], layers[1].forward)
@@ -142,7 +142,7 @@ def _node_changes(
     worded: dict[int, tuple[Difference, str]] = {}  # by id: equal nodes share their differences
     for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
         own = list(differences_once(m, mine, other, options))
-        # What only one of two op types has means nothing for the other one.
+        # An attribute that only one of two op types has says nothing about the other.
         if any(difference.key == "op" for difference in own):
             own = [
                 difference
@@ -254,7 +254,7 @@ def _attribute_change(m: Matching, layers: tuple[Layers, Layers], members: list[
 
 
 def _setting_place(layers: Layers, node: int, around: bool = False) -> str:
-    """Where an attribute is set: at the op, or in the scope `around` it; in a trace of PyTorch at its module."""
+    """Return where an attribute is set: at the op, or in the scope `around` it; in a PyTorch trace at its module."""
     name = layers.side.graph.name[node]
     if not (around or layers.side.has_module_scopes):
         return name

@@ -205,7 +205,7 @@ def _pairs_with_settings(changes: Sequence[Change]) -> list[tuple[int, int]]:
 
 
 def _is_other_convolution(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> bool:
-    """Return whether ops that came, or went, make a convolution of another class of the layer whose settings differ."""
+    """Return whether a layer, found by its changed settings, is a convolution of another class now."""
     pairs = _pairs_with_settings(changes)[:1]
     rows = [(layers[0].layer_of_node(old), layers[1].layer_of_node(new)) for old, new in pairs]
     kinds = {LayerClasses(side).class_of(row) for pair in rows for side, row in zip(layers, pair, strict=True)}
@@ -215,8 +215,8 @@ def _is_other_convolution(layers: tuple[Layers, Layers], changes: Sequence[Chang
 def _setting_of_same_op(
     m: Matching, layers: tuple[Layers, Layers], went: Sequence[int], came: Sequence[int]
 ) -> Setting | None:
-    """Return the settings that tell an op from the one of its type in whose place it is, the first as the change and
-    the others with it; None if there are several ops, or no other settings."""
+    """Return the settings in which an added op differs from the removed op of its type; None if several ops were
+    exchanged, or no setting differs."""
     loud = [
         [node for node in nodes if side.side.op_type(node) not in QUIET_OPS]
         for side, nodes in zip(layers, (went, came), strict=True)
@@ -308,8 +308,8 @@ def _describe_nodes(layers: Layers, nodes: Sequence[int]) -> str:
 
 
 def _inner_scope_word(layers: Layers, nodes: Sequence[int]) -> str:
-    """Return the name, without its number, of the scopes in a layer that some ops are in, one or several of one name;
-    "" where they are in others too."""
+    """Return the common name, without its number, of the inner scopes of a layer that hold some ops; "" if they have
+    several names."""
     scopes, words = layers.side.scopes, set()
     for node in nodes:
         row, inner = int(scopes.of_node[node]), -1
@@ -321,7 +321,7 @@ def _inner_scope_word(layers: Layers, nodes: Sequence[int]) -> str:
 
 
 def _whole_module_class(side: GraphColumns, nodes: Sequence[int]) -> str:
-    """Return the class of the module of PyTorch that some nodes are all of; "" for none."""
+    """Return the class of the PyTorch modules that consist of just these nodes; "" if there is none."""
     rows = {int(side.scopes.of_node[node]) for node in nodes}
     classes = {enclosing_module_class(side.graph.name[node]) for node in nodes}
     if len(classes) != 1:
@@ -359,7 +359,7 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
                 shape = _constant_input(side, widened[0], 1)
                 plain = [1] * len(shape)  # without blocks, the dilation is 1 in each dimension
                 old, new = (shape, plain) if side is m.a else (plain, shape)
-                # What is cut in blocks is padded before; the convolution itself pads nothing then.
+                # An image that is cut into blocks is padded before; the convolution itself pads nothing then.
                 padded = any(_constant_input(side, widened[0], 2))
                 content = Setting("dilation", old, new, attributes=("padding",) if padded else ())
                 return replace(convolution, content=content, edits=NodeEdits(), ops=0)
@@ -367,7 +367,8 @@ def dilation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
 
 
 def activation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
-    """Return the change of an op whose activation became an op behind it, or was one; None for other changes."""
+    """Return the change of an op whose activation became a separate op behind it, or the reverse; None for other
+    changes."""
     fused = [change for change in changes if change.key == FUSED_ACTIVATION and change.setting is not None]
     units = [change for change in changes if change.kind in ("added", "removed")]
     if not len(fused) == len(units) == 1 or len(changes) > 2:

@@ -21,13 +21,13 @@ from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OP
 
 # One difference: its place, and whether it may be a consequence.
 
-CONVERTING_OPS = CAST_OPS | UNIT_AXES_OPS | INPUT_OPS  # ops that hand on something else than what they take
+CONVERTING_OPS = CAST_OPS | UNIT_AXES_OPS | INPUT_OPS  # ops whose result is not their input
 LayerKey = tuple[str, int]  # "new" or "old", and the layer
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One difference.
+    """One difference between the graphs, with its layers.
 
     `follows`: it may be a consequence; `forward`: it is in the model itself; `layers` contain it; `near` are the layers
     at the other ends of its old and new wires.
@@ -41,7 +41,7 @@ class Item:
 
 
 def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool) -> Item:
-    """Where a change is."""
+    """Make the item of a change: its layers, and whether it may be a consequence."""
     old, new = touched_nodes(change)
     # A change in a function is located at its calls: the function is in no layer of the main graph.
     if is_function(change):
@@ -50,7 +50,7 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
         follows = follows or (all(_may_follow_in_function(inner) for inner in inside) and bool(inside))
     if change.kind == "rewired":
         follows = _only_other_outputs(m, change)
-    # What asks for sizes comes and goes as sizes are known; another op type or another input there is an edit.
+    # Ops that ask for sizes come and go as sizes become known; another op type or another input there is an edit.
     follows = follows or (change.kind in ("added", "removed") and computes_only_sizes(m, change))
     # One node of the model is enough: derived nodes depend on it.
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
@@ -155,7 +155,7 @@ def _rewired_layers(m: Matching, layers: tuple[Layers, Layers], change: Change) 
 
 FUSED_ACTIVATION = "activation"  # the attribute of an op that applies an activation to its result
 GATE_INPUTS = 2  # what a product multiplies
-MIN_LAYERS_IN_ORDER = 2  # that are wired anew, and not to what came or went: they have another order
+MIN_LAYERS_IN_ORDER = 2  # that were rewired, but not to an added or removed op: their order changed
 
 
 def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
@@ -249,7 +249,7 @@ def _takes_series_member(change: Change, series: Set[str]) -> bool:
 
 
 def pairs_by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Items of one layer, or of the same layers."""
+    """Pair items of the same set of layers."""
     first: dict[frozenset[LayerKey], int] = {}
     for number, item in enumerate(items):
         if item.layers:
@@ -257,8 +257,8 @@ def pairs_by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
 
 
 def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterable[tuple[int, int]]:
-    """New ops that feed new ops, removed ones that fed removed ones; where layers may be `exchanged`, not from a layer
-    in which something replaced something to another one."""
+    """Pair added ops that feed each other, and removed ops that fed each other; if layers may be `exchanged`, not a
+    replacement with what is behind it in another layer."""
     replaced = _replaced_items(m, items) if exchanged else frozenset()
     within = _layers_with_exchange(items) if exchanged else frozenset()
     for side, new in ((m.b, True), (m.a, False)):
@@ -268,7 +268,7 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
         for node, number in at_node.items():
             for source in side.sources(node):
                 first = at_node.get(source, number)
-                # What replaced something is complete: it is no part of a new layer behind it.
+                # A replacement is complete: it is no part of a new layer behind it.
                 apart = first in replaced or not within.isdisjoint(items[first].layers ^ items[number].layers)
                 if first != number and not apart:
                     yield first, number
@@ -385,7 +385,7 @@ def pairs_by_handover(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int,
 
 
 def _pairs_by_activation(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Pair an op whose activation is another one, or none, with the op that came or went behind it."""
+    """Pair an op whose fused activation changed with the op behind it that was added or removed."""
     for new, side in enumerate((m.a, m.b)):
         fused = {
             pair[new]: number
@@ -442,7 +442,7 @@ def is_loss_scope(m: Matching, change: Change) -> bool:
 
 
 def _pairs_by_order(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Wires that lead to and from the same layers: a swap."""
+    """Pair rewired inputs that lead to or from a common layer: layers were swapped."""
     first: dict[LayerKey, int] = {}
     for number, item in enumerate(items):
         if item.change.kind == "rewired":

@@ -374,7 +374,7 @@ def _result_ops(layers: Layers) -> list[int]:
     graph = side.graph
     is_end = layers.forward & ~exists(graph.function) & (graph.mark == Mark.NONE) & graph.kept
     is_end &= ~graph.nodes_of_types((VARIABLE_OPS | CONSTANT_OPS | INPUT_OPS | LOOSE_NAMES).__contains__)
-    # What only control edges leave is still an end.
+    # A node that only control edges leave is still an end.
     is_end[graph.source[~graph.control]] = False
     nodes = np.flatnonzero(is_end).tolist()
     if PORT_OP in graph.op_types:  # whose trace says what is given; what nobody uses is left over
@@ -445,8 +445,8 @@ def _cause_of_outputs(ports: Change, changes: Sequence[Change]) -> Change | None
 
 
 def _cause_of_sizes(ports: Change, changes: Sequence[Change]) -> Change | None:
-    """Of several changes the last one of a size that all outputs have, before and now: `units 64 → 128` and an output
-    of 32×64 that is 32×128."""
+    """Return the last change that exchanges the same size in all outputs: `units 64 → 128` explains outputs of 32×64
+    that are 32×128 now."""
     sizes = [_other_sizes(port.old or "", port.new or "") for port in _ports_of(ports)]
     same = [
         change

@@ -41,7 +41,7 @@ from graphviz_tb.ops.roles import (
 )
 from graphviz_tb.ops.table import equal_op
 
-# What a layer is for: a scope with two children that hold such ops is made of layers.
+# Ops that a layer exists for (`MAIN_OPS`): a scope with two children that hold such ops is made of layers.
 INNER_SCOPE = re.compile(  # scopes that TensorFlow and Keras open inside a layer
     r"(?:Tensordot|einsum|Gelu|Silu|LeakyRelu|Elu|Relu6?|Softmax|HardSigmoid|BiasAdd|MatMul|convolution|moments|batchnorm"
     r"|dropout|stateless_dropout|Cast|Reshape|Tile|while|cond|Activation|Func)(?:_\d+)*$"

@@ -393,7 +393,7 @@ def _edits(members: list[NameChange]) -> NodeEdits:
 
 
 def _places(m: Matching, members: list[NameChange]) -> list[NamePair]:
-    """Where, the outermost first; an op and the scope of its name are one place."""
+    """Return the places of some renames, the outermost first; an op and the scope of its name are one place."""
     places = sorted({(renamed_name(m, renamed, True), renamed_name(m, renamed, False)) for renamed in members})
     # Stable: by name among those of one depth.
     return sorted(places, key=lambda place: (place[0] or "").count("/"))

@@ -90,7 +90,7 @@ class NodeQuantities:
             word: (min(MAX_QUANTITY, before + more[word][0]), min(MAX_QUANTITY, after + more[word][1]))
             for word, (before, after) in layers.sums.items()
         }
-        # What else changed in these layers is counted elsewhere.
+        # Other changes in these layers are counted at their own place.
         pairs = {"ops": pairs["ops"]} if SIZELESS_KEYS.search(change.key) else pairs
         return {word: pair for word, pair in pairs.items() if pair[0] != pair[1]}
 
@@ -260,7 +260,7 @@ def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
         mine, others = m.matched_pairs()
         differ = np.flatnonzero(before[mine] != after[others])
         known = np.minimum(before[mine], after[others])[differ] != 0
-        # What is not known on one side is no edit: the shape of a variable that only one file declares.
+        # A number that one side does not know is no edit: only one file declares the shape of a variable.
         if word == "parameters" and len(differ) and not known.any():
             continue
         if word == "flops" and not (known.all() and _nodes_of_total(m, differ)):

@@ -67,9 +67,7 @@ def change_wording(change: Change) -> str:
     return fingerprint([change.kind, change.severity, change.old, change.new, change.to_json()])
 
 
-MIN_ALIKE_PLACES = (
-    3  # numbered members of one series, or layers alike, that came or went: fewer are reported one by one
-)
+MIN_ALIKE_PLACES = 3  # added or removed members of one series, or equal layers: fewer are reported one by one
 
 
 def merge_at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:

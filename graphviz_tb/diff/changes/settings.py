@@ -45,7 +45,7 @@ from graphviz_tb.ops.signatures import (
 
 # Shapes of weights: a variable or frozen weight with another shape is a change of the layer that owns it.
 
-Atom = tuple[int, int, Difference]  # old node, new node, what is different
+Atom = tuple[int, int, Difference]  # old node, new node, their difference
 ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
 WeightSettings = tuple[ValueChange, list[tuple[str, str, str]]]  # the most telling one, and the others
 
@@ -193,8 +193,8 @@ def _recurrent_class(shape: tuple[int, ...]) -> str | None:
 
 
 def _telling_ops(ops: Iterable[str]) -> list[str]:
-    """Of op types as much as `_weight_words` asks for: one of a convolution, one of an embedding, one with another
-    order of the axes of its kernel."""
+    """Return the op types that decide `_weight_words`: one convolution, one embedding, one whose kernel has another
+    order of axes, as far as there are any."""
     ops = set(ops)
     found = (
         next((op for op in sorted(ops) if each(op)), None)
@@ -204,7 +204,7 @@ def _telling_ops(ops: Iterable[str]) -> list[str]:
 
 
 def _product_type(graph: Graph, node: int) -> str:
-    """Return the type of an op; of a product that turns its kernel one that has it so: outputs×inputs."""
+    """Return the type of an op; for a product that transposes its kernel, a type whose kernel is outputs×inputs."""
     op, definition = graph.op_types[graph.op[node]], graph.node_def(node)
     turning = kernel_turning_attribute(op)
     turned = attr_value(definition, turning) if turning and definition is not None else None
@@ -264,7 +264,7 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> ValueChange:
 
 
 UNITS = "units"
-# What a constant at this input of such an op is called in programs: scope, op type, input, op that uses the result.
+# Names in programs for a constant at some input of an op: scope, op type, input, op that uses the result, name.
 SETTING_TERMS = (
     (re.compile(r"dropout"), "GreaterEqual", 1, re.compile(""), "rate"),
     (re.compile(r"dropout"), "Mul", 1, re.compile(""), "scale"),
@@ -272,7 +272,7 @@ SETTING_TERMS = (
     (re.compile(r""), "AddV2", 1, re.compile("R?[Ss]qrt$"), "epsilon"),
     (re.compile(r"norm|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, re.compile(r"AddV2|^Assign"), "momentum"),
     (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, re.compile(""), "beta"),
-    # What a dense layer of more than two dimensions reshapes its product to: all before it, and its own width.
+    # The shape to which a dense layer of more than two dimensions brings its product: leading sizes, and its width.
     (re.compile(r"/Tensordot/"), "ConcatV2", 1, re.compile("^Reshape$"), UNITS),
 )
 SLICE_OPS = frozenset({"StridedSlice"})
@@ -296,7 +296,7 @@ def setting_changes(
         word = _setting_term(m, atom[1], user, slot)
         op = m.b.op_type(user)
         whole = _is_whole(atom[2].old) and _is_whole(atom[2].new)
-        # What is cut out of a list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
+        # A slice of a constant list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
         shape = op in SLICE_OPS and not slot and isinstance(atom[2].old, list)
         size = word != UNITS and (is_size_input(op, slot) or (whole and (op in SIZE_ARITHMETIC_OPS or shape)))
         users = _constant_user(layers[0], atom[0])[0], user
@@ -382,7 +382,7 @@ def _setting_term(m: Matching, new: int, user: int, slot: int) -> str:
     name, op = graph.name[user], graph.op_types[graph.op[user]]
     for scope, kind, place, then, word in SETTING_TERMS:
         if op == kind and slot == place and scope.search(name):
-            # What uses the result: an addition of a constant below a root is an epsilon.
+            # The ops that use the result: an addition of a constant below a root is an epsilon.
             behind = (graph.op_types[number] for number in graph.op[graph.target[m.b.out_edges(user)]].tolist())
             if any(map(then.search, behind)):
                 return word
@@ -458,7 +458,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
 
 
 def _factor(change: Change, setting: Setting) -> float:
-    """By which factor a number became more, of a width or of a constant in the model; 0 where it is none."""
+    """Return the factor by which a width, or a constant of the model, was multiplied; 0 for any other change."""
     if change.severity != "attribute":
         return 0.0
     tensor = isinstance(setting.old, str) and bool(TENSOR_TEXT.match(setting.old))

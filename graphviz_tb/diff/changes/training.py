@@ -97,7 +97,7 @@ def _branched_training(side: GraphColumns) -> TrainedVariables:
             continue
         writes = [np.flatnonzero((graph.function == function) & graph.meaning.writes) for _, function in calls]
         stored = graph.nodes_of_types(CLEARING_OPS.__contains__)[graph.source] & (graph.slot == 1)
-        # What stores a constant clears a sum.
+        # Storing a constant clears a sum.
         updates = np.setdiff1d(np.concatenate(writes), graph.target[stored])
         around = shared_scope([graph.name[written] for written in updates.tolist()])
         own = around.rpartition("/")[0] if around == graph.name[node] else around
@@ -234,7 +234,7 @@ class Bodies:
         self._colour()
 
     def _sums(self, outside: Bools) -> Bools:
-        """Sums of gradients alone: of a variable that is used several times."""
+        """Mark the `AddN` ops that add gradients only, as for a variable that is used several times."""
         graph = self.layers.side.graph
         data = ~graph.control
         summed = outside & graph.nodes_of_types("AddN".__eq__)
@@ -292,7 +292,7 @@ class Bodies:
     def _own(self, node: int, inputs: list[int]) -> int:
         graph = self.layers.side.graph
         op = graph.op_types[graph.op[node]]
-        # What takes one input for each variable is the same for any number of these.
+        # An op with one input for each variable is the same for any number of variables.
         if takes_any_number(self.layers.side, node):
             inputs = sorted(set(inputs))
         return word_hash(f"{op} {self._settings(node)} {inputs}")

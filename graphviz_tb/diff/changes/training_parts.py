@@ -78,7 +78,7 @@ class TrainingParts:
         ends = graph.source[data & work[graph.target]]
         ends = np.concatenate((ends, origin[ends]))
         kept[ends[ends >= 0]] = True
-        # What gives these variables their first values, or restores or counts them; steps are counted anyway.
+        # Ops that give these variables their first values, or restore or count them; steps are counted anyway.
         variables = [
             node for node in self.bodies.uses if kept[node] and outside[node] and not is_whole_training(self.side, node)
         ]
@@ -103,7 +103,7 @@ class TrainingParts:
             written = self._written_variables(nodes)
             if not written or self.behind[list(nodes)].any() or not self._take_weights(nodes):
                 return ""
-            # What takes weights alone and writes them bounds or decreases them; what writes others keeps averages.
+            # Ops that take only weights and write them bound or decay them; those that write others keep averages.
             if not written <= self.training.trained:
                 return AVERAGES
             return CONSTRAINT if types & (BOUND_OPS | NORM_OPS) else WEIGHT_DECAY
@@ -135,8 +135,8 @@ class TrainingParts:
 
     @cached_property
     def rate_ops(self) -> Bools:
-        """Which nodes lead to the learning rate of an update; of an optimizer whose updates have no such input, what a
-        scope of its own computes without gradients."""
+        """Mark the nodes that lead to the learning rate of an update; if updates have no such input, those in scopes of
+        their own that no gradient reaches."""
         graph, scopes = self.side.graph, self.side.scopes
         free: Bools = self.before & ~self.behind & ~self.updates
         rates = np.zeros(len(graph), bool)

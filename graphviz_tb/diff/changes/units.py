@@ -391,7 +391,8 @@ def source_name(side: GraphColumns, edge: int) -> str | None:
 
 
 def wire_changes(m: Matching, wires: list[Rewire]) -> dict[int, list[Change]]:
-    """Changes of wires by block: one a node; nodes that exchanged the same source for the same one are one change."""
+    """Return changed inputs by block, one change for each node; nodes with the same exchange of one source share a
+    change."""
     by_node: dict[tuple[int, int], list[Rewire]] = defaultdict(list)
     for wire in wires:
         by_node[wire.old, wire.new].append(wire)

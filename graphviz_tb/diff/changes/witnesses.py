@@ -190,7 +190,7 @@ class Witnesses:
         found |= writes & known[first] & exists(first)
         found |= nodes_only_before(layers, outside, found | known)
         found |= self._only_behind(new, outside, found | known)
-        # What restores a variable, or gives it its first value, follows from it.
+        # Ops that restore a variable, or give it its first value, follow from it.
         return found | (writes & found[first] & exists(first))
 
     def _slots(self, new: bool, outside: Bools) -> Bools:
@@ -223,7 +223,7 @@ class Witnesses:
         loud = data & ~graph.nodes_of_types(CONSTANT_OPS.__contains__)[graph.source]
         good = known | (free & bodies.gradient)
         able = among & ~known & ~to_kept
-        # How many of its inputs are not known to have come, or gone, with the model.
+        # How many inputs are not known to be added, or removed, with the model.
         left = np.bincount(graph.target[loud & ~good[graph.source]], minlength=len(graph))
         takes = np.bincount(graph.target[loud], minlength=len(graph)) > 0
         found: Bools = able & takes & (left == 0)
@@ -362,7 +362,7 @@ class Witnesses:
                     todo.append(user)
 
     def wires_follow(self, pairs: Iterable[tuple[int, int]]) -> bool:
-        """Return whether the inputs of matched nodes outside of the model that both ends stayed of follow."""
+        """Return whether all changed inputs of some matched nodes outside of the model are consequences."""
         return all(self._wire_follows(wire) for old, new in pairs for wire in input_differences(self.m, old, new))
 
     def _wire_follows(self, wire: Rewire) -> bool:

@@ -43,7 +43,7 @@ from graphviz_tb.proto import NodeDef
 # TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read that has read it.
 CARRIER_OPS = IDENTITY_OPS | VARIABLE_READ_OPS | CAST_OPS | FRAME_ENTER_OPS | FRAME_SWITCH_OPS | ASSIGN_OPS
 FLOAT_NUMBERS = frozenset({1, 2, 14, 19})
-# What Keras writes to build an object again: its name, its Python module, the shapes it was built with.
+# Keys that Keras writes to rebuild an object: its name, its Python module, the shapes it was built with.
 NOT_SETTINGS = frozenset(
     {"name", "build_config", "build_input_shape", "build_shapes_dict", "shared_object_id", "registered_name", "module",
      "seed"}
@@ -365,7 +365,7 @@ NODE_CLASSES = ("shapes", "colocation", "constants", "devices")
 
 def label_nodes(graph: Graph, options: DiffOptions, known: Known | None = None) -> Labels:
     """Read the attributes of every node. Equal ones are decoded once, also those of the other graph (`known`)."""
-    # What `_hash_classes` gives depends on the functions of the library, so graphs that have some share nothing.
+    # The hashes of `_hash_classes` depend on the functions of the library, so graphs that have some share nothing.
     known = {} if known is None or graph.functions else known
     library = frozenset(function.name for function in graph.functions)
     # TensorFlow 1 calls a function by an op of its name; which function that is, is in `Side.node_label`.

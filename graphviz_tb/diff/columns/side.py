@@ -99,7 +99,7 @@ class Scopes:
         """Return some scopes and all enclosing scopes, each once."""
         found: set[int] = set()
         for row in rows.tolist():
-            # What is around a scope that was found was found with it.
+            # The scopes around a found scope were found with it.
             while row >= 0 and row not in found:
                 found.add(row)
                 row = int(self.parent[row])

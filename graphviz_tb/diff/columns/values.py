@@ -53,7 +53,7 @@ def word_hashes(words: Iterable[str]) -> Hashes:
 
 
 def mix_hash_bits(values: Hashes) -> Hashes:
-    """Return every bit of a value reaches every bit of its hash (splitmix64)."""
+    """Mix the bits of each value, so that every bit of it affects every bit of its hash (splitmix64)."""
     # Arithmetic of arrays wraps modulo 2^64 without a warning (that of NumPy's scalars would warn).
     return mix_bits(values + HASH_STEP)
 

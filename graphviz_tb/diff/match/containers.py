@@ -90,7 +90,7 @@ class FreeScopes:
         size, rows = a.size(old), np.sort(b.of_node[partners])
         # So large may a scope be that holds all partners.
         runs = self.runs_around(np.unique(rows), 2 * len(rows) / MIN_COMMON_SHARE - size)
-        # What is under a scope is one run of rows: so many of the partners are in it.
+        # The rows under a scope are one run: count the partners in it.
         shared = np.searchsorted(rows, b.end[runs]) - np.searchsorted(rows, runs)
         share = 2 * shared / (size + b.node_start[b.end[runs]] - b.node_start[runs])
         enough = share >= MIN_COMMON_SHARE
@@ -102,7 +102,7 @@ class FreeScopes:
         seen: set[int] = set()
         for row in rows.tolist():
             run = self.first_b[row]
-            # What is around a run that was seen was seen with it, and is no smaller.
+            # The runs around a seen run were seen with it, and are no smaller.
             while run not in seen and b.size(run) <= most:
                 seen.add(run)
                 around = int(b.parent[run])
@@ -146,7 +146,7 @@ def match_wrapped(m: Matching) -> Findings:
         other = int(m.scope_to_b[root])
         if not exists(other):
             continue
-        # What the block held may be in a scope now (a model was wrapped), or the other way round.
+        # The content of the block may be in a scope now (a model was wrapped), or the other way round.
         inner = (_is_same_inside(a, root, b, other), _is_same_inside(b, other, a, root))
         if exists(inner[0]):
             yield from match_whole(m, root, inner[0], Reason.SUBTREE)
@@ -206,7 +206,7 @@ def match_followers(m: Matching) -> Findings:
 
     Requires that some children of the scope are matched with children of another scope.
     """
-    # What was free in each new scope, looked at once: all of a graph may have gone there, from thousands of scopes.
+    # Free nodes by new scope, listed once: all of a graph may have moved there, from thousands of scopes.
     known: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
     for old, new in _ways_between_scopes(m):
         if new not in known:

@@ -145,7 +145,7 @@ def gaps_between(
 
 
 class Reason(IntEnum):
-    """Why two nodes are one."""
+    """The evidence by which two nodes were matched."""
 
     NONE = 0
     NAME = 1
@@ -350,7 +350,7 @@ class Matching:
             self.decided.add(words)
 
     def exchange(self, exchanged: Exchanged) -> None:
-        """Forget the undecided matches of the members of a run."""
+        """Forget the uncertain matches of the members of a run."""
         for key in [("old", True, row) for row in exchanged.old] + [("new", True, row) for row in exchanged.new]:
             self.equals.pop(key, None)
         for row, shifted in exchanged.shifted.items():
@@ -398,7 +398,7 @@ class Matching:
         return fits
 
     def note(self, code: str, message: str, where: str = "") -> None:
-        """Say that a bound was hit."""
+        """Report that a limit was reached."""
         for number, notice in enumerate(self.notices):
             if notice.code == code:
                 self.notices[number] = Notice(code, notice.message, notice.where, notice.count + 1)

@@ -256,7 +256,7 @@ def _single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
 
 
 COUNTED_CONSTANT = re.compile(r"Const(?:_[0-9]+)?$")
-UNNAMED_WEIGHT_OPS = INPUT_OPS | CONSTANT_OPS  # captured by a trace, or frozen: named by what reads them
+UNNAMED_WEIGHT_OPS = INPUT_OPS | CONSTANT_OPS  # captured by a trace, or frozen: named after the op that reads them
 
 
 def match_weight_reads(m: Matching) -> Findings:
@@ -325,7 +325,7 @@ def match_anchors(m: Matching) -> Findings:
         old, new = _plausible(m, old, new, radius)
         if len(old):
             yield NodePairs(old, new, Reason.ANCHOR)
-            # What an anchor leads to is matched before smaller, more ambiguous neighbourhoods are compared.
+            # Follow each anchor before smaller, more ambiguous neighbourhoods are compared.
             yield from match_followers(m)
             yield from _match_around(m)
     yield from _match_around(m)  # where no neighbourhood is the only one: beside what was matched by name
@@ -384,7 +384,7 @@ def match_keras_layers(m: Matching) -> Findings:
     )
     yield node_pairs(pairs or [], Reason.SERIES)
     named = [combine_hashes(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
-    for mine, other in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
+    for mine, other in (named, tiers[0]):  # layers that moved: the only one of its kind on both sides
         free_a, free_b = m.count_unmatched()
         yield NodePairs(*_unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
 

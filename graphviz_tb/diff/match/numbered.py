@@ -103,7 +103,7 @@ def _function_names(m: Matching) -> tuple[list[str], list[str]]:
     return old, new
 
 
-# What must be equal, the strictest first: the name, a hash of the body, and one that has the names in the body too.
+# Keys to match by, strictest first: from the name, a hash of the body, and one that includes the names in the body.
 BodyKey = Callable[[str, int, int], object]
 NAME_KEYS: tuple[BodyKey, ...] = (
     lambda name, body, exact: (name, body, exact),
@@ -335,7 +335,7 @@ def _users(m: Matching, outside: tuple[Bools, Bools], old: int, new: int) -> Ite
     mine, other = _by_place(m.a, outside[0], old), _by_place(m.b, outside[1], new)
     for place, before in mine.items():
         after = other.get(place, [])
-        # What thousands take, as a rate, says nothing of the variable.
+        # A node with thousands of users, such as a rate, says nothing of the variable.
         if len(before) == len(after) <= MAX_ALIKE_USERS:
             yield from zip(before, after, strict=True)
 

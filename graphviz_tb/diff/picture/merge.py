@@ -192,7 +192,7 @@ def _brief_pair(old: str, new: str) -> str:
 
 
 def _shortest_name(before: str, name: str) -> str:
-    """As much of a name as there is room for: all, its first and last segment, its last.
+    """Return as much of a name as there is room for: all of it, its first and last segment, or its last.
 
     >>> _shortest_name("from ", "optimizer/gradients/loss/nce_loss")
     'from optimizer/…/nce_loss'
@@ -261,7 +261,7 @@ def _new_place(source: MatchedGraphs, node: int) -> Where:
 
 
 def _old_places(source: MatchedGraphs) -> dict[int, Where]:
-    """Where each removed node of the old graph is in the merged one."""
+    """Return where each removed node of the old graph is in the merged one."""
     old, new, functions = source.old_side, source.new_side, source.functions
     # Names of scopes in the new graph: a removed scope must not merge with an unrelated one of its name.
     standing = set(new.scopes.name)
@@ -289,7 +289,7 @@ def _old_places(source: MatchedGraphs) -> dict[int, Where]:
         inside = new.graph.functions[functions[function]].name if function in functions else ""
         scope = int(old.scopes.of_node[node])
         around = paths[scope]
-        # What is below the scope: of a very long name more than the last segment.
+        # The name below the scope: of a very long name more than the last segment.
         inner = old.graph.name[node].removeprefix(f"{old.scopes.name[scope]}/")
         name = f"{around}/{inner}" if around else inner
         places[node] = _free_name(inside, name, taken, numbers)

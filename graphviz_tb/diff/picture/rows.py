@@ -86,7 +86,7 @@ def group_signs(
 
 
 def _calls_by_function(hierarchy: Hierarchy) -> dict[int, list[int]]:
-    """By the row of a function the rows of its calls."""
+    """Return the rows of the calls of each function, by the row of the function."""
     calls: dict[int, list[int]] = {}
     for row, called in hierarchy.calls.items():
         for _, body in called:
@@ -125,7 +125,7 @@ def _sign_groups(hierarchy: Hierarchy, signs: list[str], moved: dict[int, str]) 
 
 
 def _say_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], away: str) -> None:
-    """Say how much changed in the groups in which something did."""
+    """Describe how much changed in each group that holds changes."""
     nodes, _, ordinary = _signs_below(hierarchy, signs)
     ops = OpCounter(hierarchy)
     for row in np.flatnonzero(~exists(hierarchy.node)).tolist():

@@ -52,7 +52,7 @@ def explain(changes: Comparison, style: ReportStyle, limit: int | None, colour: 
 
 
 def _insert_room(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document. Raises RequestError where a long name in each of its entries makes it too large to read."""
+    """Return the document unchanged. Raises `RequestError` if its names together are too long for a report."""
     count = count_letters(document)
     if count > MAX_REPORT_LETTERS:
         raise RequestError(
@@ -124,7 +124,7 @@ def _kind_counts(changes: Comparison) -> str:
 
 
 def _terminal_text(changes: Comparison, limit: int | None, colour: bool) -> str:
-    """Lines for a terminal."""
+    """Return the report for a terminal."""
     lines = [verdict(changes)]
     shown = changes.items if limit is None else changes.items[:limit]
     for severity in SEVERITIES:
@@ -163,7 +163,7 @@ def _lines(changes: Comparison, change: Change, colour: bool, indent: str, liste
 
 
 def printable(words: str) -> str:
-    """Return a name cannot end its line or reach the terminal's controls.
+    """Escape what is not printable, so that a name cannot end its line or control the terminal.
 
     >>> printable("a\\nb\\x1b[31m")
     'a\\\\nb\\\\x1b[31m'
@@ -201,7 +201,7 @@ def markdown(changes: Comparison) -> str:
     rest = changes.items[MAX_UNFOLDED_CHANGES:]
     tail = [f"> {line}" for line in remarks(changes) if line]
     if rest:
-        # What the changes that are folded away may take: the rest of the comment, its frame and line ends aside.
+        # Room for the folded changes: the rest of the comment without its frame and line ends.
         room = MAX_COMMENT_LETTERS - sum(len(line) + 1 for line in [*lines, *tail]) - LINES_AROUND
         lines += ["", "<details><summary>", format_counted_noun(len(rest), "other change"), "</summary>", ""]
         lines += [*_fitting(changes, rest, room), "", "</details>"]
@@ -224,7 +224,7 @@ def headline(changes: Comparison) -> str:
 
 
 def _table(changes: Comparison) -> list[str]:
-    """Kinds by severity."""
+    """Return a table that counts the changes by kind (rows) and severity (columns)."""
     severities = [word for word in SEVERITIES if word in changes.summary["severities"]]
     lines = ["| | " + " | ".join(severities) + " |", "|---|" + "---:|" * len(severities)]
     for kind in CHANGE_KINDS:
@@ -249,7 +249,7 @@ def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> It
 
 
 def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iterator[str]:
-    """As many changes as there is room for, and how many are left out."""
+    """Yield lines of as many changes as there is room for, then a line that counts the rest."""
     for number, change in enumerate(listed):
         lines = list(_rows(changes, [change]))
         room -= sum(len(line) + 1 for line in lines)
@@ -260,12 +260,12 @@ def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iter
 
 
 def in_code(words: str) -> str:
-    """Words between back quotes."""
+    """Return a name to be set between back quotes."""
     return printable(words).replace("`", "'")
 
 
 def escape_markdown(words: str) -> str:
-    """Words that markdown shows as they are, and that call nobody.
+    """Escape a text so that Markdown shows it unchanged and mentions no user.
 
     >>> escape_markdown("a_b"), escape_markdown("@everyone") == "@\u200beveryone"
     ('a\\\\_b', True)

@@ -399,7 +399,7 @@ def place_words(wire: InputWire) -> str:
 
 
 def _also(change: Change) -> str:
-    """`and 3 other places: a, b, c`."""
+    """Name the other places: `and 3 other places: a, b, c`."""
     own = _place_of_own_weights(change)
     names = [place[1 if own is None and place[1] is not None else own or 0] or "" for place in change.also]
     shown = ", ".join(names[:MAX_PLACES]) + (", …" if len(names) > MAX_PLACES else "")

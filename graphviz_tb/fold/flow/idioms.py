@@ -184,7 +184,7 @@ def _norm_of_root(dag: Dag, root: int, setting: FoldContext) -> list[int]:
 
 
 def _boxes_behind(dag: Dag, start: int, is_part: Callable[[FlowBox], bool]) -> list[int]:
-    """Return the parts behind a box, nearest first."""
+    """Return the boxes behind a box, nearest first."""
     found, todo = {start: None}, [start]
     for box in todo:
         for user in dag.after[box]:
@@ -278,8 +278,8 @@ def _rotary_before(region: _Region, setting: FoldContext) -> list[int]:
 
 
 def _rotates(dag: Dag, derived: set[int], start: int) -> bool:
-    """Return whether boxes between a tensor and an end turn it: they multiply two ways of it or more with what is not
-    made of it, with a sign between them."""
+    """Return whether the boxes between a tensor and an end rotate it: its parts are multiplied with tables that do not
+    depend on it, one part is negated, and the products are added."""
     types = Counter(plain_op_name(dag.boxes[box].op) for box in derived)
     products = [box for box in derived if dag.boxes[box].op in MULTIPLY_OPS]
     inside = derived | {start}

@@ -45,7 +45,7 @@ class Likeness:
         return unlike if unlike <= UNLIKE * self.size else -1
 
     def is_reduced(self, ops: Counter[str]) -> bool:
-        """Whether a stretch contains only content of a repetition, and at least half of it."""
+        """Return whether a stretch contains only content of a repetition, and at least half of it."""
         return 2 * ops.total() >= self.size and all(self.ops[kind] >= count for kind, count in ops.items())
 
     def lacks_layers(self, ops: Counter[str]) -> bool:
@@ -183,7 +183,8 @@ def _head_before(sequence: Sequence[SequenceElement], turn: Sequence[SequenceEle
 
 
 def _longer_before(sequence: Sequence[SequenceElement], done: int, like: Likeness, stop: int, types: OpTypes) -> int:
-    """Where a stretch begins that holds the ops of a repetition, but for a tenth; else one that makes more."""
+    """Return where a stretch begins that has the ops of a repetition, apart from a tenth; if there is none, a stretch
+    with more ops; else `stop`."""
     ops: Counter[str] = Counter()
     best, least, larger = stop, like.size, stop
     for start in range(stop - 1, done - 1, -1):
@@ -244,8 +245,8 @@ def nearly_behind(
 
 
 def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
-    """Where the second half of a repetition begins that is two blocks in turn: they differ in a tenth of their ops at
-    most, and in none that has weights; 0 if it is one block."""
+    """Return where the second half of a repetition begins if it consists of two blocks: at most a tenth of their ops
+    differ, and none that has weights; 0 if it is one block."""
     ops = [setting.types.of(element.box) for element in turn]
     whole = sum(ops, Counter[str]())
     before: Counter[str] = Counter()
@@ -331,7 +332,7 @@ def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> boo
 
 
 def _are_numbered(boxes: Sequence[FlowBox]) -> bool:
-    """Whether boxes are scopes of one class, numbered in order."""
+    """Return whether boxes are scopes of one class, numbered in order."""
     named = all(_is_named_scope(box) and not box.is_repetition for box in boxes)
     if not named or len({name_form(box.name) for box in boxes}) > 1:
         return False
@@ -339,7 +340,7 @@ def _are_numbered(boxes: Sequence[FlowBox]) -> bool:
 
 
 def _steps_on(numbers: Sequence[str], later: Sequence[str]) -> bool:
-    """Whether one of some numbers is one more in others, and all else is the same.
+    """Return whether `later` equals `numbers` but for one number that is greater by one.
 
     >>> _steps_on(["2", "9"], ["2", "10"]), _steps_on(["2", "9"], ["3", "10"])
     (True, False)

@@ -303,7 +303,7 @@ def _apply_repeats(
 def _limit_of(
     sequence: Sequence[SequenceElement], repeats: Sequence[Repetition], number: int, setting: FoldContext
 ) -> int:
-    """Where the next repeat begins, with the repetition right before it that is nearly equal to its own."""
+    """Return where the next repeat begins, including a nearly equal repetition right before it."""
     if number + 1 == len(repeats):
         return len(sequence)
     later = repeats[number + 1]
@@ -413,8 +413,8 @@ def _fold_repetitions(
     last: Sequence[SequenceElement] = (),
     half: int = 0,
 ) -> list[SequenceElement] | None:
-    """A stack of equal repetitions of `period` elements, with one before and one behind that are nearly equal, or
-    stages; None where neither helps. At `half` a repetition parts into two blocks in turn."""
+    """Return a stack of equal repetitions of `period` elements, with nearly equal ones before (`first`) and behind
+    (`last`), or stages; None if neither helps. `half` is where a repetition splits into two blocks."""
     symbols = setting.symbols
     if period > 1 and are_numbered_in_order(elements, setting):
         period = 1

@@ -351,7 +351,7 @@ class ChannelWidths:
         return self.rows_as_boxes(row for row in children if self.hierarchy.kind[row] != OP_ROW)
 
     def rows_as_boxes(self, rows: Iterable[int]) -> list[FlowBox]:
-        """Scopes as boxes."""
+        """Return scopes as boxes."""
         hierarchy = self.hierarchy
         return [
             FlowBox(

@@ -24,7 +24,8 @@ from graphviz_tb.sources.text import TextSource
 # The fast reader: text as programs print it, one field, opening or closing brace a line.
 #
 # A line means the same in every message of one type, so each is parsed once and cached with its message type: except
-# for names, a graph of a million nodes has few different lines. Any other line ends the fast reader: OtherError.
+# for names, a graph of a million nodes has few different lines. Any other line ends the fast reader
+# (`UnprintedLineError`).
 
 # `name {`, `name: "text"`, `name: 7`, `name: [1, 2]`, `}`, or nothing; spaces around any of them
 _PRINTED_LINE = re.compile(
@@ -96,7 +97,7 @@ class LineReader:
     def read_lines(self, lines: list[bytes]) -> int:
         """Read whole lines; return how many of them, from the first, end finished fields.
 
-        Raises OtherError with that number at a line that is not printed.
+        Raises UnprintedLineError with that number at a line that is not printed.
         """
         # Local variables: this loop runs for every line outside blocks.
         opened, parts, stack = self.opened, self.parts, self.stack
@@ -129,7 +130,8 @@ class LineReader:
         return finished
 
     def parse_line(self, line: bytes, opened: OpeningLine) -> Any:
-        """Parse a line of the open message: bytes to write, OpeningLine, Close, or None for any other line."""
+        """Parse a line of the open message: bytes to write, `OpeningLine`, `ClosingLine`, or None for any other
+        line."""
         match = _PRINTED_LINE.fullmatch(line)
         if match is None:
             return b"" if line.lstrip().startswith(b"#") else None
@@ -358,7 +360,8 @@ class _BlockReader:
         return b"".join(made)
 
     def _encode_lines(self, text: bytes, opened: OpeningLine) -> bytes:
-        """Return the wire bytes of lines. Raises OtherError unless they begin and end inside the same node."""
+        """Return the wire bytes of lines. Raises `UnprintedLineError` unless they begin and end inside the same
+        node."""
         walk = LineReader(self.document, opened)
         walk.read_lines(text.split(b"\n"))
         if not walk.at_base:

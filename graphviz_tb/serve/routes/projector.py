@@ -31,7 +31,7 @@ NEIGHBOUR_METRICS: tuple[DistanceMetric, ...] = get_args(DistanceMetric)
 
 
 def _requested_embedding(request: Request) -> tuple[ServedEmbeddings, int, Embedding]:
-    """Return the embedding of an address. Raises Refused."""
+    """Return the embedding of an address. Raises `RefusedRequest`."""
     number, embeddings = request.path_params["id"], served_source(request).embeddings
     if not is_id(number):
         raise RefusedRequest(404, f"no embedding {number[:40]!r}", "/api/projector lists them")
@@ -70,7 +70,7 @@ async def projected_points(request: Request) -> Response:
 
 
 def _requested_layout(request: Request, number: int) -> LayoutRequest:
-    """Return the layout of a query. Raises Refused."""
+    """Return the layout of a query. Raises `RefusedRequest`."""
     query = checked_query(request, ("method", "axes", "near"))
     near = query_integer(query, "near", 0, 2, MAX_NEAR) if "near" in query else None
     return LayoutRequest(

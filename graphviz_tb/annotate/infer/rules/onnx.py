@@ -122,7 +122,7 @@ def _infer_global_pooling(op: Op) -> RuleResult:
 
 
 def _infer_unpooling(op: Op) -> RuleResult:
-    """`MaxUnpool`: what its pooling had."""
+    """`MaxUnpool`: the input shape of the pooling that it undoes."""
     shape, window, stated = op.shape(0), op.attr("kernel_shape"), op.value(2)
     if stated is not None:
         return [stated]
