@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from graphviz_tb.graphs.traversal import topological_order_with_cycles
 from graphviz_tb.model.columns import Bools, Bytes, Longs, prefix_sums
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
@@ -104,9 +106,27 @@ def _node_kinds(hierarchy: Hierarchy) -> Bytes:
 
 
 def op_kinds(hierarchy: Hierarchy) -> Bytes:
-    """Return the kind that each ordinary op contributes to its group, in the order of the rows."""
+    """Return the kind that each ordinary op contributes to its group, in the order of the rows. A call contributes the
+    layer that its function is."""
     kinds: Bytes = _node_kinds(hierarchy)[hierarchy.node[hierarchy.is_ordinary_op]]
+    for call in _calls_inner_first(hierarchy):
+        place = hierarchy.op_prefix_sum[call]
+        if kinds[place] != QUIET:
+            inside = group_kinds(hierarchy, kinds, (body for _, body in hierarchy.calls[call]))
+            kinds[place] = next((kind for kind in inside if 0 <= kind < OTHER), kinds[place])
     return kinds
+
+
+def _calls_inner_first(hierarchy: Hierarchy) -> Iterator[int]:
+    """Yield the calls, those in the body of a function before calls of that function."""
+    bodies = [0, *sorted(hierarchy.function_rows)]
+    calls: list[list[int]] = [[] for _ in bodies]
+    for call in sorted(hierarchy.calls):
+        calls[bisect_right(bodies, call) - 1].append(call)
+    number = {body: index for index, body in enumerate(bodies)}
+    called = [[number[body] for call in inside for _, body in hierarchy.calls[call]] for inside in calls]
+    for index in reversed(topological_order_with_cycles(called)):
+        yield from calls[index]
 
 
 def has_one_layer(hierarchy: Hierarchy, of_op: Bytes, rows: Longs) -> Bools:

@@ -18,6 +18,7 @@ from graphviz_tb.annotate import annotate
 from graphviz_tb.color import SCHEMES, Colouring, make_colouring
 from graphviz_tb.color.category import _is_accelerator, _shorten_devices
 from graphviz_tb.color.hues import contrast, rank_letters
+from graphviz_tb.color.kinds import KIND_WORDS, op_kinds
 from graphviz_tb.color.structure import _describe_templates
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
@@ -206,3 +207,34 @@ def test_a_layer_with_the_weights_of_another_has_the_colour_of_its_kind() -> Non
     head, whole = (read.name.index(name) for name in ("Net/Linear[head]", "Net"))
     assert colouring.fill_of((0, whole, head)).hued
     assert not colouring.fill_of((0, whole)).hued
+
+
+def test_a_layer_whose_op_is_in_a_function_has_the_colour_of_its_kind() -> None:
+    def scope(name: str) -> list[dict[str, Any]]:
+        call = {"name": f"{name}/call", "op": "StatefulPartitionedCall", "input": ["x", f"{name}/kernel"]}
+        return [{"name": f"{name}/kernel", "op": "VarHandleOp"}, call | {"attr": {"f": {"func": {"name": "outer"}}}}]
+
+    def function(name: str, op: str, attr: dict[str, Any]) -> dict[str, Any]:
+        arguments = [{"name": "image", "type": "DT_FLOAT"}, {"name": "kernel", "type": "DT_RESOURCE"}]
+        signature = {"name": name, "input_arg": arguments, "output_arg": [{"name": "y", "type": "DT_FLOAT"}]}
+        return {
+            "signature": signature,
+            "node_def": [{"name": "op", "op": op, "input": ["image", "kernel"], "attr": attr}],
+            "ret": {"y": "op:output:0"},
+        }
+
+    graph = {
+        "node": [{"name": "x", "op": "Placeholder"}, *scope("a"), *scope("b")],
+        "library": {
+            "function": [
+                function("outer", "PartitionedCall", {"f": {"func": {"name": "inner"}}}),
+                function("inner", "Conv2D", {}),
+            ]
+        },
+    }
+    read = load(GraphDef(**graph)).hierarchy
+    colouring = paint(read)
+    assert colouring.fill_of((read.name.index("a"),)).hued
+    kinds = op_kinds(read)
+    call = read.name.index("a/call")
+    assert KIND_WORDS[kinds[read.op_prefix_sum[call]]] == "convolution"
