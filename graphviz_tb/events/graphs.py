@@ -214,8 +214,7 @@ def _return_data(data: bytes) -> bytes:
     return data
 
 
-# Graphs in a log directory: every run below it. A run is a folder with event files, whose records form one
-# sequence.
+# The graphs of each run: a run is a folder with event files, whose records form one sequence.
 
 EVENT_FILE_WORD = "tfevents"  # is in the names of event files
 EARLIER_GRAPHS = 20  # of one run that are listed beside its last

@@ -288,13 +288,13 @@ class Metagraph:
 class LevelForm:
     """Levels of equal form: the `first` such group and its `rows`, children before marks and neighbours.
 
-    If children open, `going_on` are the lines that continue inside them (the positions of child and neighbour among the
-    rows, and whether the line enters), `order` the position of each child in data order.
+    If children open, `continuations` are the lines that continue inside them (the positions of child and neighbour
+    among the rows, and whether the line enters), `order` the position of each child in data order.
     """
 
     first: int
     rows: Sequence[int] = field(compare=False)
-    going_on: Sequence[tuple[int, int, bool]] = field(default=(), compare=False)
+    continuations: Sequence[tuple[int, int, bool]] = field(default=(), compare=False)
     order: Sequence[int | None] = field(default=(), compare=False)
 
 

@@ -89,7 +89,7 @@ def draw_route(line: Route, theme: Theme, chosen: bool, tint: LineTint | None = 
     thickness = (line.thickness + (SELECTED_THICKENING if chosen else 0)) / 10
     thickness = max(thickness, MIN_CHANGED_THICKNESS) if whole and whole.sign else thickness
     points: list[DrawingPoint] = [*straighten_polyline(line.points)]
-    if line.parting in points and not chosen:  # before, it is the other line
+    if line.parting is not None and line.parting in points and not chosen:  # before that point, it is the other line
         points = points[points.index(line.parting) :]
     if len(points) < 2:
         return Group((), tooltip=line.title)

@@ -176,10 +176,8 @@ def loop_conditions(graph: Graph) -> dict[int, tuple[int | None, ...]]:
     >>> {graph.name[node]: around for node, around in loop_conditions(graph).items()}
     {'y': (None,)}
     """
-    enters, exits = (
-        graph.nodes_of_types(FRAME_ENTER_OPS.__contains__),
-        graph.nodes_of_types(FRAME_EXIT_OPS.__contains__),
-    )
+    enters = graph.nodes_of_types(FRAME_ENTER_OPS.__contains__)
+    exits = graph.nodes_of_types(FRAME_EXIT_OPS.__contains__)
     if not enters.any():
         return {}
     order, begin = group_by_key(graph.source, len(graph))

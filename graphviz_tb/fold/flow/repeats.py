@@ -1,4 +1,10 @@
-"""Repeats in a sequence: fold the shortest period first, and start again after every hit."""
+"""Repeats in a sequence: fold the shortest period first, and start again after every hit.
+
+    a b b a b b        period 1: a [b×2] a [b×2]; then period 2: [a [b×2]]×2
+
+A period with equal repetitions becomes one stack. One whose repetitions hold stacks of different heights (`down block×2
+down block×3 …`) becomes stages side by side.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +37,6 @@ from graphviz_tb.fold.flow.sequence import (
 )
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
-
-# Repeats in a sequence: fold the shortest period first, and start again after every hit.
-#
-# a b b a b b        period 1: a [b×2] a [b×2]; then period 2: [a [b×2]]×2
-#
-# A period with equal repetitions becomes one stack. One whose repetitions hold stacks of different heights (`down
-# block×2 down block×3 …`) becomes stages side by side.
 
 MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
 MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops, or of a layer and what follows it

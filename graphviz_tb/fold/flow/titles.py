@@ -143,8 +143,8 @@ def _title_stack(
         last = [box.last_row().name for box in boxes]
         ended = _name_range(last, whole)
         if ENDS_SEPARATOR not in ended:
-            for box, title_of_it in zip(boxes, last, strict=True):
-                box.name = title_of_it
+            for box, own in zip(boxes, last, strict=True):
+                box.name = own
             return ended
     return name
 
