@@ -302,7 +302,7 @@ class TraceNames:
         return ExecutionPath((*chain, *place.path), place.within)
 
     def follow_calls(self, block: int, name: str) -> ExecutionPath | None:
-        """Read `name` as nested calls, then an op. If the rest is no op, it is machinery of the call."""
+        """Read `name` as nested calls, then an op. If the rest is not an op, it is machinery of the call."""
         name = FOLDED_CONSTANT_SUFFIX.sub("", name.removeprefix(MACHINERY_PREFIX))
         readings, deepest = self._calls.readings_of_scope(block, name[: name.rfind("/") + 1])
         for inside, start, chain in readings if self._calls.has_budget else readings[:FEW_NAME_READINGS]:

@@ -140,8 +140,8 @@ class Metaedge(BundledLine):
     body to its arguments, without a flat edge. `training`: 0, or which ends compute gradients or
     updates (`SOURCE_TRAINS` and so on in `model.skeleton`) where not all children of the group do: the line is thin,
     and on no main path; plus `IMPLIED_LINE` if it is neither drawn nor a stub, and `WRITTEN_WEIGHTS` if it represents
-    `reference` weights of `source` that `target` writes, and is no edge of the file: drawn if the skeleton has a wire
-    for it.
+    `reference` weights of `source` that `target` writes, and is not an edge of the file: drawn if the skeleton has a
+    wire for it.
     """
 
     source: int

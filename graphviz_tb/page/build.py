@@ -87,8 +87,8 @@ def html(model: BaseModel, options: PictureOptions) -> bytes:
 
 
 def _open_page_log(source: Any) -> SourceLog | None:
-    """Open the log and the embeddings of a source; None if it is no log. Imports the log readers only for a folder or
-    event file."""
+    """Open the log and the embeddings of a source; None if it is not a log. Imports the log readers only for a folder
+    or event file."""
     if not isinstance(source, str | os.PathLike):
         return None
     path = FilePath(source)

@@ -5131,7 +5131,7 @@ function draw_route(line, theme, chosen, tint = null) {
   thickness = ((line.thickness + (chosen ? SELECTED_THICKENING : 0)) / 10);
   thickness = ((whole && whole.sign) ? py_max([thickness, MIN_CHANGED_THICKNESS]) : thickness);
   points = [...straighten_polyline(line.points)];
-  if ((py_in(line.parting, points) && !chosen)) {
+  if (((line.parting != null) && py_in(line.parting, points) && !chosen)) {
     points = points.slice(py_index(points, line.parting));
   }
   if ((points.length < 2)) {

@@ -291,7 +291,7 @@ class LoopRounds:
         return CallLoop(self.inference, node, functions) if {"cond", "body"} <= functions.keys() else None
 
     def comparisons_of(self, condition: OutputRef) -> list[int]:
-        """Return the comparisons joined in a condition; parts that are no comparisons are included."""
+        """Return the comparisons joined in a condition; parts that are not comparisons are included."""
         waiting = [condition[0]]
         found: list[int] = []
         while waiting and len(found) < MAX_CONDITION_COMPARISONS:

@@ -99,7 +99,7 @@ def _fold_repeats_once(
     held = [element.word for element in sequence]
     if len(set(held)) == len(held):  # only saves time
         return None
-    # Elements with other kernels are no repetition: a stem of 7×7, a stage of 5×5.
+    # Elements with other kernels are not a repetition: a stem of 7×7, a stage of 5×5.
     for element in sequence:
         if element.kernels is None:
             element.kernels = setting.widths.kernels([element.box])
@@ -477,7 +477,7 @@ def _runs_of_equal_turns(turns: Sequence[list[SequenceElement]]) -> list[list[li
 
 
 def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
-    """Return whether equal repetitions are no stages: three or more, without repeats inside."""
+    """Return whether equal repetitions are not stages: three or more, without repeats inside."""
     return len(run) >= MIN_STACKED_STAGES and not any(
         each.box.is_repetition or holds_stack(each.box) for each in run[0]
     )
