@@ -123,7 +123,7 @@ class RequestError(TbGraphError):
     exit_code = 2
 
 
-NOT_STRICT_HINT = "leave out --strict to go on all the same"
+NOT_STRICT_HINT = "leave out --strict to continue anyway"
 LIST_NAMES_HINT = "`tbgraph tree MODEL` lists every group, with --ops every op"
 
 
@@ -176,11 +176,11 @@ def short_repr(value: object) -> str:
 def reject_bytes_path(name: str, value: object) -> None:
     """Raise for a path object of bytes: it cannot be joined with text paths or shown in a message."""
     if isinstance(value, os.PathLike) and isinstance(os.fspath(value), bytes):
-        raise WrongType(f"{name} is a path of bytes", hint="os.fsdecode makes text of it")
+        raise WrongType(f"{name} is a path of bytes", hint="convert it with os.fsdecode")
 
 
 def require_type(name: str, value: object, *kinds: type) -> None:
-    """Raise `WrongType` unless the value is of one of these types. Unlike in Python, True is no int here.
+    """Raise `WrongType` unless the value is of one of these types. Unlike in Python, True is not an int here.
 
     >>> require_type("height", "tall", int)
     Traceback (most recent call last):

@@ -78,9 +78,9 @@ MAX_TEXT_DEPTH = Limit(99, "read", "levels",
 MAX_UNKNOWN_NAMES = Limit(20, "read", "names", "that a notice lists of unknown fields", "counted")
 MAX_BUFFERED_TEXT_BYTES = Limit(4 << 20, "read", "bytes", "of text that wait before they are parsed", "parsed at once")
 MAX_CACHED_LINES = Limit(1 << 16, "read", "lines",
-    "that are remembered for each type of message", "forgotten, and parsed anew")
+    "that are remembered for each type of message", "forgotten, and parsed again")
 MAX_CACHED_LINE_LETTERS = Limit(240, "read", "characters",
-    "of a line that is remembered; longer ones are seldom met twice", "parsed anew")
+    "of a line that is remembered; longer ones are seldom met twice", "parsed again")
 HEAD_BYTES = Limit(1 << 16, "read", "bytes", "of a file from which its format is recognised", "not looked at")
 LARGE_TEXT_BYTES = Limit(32 << 20, "read", "bytes", "of a text that is read as a whole", "read in windows")
 MAX_CONFIG_BYTES = Limit(256 << 20, "read", "bytes", "of the JSON of a Keras archive, unpacked", "refused")
@@ -103,14 +103,14 @@ MAX_NOTICES_PER_KIND = Limit(20, "read", "notices", "of one kind about a log", "
 MAX_LINKED_FILES = Limit(50_000, "read", "files",
     "and folders behind links: a link to `/` takes minutes", "not looked at, a notice")
 WALKED_FILES = Limit(300_000, "read", "files", "and folders of a log or a folder of models", "not looked at, a notice")
-MAX_CACHED_HEADERS = Limit(4096, "read", "lengths", "of records whose checksums are remembered", "computed anew")
+MAX_CACHED_HEADERS = Limit(4096, "read", "lengths", "of records whose checksums are remembered", "computed again")
 MAX_INDEX_BYTES = Limit(1 << 28, "read", "bytes", "of the index of a checkpoint; a tensor takes about fifty", "refused")
 MAX_INDEX_NAME_LETTERS = Limit(1 << 28, "read", "letters",
     "of names in the index of a checkpoint: each may repeat what the one before begins with", "refused")
 MAX_OBJECT_GRAPH_BYTES = Limit(64 << 20, "read", "bytes",
     "of the names of variables in a checkpoint", "without these names")
 MAX_INLINED_LETTERS = Limit(20_000_000, "read", "letters",
-    "of names that opening wrapped calls writes anew", "further wrapped calls stay closed")
+    "of names that opening wrapped calls rewrites", "further wrapped calls stay closed")
 MAX_INLINED_WAITS = Limit(100_000, "read", "control inputs",
     "that opening wrapped calls writes", "further wrapped calls stay closed")
 MAX_NESTED_CALLS = Limit(100, "read", "calls",
@@ -170,8 +170,8 @@ FREE_WALKED_NODES = Limit(200_000, "read", "nodes",
 
 MAX_QUANTITY = Limit((1 << 63) - 1, "any stage", "",
     "of a quantity: shapes larger than any memory give numbers of any length", "this number")
-MAX_CACHED_TENSORS = Limit(1 << 19, "any stage", "tensors", "that are remembered", "decoded anew")
-MAX_CACHED_NODES = Limit(1 << 12, "any stage", "definitions", "of nodes that are held open", "opened anew")
+MAX_CACHED_TENSORS = Limit(1 << 19, "any stage", "tensors", "that are remembered", "decoded again")
+MAX_CACHED_NODES = Limit(1 << 12, "any stage", "definitions", "of nodes that are held open", "opened again")
 
 MAX_UNCALLED_FUNCTIONS = Limit(12, "any stage", "functions",
     "that a picture shows though nothing calls them: a column no taller than most levels", "left out, a notice")
@@ -199,7 +199,7 @@ MAX_CONDITION_COMPARISONS = Limit(8, "annotate", "comparisons", "of the conditio
 MAX_CACHED_DEFINITION_BYTES = Limit(4096, "annotate", "bytes",
     "of the definition of a node that is compared with others", "inferred and counted alone")
 MAX_CACHED_OPS = Limit(1 << 16, "annotate", "ops", "whose outputs and costs are remembered for equal ones",
-    "inferred and counted anew")
+    "inferred and counted again")
 MAX_ARGUMENT_SETS = Limit(32, "annotate", "sets of arguments",
     "of one function for which its body is inferred; a shared layer has a handful",
     "inferred from what they have in common")
@@ -254,11 +254,11 @@ MAX_EXACT_SIDE = Limit(1_536, "project", "points or dimensions, whichever are fe
 MAX_NEIGHBOURS = Limit(1_000, "project", "neighbours", "of a point", "refused")
 MAX_LAID_OUT_POINTS = Limit(10_000, "project", "points", "of t-SNE or UMAP: minutes", "an even choice is laid out")
 
-MAX_CACHED_CALLS = Limit(20_000, "expand", "calls", "whose borders are remembered; some kB each", "found anew")
+MAX_CACHED_CALLS = Limit(20_000, "expand", "calls", "whose borders are remembered; some kB each", "found again")
 MAX_JOINED_RESULTS = Limit(100_000, "expand", "ends",
     "of lines that leave one call, in all its functions", "only the first are joined")
 FREE_FILED_CROSSINGS = Limit(4_000_000, "expand", "crossings",
-    "of borders that are filed at once, and ten more for each edge", "found by each group anew")
+    "of borders that are filed at once, and ten more for each edge", "found by each group again")
 
 MAX_OPEN_BOXES = Limit(10_000, "view", "boxes",
     "of all open levels, unless each is named, or `--max-open`; more are not readable, and their lines take a minute",
@@ -287,8 +287,8 @@ MAX_ORDER_STEPS = Limit(2_000_000, "arrange", "lines",
     "of one level searched for cycles: more take seconds", "more lines may be turned than needed")
 MAX_CACHED_LEVELS = Limit(4096, "arrange", "levels",
     "whose order is remembered; more than any picture shows", "the oldest is forgotten")
-MAX_CACHED_PART_BOXES = Limit(64, "arrange", "boxes", "of a connected part whose order is remembered", "ordered anew")
-MAX_CACHED_PARTS = Limit(2048, "arrange", "parts", "whose order is remembered for equal ones", "ordered anew")
+MAX_CACHED_PART_BOXES = Limit(64, "arrange", "boxes", "of a connected part whose order is remembered", "ordered again")
+MAX_CACHED_PARTS = Limit(2048, "arrange", "parts", "whose order is remembered for equal ones", "ordered again")
 MAX_BEST_DOT_BOXES = Limit(200, "arrange", "boxes",
     "from which on `dot` would take seconds for its best order", "ordered quickly by `dot`")
 MAX_DOT_ITEMS = Limit(30_000, "arrange", "boxes and lines",
@@ -318,7 +318,7 @@ MAX_WRAPPED_PLACES = Limit(400_000, "arrange", "places",
 MAX_WRAPPED_BENDS = Limit(30_000, "arrange", "waypoints",
     "on added rows: to place more takes ten seconds", "fewer rows")
 MAX_CACHED_PLAIN_LEVELS = Limit(64, "arrange", "levels",
-    "in plain rows that are remembered; each is large", "made anew")
+    "in plain rows that are remembered; each is large", "made again")
 
 MAX_DRAWN_POINTS = Limit(20_000, "chart", "points", "of an embedding in a picture", "an even choice of them is drawn")
 MAX_COLOURED_CATEGORIES = Limit(24, "chart", "categories",
@@ -346,8 +346,8 @@ MAX_PNG_STEPS = Limit(400_000, "render", "steps",
     "of outlines of other shapes that a PNG draws: as long as 8 million", "the largest are drawn; notice `png-shapes`")
 MAX_PNG_HALVINGS = Limit(40, "render", "halvings", "in the search for a scale", "the last one")
 MAX_CACHED_JSON_BYTES = Limit(4096, "render", "bytes",
-    "of a part of the JSON that is kept for equal ones", "encoded anew")
-MAX_CACHED_JSON_TEXTS = Limit(1 << 14, "render", "texts", "of parts of the JSON that are kept so", "encoded anew")
+    "of a part of the JSON that is kept for equal ones", "encoded again")
+MAX_CACHED_JSON_TEXTS = Limit(1 << 14, "render", "texts", "of parts of the JSON that are kept so", "encoded again")
 MAX_JSON_BYTES = Limit(500_000_000, "render", "bytes",
     "of JSON, and 2 kB a row: types and devices are listed for each group around an op, shapes for each line",
     "the request is refused")
@@ -367,7 +367,7 @@ MAX_STEP_ROWS = Limit(2_000_000, "page", "rows",
 CARDS_PER_BLOCK = Limit(2_000, "page", "nodes", "whose attributes are in one block", "in the next block")
 MAX_LISTED_LINES = Limit(12, "page", "lines", "of source on the card of a group", "left out")
 MAX_CARD_VALUE_LETTERS = Limit(1_000, "page", "characters", "of a value on a card", "cut")
-MAX_CACHED_VALUE_BYTES = Limit(64, "page", "bytes", "of a value whose words are remembered", "worded anew")
+MAX_CACHED_VALUE_BYTES = Limit(64, "page", "bytes", "of a value whose words are remembered", "worded again")
 MAX_CARD_ELEMENTS = Limit(12, "page", "elements", "of a constant on a card", "counted")
 MAX_MEASURED_ELEMENTS = Limit(200_000_000, "page", "elements", "of constants with range and mean", "not measured")
 MAX_HISTOGRAM_ELEMENTS = Limit(65_536, "page", "elements", "of a constant in its histogram", "every so many")
@@ -389,7 +389,7 @@ MAX_STEPS_TO_KERNEL = Limit(8, "diff", "steps",
 MAX_STEPS_TO_USER = Limit(8, "diff", "steps",
     "from a variable through reads, casts and identities to the op that uses it", "not found")
 MAX_COSTED_NODES = Limit(200_000, "diff", "nodes", "whose operations a diff counts: 40 µs a node", "not counted")
-MAX_CACHED_LAYER_NODES = Limit(10_000_000, "diff", "nodes", "of layers that are remembered", "found anew")
+MAX_CACHED_LAYER_NODES = Limit(10_000_000, "diff", "nodes", "of layers that are remembered", "found again")
 MAX_COMPARED_CALLERS = Limit(100, "diff", "callers", "of one function that are compared", "the first by number")
 MAX_CACHED_ATTRIBUTE_BYTES = Limit(96, "diff", "bytes",
     "of an attribute that is remembered as it is", "remembered by its hash")

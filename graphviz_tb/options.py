@@ -149,7 +149,7 @@ class GroupOptions:
 
     series_min: int = 5  # seriesNodeMinSize
     scope_series: bool = True  # TensorBoard: ops only
-    lenient_numbers: bool = True  # TensorBoard: false (conv2d_1 is no number, add and add_1 no run)
+    lenient_numbers: bool = True  # TensorBoard: false (conv2d_1 is not numbered, add and add_1 are not a run)
     folds: bool = True  # TensorBoard: none
     max_children: int = 40
     group: tuple[str, ...] = ()
@@ -324,7 +324,7 @@ class DiffOptions:
         for word in words:
             require_type("include", word, str)
             parts = [part.strip() for part in word.split(",")]
-            chosen += [part for part in parts if part] or [word]  # an empty word is no class either
+            chosen += [part for part in parts if part] or [word]  # an empty word is not a class either
         for word in chosen:
             if word not in (*DIFFERENCE_CLASSES, "all"):
                 raise UnknownChoice.among("class of differences", word, (*DIFFERENCE_CLASSES, "all"))

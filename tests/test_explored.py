@@ -107,7 +107,7 @@ def test_a_name_that_is_not_there_is_a_key_error(model: graphviz_tb.Model) -> No
     ("term", "said"),
     [
         ("weight>3", "nothing to compare is called 'weight'"),
-        ("params>many", "'many' is no number"),
+        ("params>many", "'many' is not a number"),
         ("size==", "it is followed by nothing"),
     ],
 )

@@ -167,7 +167,7 @@ def test_an_object_whose_graph_is_none() -> None:
         def as_graph_def(self) -> int:
             return 5
 
-    with pytest.raises(WrongType, match="an int is no graph"):
+    with pytest.raises(WrongType, match="an int is not a graph"):
         load(Odd())
 
 

@@ -146,14 +146,14 @@ WRONG = {
     "b.csv": ("name,ms\nin,1,2\n", "b.csv: line 2"),
     "c.csv": ("name,ms,ms\nin,1,2\n", "two columns of one name"),
     "d.json": ('{"in": }', "d.json: line 1, column 8"),
-    "e.json": ('{"in": [1]}', "is no number and no text"),
+    "e.json": ('{"in": [1]}', "is neither a number nor text"),
     "f.json": ("[1]", "takes records"),
     "g.json": ("{}", "no facts"),
     "h.csv": ("", "line 1"),
     "i.json": ("[" * 100_000, "too deep"),
     "j.csv": ("name,ms\n\n", "no facts"),
-    "k.csv": ("in,vision\nout,text\n", "k.csv: line 1, column 1: this is no header: 'in' is a node"),
-    "l.csv": ("stem,1.5\nin,2\n", "l.csv: line 1, column 1: a number is no header"),
+    "k.csv": ("in,vision\nout,text\n", "k.csv: line 1, column 1: this is not a header: 'in' is a node"),
+    "l.csv": ("stem,1.5\nin,2\n", "l.csv: line 1, column 1: a number is not a header"),
 }
 
 

@@ -222,7 +222,7 @@ def _read_variable_shape(graph: Graph, node: int) -> Shape:
 
 
 def _call_result_tensor(graph: Graph, calls: SingleCalls, node: int, index: int) -> Tensor | None:
-    """Return the tensor at output `index` of a call of one function; None if `node` is no such call.
+    """Return the tensor at output `index` of a call of one function; None if `node` is not such a call.
 
     Calls in calls are followed; results of recursive calls are unknown.
     """

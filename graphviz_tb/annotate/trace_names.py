@@ -65,7 +65,7 @@ def _path_of_chain(chain: CallChain) -> RowPath:
 
 
 def _slash_positions(name: str, start: int, lengths: frozenset[int]) -> Iterator[int]:
-    """Yield the slashes at which a name, read from `start`, may be cut so that the part has one of some lengths.
+    """Yield the slashes at which a part of a name that begins at `start` has one of some lengths.
 
     >>> list(_slash_positions("a/b/cd", 0, frozenset({1, 2, 3, 6})))
     [1, 3]
@@ -83,15 +83,15 @@ class BodyCalls:
 
     def __init__(self, hierarchy: Hierarchy, index: Callable[[int], dict[str, int]]) -> None:
         self.hierarchy, self.index = hierarchy, index
-        self.looked = 0  # number of lookups so far
+        self.lookups = 0
         self._named: dict[int, NamedCalls] = {}
         self._bodies: dict[int, dict[str, list[int]]] = {}
-        self._ways: dict[tuple[int, str], ScopeReadings] = {}
+        self._readings: dict[tuple[int, str], ScopeReadings] = {}
 
     @property
-    def has_time(self) -> bool:
-        """Return whether there is budget for every way of reading a name."""
-        return self.looked < MAX_READ_NAME_PARTS
+    def has_budget(self) -> bool:
+        """Return whether there is budget for every reading of a name."""
+        return self.lookups < MAX_READ_NAME_PARTS
 
     def calls_of_body(self, block: int) -> NamedCalls:
         known = self._named.get(block)
@@ -102,31 +102,31 @@ class BodyCalls:
         return known
 
     def readings_of_scope(self, block: int, scope: str) -> ScopeReadings:
-        """Return every way of reading a scope, the longest call first; shared by all names in the scope."""
-        ways = self._ways.get((block, scope))
-        if ways is None:
-            ways = self._find_readings(block, scope)
+        """Return all readings of a scope, the longest call first; shared by all names in the scope."""
+        readings = self._readings.get((block, scope))
+        if readings is None:
+            readings = self._find_readings(block, scope)
             # Cache only readings made within the budget.
-            if self.has_time:
-                self._ways[block, intern(scope)] = ways
-        return ways
+            if self.has_budget:
+                self._readings[block, intern(scope)] = readings
+        return readings
 
     def _find_readings(self, block: int, scope: str) -> ScopeReadings:
-        ways: list[ScopeReading] = []
+        readings: list[ScopeReading] = []
         waiting: list[ScopeReading] = [(block, 0, None)]
         seen: set[tuple[int, int]] = set()
         deepest: CallChain = None
-        most = MAX_NAME_READINGS if self.has_time else FEW_NAME_READINGS
-        while waiting and len(ways) < most:
-            inside, start, chain = way = waiting.pop()
+        most = MAX_NAME_READINGS if self.has_budget else FEW_NAME_READINGS
+        while waiting and len(readings) < most:
+            inside, start, chain = reading = waiting.pop()
             if (inside, start) in seen:
                 continue
             seen.add((inside, start))
-            ways.append(way)
-            self.looked += 1
+            readings.append(reading)
+            self.lookups += 1
             calls = self.calls_of_body(inside)
             for cut in _slash_positions(scope, start, calls.lengths):
-                self.looked += 1
+                self.lookups += 1
                 call = calls.rows.get(scope[start:cut])
                 if call is None:
                     continue
@@ -137,8 +137,8 @@ class BodyCalls:
                 bodies, at = self._bodies_entered(call, scope, cut + 1)
                 # The ones popped first: a hostile call has thousands.
                 waiting += [(body, at, longer) for body in bodies[-most:]]
-                self.looked += min(most, len(bodies))
-        return ways, deepest
+                self.lookups += min(most, len(bodies))
+        return readings, deepest
 
     def _bodies_entered(self, call: int, name: str, start: int) -> tuple[list[int], int]:
         """Return the functions of a call into which a name may continue at `start`, and the position after their
@@ -257,7 +257,7 @@ class TraceNames:
         left: int = MAX_SEARCHED_FUNCTIONS
         for name in names:
             # Names shared by thousands of functions decide little: then only a few functions are tried.
-            functions = self._functions_with(name, None if left > 0 and self._calls.has_time else FEW_NAME_READINGS)
+            functions = self._functions_with(name, None if left > 0 and self._calls.has_budget else FEW_NAME_READINGS)
             left -= len(functions)
             for function in functions:
                 row = self.rows_by_name(function).get(strip_kernel_name(name))
@@ -302,11 +302,11 @@ class TraceNames:
         return ExecutionPath((*chain, *place.path), place.within)
 
     def follow_calls(self, block: int, name: str) -> ExecutionPath | None:
-        """Read `name` as nested calls, then an op. If the rest is no op, it is machinery of the call."""
+        """Read `name` as nested calls, then an op. If the rest is not an op, it is machinery of the call."""
         name = FOLDED_CONSTANT_SUFFIX.sub("", name.removeprefix(MACHINERY_PREFIX))
-        ways, deepest = self._calls.readings_of_scope(block, name[: name.rfind("/") + 1])
-        for inside, start, chain in ways if self._calls.has_time else ways[:FEW_NAME_READINGS]:
-            self._calls.looked += 1
+        readings, deepest = self._calls.readings_of_scope(block, name[: name.rfind("/") + 1])
+        for inside, start, chain in readings if self._calls.has_budget else readings[:FEW_NAME_READINGS]:
+            self._calls.lookups += 1
             row = self.rows_by_name(inside).get(name[start:])
             if row is not None:
                 return ExecutionPath((*_path_of_chain(chain), row))

@@ -213,7 +213,7 @@ def _rows_asked_about(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Boo
         whole = np.arange(len(rows)) == 0
         return whole, whole
     certain, possible = match_row_bounds(rows, assertion.query)
-    proper = rows.hierarchy.kind != FUNCTION_ROW  # a function body is no group: its call is what opens
+    proper = rows.hierarchy.kind != FUNCTION_ROW  # a function body is not a group: its call is what opens
     return certain & proper, possible & proper
 
 

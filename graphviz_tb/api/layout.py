@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from graphviz_tb.model.subject import PictureStages
 
 MIN_OPEN_UNITS = 2  # the whole graph, and the first group opened in it
-PAPER_ROOM, PAPER_LARGEST = (8, 44), 1000  # px for the legend of a figure; thousandths: its text has one size
+# Room for the legend of a figure, in px; its largest scale in thousandths, as its text has one size.
+PAPER_ROOM, PAPER_LARGEST = (8, 44), 1000
 NOMINAL_PERCENT = 75  # of the width of a page that boxes of nominal width may fill: drawn ones are wider
 # name heights in px: read easily, with some effort, just about
 LEGIBLE_NAME_PX, SMALLER_NAME_PX, SMALLEST_NAME_PX = 8, 7, 6
@@ -112,8 +113,8 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
 def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions, int], Layout]) -> Layout:
     """Lay out a figure that fits its page: the first of those that show a U, a member of a stack, and most stacks.
 
-    One column is narrower; names beside boxes are the least of a figure, then long names in boxes, then the room of its
-    own for what trains the network.
+    What makes it narrower is tried step by step: one column, no names beside boxes, short names in boxes, and no
+    separate room for the training.
     """
     unnamed = replace(options, max_annotations=0)
     best, most, trains = None, (False, 0, 0), False
@@ -227,9 +228,9 @@ def _close_until_legible(
     """Lay out with as few of the last-opened groups closed as it takes to make the names legible; a figure to print has
     to fit its page instead, whatever is closed.
 
-    Stages on the legs of a U are closed: only so are the lines between them level. The first opened group stays open.
-    Stacks are hidden before smaller names are accepted, and these before no stack
-    shows a member or too few boxes are left. If nothing helps, all groups stay open.
+    Stages on the legs of a U are closed, which keeps the lines between them level. The first opened group stays open.
+    Stacks are hidden before smaller names are accepted, and smaller names are accepted before no stack shows a member
+    or too few boxes are left. If nothing helps, all groups stay open.
     """
     frames = FrameCache()
 
@@ -253,16 +254,16 @@ def _close_until_legible(
     target = _sheet_target(options)
     if options.paper:
         return _largest_legible_layout(layout, lay_out_first, len(units), LEGIBLE_NAME_PX, target)
-    seen, member_shown = _count_drawn_stacks(layout.scene)
-    for least, stacks in (
-        (LEGIBLE_NAME_PX, seen),
+    stacks, open_stacks = _count_drawn_stacks(layout.scene)
+    for min_name_px, min_stacks in (
+        (LEGIBLE_NAME_PX, stacks),
         (LEGIBLE_NAME_PX, 0),
-        (SMALLER_NAME_PX, seen),
+        (SMALLER_NAME_PX, stacks),
         (SMALLEST_NAME_PX, 0),
     ):
-        fewer = _largest_legible_layout(layout, lay_out_first, len(units), least, target)
+        fewer = _largest_legible_layout(layout, lay_out_first, len(units), min_name_px, target)
         left, left_open = _count_drawn_stacks(fewer.scene)
-        enough = left >= stacks and left_open >= min(1, member_shown)
+        enough = left >= min_stacks and left_open >= min(1, open_stacks)
         if enough and _count_closed_boxes(fewer.scene) >= MIN_PICTURE_BOXES:
             return fewer
     return layout

@@ -426,10 +426,8 @@ def _total_lines(model: FoldedGraph) -> list[str]:
 
     cost = Node(model, 0).cost
     parameters = mark_incomplete(cost, "parameters", f"{cost.parameters:,} ({format_bytes(cost.weight_bytes)})")
-    trained, fixed = (
-        cost.parameters - cost.non_trainable,
-        mark_incomplete(cost, "non_trainable", f"{cost.non_trainable:,}"),
-    )
+    trained = cost.parameters - cost.non_trainable
+    fixed = mark_incomplete(cost, "non_trainable", f"{cost.non_trainable:,}")
     trained_words = f"{cost.bound_word(TRAINABLE)}{trained:,}"
     apart = f" · trainable: {trained_words} · non-trainable: {fixed}" if cost.non_trainable else ""
     return [f"Parameters: {parameters}{apart}", f"FLOPs: {mark_incomplete(cost, 'flops', format_count(cost.flops))}"]

@@ -37,7 +37,7 @@ class OutlineBox:
 
 @dataclass(frozen=True, slots=True)
 class OutlineGroup:
-    """One open group: `label` and `path_address` ("" for the whole model), depth, and parts.
+    """One open group: `label` and `address` ("" for the whole model), depth, and parts.
 
     `ranks` follow the flow: a box has an earlier rank than the boxes it feeds. `loose` boxes have no data edges to
     these. `beside` are boxes outside the model: gradients, updates, bookkeeping, the auxiliary area.

@@ -20,16 +20,16 @@ from graphviz_tb.arrange.lanes import (
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Direction, Scene
 from graphviz_tb.model.view import View
-from graphviz_tb.place.frames import GroupLayout, OpenGroup, list_open_groups
+from graphviz_tb.place.frames import FRAME_PADDING, GroupLayout, OpenGroup, list_open_groups
 from graphviz_tb.place.picture import FrameCache
 
 LAPTOP_SCREEN_PX = (1440, 840)  # a laptop's window
 SHEET_MARGINS_PX = (48, 96)  # margins and title of a sheet
 MAX_SCALE_THOUSANDTHS = 1400  # a picture that can be shown larger gains nothing
 MAX_HEIGHT_RATIO = 2  # a picture that is more times as high as wide is a tower
-MIN_SHEET_PX = 240  # the width of a sheet with a title: a few boxes in a row are no tower
+MIN_SHEET_PX = 240  # the width of a sheet with a title: a few boxes in a row are not a tower
 MAX_COLUMNS = 4  # of a level; also the most levels with columns
-LAST_RESORT = 2  # columns that are tried only where no others are
+LAST_RESORT = 2  # rank of columns that are tried only where no others are
 MAX_LEVELS_TRIED = 3  # before it is found that none gains
 # of the scale before: what columns must promise, and what they must give
 MIN_PROMISED_PERCENT, MIN_GAIN_PERCENT = 106, 104
@@ -68,23 +68,24 @@ def _choose_breaks(
 ) -> tuple[View, Scene, ColumnBreaks]:
     """Return a picture, laid out with `columns`, with more of them: level after level, the best gain first."""
     direction = scene.direction
-    refused: set[tuple[CacheKey, int]] = set()
+    used: set[tuple[CacheKey, int]] = set()
     for _ in range(MAX_COLUMNS):
         groups = list_open_groups(view)
         made = [frames.known[group.view.path].frame for group in groups]
         tried = None
         ranked = sorted(
             _column_offers(groups, made, _flow_extent(scene), direction, target),
-            key=lambda offer: (offer[3], -offer[0]),
+            key=lambda offer: (offer.resort, -offer.scale),
         )
-        for _, group, breaks, lone in ranked[:MAX_LEVELS_TRIED]:
-            key = level_key(group.view.metagraph)
-            if (key, lone) in refused or (lone == LAST_RESORT and columns):
+        for offer in ranked[:MAX_LEVELS_TRIED]:
+            skeleton = offer.group.view.skeleton
+            key = level_key(offer.group.view.metagraph)
+            if (key, offer.resort) in used or (offer.resort == LAST_RESORT and columns):
                 continue
-            if key in columns and columns[key][0] != rank_counts(group.view.skeleton):
+            if key in columns and columns[key][0] != rank_counts(skeleton):
                 continue  # inputs were moved to columns: `breaks` are of other ranks
-            refused.add((key, lone))  # tried once, whatever the result
-            tried = {**columns, key: (rank_counts(group.view.skeleton), breaks)}
+            used.add((key, offer.resort))  # tried once, whatever the result
+            tried = {**columns, key: (rank_counts(skeleton), offer.breaks)}
             fresh = lay(tried)
             was = _shown_scale(*_flow_extent(scene), direction, target)
             if 100 * _shown_scale(*_flow_extent(fresh[1]), direction, target) >= MIN_GAIN_PERCENT * was:
@@ -141,19 +142,28 @@ def _is_tower(across: int, along: int, direction: Direction, target: SheetTarget
     return 1000 * (tall + target.room[1]) > ratio * (max(wide, MIN_SHEET_PX) + target.room[0])
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnOffer:
+    """Columns for the level of one group: the estimated `scale` of the picture with them, and where they begin.
+
+    `resort`, for columns that are only tried if nothing else helps, is 1 for a column of one box, and `LAST_RESORT`
+    beside the frame that is shown as the whole sheet, whose inputs and outputs are placed next to their neighbours.
+    """
+
+    scale: int
+    group: OpenGroup
+    breaks: PartBreaks
+    resort: int
+
+
 def _column_offers(
     groups: Sequence[OpenGroup],
     made: Sequence[GroupLayout],
     size: tuple[int, int],
     direction: Direction,
     target: SheetTarget,
-) -> Iterator[tuple[int, OpenGroup, PartBreaks, int]]:
-    """Yield (estimated scale, group, breaks, last resort) of columns that would show a picture of `size` larger, better
-    and better ones of each group.
-
-    The last resort, if nothing else helps, is 1 for a column of one box, and `LAST_RESORT` beside the frame that is
-    shown as the whole sheet: inputs and outputs stand with what they are joined to.
-    """
+) -> Iterator[ColumnOffer]:
+    """Yield columns that would show a picture of `size` larger, better and better ones of each group."""
     around = {child: (number, place) for number, group in enumerate(groups) for place, child in group.below.items()}
     # A column of one box is better than a tower on a screen; on paper it is not.
     lone = _is_tower(*size, direction, target) and not target.is_page
@@ -181,12 +191,8 @@ def _column_offers(
             if 100 * scale >= MIN_PROMISED_PERCENT * best:
                 best = scale
                 breaks = tuple(cuts if p == part else () for p in range(len(skeleton.parts)))
-                yield (
-                    scale,
-                    group,
-                    breaks if cuts else (),
-                    (LAST_RESORT if _holds_one_frame(group) else 1) if alone else 0,
-                )
+                resort = (LAST_RESORT if _holds_one_frame(group) else 1) if alone else 0
+                yield ColumnOffer(scale, group, breaks if cuts else (), resort)
 
 
 def _holds_one_frame(group: OpenGroup) -> bool:
@@ -243,7 +249,7 @@ def _picture_growth(
         along = max(rest, stop - start + along) - max(rest, stop - start)
         whole = made[number].width if direction in ("BT", "TB") else made[number].height
         taken = max(end for _, end, _, _ in boxes.values()) - min(begin for begin, _, _, _ in boxes.values())
-        across = max(0, taken + across - (whole - 24)) if across > 0 else 0
+        across = max(0, taken + across - (whole - 2 * FRAME_PADDING)) if across > 0 else 0
     return across, along
 
 

@@ -116,7 +116,7 @@ class Summary:
 
     Ops, marks, op types and devices are those of the main graph; `function_*` those of function bodies, each counted
     once, arguments (op type "input_arg") included. `weights` are nodes drawn as weights, that is variables and their
-    reads; `variables` is the number of distinct variables, `buffers` of those that are no parameters. Names in
+    reads; `variables` is the number of distinct variables, `buffers` of those that are not parameters. Names in
     functions are written `function::name`.
     """
 

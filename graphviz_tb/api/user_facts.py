@@ -76,9 +76,9 @@ def _read_user_facts(source: Any, is_node: Callable[[str], bool]) -> tuple[str, 
             any(map(_is_number_text, header)) or is_node(header[0])
         ):
             what = (
-                f"this is no header: {short_repr(header[0])} is a node"
+                f"this is not a header: {short_repr(header[0])} is a node"
                 if is_node(header[0])
-                else "a number is no header"
+                else "a number is not a header"
             )
             raise MalformedText(what, line=1, column=1, name=path.name, hint="begin the file with: name,value")
         return path.name, _columns_of_records("facts", header, records)
@@ -215,5 +215,5 @@ def _parse_fact_value(label: str, where: str, value: Any) -> FactValue | None:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise RequestError(
-            f"{label}: {where}: {short_repr(value)} is no number and no text", hint=FACTS_EXAMPLE
+            f"{label}: {where}: {short_repr(value)} is neither a number nor text", hint=FACTS_EXAMPLE
         ) from None

@@ -52,7 +52,7 @@ class Component:
 class Ranks:
     """The items of each rank from left to right, and for each edge its chain of items, one for each rank.
 
-    Items below `count` are the part's nodes, the others waypoints, numbered in the order of `chains`. `notices` report
+    Items below `Component.count` are the part's nodes, the others waypoints, in the order of `chains`. `notices` report
     what the engine could not do.
     """
 

@@ -208,7 +208,7 @@ def _places_in_row(row: Row) -> dict[int, int]:
     return {item: place for place, item in enumerate(row)}
 
 
-# Move nodes between the main and the auxiliary area by hand, with the order of all others frozen.
+# The moves: bring a draft in line with a mask.
 
 
 def follow_mask(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton:

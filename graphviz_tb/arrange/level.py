@@ -61,7 +61,7 @@ def _connected_pieces(
 
     `arcs` (source, target) have no cycle; `first`, `last` are the ports on the two flow sides.
 
-    >>> [_number_piece.items for _number_piece in _connected_pieces([0, 1, 2], [(0, 2)], [], [])]
+    >>> [piece.items for piece in _connected_pieces([0, 1, 2], [(0, 2)], [], [])]
     [(0, 2), (1,)]
     """
     head = {item: item for item in items}

@@ -90,8 +90,8 @@ PortSide = tuple[bool, Neighbour]  # flow side, (other row, inbound)
 class ArrangeLine:
     """One line to draw, from item `source` to item `target`; `edge` or `bridge` is -1.
 
-    `tier` ranks the kinds, those to turn first being highest: data 0, control 1, reference 2. `line_load` is the
-    thickness of a data line, 0 for others. `back`: it closes a loop, and is turned unless that would close another.
+    `tier` ranks the kinds, those to turn first being highest: data 0, control 1, reference 2. `thick` is the
+    `line_load` of a data line, 0 for others. `back`: it closes a loop, and is turned unless that would close another.
     `training`: as in `Metaedge`.
     """
 

@@ -12,7 +12,7 @@ def main_path(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[in
     """Return the path through the most boxes whose results are data, minus those that compute indices of data; then
     through the most boxes; then with the greatest load. As the indices of its edges from its start.
 
-    There is no cycle; items from `boxes` on are ports. Edges of weight 0 are no data and on no path; those below 0
+    There is no cycle; items from `boxes` on are ports. Edges of weight 0 are not data and on no path; those below 0
     carry only indices, sizes and masks. Among equal paths, the one whose items come first in the file.
 
     >>> main_path(4, [(0, 1), (1, 2), (0, 2), (1, 3)], [1, 2, 9, 3], 4)

@@ -36,7 +36,7 @@ class LevelArranger:
     After `MAX_TRIED_BENDS` bends, as much work of an external program, or one level that hit its time limit, levels are
     arranged quickly and without that program; after `MAX_PASSED_RANKS`, in plain rows. Equal levels have one order.
     `known`, the cache shared with other pictures, saves time and changes nothing. `columns` break levels by their key;
-    a level that is in them is no U.
+    a level that is in them is not a U.
     """
 
     def __init__(self, options: ArrangeOptions, known: SkeletonCache, columns: ColumnBreaks | None = None) -> None:

@@ -64,8 +64,8 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class ChartLook:
-    """Options of line charts: `fit_axis` is the horizontal axis, `smooth` a weight in [0, 1), `log_x` and `log_y` the
-    scales."""
+    """Options of line charts: `axis` is the horizontal axis, `smooth` a weight in [0, 1), `log_x` and `log_y` the
+    scales; without `outliers` the most extreme values are cut off."""
 
     axis: AxisKind = "step"
     smooth: float = 0.0

@@ -301,10 +301,8 @@ class DifferenceColouring(NumberColouring):
         change = self.difference(path)
         if change is None:
             return ""
-        now, before = (
-            self.now.figures_at(path).quantity(self.quantity),
-            self.before.figures_at(path).quantity(self.quantity),
-        )
+        now = self.now.figures_at(path).quantity(self.quantity)
+        before = self.before.figures_at(path).quantity(self.quantity)
         # A share of nothing has no number.
         share = f" ({change / before:+.0%})" if before else ""
         return f"{self.format_value(now)}, before {self.format_value(before)}{share}"

@@ -31,7 +31,7 @@ LOG_SCALE_RATIO = 1e3  # largest by least value: beyond it the scale is logarith
 
 @dataclass(frozen=True)
 class GivenNumbers(LoggedColouring):
-    """One number for each row; `facts_colouring` are all facts, listed in tooltips."""
+    """One number for each row; `given` are all facts, listed in tooltips."""
 
     given: UserFacts
 

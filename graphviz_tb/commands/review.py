@@ -70,7 +70,7 @@ class ReviewedModel:
     files: tuple[str, ...] = ()
 
     def review_exit_code(self, fail_on: str) -> int:
-        """Return the exit code for this result: a new model is no difference."""
+        """Return the exit code for this result: a new model is not a difference."""
         failed = self.checked is not None and not self.checked
         if self.error is not None and (fail_on != "none" or self.state == "broken"):
             return self.error.exit_code
@@ -195,7 +195,7 @@ DRAWN_FORMATS = tuple(word for word, row in RENDERERS.items() if row.uses)
 def review(models: tuple[str, ...], base: str, output: str | None, as_json: bool, quiet: bool, **values: Any) -> int:
     """Report the changes to each MODEL since a revision of git.
 
-    MODEL is a file or folder of the repository. A model that the revision does not have is new, which is no failure.
+    MODEL is a file or folder of the repository. A model that the revision does not have is new, which is not a failure.
     -o FOLDER writes pictures of the model and of its changes, and a comment for a pull request (docs/ci.md).
 
     \b

@@ -131,7 +131,7 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
 
 
 def check_chart_outputs(logdir: str, outputs: tuple[str, ...], tables: bool = False) -> None:
-    """Refuse outputs that cannot be written before anything is read; with `tables`, CSV and JSON are no charts."""
+    """Refuse outputs that cannot be written before anything is read; with `tables`, CSV and JSON are not charts."""
     from graphviz_tb.commands.charts import chart_suffix
     from graphviz_tb.output.files import check_inputs_kept, check_outputs_writable
 

@@ -169,7 +169,9 @@ def _server_settings(path: str, values: dict[str, Any]) -> Any:
         raise RequestError("--host and --bind-all exclude each other")
     prefix = "/" + values["path_prefix"].strip("/") if values["path_prefix"].strip("/") else ""
     if not re.fullmatch(r"[\w./~-]*", prefix, re.ASCII) or {".", ".."} & {*prefix.split("/")}:
-        raise RequestError(f"--path-prefix {values['path_prefix'][:40]!r} is no path of letters, digits, _ ~ - . and /")
+        raise RequestError(
+            f"--path-prefix {values['path_prefix'][:40]!r} is not a path of letters, digits, _ ~ - . and /"
+        )
     view = view_of_command(path, values)
     drawing = {name: values[name] for name in _option_names(drawing_options) if name in values}
     facts = facts_of_command(values) if "facts" in values else None

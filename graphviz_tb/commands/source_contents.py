@@ -97,7 +97,7 @@ def entries_to_choose(source: SourceArgument, options: ReadOptions, error: TbGra
     entries = _matching_entries(
         list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
     )
-    # A graph without nodes is no choice; statistics without a graph are listed.
+    # A graph without nodes is not a choice; statistics without a graph are listed.
     if not entries or (isinstance(error, NoGraph) and all(entry.kind != "profile" for entry in entries)):
         raise error
     return entries

@@ -76,7 +76,7 @@ def _baseline_bytes(values: dict[str, Any]) -> bytes:
 
 
 def _without_numbers(graph_def: GraphDef) -> GraphDef:
-    """Return a copy of a graph without the numbers in tensors that are no settings: weights, tables of words."""
+    """Return a copy of a graph without the numbers in tensors that are not settings: weights, tables of words."""
     copy = GraphDef()
     copy.CopyFrom(graph_def)
     for nodes in (copy.node, *(function.node_def for function in copy.library.function)):

@@ -1,4 +1,4 @@
-"""Two exports of one model, by another exporter or in another version of ONNX: these are no changes of the model.
+"""Two exports of one model, by another exporter or in another version of ONNX: these are not changes of the model.
 
 Where only one graph has the classes of modules in its names, the other takes its names:
 

@@ -351,7 +351,7 @@ def _reduce(node: NodeDef, value: Numbers) -> Numbers | None:
 
 
 def _maker(text: str) -> str:
-    """Return the name of the node behind an input; for outputs after the first the whole text, which is no node's
+    """Return the name of the node behind an input; for outputs after the first the whole text, which is not a node's
     name."""
     return text.removesuffix(":0")
 

@@ -68,8 +68,8 @@ def module_graph(graph: Graph) -> GraphDef:
 
 
 def _argument(graph: Graph, node: int, slot: int, source: int) -> Iterator[tuple[str, str]]:
-    """Yield the argument of an op at an input that is no tensor: the name of the argument and its value; of a parameter
-    whose it is."""
+    """Yield the argument of an op at an input that is not a tensor: the name of the argument and its value; of a
+    parameter whose it is."""
     label = graph.labels.get(source, "")
     if graph.op_types[graph.op[source]] == PARAMETER_OP:
         owner = posixpath.dirname(posixpath.dirname(graph.name[source]))

@@ -281,7 +281,7 @@ def _decode_one_length(
 
 
 def _event_structure(block: RecordBlock, record: int) -> EventStructure | None:
-    """Return the structure of an event; None if it is no summary or needs protobuf."""
+    """Return the structure of an event; None if it is not a summary or needs protobuf."""
     payload = block.payload(record)
     try:
         structure = locate_event_structure(payload, len(payload))

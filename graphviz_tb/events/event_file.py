@@ -331,7 +331,7 @@ class EventFile:
         if not wanted:
             return
         if not self.tail.is_unchanged():
-            raise ReadError(f"'{self.shown}' was replaced or cut", hint="ask again when it has been read anew")
+            raise ReadError(f"'{self.shown}' was replaced or cut", hint="try again after it has been read again")
         self.drop_points(wanted)  # points that were read since are read again with the rest
         other = EventFile(self.path, self.number, self.names, self.checksum, self.shown)
         other._only, other._skipped, other.tail.end = wanted, self._skipped, self.tail.offset
@@ -353,7 +353,7 @@ class EventFile:
             yield notices[0] if len(notices) == 1 else replace(notices[0], count=len(notices))
         if self.tail.damage is not None:
             what = self.tail.damage.message.removesuffix(f" (at byte {self.tail.damage.offset})")
-            yield self._make_notice("damaged-record", f"{what}; what follows is lost", self.tail.damage.offset)
+            yield self._make_notice("damaged-record", f"{what}; the rest is lost", self.tail.damage.offset)
         elif self.tail.torn:
             what = "the last record is not whole: is the file still being written?"
             yield self._make_notice("torn-record", what, self.tail.offset)
@@ -409,7 +409,7 @@ class EventFile:
             self._note_damaged_record(block.record_offset(record))
         for record in sorted(unlike):
             if not singles.add_event(block.payload(record), block.record_offset(record)):
-                self._note_damaged_record(block.record_offset(record), "is no event")
+                self._note_damaged_record(block.record_offset(record), "is not an event")
 
     def _note_damaged_record(self, place: int, what: str = "is damaged") -> None:
         self.damage.append(self._make_notice("damaged-record", f"a record {what} and was skipped", place))
@@ -419,12 +419,12 @@ class EventFile:
         try:
             structure = locate_event_structure(record.window, record.size)
         except CutError:
-            return self._note_damaged_record(record.place, "is no event")
+            return self._note_damaged_record(record.place, "is not an event")
         except UnusualEventError:
             if record.size > MAX_WHOLE_RECORD_BYTES:
                 return self._note_damaged_record(record.place, f"of {record.size:,} bytes is not written as events are")
             if not singles.add_event(record.window[0 : record.size], record.place):
-                self._note_damaged_record(record.place, "is no event")
+                self._note_damaged_record(record.place, "is not an event")
             return None
         if structure is not None:
             singles.add_structure(structure, record.window, record.place, record.size)

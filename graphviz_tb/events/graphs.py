@@ -112,7 +112,7 @@ def _scan_event_file(stream: ByteStream, name: str, path: Path | None) -> EventS
             _add_finds(record, path, made)
     except MalformedRecord as damage:
         what = damage.message.removesuffix(f" (at byte {damage.offset})")
-        made.note_damage(f"{what}; what follows is lost", damage.offset)
+        made.note_damage(f"{what}; the rest is lost", damage.offset)
     # Skipped records are not verified, except the last: that would take longer than reading.
     if last is not None and not _may_hold_find(last.payload) and _can_check_record(last) and not last.is_sound:
         made.note_damage("the last record is damaged", last.offset)
@@ -128,7 +128,7 @@ def _add_finds(record: EventRecord, path: Path | None, made: EventScan) -> None:
     try:
         event = Event.FromString(record.payload)
     except DECODE_ERRORS:
-        made.note_damage("a record is no event and was skipped", record.offset)
+        made.note_damage("a record is not an event and was skipped", record.offset)
         return
     stop = 0
     for item, tag, number in _finds_in_event(event, made.name, made.notices):
@@ -214,8 +214,7 @@ def _return_data(data: bytes) -> bytes:
     return data
 
 
-# Graphs in a log directory: every run below it. A run is a folder with event files, whose records form one
-# sequence.
+# The graphs of each run: a run is a folder with event files, whose records form one sequence.
 
 EVENT_FILE_WORD = "tfevents"  # is in the names of event files
 EARLIER_GRAPHS = 20  # of one run that are listed beside its last

@@ -97,10 +97,10 @@ class EventStructure(NamedTuple):
 
 
 def locate_event_structure(data: Any, size: int) -> EventStructure | None:
-    """Return the structure of an event; None if it is no summary.
+    """Return the structure of an event; None if it is not a summary.
 
     `data` is the payload of `size` bytes, read only where needed. Raises `UnusualEventError` for an event that needs
-    protobuf, `CutError` for bytes that are no message.
+    protobuf, `CutError` for bytes that are not a message.
     """
     wall = step = summary = None
     for piece in wire_fields(data, 0, size):

@@ -72,7 +72,7 @@ class Expander:
         # and neighbour their places.
         self.orders: dict[RowPath, dict[int, int | None]] = {}
         self.places: dict[tuple[RowPath, int], tuple[int | None, int | None]] = {}
-        self.going_on: dict[RowPath, dict[int, set[tuple[int, bool]]]] = {}
+        self.continuations: dict[RowPath, dict[int, set[tuple[int, bool]]]] = {}
         self._cache: dict[RowPath, Metagraph] = {}
         self._lock = RLock()  # threads may draw one model at once
         # Tables over the whole file, each made when the first group needs it.
@@ -193,7 +193,7 @@ class Expander:
     ) -> ExtractInput:
         sides: list[frozenset[str]] = [NO_SIDES] * len(rows)
         for mark in marks:
-            # TensorBoard counts a constant as a neighbour: an op with one constant and no edge is put away.
+            # TensorBoard counts a constant as a neighbour: an op with one constant and no edge is extracted.
             if self.options.tensorboard or mark.kind not in ("constant", "weight"):
                 sides[mark.child] |= {mark.side}
         sinks = self._sink_rows if self.options.tensorboard or not edges else self._sink_or_summary_rows
@@ -224,7 +224,7 @@ class Expander:
 
     @cached_property
     def _computing(self) -> Bools:
-        """Return the rows of layers of the model; none for TensorBoard, which takes any scope aside."""
+        """Return the rows of layers of the model; none for TensorBoard, which may extract any scope."""
         return np.zeros(len(self.hierarchy), bool) if self.options.tensorboard else computing_rows(self.hierarchy)
 
     def _children_on_cycles(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
@@ -238,21 +238,21 @@ class Expander:
         # Pairs of children that data leads from and to.
         pairs = {(edge.source, edge.target) for edge in edges if edge.tensors and not edge.training & IMPLIED_LINE}
         data = sorted(pairs)
-        reversed_pairs = {
+        circling = {
             source
             for source, target in data
             if source in stacks and (target, source) in pairs and self._is_smaller_stack(rows[source], rows[target])
         }
-        # The smallest first, without those that are out already: putting one aside may break the cycle of the next.
+        # The smallest first, without those that are out already: moving one aside may break the cycle of the next.
         for train in sorted(trains, key=lambda train: hierarchy.op_count(rows[train])):
-            if is_on_cycle(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
-                reversed_pairs.add(train)
+            if is_on_cycle(train, [pair for pair in data if not circling.intersection(pair)]):
+                circling.add(train)
         scopes = {at for at, row in enumerate(rows) if hierarchy.kind[row] == SCOPE_ROW}
-        left = [pair for pair in data if reversed_pairs.isdisjoint(pair)]
-        if ringed := on_cycles_through(left, scopes, stacks - reversed_pairs):
+        left = [pair for pair in data if circling.isdisjoint(pair)]
+        if ringed := on_cycles_through(left, scopes, stacks - circling):
             called = repeatedly_called_scopes(hierarchy, int(hierarchy.parent[rows[0]]))
-            reversed_pairs |= {at for at in ringed if rows[at] in called}
-        return frozenset(reversed_pairs)
+            circling |= {at for at in ringed if rows[at] in called}
+        return frozenset(circling)
 
     def _is_smaller_stack(self, row: int, scope: int) -> bool:
         """Return whether `row`, a stack or fold, trains nothing and `scope` is a larger scope."""

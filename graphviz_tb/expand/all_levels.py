@@ -197,9 +197,9 @@ class LevelForms:
     def _record_form(self, row: int, form: LevelForm, rows: list[int]) -> None:
         """Record the continuations and the order of a level that reuses another level's form."""
         continued: dict[int, set[tuple[int, bool]]] = {}
-        for child, other, inbound in form.going_on:
+        for child, other, inbound in form.continuations:
             continued.setdefault(rows[child], set()).add((rows[other], inbound))
-        self._expander.going_on[(row,)] = continued
+        self._expander.continuations[(row,)] = continued
         self._expander.orders[(row,)] = dict(zip(rows, form.order, strict=False))
 
 

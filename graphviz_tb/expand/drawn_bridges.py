@@ -62,8 +62,6 @@ def _data_order(edges: Sequence[Metaedge]) -> dict[int, int]:
     return {nodes[number]: depth[number] for number in order}
 
 
-# Decide which bridges are drawn as lines to a port, and which become stubs.
-
 PlacePair = tuple[int | None, int | None]
 NO_CONTINUATIONS: set[tuple[int, bool]] = set()
 
@@ -121,11 +119,11 @@ def _crowded_neighbours(bridges: list[Bridge], limit: int) -> tuple[set[tuple[in
 def continuations(expander: Expander, parent: RowPath) -> dict[int, set[tuple[int, bool]]]:
     """Return, for each row of a child of `parent` that opens, the neighbours (row, inbound) whose edge is drawn there;
     cached."""
-    known = expander.going_on.get(parent)
+    known = expander.continuations.get(parent)
     if known is not None:
         return known
     around = expander.metagraph(parent)
-    rows, continued = around.children, expander.going_on.setdefault(parent, {})
+    rows, continued = around.children, expander.continuations.setdefault(parent, {})
     opens = list(map(expander.hierarchy.can_open, rows))
     for index in around.core_edges():
         edge = around.edges[index]

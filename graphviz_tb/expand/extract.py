@@ -205,7 +205,7 @@ def _move_to_auxiliary(work: ExtractState, node: int, side: str) -> None:
 
 def _extract_sinks(work: ExtractState, options: ExpandOptions) -> None:
     """Extract sink types (NoOp), and scopes whose root op is one."""
-    # A scope whose root op is a NoOp but which feeds data to others is no sink.
+    # A scope whose root op is a NoOp but which feeds data to others is not a sink.
     handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
     # Nor is an optimizer that ends in one.
     handing |= {edge.target for edge in work.level.edges if edge.tensors and edge.training == BOTH_ENDS_TRAIN}

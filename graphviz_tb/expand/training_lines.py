@@ -22,7 +22,7 @@ from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.metagraph import IMPLIED_LINE, WRITTEN_WEIGHTS, Metaedge
 from graphviz_tb.model.skeleton import TARGET_TRAINS
 
-TRAINS, KEEPS_BOOKS = 1, 2  # roles of rows; 0: the model
+TRAINS, BOOKKEEPING = 1, 2  # roles of rows; 0: the model
 
 
 def training_roles(hierarchy: Hierarchy) -> Bytes:
@@ -30,7 +30,7 @@ def training_roles(hierarchy: Hierarchy) -> Bytes:
     behind = count_ops_below(hierarchy, hierarchy.graph.meaning.flow().behind)
     folded = hierarchy.how == TRAINING_ORIGIN
     role = np.where(training_rows(hierarchy)[0] | (folded & (behind > 0)), TRAINS, 0)
-    role[folded & (behind == 0)] = KEEPS_BOOKS
+    role[folded & (behind == 0)] = BOOKKEEPING
     role[0] = 0
     roles = np.zeros(len(hierarchy), np.uint8)
     outside = 0
@@ -127,6 +127,6 @@ def _implied_lines(edges: Sequence[Metaedge], roles: Sequence[int], learns: Sequ
             continue
         waits = not edge.tensors and not edge.reference and edge.source in fed and edge.target in fed
         passes = not source and edge.source in early and not learns[edge.source]
-        if KEEPS_BOOKS in (source, target) or waits or passes:
+        if BOOKKEEPING in (source, target) or waits or passes:
             implied.add(index)
     return implied

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 
-# List the nodes of the main graph and of all functions as columns.
-
-
 def list_nodes(graph: GraphSource) -> NodeColumns:
     """List the nodes of the main graph and of every function body, arguments before bodies."""
     read: NodeColumns | None = getattr(graph, "columns", None)  # columns that the reader made already
@@ -74,11 +71,9 @@ def build_graph(
 ) -> Graph:
     """Freeze all columns into a `Graph`; only TensorBoard's preset has marks at this point."""
     none = np.zeros(0, np.int32)
-    mark, kept, beside = (
-        np.zeros(len(nodes), np.uint8),
-        np.ones(len(nodes), bool),
-        MarkPairs(none, none, none > 0, none),
-    )
+    mark = np.zeros(len(nodes), np.uint8)
+    kept = np.ones(len(nodes), bool)
+    beside = MarkPairs(none, none, none > 0, none)
     if embedded:
         mark, kept, beside, edges = embedded.mark, embedded.kept, embedded.beside, embedded.edges
     for column in (edges.source, edges.target, edges.key, edges.slot, edges.control, edges.reference):

@@ -124,7 +124,7 @@ def _unexpected_inputs(nodes: NodeColumns, edges: EdgeColumns, unknown: list[str
         return []
     # `unknown` lists the inputs without a source in the order of `edges`.
     fine = _expected_missing(nodes, edges)[edges.source < 0].tolist()
-    # "" keeps the place of an argument that is no tensor (formats/exported.py).
+    # "" keeps the place of an argument that is not a tensor (formats/exported.py).
     return [text for text, well in zip(unknown, fine, strict=True) if text and not well]
 
 
@@ -186,7 +186,7 @@ def wrong_input_counts(nodes: NodeColumns, graph_def: GraphSource, strict: bool)
     op, name = nodes.op_types[int(np.asarray(nodes.op_id)[first])], nodes.name[first]
     message = f"{op} takes {format_counted_noun(int(wanted[first]), 'input')}, {name!r} has {int(has[first]):,}"
     if strict:
-        raise GraphError(message, hint="leave out --strict to draw it all the same")
+        raise GraphError(message, hint="leave out --strict to draw it anyway")
     return (Notice("input-count", message, name, len(wrong)),)
 
 

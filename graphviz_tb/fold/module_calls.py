@@ -263,7 +263,7 @@ def _modules_of_weights(graph: Graph) -> dict[int, tuple[tuple[str, ...], Skips]
 
 
 def _missing_segments(scope: Sequence[str], path: Sequence[str]) -> Skips | None:
-    """Return the segments of a path before each segment of a scope; None if the scope is no part of the path.
+    """Return the segments of a path before each segment of a scope; None if the scope is not a part of the path.
 
     >>> _missing_segments(["Net", "Run[a]"], ["Net", "ModuleList[m]", "Run[a]"])
     ((), ('ModuleList[m]',))

@@ -119,7 +119,7 @@ class SortedTable:
         raise self.damaged_error("a number has no end", at if data is self.data else 0)
 
     def damaged_error(self, why: str, offset: int) -> MalformedProto:
-        hint = "copy the checkpoint again; training writes it anew when it saves next"
+        hint = "copy the checkpoint again; training writes it again at its next save"
         return MalformedProto(f"the checkpoint index {self.name} is damaged: {why}", offset=offset, hint=hint)
 
 

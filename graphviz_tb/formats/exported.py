@@ -87,8 +87,8 @@ class ModuleCall(NamedTuple):
 
 
 class StoredWeight(NamedTuple):
-    """A weight: its name in the program, shape and type, whether training changes it; a buffer is no parameter. `place`
-    is its scope and its name there, where the name in the program does not say it."""
+    """A weight: its name in the program, shape and type, whether training changes it; a buffer is not a parameter.
+    `place` is its scope and its name there, where the name in the program does not say it."""
 
     name: str
     value: Value

@@ -31,7 +31,7 @@ REFUSED_OBJECTS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     ),
     (
         ("add_weight", "call"),
-        "the layer {name!r} is no model",
+        "the layer {name!r} is not a model",
         "give a model of it: load(keras.Sequential([keras.Input((8,)), layer]))",
     ),
     (
@@ -151,7 +151,7 @@ def _no_graph_error(source: Any) -> WrongType:
     """Return the error for an object without a graph."""
     if source is None or isinstance(source, type):
         what = "None" if source is None else f"the class {source.__name__!r}"
-        return WrongType(f"{what} is no graph", hint=ACCEPTED_SOURCES)
+        return WrongType(f"{what} is not a graph", hint=ACCEPTED_SOURCES)
     for attributes, message, hint in REFUSED_OBJECTS:
         if all(hasattr(source, attribute) for attribute in attributes):
             words = {
@@ -160,7 +160,7 @@ def _no_graph_error(source: Any) -> WrongType:
                 "short": _identifier_or_f(source),
             }
             return WrongType(message.format(**words), hint=hint.format(**words))
-    return WrongType(f"{_class_with_article(source)} is no graph", hint=ACCEPTED_SOURCES)
+    return WrongType(f"{_class_with_article(source)} is not a graph", hint=ACCEPTED_SOURCES)
 
 
 def _class_with_article(source: Any) -> str:

@@ -170,7 +170,7 @@ class NamedValue:
 
     @property
     def dtype(self) -> str:
-        """The name of the element type; "" for values that are no tensors."""
+        """The name of the element type; "" for values that are not tensors."""
         tensor = self.type.tensor or self.type.sparse
         return DTYPE_BY_NUMBER.get(tensor.elem_type, "") if tensor else ""
 

@@ -240,8 +240,8 @@ def stored_kind_of(tensor: TensorValue, use: WeightUse | None) -> Value:
 
 
 def _slot_said(node: NodeValue, value: str) -> str:
-    """Return "buffer" for a stored value if the exporter says in the call of a node that it is no parameter. Constant
-    tensors are buffers, as in programs of torch.export: a table that a model worked out is no parameter."""
+    """Return "buffer" for a stored value if the exporter says in the call of a node that it is not a parameter.
+    Constant tensors are buffers, as in programs of torch.export: a table that a model worked out is not a parameter."""
     return "buffer" if stored_kind(node, value) in ("b", "c") else ""
 
 

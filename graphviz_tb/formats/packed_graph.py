@@ -19,7 +19,7 @@ from graphviz_tb.unwrap.artifacts import may_have_artifacts
 from graphviz_tb.unwrap.node_order import is_frozen_order
 
 DECODE_ALL_RATIO = 4  # decode the whole message once more than one node in so many was asked for
-MAX_MEAN_NODE_BYTES = 4096  # bytes per node on average: above, constants dominate, which are no columns
+MAX_MEAN_NODE_BYTES = 4096  # bytes per node on average: above, constants dominate, which are not columns
 NODE_TAG = 0x0A  # the tag of a node: field 1, bytes
 OWN_FIELD_TAGS = (0x0A, 0x1A, 0x22)  # tags of a node's name, inputs and device
 OP_TAG = 0x12  # the tag of a node's op type

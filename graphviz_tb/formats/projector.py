@@ -153,8 +153,8 @@ def _bad_number_error(path: Path, numbers: list[int], lines: list[bytes]) -> Mal
                 float(word)
             except ValueError:
                 said = word.decode("utf-8", "replace")[:40]
-                return MalformedText(f"{said!r} is no number", line=at, column=column, name=path.name)
-    return MalformedText("this is no row of numbers", line=numbers[0], column=1, name=path.name)
+                return MalformedText(f"{said!r} is not a number", line=at, column=column, name=path.name)
+    return MalformedText("this is not a row of numbers", line=numbers[0], column=1, name=path.name)
 
 
 def read_sprite(embedding: Embedding) -> bytes:

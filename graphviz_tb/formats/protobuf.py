@@ -29,7 +29,7 @@ class IndexedBytes(Protocol):
 
 
 class CutError(Exception):
-    """The bytes at `offset` are no field, or end within one."""
+    """The bytes at `offset` are not a field, or end within one."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(offset)
@@ -47,7 +47,7 @@ class WireField(NamedTuple):
 
 
 def wire_fields(data: IndexedBytes, first: int = 0, last: int | None = None) -> Iterator[WireField]:
-    """Yield the fields of a message. Raises CutError where the bytes are no field.
+    """Yield the fields of a message. Raises CutError where the bytes are not a field.
 
     >>> [(piece.number, piece.last - piece.first) for piece in wire_fields(b"\\x0a\\x03abc\\x10\\x07")]
     [(1, 3), (2, 1)]
@@ -78,7 +78,7 @@ def wire_spans(data: IndexedBytes, first: int, end: int) -> Iterator[tuple[int, 
             size = parse_wire_varint(data, position, end)[1] - position
         elif wire in (FIXED64_TYPE, FIXED32_TYPE):
             size = 8 if wire == FIXED64_TYPE else 4
-        # Groups are no longer written, and 6 and 7 are no wire types.
+        # Groups are no longer written, and 6 and 7 are not wire types.
         else:
             raise CutError(start)
         if size > end - position:

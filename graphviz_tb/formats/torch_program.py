@@ -379,7 +379,7 @@ class GraphReader:
         return inputs, attributes
 
     def _attribute(self, kind: str, value: Any) -> Any:
-        """Return the value of an argument that is no tensor; None for one that says nothing."""
+        """Return the value of an argument that is not a tensor; None for one that says nothing."""
         if kind == "as_scalar_type":
             return dtype_attribute(DTYPES.get(value, "") if isinstance(value, int) else "")
         if kind in PLAIN_ARGUMENTS:

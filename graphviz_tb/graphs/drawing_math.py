@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-# Colours as `#RRGGBB`.
-
 
 def rgb_channels(colour: str) -> tuple[int, int, int]:
     """Return red, green and blue of `#RRGGBB`.

@@ -99,7 +99,7 @@ def _tree_levels(parent: Longs, key: Longs) -> list[TreeLevel]:
 
 # Op counts below rows, and which groups hold only gradients or updates.
 
-MAX_FORWARD_SHARE = 0.05  # of a group's ops that feed or come from gradients: with fewer forward ops it is no model
+MAX_FORWARD_SHARE = 0.05  # of a group's ops that feed or come from gradients: with fewer forward ops it is not a model
 
 
 def flag_op_rows(hierarchy: Hierarchy, column: Bools) -> Bools:

@@ -136,8 +136,6 @@ def first_elements(tensor: TensorProto, most: int) -> list[Any]:
     return numbers
 
 
-# Output dtypes of ops, from their attributes.
-
 LISTED_DTYPES_ATTR = "_output_types"  # of exported programs: the dtypes of all outputs
 # Attributes with the dtype of the output; the first present one counts.
 OUTPUT_DTYPE_ATTRS = (

@@ -180,7 +180,7 @@ def _behind_norms(graph: Graph, made: MadeOfConstants) -> Bools:
 
 
 def multiplying_masks(graph: Graph, made: MadeOfConstants, nodes: Iterable[int]) -> set[int]:
-    """Return the constants of zeros and ones that mask another constant; they are no weights."""
+    """Return the constants of zeros and ones that mask another constant; they are not weights."""
     times = graph.nodes_of_types("Mul".__eq__)[graph.target] & ~graph.control
     both = np.bincount(graph.target[times & made.made[graph.source]], minlength=len(graph)) > 1
     masks = np.zeros(len(graph), bool)

@@ -201,7 +201,7 @@ def find_model_nodes(graph: Graph, flow: GradientFlow) -> Bools:
     ends[source[flow.between[target] | summary[target]]] = True
     ends[_unused_non_results(graph)] = False
     ends &= ~flow.behind & ~sink & ~summary & ~given
-    # A report of the variables that nobody set is no result of the model.
+    # A report of the variables that nobody set is not a result of the model.
     checks = graph.nodes_of_types(lambda op: has_role(op, Role.VARIABLE_CHECK))
     if checks.any():
         # Nor is a variable's first value, if nobody set it yet: `initialized_value` asks, and takes one or the other.
@@ -235,7 +235,7 @@ def _variable_read_nodes(graph: Graph) -> Bools:
 
 
 def _unused_non_results(graph: Graph) -> list[int]:
-    """Return the unused ops of the main graph that are no results, if a trace names its results."""
+    """Return the unused ops of the main graph that are not results, if a trace names its results."""
     used = np.zeros(len(graph), bool)
     used[graph.source[~graph.control]] = True
     loose = np.flatnonzero(~used & (graph.function < 0)).tolist()

@@ -413,7 +413,7 @@ def _frozen_weight_origins(
     read as one or have a role.
 
     `origin` covers the values of constants and of `variables`; `bindings` come from `_bind_call_arguments`. With
-    `literal`, a constant that nothing reads is no variable, whatever its place.
+    `literal`, a constant that nothing reads is not a variable, whatever its place.
     """
     constant = graph.nodes_of_types(CONSTANT_OPS.__contains__)
     read = _variable_read_edges(graph, constant)
@@ -541,7 +541,7 @@ def _variable_read_edges(graph: Graph, constant: Bools) -> Ints:
 def _has_min_elements(graph: Graph, node: int, least: int) -> bool:
     """Return whether a constant has dimensions and at least `least` elements."""
     definition = graph.node_def(node)
-    assert definition is not None  # arguments of functions are no constants
+    assert definition is not None  # arguments of functions are not constants
     if "value" not in definition.attr:
         return False
     sizes = [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]

@@ -208,7 +208,7 @@ def concat_node_edits(edits: Iterable[NodeEdits]) -> NodeEdits:
     (3, 5)
     """
     parts = list(edits)
-    names = [field.name for field in fields(NodeEdits) if field.name != "versions"]  # the only field that is no tuple
+    names = [field.name for field in fields(NodeEdits) if field.name != "versions"]  # only `versions` is not a tuple
     merged = {name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in names}
     return NodeEdits(**merged, versions=any(part.versions for part in parts))
 

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 
-# The flat graph: one row per node, one row per edge; the main graph and all function bodies in one table.
-
-
 class Mark(IntEnum):
     """The drawing of a node: as a box, or as a small mark next to the nodes that use it."""
 

@@ -58,7 +58,7 @@ class VariableUse(IntEnum):
     PARAMETER = 0  # the model computes with it
     COPY = 1  # an average or copy of parameters, the copy of a replica: counted with the parameters
     STATE = 2  # state of an optimizer, a metric, a counter
-    BUFFER = 3  # numbers of a module that are no parameters: statistics of a norm, a table of positions
+    BUFFER = 3  # numbers of a module that are not parameters: statistics of a norm, a table of positions
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,9 @@
-"""Logged data of runs: series of points as columns, custom charts, hyperparameters, embeddings."""
+"""Logged data of runs: series of points as columns, custom charts, hyperparameters, embeddings.
+
+A *source* is a log directory or one event file. It has *runs*, one per folder with event files; a run has *series*, one
+per tag and kind; a series has *points*, in the order of writing: file after file sorted by name, record after record.
+Every point is kept; large values stay on disk.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +20,6 @@ from numpy.typing import NDArray
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
-
-# Logged data of runs: series of points as columns; every point is kept, large values stay on disk.
-#
-# A *source* is a log directory or one event file. It has *runs*, one per folder with event files; a run has *series*,
-# one per tag and kind; a series has *points*, in the order of writing: file after file sorted by name, record after
-# record.
 
 Doubles = NDArray[np.float64]
 Floats32 = NDArray[np.float32]

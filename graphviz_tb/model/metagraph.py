@@ -140,8 +140,8 @@ class Metaedge(BundledLine):
     body to its arguments, without a flat edge. `training`: 0, or which ends compute gradients or
     updates (`SOURCE_TRAINS` and so on in `model.skeleton`) where not all children of the group do: the line is thin,
     and on no main path; plus `IMPLIED_LINE` if it is neither drawn nor a stub, and `WRITTEN_WEIGHTS` if it represents
-    `reference` weights of `source` that `target` writes, and is no edge of the file: drawn if the skeleton has a wire
-    for it.
+    `reference` weights of `source` that `target` writes, and is not an edge of the file: drawn if the skeleton has a
+    wire for it.
     """
 
     source: int
@@ -288,13 +288,13 @@ class Metagraph:
 class LevelForm:
     """Levels of equal form: the `first` such group and its `rows`, children before marks and neighbours.
 
-    If children open, `going_on` are the lines that continue inside them (the positions of child and neighbour among the
-    rows, and whether the line enters), `order` the position of each child in data order.
+    If children open, `continuations` are the lines that continue inside them (the positions of child and neighbour
+    among the rows, and whether the line enters), `order` the position of each child in data order.
     """
 
     first: int
     rows: Sequence[int] = field(compare=False)
-    going_on: Sequence[tuple[int, int, bool]] = field(default=(), compare=False)
+    continuations: Sequence[tuple[int, int, bool]] = field(default=(), compare=False)
     order: Sequence[int | None] = field(default=(), compare=False)
 
 

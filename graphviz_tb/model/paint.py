@@ -68,7 +68,7 @@ class LineTints:
 
 @dataclass(frozen=True, slots=True)
 class Paint:
-    """Every colour of one picture: `boxes` and `stubs` in scene order (None for a stub that is no node).
+    """Every colour of one picture: `boxes` and `stubs` in scene order (None for a stub that is not a node).
 
     `accounts` describes the colour of each box in words, `scheme` names the colouring; `heading` is above `legend`, its
     rows.

@@ -1,4 +1,13 @@
-"""The drawing order of one metagraph, without any pixels; and the same level with coordinates."""
+"""The drawing order of one metagraph, without any pixels; and the same level with coordinates.
+
+Items are numbered: children 0 … n-1 (positions in `Metagraph.children`), then ports n … n+p-1, then waypoints.
+
+    rank 0      2           children 0 and 1, port 2 (both have an outside input), waypoint 3
+                │ ╲
+    rank 1      0  3        parts[0] = ((2,), (0, 3), (1,))
+                │ ╱
+    rank 2      1           chains of the wires: (0, 1), (2, 0), (2, 3, 1)
+"""
 
 from __future__ import annotations
 
@@ -7,16 +16,6 @@ from collections.abc import Sequence
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.scene import Point
-
-# The drawing order of one metagraph, without any pixels.
-#
-# Items are numbered: children 0 … n-1 (positions in `Metagraph.children`), then ports n … n+p-1, then waypoints.
-#
-# rank 0      2           children 0 and 1, port 2 (both have an outside input), waypoint 3
-#             │ ╲
-# rank 1      0  3        parts[0] = ((2,), (0, 3), (1,))
-#             │ ╱
-# rank 2      1           chains of the wires: (0, 1), (2, 0), (2, 3, 1)
 
 
 @dataclass(frozen=True, slots=True)

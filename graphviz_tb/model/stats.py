@@ -68,10 +68,8 @@ class Samples:
         self._step = int32_column(step for _, step, _ in filed)
         samples = [sample for *_, sample in filed]
         added = [(each.time, each.cpu, each.accelerator, each.enqueue, each.bytes) for each in samples]
-        self._added, self._start = (
-            _sample_value_columns(added, 5),
-            _sample_value_columns([(each.start,) for each in samples], 1),
-        )
+        self._added = _sample_value_columns(added, 5)
+        self._start = _sample_value_columns([(each.start,) for each in samples], 1)
         self._end = _sample_value_columns([(each.end,) for each in samples], 1)
         self._rows: dict[int, Ints] = {}  # rows by position in the path
 

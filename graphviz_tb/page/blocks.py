@@ -109,9 +109,9 @@ def pack_columns(count: int, blocks: NamedColumns, more: Mapping[str, Any] | Non
     entries, data, at = [], [], 0
     exact = {name: list(map(str, array.tolist())) for name, array in blocks if _exceeds_doubles(array)}
     for name, array in blocks:
-        kind, held = _as_sent_type(array)
-        raw = held.tobytes()
-        entries.append({"name": name, "type": kind, "count": int(held.size), "at": at})
+        kind, sent = _as_sent_type(array)
+        raw = sent.tobytes()
+        entries.append({"name": name, "type": kind, "count": int(sent.size), "at": at})
         gap = -len(raw) % COLUMN_ALIGNMENT
         data += [raw, bytes(gap)]
         at += len(raw) + gap

@@ -64,23 +64,19 @@ SCRIPT_OPTIONS = ("color_by", "direction", "legend", "max_annotations", "theme")
 
 def html(model: BaseModel, options: PictureOptions) -> bytes:
     """Return the whole page as one file."""
-    held, traced = (
-        _open_page_log(model.source),
-        _pack_model_profiles(model, int(options.page_max * 1e6 * PROFILE_SHARE_OF_PAGE)),
-    )
-    if held is None and not traced.count:
+    log = _open_page_log(model.source)
+    traced = _pack_model_profiles(model, int(options.page_max * 1e6 * PROFILE_SHARE_OF_PAGE))
+    if log is None and not traced.count:
         head, blocks = page_data(model, options)
         return page_bytes(head, blocks, head["title"] or "graph")
     from graphviz_tb.page.log import empty_log_part, pack_log
 
-    name, room = (
-        _page_title(model, options) or "log",
-        int(options.page_max * 1e6 * LOG_SHARE_OF_PAGE) - _packed_size(traced.blocks),
-    )
+    name = _page_title(model, options) or "log"
+    room = int(options.page_max * 1e6 * LOG_SHARE_OF_PAGE) - _packed_size(traced.blocks)
     part = (
         empty_log_part(name, traced.count)
-        if held is None
-        else pack_log(held, name, room, model.joins, traced.count, model.loaded)
+        if log is None
+        else pack_log(log, name, room, model.joins, traced.count, model.loaded)
     )
     added = [*part.blocks, *traced.blocks] if traced.count else list(part.blocks)
     used = _packed_size(added) / 1e6
@@ -91,8 +87,8 @@ def html(model: BaseModel, options: PictureOptions) -> bytes:
 
 
 def _open_page_log(source: Any) -> SourceLog | None:
-    """Open the log and the embeddings of a source; None if it is no log. Imports the log readers only for a folder or
-    event file."""
+    """Open the log and the embeddings of a source; None if it is not a log. Imports the log readers only for a folder
+    or event file."""
     if not isinstance(source, str | os.PathLike):
         return None
     path = FilePath(source)
@@ -132,12 +128,14 @@ def page_data(
     opened, notices = groups_opened_by_picture(model, options, extra.first)
     limit = int(options.page_max * 1e6)
     alone = lone_members(hierarchy, opened, options) is not None
-    held = LevelStore(hierarchy, table, limit, alone)
+    store = LevelStore(hierarchy, table, limit, alone)
     first_columns = column_breaks(model, options, lambda path: None)
-    lay = PageArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, held, first_columns)
+    arranger = PageArranger(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, store, first_columns)
     copied = CopiedLevels(model.members if alone and not extra.each else model.expander)
-    levels, inside, apart = _add_page_levels(model, lay, opened, held, copied, whole=bool(extra.schemes), alone=alone)
-    index, runs = held.index, held.level_blocks()
+    levels, inside, apart = _add_page_levels(
+        model, arranger, opened, store, copied, whole=bool(extra.schemes), alone=alone
+    )
+    index, runs = store.index, store.level_blocks()
     facts = model.facts if extra.schemes else model.facts_for_picture(options)
     shades = [] if extra.schemes else list(colours.colouring_blocks(hierarchy, facts, inside, table, options.stats))
     shades += extra.blocks(table, levels)
@@ -155,16 +153,14 @@ def page_data(
         "inner": [[row, inner] for row in range(1, len(hierarchy)) if (inner := sole_scope(hierarchy, row)) >= 0],
         **({"view": _saved_view_values(model.view)} if model.view is not None else {}),
         "apart": {str(row): rank for row, rank in apart.items()},
-        "notices": [*(notice.message for notice in (*model.notices, *notices, *lay.notices())), *left],
+        "notices": [*(notice.message for notice in (*model.notices, *notices, *arranger.notices())), *left],
         **extra.head,
     }
     # The table of texts is complete: attributes have their own texts.
     texts = table.numbered_texts()
     head["advances"] = _character_advances(texts)
-    first, last = (
-        [json_block("words", texts), columns, ints_block("copies", copied.copy_numbers())],
-        [*shades, *stepwise, edges],
-    )
+    first = [json_block("words", texts), columns, ints_block("copies", copied.copy_numbers())]
+    last = [*shades, *stepwise, edges]
     room = limit - PAGE_SHELL_BYTES - _packed_size(first) - _packed_size(last)
     runs, attributes = _share_room(room, runs, list(cards.card_blocks(hierarchy, model.facts)))
     kept = {key: place for key, place in index.items() if place[0] < len(runs)}
@@ -202,9 +198,9 @@ def _pack_step_colours(
 
 def _add_page_levels(
     model: BaseModel,
-    lay: PageArranger,
+    arranger: PageArranger,
     opened: Collection[RowPath],
-    held: LevelStore,
+    store: LevelStore,
     copied: CopiedLevels,
     whole: bool,
     alone: bool,
@@ -225,28 +221,28 @@ def _add_page_levels(
         levels.bundle_all_levels()
     groups = int(np.count_nonzero(hierarchy.node < 0))
     with model.report.stage("arrange"):
-        for path, level, skeleton, outside in walk_levels(levels, lay, copied, frozenset(opened)):
-            held.add_level(level_key(path), path, level, skeleton)
+        for path, level, skeleton, outside in walk_levels(levels, arranger, copied, frozenset(opened)):
+            store.add_level(level_key(path), path, level, skeleton)
             usual[path] = level, skeleton
             advance("groups", len(usual), groups)
             children = (child_path(hierarchy, path, row) for row in level.children)
             inside += [child for child in children if len(child) > 1]
             if has_auxiliary_area(level, skeleton):
                 away.append((path, level, outside))
-            if held.is_page_full:  # checked after adding: the root is always there
+            if store.is_page_full:  # checked after adding: the root is always there
                 break
-        add_differing_copies(held, copied, copied.copies, usual, "")
+        add_differing_copies(store, copied, copied.copies, usual, "")
         # Levels with everything in the main graph come last: they are the first to be left out.
-        for path, level, skeleton in levels_without_aside(levels, away, lay):
-            if held.is_page_full:
+        for path, level, skeleton in levels_without_aside(levels, away, arranger):
+            if store.is_page_full:
                 break
-            held.add_level(f"{level_key(path)}+", path, level, skeleton)
+            store.add_level(f"{level_key(path)}+", path, level, skeleton)
             main[path] = level, skeleton
-        add_differing_copies(held, copied, copied.copies, main, "+")
+        add_differing_copies(store, copied, copied.copies, main, "+")
         return (
             list(usual),
             inside,
-            {} if whole or held.is_page_full else add_ungrouped_levels(model, held, usual, copied, lay, alone),
+            {} if whole or store.is_page_full else add_ungrouped_levels(model, store, usual, copied, arranger, alone),
         )
 
 

@@ -216,7 +216,7 @@ def _program_block(hierarchy: Hierarchy) -> DataBlock:
     """Return the lines of the program behind each group: that of the call that made all of it, and the lines inside
     with the number of ops from each, by their numbers in a list of all lines.
 
-    `{"lines": ["m.py:9 x = self.attn(x)", "m.py:4 q @ k"], "rows": {"3": [0, [[1, 2]]]}}`: -1 is no common call.
+    `{"lines": ["m.py:9 x = self.attn(x)", "m.py:4 q @ k"], "rows": {"3": [0, [[1, 2]]]}}`: -1 is not a common call.
     """
     stacks, stack_of_row = _source_stacks(hierarchy)
     lines: dict[str, int] = {}

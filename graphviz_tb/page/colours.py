@@ -156,9 +156,9 @@ def _concatenate_lists(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Lo
     >>> [column.tolist() for column in _concatenate_lists([[7, 8], [9]], np.array([1, 0, 1]))]
     [[0, 1, 3, 4], [9, 7, 8, 9]]
     """
-    held = np.fromiter(chain.from_iterable(lists), np.int64)
+    joined = np.fromiter(chain.from_iterable(lists), np.int64)
     sizes = np.array([len(one) for one in lists], np.int64)
-    return prefix_sums(sizes[which]), held[places_of_runs(prefix_sums(sizes)[which], sizes[which])]
+    return prefix_sums(sizes[which]), joined[places_of_runs(prefix_sums(sizes)[which], sizes[which])]
 
 
 def _legend_ranks(numbers: list[int], fills: list[tuple[RowFill, ...]], hues: tuple[str, ...]) -> list[int]:

@@ -110,11 +110,11 @@ def embedding_blocks(projector: Projector, one: Embedding, number: int) -> Itera
 
 
 def embedding_list_block(
-    projector: Projector, held: Mapping[int, Embedding], left: list[Notice], runs: Mapping[str, int]
+    projector: Projector, packed: Mapping[int, Embedding], left: list[Notice], runs: Mapping[str, int]
 ) -> DataBlock:
     """Return the list of the embeddings in a page, and notices about omitted ones."""
     values = {
-        "tensors": [embedding_entry(one, number, runs.get(one.run)) for number, one in held.items()],
+        "tensors": [embedding_entry(one, number, runs.get(one.run)) for number, one in packed.items()],
         "methods": [PCA_METHOD],
         "notices": notice_values((*projector.embeddings.notices, *left)),
     }

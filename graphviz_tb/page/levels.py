@@ -51,12 +51,12 @@ def _encode_label(node: NodeLabel, words: TextTable) -> LabelNumbers:
     return *texts, _box_flags(node)
 
 
-def _encode_level(held: PageLevel, say: LineTable) -> IntArray:
-    graph = held.metagraph
+def _encode_level(level: PageLevel, say: LineTable) -> IntArray:
+    graph = level.metagraph
     out = array("i", [graph.row])
     out.extend(_length_prefixed(graph.children))
     out.extend(_length_prefixed(graph.functions))
-    for node in held.node_labels:
+    for node in level.node_labels:
         out.extend(node)
     _append_columns(out, _encode_edges(graph.edges, say))
     _append_columns(out, _encode_bridges(graph.bridges, say))
@@ -71,7 +71,7 @@ def _encode_level(held: PageLevel, say: LineTable) -> IntArray:
     _append_columns(out, _encode_stubs(graph.annotations))
     _append_columns(out, graph.loops)
     out.extend(_length_prefixed(graph.training))
-    _append_skeleton(out, held.skeleton)
+    _append_skeleton(out, level.skeleton)
     return out
 
 
@@ -288,9 +288,9 @@ class LevelStore:
     def encode_numbers(self, path: RowPath, metagraph: Metagraph, skeleton: Skeleton) -> memoryview:
         children: Sequence[RowPath] = [child_path(self.hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
-        held = PageLevel(metagraph, skeleton, [self.label_of_path(path) for path in listed])
+        level = PageLevel(metagraph, skeleton, [self.label_of_path(path) for path in listed])
         # As bytes, and a copy only where numbers are not little-endian already: a level can take a hundred megabytes.
-        return np.frombuffer(_encode_level(held, self._say), np.intc).astype(INT_DTYPE, copy=False).data.cast("B")
+        return np.frombuffer(_encode_level(level, self._say), np.intc).astype(INT_DTYPE, copy=False).data.cast("B")
 
     def label_of_path(self, path: RowPath) -> LabelNumbers:
         if path not in self._words:
@@ -334,15 +334,15 @@ class PageArranger(LevelArranger):
     """Arranges the levels of a page; a level whose order had to be computed counts extra."""
 
     def __init__(
-        self, options: ArrangeOptions, known: SkeletonCache, held: LevelStore, columns: ColumnBreaks | None = None
+        self, options: ArrangeOptions, known: SkeletonCache, store: LevelStore, columns: ColumnBreaks | None = None
     ) -> None:
         super().__init__(options, known, columns)
-        self._held = held
+        self._store = store
 
     def __call__(self, level: Metagraph, outside: PortConstraints | None = None) -> Skeleton:
         """Return the drawing order of one level."""
         made = self.distinct_level_count
         skeleton = super().__call__(level, outside)
         if self.distinct_level_count > made:
-            self._held.count_items(level, NEW_ORDER_COST - 1)  # it is counted once where it is stored
+            self._store.count_items(level, NEW_ORDER_COST - 1)  # it is counted once where it is stored
         return skeleton

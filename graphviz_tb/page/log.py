@@ -244,9 +244,9 @@ def open_source_log(source: Any) -> SourceLog | None:
     return SourceLog(log, projector) if shown or projector is not None else None
 
 
-def log_page_html(held: SourceLog, title: str, room: int) -> bytes:
+def log_page_html(source: SourceLog, title: str, room: int) -> bytes:
     """Return a page of a log without a graph, with at most `room` bytes of points."""
-    part = pack_log(held, title, room)
+    part = pack_log(source, title, room)
     return page_bytes({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)
 
 
@@ -257,7 +257,7 @@ def empty_log_part(title: str, profiles: int) -> LogPart:
 
 
 def pack_log(
-    held: SourceLog,
+    source: SourceLog,
     title: str,
     room: int,
     join: JoinTags | None = None,
@@ -266,7 +266,7 @@ def pack_log(
 ) -> LogPart:
     """Return the blocks of a log with as many tags as fit: scalars first, the largest kinds last, then the embeddings.
     `join` finds the nodes of tags in the `graph` of the page, which has `profiles`."""
-    logged = held.all_logged
+    logged = source.all_logged
     runs = {run.name: number for number, run in enumerate(logged.runs)}
     every = [series for kind in PAGE_TAG_KINDS for series in logged.series if series.kind == kind]
     numbers = {(series.run, series.tag): number for number, series in enumerate(every)}
@@ -278,7 +278,7 @@ def pack_log(
         lambda one: numbers[one.run, one.tag],
     )
     tags.sort(key=lambda entry: PAGE_TAG_KINDS.index(entry["kind"]))  # stable: groups stay in their order
-    packer, kept = LogPacker(held.log, room), []
+    packer, kept = LogPacker(source.log, room), []
     for entry in tags:
         if packer.pack_tag(entry["id"], entry["kind"], {one[1]: every[one[1]] for one in entry["runs"]}):
             kept.append(entry)
@@ -291,8 +291,8 @@ def pack_log(
     if packer.pack_custom_charts(logged):
         kinds["layout"] += 1
     clouds = {}
-    if held.projector is not None:
-        clouds = packer.pack_embeddings(held.projector, runs)
+    if source.projector is not None:
+        clouds = packer.pack_embeddings(source.projector, runs)
         kinds["projector"] += max(1, len(clouds))  # if none fits, the page says so
     if profiles:
         kinds["profile"] = profiles
@@ -340,7 +340,7 @@ class LogPacker:
 
     def pack_embeddings(self, projector: Projector, runs: Mapping[str, int]) -> dict[int, Embedding]:
         """Pack the embeddings that fit, and their list; return those packed, by number."""
-        held: dict[int, Embedding] = {}
+        packed: dict[int, Embedding] = {}
         left: list[Notice] = []
         found = [one for one in projector.embeddings.found if is_shown_in_page(one)]
         if others := len(projector.embeddings.found) - len(found):
@@ -353,12 +353,12 @@ class LogPacker:
                 left.append(Notice("embedding", str(error), one.name))
                 continue
             if self.add_if_fitting(*blocks, strict=True):
-                held[number] = one
+                packed[number] = one
             else:
                 text = f"'{one.name[:80]}' is not in this file: write it with a larger --page-max"
                 left.append(Notice("embedding", text, one.name))
-        self.blocks.append(embedding_list_block(projector, held, left, runs))
-        return held
+        self.blocks.append(embedding_list_block(projector, packed, left, runs))
+        return packed
 
     def add_if_fitting(self, *blocks: DataBlock, strict: bool = False) -> bool:
         size = sum(len(block.base64_text) for block in blocks)

@@ -44,6 +44,6 @@ class NotebookFrame:
             raise RequestError(f"height is {short_repr(self.height)}; it takes 1 to {MAX_NOTEBOOK_HEIGHT_PX:,} pixels")
 
     def _repr_html_(self) -> str:
-        held = escape(_packed_page(self.page) if self.packed else self.page.decode(), quote=True)
+        content = escape(_packed_page(self.page) if self.packed else self.page.decode(), quote=True)
         size = f'width="100%" height="{self.height}" style="border:0"'
-        return f'<iframe sandbox="{FRAME_PERMISSIONS}" srcdoc="{held}" {size}></iframe>'
+        return f'<iframe sandbox="{FRAME_PERMISSIONS}" srcdoc="{content}" {size}></iframe>'

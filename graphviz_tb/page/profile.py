@@ -50,15 +50,15 @@ def pack_profiles(profiles: Mapping[str, Callable[[], Profile]], room: int) -> P
         slices = slice_columns(timeline, 0, max(1, timeline.end_time), pixels)
         number = len(listed)
         thin = {} if whole else {"thinned": int(_count_column_rows(slices))}
-        held = [
+        packed = [
             json_block(f"log/profile/{number}", {**profile_table(profile), **thin}),
             DataBlock(f"log/profile/{number}/slices", "columns", slices),
         ]
-        size = sum(len(block.base64_text) for block in held)
+        size = sum(len(block.base64_text) for block in packed)
         if size > room:
             break
         room -= size
-        blocks += held
+        blocks += packed
         tag = name.rpartition("/")[2].removesuffix(":run")
         listed.append({"id": str(number), "run": None, "tag": tag, "step": None, "graph": None})
     left = len(profiles) - len(listed)

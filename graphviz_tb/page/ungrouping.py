@@ -57,7 +57,7 @@ Neighbours = dict[int, set[tuple[int, ...]]]
 
 def add_ungrouped_levels(
     model: BaseModel,
-    held: LevelStore,
+    store: LevelStore,
     usual: WalkedLevels,
     copied: CopiedLevels,
     arrange: ArrangeLevel,
@@ -90,9 +90,9 @@ def add_ungrouped_levels(
         to = _rows_of_same_nodes(hierarchy, base)
         starts = [row for row in apart if rank[row] == top]
         walk = UngroupedWalk(model, hierarchy, to, arrange, usual, copied, seen, alone, f"~{mask}", tuple(walks))
-        walk.add_levels(held, starts)
+        walk.add_levels(store, starts)
         walks.append(walk)
-        if held.is_page_full:
+        if store.is_page_full:
             break
     return rank
 
@@ -118,12 +118,12 @@ def _ungroupable_series(hierarchy: Hierarchy, series: list[int], names: Collecti
     groups, inside = prefix_sums(hierarchy.node < 0), 0
     for level, rows in sorted(by_level.items()):
         stacks = [row for row in rows if is_stack(hierarchy, row)]
-        held = sum(int(groups[hierarchy.end[row]] - groups[row]) for row in stacks)
+        contained = sum(int(groups[hierarchy.end[row]] - groups[row]) for row in stacks)
         if (
             sum(len(hierarchy.children(row)) for row in rows) <= MAX_UNGROUPED_MEMBERS
-            and inside + held <= MAX_UNGROUPED_GROUPS
+            and inside + contained <= MAX_UNGROUPED_GROUPS
         ):
-            found[level], inside = rows, inside + held
+            found[level], inside = rows, inside + contained
     return found
 
 
@@ -212,12 +212,12 @@ class UngroupedWalk:
         self.rows = self.to.tolist()
         self.back = {row: place for place, row in enumerate(self.rows) if row >= 0}
 
-    def add_levels(self, held: LevelStore, starts: list[int]) -> None:
+    def add_levels(self, store: LevelStore, starts: list[int]) -> None:
         """Add the levels from some page rows inwards, as far as they differ from the usual ones."""
         queue: deque[tuple[RowPath, UngroupedWalk | None]] = deque(((self.back[row],), None) for row in starts)
         away: list[AsideLevel] = []
         main: WalkedLevels = {}
-        while queue and not held.is_page_full:
+        while queue and not store.is_page_full:
             path, like = queue.popleft()
             inside: list[tuple[RowPath, UngroupedWalk | None]]
             there = self.to_page_path(path)
@@ -225,37 +225,41 @@ class UngroupedWalk:
                 continue
             if like is not None and there in like.levels and not has_auxiliary_area(*like.levels[there]):
                 self.levels[there] = like.levels[there]
-                held.repeat_level(level_key(there), like.mark, self.mark)
+                store.repeat_level(level_key(there), like.mark, self.mark)
                 inside = [(child, like) for child in like.inside[there]]
             else:
-                if (laid := self.arranged_level(held, path)) is None:
+                if (laid := self.arranged_level(store, path)) is None:
                     break
                 level, skeleton, outside = laid
                 # Equal to the usual level: its contents cannot differ either.
-                if not self.add_if_different(held, path, level, skeleton, self.mark, self.levels):
+                if not self.add_if_different(store, path, level, skeleton, self.mark, self.levels):
                     continue
                 if has_auxiliary_area(level, skeleton):
                     away.append((path, level, outside))
-                inside = [*self.groups_to_visit(held, path, level)]
+                inside = [*self.groups_to_visit(store, path, level)]
             self.inside[there] = [child for child, _ in inside]
             self.around.update((child, there) for child in self.inside[there])
             queue += [(self.from_page_path(child), found) for child, found in inside]
         touched = self.copied.copies_with_levels(self.levels)
         copies = [member for member in touched if self.is_still_copy(member)]
-        add_differing_copies(held, self.copied, copies, self.levels, self.mark)
-        self.add_former_copies(held, [member for member in touched if member not in copies])
+        add_differing_copies(store, self.copied, copies, self.levels, self.mark)
+        self.add_former_copies(store, [member for member in touched if member not in copies])
         for path, level, skeleton in levels_without_aside(self.expander, away, self.arrange):
-            self.add_if_different(held, path, level, skeleton, f"{self.mark}+", main)
-        add_differing_copies(held, self.copied, copies, main, f"{self.mark}+")
+            self.add_if_different(store, path, level, skeleton, f"{self.mark}+", main)
+        add_differing_copies(store, self.copied, copies, main, f"{self.mark}+")
 
     def groups_to_visit(
-        self, held: LevelStore, path: RowPath, level: Metagraph
+        self, store: LevelStore, path: RowPath, level: Metagraph
     ) -> Iterator[tuple[RowPath, UngroupedWalk | None]]:
         """Yield the groups of a level, as page paths, whose contents may differ from the page; each with an earlier
         walk that has the contents, or None."""
         for row in level.children:
             child = child_path(self.hierarchy, path, row)
-            if self.hierarchy.can_open(row) and self.is_in_page(held, child) and self.has_other_neighbours(path, child):
+            if (
+                self.hierarchy.can_open(row)
+                and self.is_in_page(store, child)
+                and self.has_other_neighbours(path, child)
+            ):
                 yield self.to_page_path(child), self.reusable_walk(path, child)
 
     def reusable_walk(self, path: RowPath, child: RowPath) -> UngroupedWalk | None:
@@ -289,15 +293,15 @@ class UngroupedWalk:
         yield [runs_backwards(self.expander, child, self.back[row], inbound, options) for row, inbound, *_ in lines]
 
     def add_if_different(
-        self, held: LevelStore, path: RowPath, level: Metagraph, skeleton: Skeleton, mark: str, levels: WalkedLevels
+        self, store: LevelStore, path: RowPath, level: Metagraph, skeleton: Skeleton, mark: str, levels: WalkedLevels
     ) -> bool:
         """Add one level, also to `levels`; return whether it differs from the usual one."""
         key, there = self.page_key(path), self.to_page_path(path)
         named = renumber_level((level, skeleton), self.rows.__getitem__)
-        usual = find_walked_level(self.copied, self.usual, there) if key not in held.index else None
-        if usual is not None and held.are_encoded_alike(there, named, usual):
+        usual = find_walked_level(self.copied, self.usual, there) if key not in store.index else None
+        if usual is not None and store.are_encoded_alike(there, named, usual):
             return False
-        if not held.add_level(f"{key}{mark}", there, *named, unlike=key):
+        if not store.add_level(f"{key}{mark}", there, *named, unlike=key):
             return False
         levels[there] = named
         return True
@@ -309,10 +313,10 @@ class UngroupedWalk:
         """Return a page path in the rows of this hierarchy."""
         return tuple(self.back[row] for row in there)
 
-    def is_in_page(self, held: LevelStore, path: RowPath) -> bool:
+    def is_in_page(self, store: LevelStore, path: RowPath) -> bool:
         """Return whether the page contains the level of a group."""
         there = self.to_page_path(path)
-        return level_key(there if len(there) > 1 else (self.copied.written_row(there[0]),)) in held.index
+        return level_key(there if len(there) > 1 else (self.copied.written_row(there[0]),)) in store.index
 
     def is_still_copy(self, member: int) -> bool:
         """Return whether a copy that the page leaves out is still a copy here."""
@@ -323,7 +327,7 @@ class UngroupedWalk:
             self.still[member] = found is not None and found.usual == self.back.get(self.copied.copies[member].usual)
         return self.still[member]
 
-    def add_former_copies(self, held: LevelStore, members: list[int]) -> None:
+    def add_former_copies(self, store: LevelStore, members: list[int]) -> None:
         """Add the usual levels of members that are no longer copies, if their model has changed."""
         for member in members:
             copy = self.copied.copies[member]
@@ -331,12 +335,12 @@ class UngroupedWalk:
                 own = (path[0] - copy.usual + member,)
                 if (
                     find_walked_level(self.copied, self.levels, path) is None
-                    or f"{level_key(own)}{self.mark}" in held.index
+                    or f"{level_key(own)}{self.mark}" in store.index
                 ):
                     continue
                 usual = find_walked_level(self.copied, self.usual, own)
                 if usual is not None:
-                    held.add_level(f"{level_key(own)}{self.mark}", own, *usual)
+                    store.add_level(f"{level_key(own)}{self.mark}", own, *usual)
 
     def has_other_neighbours(self, path: RowPath, child: RowPath) -> bool:
         """Return whether a child has other neighbours than in the page: only then its contents may differ."""
@@ -358,14 +362,14 @@ class UngroupedWalk:
             self.seen[path] = _neighbours_by_child(level, skeleton, self.ports[path], self.rows.__getitem__)
         return self.seen[path].get(there[-1]) != self.seen_usually[around].get(there[-1])
 
-    def arranged_level(self, held: LevelStore, path: RowPath) -> ArrangedLevel | None:
+    def arranged_level(self, store: LevelStore, path: RowPath) -> ArrangedLevel | None:
         """Return a level with its drawing order, after arranging all levels around it; None if the page is full."""
         chain = [path]
         # From the inside out, without recursion.
         while chain[-1] not in self.known and (around := parent_path(self.hierarchy, chain[-1])) is not None:
             chain.append(around)
         for row in reversed(chain):
-            if held.is_page_full:
+            if store.is_page_full:
                 return None
             if row not in self.known:
                 if len(self.known) == len(self.hierarchy) // ROWS_PER_LEVEL:
@@ -373,7 +377,7 @@ class UngroupedWalk:
                 level, outside = self.expander.metagraph(row), self.port_constraints(row)
                 self.known[row] = level, (skeleton := self.arrange(level, outside)), outside
                 self.ports[row] = _child_ports(level, skeleton)
-                held.count_items(level)
+                store.count_items(level)
         return self.known[path]
 
     def port_constraints(self, path: RowPath) -> PortConstraints:

@@ -57,13 +57,13 @@ class CopiedLevels:
             row += copy.usual - copy.member
         return row
 
-    def differently_worded_rows(self, copy: MemberCopy, held: LevelStore) -> frozenset[int]:
+    def differently_worded_rows(self, copy: MemberCopy, store: LevelStore) -> frozenset[int]:
         """Return the rows of the usual member whose boxes have other words than those of the copy."""
         if copy.member not in self._unlike:
             away = copy.member - copy.usual
             rows = range(copy.usual + 1, int(self.hierarchy.end[copy.usual]))
             boxes = [row for row in rows if not self.hierarchy.mark[row]]
-            self._unlike[copy.member] = frozenset(row for row in boxes if not held.are_worded_alike(row, row + away))
+            self._unlike[copy.member] = frozenset(row for row in boxes if not store.are_worded_alike(row, row + away))
         return self._unlike[copy.member]
 
     def copies_with_levels(self, levels: WalkedLevels) -> list[int]:
@@ -93,20 +93,20 @@ class CopiedLevels:
 
 
 def add_differing_copies(
-    held: LevelStore, copied: CopiedLevels, members: Iterable[int], levels: WalkedLevels, end: str
+    store: LevelStore, copied: CopiedLevels, members: Iterable[int], levels: WalkedLevels, end: str
 ) -> None:
     """Add the levels of copies that have boxes with other words. `levels` were added before, with keys that end in
     `end`."""
     for member in members:
-        unlike = copied.differently_worded_rows(copied.copies[member], held)
+        unlike = copied.differently_worded_rows(copied.copies[member], store)
         for path in copied.copied_groups(member) if unlike else ():
-            if held.is_page_full:
+            if store.is_page_full:
                 return
             level = find_walked_level(copied, levels, path)
             if level is not None and not unlike.isdisjoint(level[0].children):
                 metagraph, skeleton = renumber_level(level, copied.row_renumbering(copied.copies[member]))
                 own = (metagraph.row,)
-                held.add_level(level_key(own) + end, own, metagraph, skeleton)
+                store.add_level(level_key(own) + end, own, metagraph, skeleton)
 
 
 def find_walked_level(copied: CopiedLevels, levels: WalkedLevels, path: RowPath) -> WalkedLevel | None:

@@ -16,7 +16,7 @@ from graphviz_tb.model.skeleton import Skeleton, first_tie
 from graphviz_tb.model.view import View
 
 MIN_BRANCHES = 3  # fewer meet in a box as it is
-MAX_BAR_PX = 900  # a longer bar is no box any more
+MAX_BAR_PX = 900  # a longer bar is not a box any more
 BRANCH_GAP_PX = 16  # between two branches: the least distance of boxes of a rank
 BAR_MARGIN_PX = 24  # from the middle of the outer branches to the ends of the bar
 

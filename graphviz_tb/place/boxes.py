@@ -361,7 +361,7 @@ Stubs = Sequence[StubWords]
 class Piece:
     """A slot of `width` × `height` with the box at (`x`, `y`) in it; texts and stubs are relative to the box.
 
-    `sheet_margins`: the pixels at the right and at the top of an open stack that its sheets take; lines pass over them.
+    `behind`: the pixels at the right and at the top of an open stack that its sheets take; lines pass over them.
     """
 
     width: int

@@ -17,8 +17,6 @@ from graphviz_tb.model.measure import replace_unsafe_characters
 from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.render.svg import escape_text
 
-# The ops and edges of the main graph one by one, for the formats of other tools.
-
 # Fields of nodes in the formats. `value` repeats the id, and `key` an edge's number: networkx reads them.
 RESERVED_FIELDS = frozenset(("id", "value", "name", "label", "op", "device", "scope", "parent"))
 

@@ -209,7 +209,7 @@ def _parse_term(word: str) -> Query:
 def _query_error(kind: str, word: str = "", about: str = "") -> RequestError:
     """Return the error of a kind about a word of a query. The page has its own words for each kind."""
     known_units = ", ".join(TIME_UNITS) if about == "time" else "K, M, G, T, KB, MiB …"
-    wrong = f"{about!r} is no number" if about else "it is followed by nothing"
+    wrong = f"{about!r} is not a number" if about else "it is followed by nothing"
     message, hint = {
         "nothing": ("nothing to look for", "a name, op:Conv2D, params>1M …"),
         "long": (f"more than {word} words to look for", "look for fewer at once"),

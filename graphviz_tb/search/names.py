@@ -242,7 +242,7 @@ class RowFinder:
         return None if hierarchy is None else RowFinder(hierarchy)
 
     def _main_row(self, name: str) -> int:
-        if not name:  # the whole graph is no part of itself
+        if not name:  # the whole graph is not a part of itself
             return -1
         if found := self._address_paths(name):  # an address means its place, also in a function
             return next((path[0] for path in found if path[1:] == () and path[0] < self.hierarchy.end[0]), -1)

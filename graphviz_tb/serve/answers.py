@@ -16,8 +16,6 @@ from graphviz_tb.caches import BoundedCache
 from graphviz_tb.page.blocks import strict_json
 from graphviz_tb.serve.jobs import run_in_thread
 
-# A cache of answers shared by all pages.
-
 
 class AnswerCache:
     """Bodies of answers by request. Simultaneous equal requests are answered by one computation. Used in the event loop

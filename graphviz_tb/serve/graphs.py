@@ -167,7 +167,7 @@ class ServedGraphs:
         while one.state in ("listed", "reading"):  # it may be listed again meanwhile
             self.start_loading(one)
             if one.task is not None:
-                await asyncio.wait({one.task})  # a cancelled load is no error of this request
+                await asyncio.wait({one.task})  # a cancelled load is not an error of this request
         page = self.ready_page(one)
         found = self._joined.get(one.id)
         if found is None or found.page is not page:

@@ -153,7 +153,9 @@ def _without_height(words: list[str]) -> tuple[tuple[str, ...], int]:
             continue
         value = value if equals else next(rest, "")
         if not value.isdecimal() or not 1 <= int(value) <= 100_000:
-            raise RequestError(f"--height {value[:20]!r} is no number of pixels", hint="%tbgraph ./logs --height 600")
+            raise RequestError(
+                f"--height {value[:20]!r} is not a number of pixels", hint="%tbgraph ./logs --height 600"
+            )
         height = int(value)
     return tuple(kept), height
 

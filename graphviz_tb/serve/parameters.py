@@ -63,7 +63,7 @@ def query_number(query: dict[str, str], name: str, usual: float | None, least: f
     except ValueError:
         value = float("nan")
     if not least <= value <= most:
-        raise RefusedRequest(400, f"{name} is no number from {least:g} to {most:g}")
+        raise RefusedRequest(400, f"{name} is not a number from {least:g} to {most:g}")
     return value
 
 
@@ -71,7 +71,7 @@ def query_integer(query: dict[str, str], name: str, usual: int, least: int, most
     """Return a whole number of the query from `least` to `most`. Raises `RefusedRequest`."""
     value = query_number(query, name, usual, least, most)
     if value is None or value != int(value):
-        raise RefusedRequest(400, f"{name} is no whole number from {least} to {most}")
+        raise RefusedRequest(400, f"{name} is not a whole number from {least} to {most}")
     return int(value)
 
 

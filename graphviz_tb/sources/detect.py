@@ -140,7 +140,7 @@ def _raise_for_known_magic(head: bytes, name: str) -> None:
 
 
 def _detect_text(head: bytes, name: str) -> str | None:
-    """Return the key for JSON or text proto; None if the bytes are no text."""
+    """Return the key for JSON or text proto; None if the bytes are not text."""
     body = head.removeprefix(BOM_UTF8)
     if JSON_START.match(body) and _has_no_control_characters(body):
         return "keras_json"
@@ -253,5 +253,5 @@ def _is_fingerprint(head: bytes) -> bool:
 def _unknown_format_error(head: bytes, name: str) -> UnknownFormat:
     line = head.strip().partition(b"\n")[0][:60].decode("utf-8", "replace").strip()
     if line and _has_no_control_characters(head):
-        return UnknownFormat(f"{name} is no text proto: it starts with {line!r}", hint=SUPPORTED_INPUTS)
+        return UnknownFormat(f"{name} is not a text proto: it starts with {line!r}", hint=SUPPORTED_INPUTS)
     return UnknownFormat(f"{name} has an unknown format", hint=SUPPORTED_INPUTS)

@@ -192,7 +192,7 @@ def convert_remote_errors(what: str, scheme: str) -> Iterator[None]:
         raise ReadError(f"no file or folder {what!r}", hint="list it with the tools of that place") from None
     except ValueError as error:
         raise ReadError(
-            f"{what!r} is no address that fsspec knows: {error}", hint="gs:// s3:// hf:// memory://"
+            f"{what!r} is not an address that fsspec knows: {error}", hint="gs:// s3:// hf:// memory://"
         ) from None
     except Exception as error:  # file systems raise anything: missing rights, no network
         said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__

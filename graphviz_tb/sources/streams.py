@@ -40,7 +40,7 @@ class OpenedSource:
         head = _read_up_to(stream, HEAD_BYTES)
         self.gunzip: GzipStream | None = None
         if head.startswith(GZIP_MAGIC):
-            # Offsets after decompression are no offsets in the file.
+            # Offsets after decompression are not offsets in the file.
             self.path = None
             stream = self.gunzip = GzipStream(head, stream, name, self.bounded)
             head = _read_up_to(stream, HEAD_BYTES)

@@ -147,7 +147,7 @@ def _traced_barriers(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> se
     superfluous = {name for name in noops if BARRIER_NAME.fullmatch(name) and suspects[name].input}
     if not superfluous:
         return superfluous
-    # All uses of a node, and those as results: an identity with further uses is no end.
+    # All uses of a node, and those as results: an identity with further uses is not an end.
     used = inputs.uses.copy()
     returned = _sum_by_node(_count_input_strings(texts for node, texts in inputs.of_nodes if node.op in RESULT_OPS))
     waits = {f"^{name}" for name in superfluous} & inputs.count.keys()

@@ -49,7 +49,7 @@ from graphviz_tb.unwrap.signatures import (
 
 # Merge several GraphDefs, each under its own prefix, as TensorBoard's server does, without its mistakes.
 #
-# TensorBoard turns `^x` into `graph_1/^x`, which is no control input any more, and renames a function only where a
+# TensorBoard turns `^x` into `graph_1/^x`, which is not a control input any more, and renames a function only where a
 # PartitionedCall names it. Here every reference follows its target.
 
 
@@ -248,7 +248,7 @@ def _callees_by_position(library: FunctionLibrary) -> list[list[int]]:
 
 
 def _data_loop_step(nodes: Iterable[NodeDef], library: FunctionLibrary) -> list[NodeDef] | None:
-    """Return the nodes that call the body of a data loop; None if the graph is no such loop.
+    """Return the nodes that call the body of a data loop; None if the graph is not such a loop.
 
     Descends into loops and branches, the largest first, as long as only counters and iterator ops are next to them.
     """

@@ -104,7 +104,7 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
     layer = steps[place]
     after = list(dict.fromkeys(step.word for step in steps[place + 1 :] if step.kind in ("norm", "activation")))
     if len({step.word for step in steps if step.kind == "activation"}) > 1:
-        after = []  # several are no function of the layer alone
+        after = []  # several are not a function of the layer alone
     if layer.kind in ("dense", "heads"):
         word = f"{size_word(layer.takes)} {layer.word}" if layer.takes else layer.word
         return ", ".join([word, *(each for each in after if each != "norm")])

@@ -268,7 +268,7 @@ class TensorFlowSteps:
         return all(dim.size == 1 for dim in dims)
 
     def tensors_into(self, node: int) -> list[OutputOf]:
-        """Return the inputs of an op that are no constant numbers."""
+        """Return the inputs of an op that are not constant numbers."""
         return [port for _, port in self.inputs_of(node) if not self.is_number(port[0])]
 
     # ---- activations ----

@@ -297,7 +297,7 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
     inside = inside if alike or " op" in node.second else node.second
     inside = "" if node.layers else inside
     aside = "" if node.connected else "side by side"
-    named = shown >= 0 and WORDS_DOT not in member.label  # a list of parts is no name
+    named = shown >= 0 and WORDS_DOT not in member.label  # a list of parts is not a name
     other = f"{name_in_stack(node.label, member.label)} shown" if named else ""
     other = "; ".join(part for part in (other, node.first) if part)
     return replace(

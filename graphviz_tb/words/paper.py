@@ -35,7 +35,7 @@ from graphviz_tb.ops.roles import (
 from graphviz_tb.words.block_words import Block, attends, block_words, fits, short_word
 from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
 
-MOST_NODES = 150  # of a group: a larger one is no layer, and says its parameters
+MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
 MOST_GROWING = 6  # members of a stack whose channels are listed, or of a group without a stack
 MOST_ASKED = 64  # members of a stack whose words are compared
@@ -305,7 +305,7 @@ class PaperWords:
         graph, origin, meaning = self.graph, self.graph.meaning.origin, self.graph.meaning
         edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
         edges = edges[(self._of_model & ~meaning.stores)[graph.target[edges]]]
-        # The state of a metric or an optimizer is no weight of a layer, a buffer no parameter.
+        # The state of a metric or an optimizer is not a weight of a layer, and a buffer not a parameter.
         silent = (VariableUse.STATE, VariableUse.BUFFER)
         state = [variable.node for variable in meaning.variables() if variable.use in silent]
         edges = edges[~np.isin(origin[graph.source[edges]], state)]
@@ -322,7 +322,7 @@ class PaperWords:
 
     def _parameters(self, row: int) -> tuple[int, int]:
         """Return the number of elements in the weights below a row, each weight once, and how many of them are
-        kernels; no elements where constants may be weights too, since a bound is no size."""
+        kernels; no elements where constants may be weights too, since a bound is not a size."""
         rows, made, kernel = self._uses
         end = int(self.hierarchy.end[row])
         bound = bisect_left(self._doubtful_rows, row) < bisect_left(self._doubtful_rows, end)

@@ -107,7 +107,7 @@ class NodeLabels:
         sign = self.sign_of(row)
         second = ("" if sign else usual) if said is None else said
         badge = _repeat_badge(kind, repetition_count(hierarchy, like)) if stack else ""
-        # The norm and the activation of a layer follow its name, if that is no list of parts.
+        # The norm and the activation of a layer follow its name, if that is not a list of parts.
         main, _, rest = usual.partition(WORDS_DOT) if WORDS_DOT not in name else (usual, "", "")
         semibold = said is None and self.says_more(row, name, f"{main} {badge}" if kind == "series" else main)
         label, second = (main, WORDS_DOT.join([name, rest] if rest else [name])) if semibold else (name, second)
@@ -352,7 +352,7 @@ def _printed_name(label: str) -> str:
 def _module_name(found: re.Match[str]) -> str:
     """Return the name of one module: the last part of its attribute that is a word, unless a class says more.
 
-    A series of names, as `layer_[0-11]`, is no module.
+    A series of names, as `layer_[0-11]`, is not a module.
     """
     kind, attribute = found[1], found[2].partition("@")[0]
     parts = re.split(r"\.(?![^\[]*\])", attribute)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.expand.training_lines import KEEPS_BOOKS, TRAINS, mark_training_lines
+from graphviz_tb.expand.training_lines import BOOKKEEPING, TRAINS, mark_training_lines
 from graphviz_tb.model.metagraph import IMPLIED_LINE, Metaedge
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -31,7 +31,7 @@ def test_two_losses_have_a_line_each() -> None:
 
 def test_bookkeeping_has_no_line_at_all() -> None:
     edges = [Metaedge(a, b, 1, 0, 0) for a, b in [(0, 1), (0, 2), (1, 2), (2, 1)]]
-    assert _implied(edges, [0, TRAINS, KEEPS_BOOKS], {0, 1, 2}) == [(0, 2), (1, 2), (2, 1)]
+    assert _implied(edges, [0, TRAINS, BOOKKEEPING], {0, 1, 2}) == [(0, 2), (1, 2), (2, 1)]
 
 
 def test_updates_wait_for_a_model_without_a_line_unless_nothing_else_joins_them() -> None:

@@ -177,7 +177,7 @@ def test_a_pipe_is_no_file_of_values(tmp_path: Path) -> None:
 def test_damage_says_where(tmp_path: Path) -> None:
     config = 'embeddings { tensor_name: "e" tensor_path: "e.tsv" }'
     for content, words in (
-        ("1\t2\n3\tx\n", "line 2, column 2: 'x' is no number"),
+        ("1\t2\n3\tx\n", "line 2, column 2: 'x' is not a number"),
         ("1\t2\n\n3\n", "line 3.*1 numbers"),
     ):
         projector = written(tmp_path, config, e_tsv=content)

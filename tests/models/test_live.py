@@ -150,11 +150,11 @@ class Tensor:
 @each(
     ("source", "message", "hint"),
     [
-        (None, "None is no graph", "give a path"),
-        (3, "an int is no graph", "give a path"),
-        (Module, "the class 'Module' is no graph", "give a path"),
+        (None, "None is not a graph", "give a path"),
+        (3, "an int is not a graph", "give a path"),
+        (Module, "the class 'Module' is not a graph", "give a path"),
         (Module(), "the module 'Module' has no tf.function", "tf.function(module)"),
-        (SimpleNamespace(name="d", add_weight=str, call=str), "the layer 'd' is no model", "keras.Sequential"),
+        (SimpleNamespace(name="d", add_weight=str, call=str), "the layer 'd' is not a model", "keras.Sequential"),
         (Net(), "the PyTorch module 'Net' has no graph", "SummaryWriter.add_graph"),
         (Tensor(), "a Tensor is a value, and no graph", "keras.Model(inputs, outputs)"),
         (test_barriers_of_tracing_are_left_out, "is not traced yet", "tf.function(test_barriers_of"),

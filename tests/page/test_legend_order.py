@@ -18,7 +18,7 @@ def _compare_orders(model: Model, scheme: str) -> None:
     hierarchy = model.hierarchy
     painters = [make_colouring(hierarchy, model.facts, scheme, theme) for theme in THEMES]
     told, _ = row_looks(painters, TextTable(), range(len(hierarchy)))
-    page = [label for _, (label, _) in sorted(zip(told["order"], told["legend"], strict=True))]
+    page = [label for _, (label, *_) in sorted(zip(told["order"], told["legend"], strict=True))]
     picture = painters[0].legend_rows([(row,) for row in range(len(hierarchy))])
     expected = [row.label for row in picture if row.shape != "rest"]
     assert page[: len(expected)] == expected

@@ -112,7 +112,7 @@ def test_a_field_that_there_is_not_is_refused_with_those_that_there_are() -> Non
         parse_query("params:1M")
     with pytest.raises(RequestError, match="params> compares with a number: it is followed by nothing"):
         parse_query("params>")
-    with pytest.raises(RequestError, match="params>= compares with a number: '1_000' is no number"):
+    with pytest.raises(RequestError, match="params>= compares with a number: '1_000' is not a number"):
         parse_query("op:Conv2D params>=1_000")
 
 

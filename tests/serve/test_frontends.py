@@ -110,5 +110,5 @@ def test_else_a_static_page_says_why(why: str, logs: Path, ended: None, monkeypa
 
 
 def test_a_height_that_is_none_is_refused() -> None:
-    with pytest.raises(tbgraph.RequestError, match="no number of pixels"):
+    with pytest.raises(tbgraph.RequestError, match="not a number of pixels"):
         notebook._show_server("logs --height tall")

@@ -100,7 +100,7 @@ def test_objects_that_have_a_graph() -> None:
 
     for source in (graph, Message(), Graph(), Function(), graph.SerializeToString()):
         assert read_source(source).graph_def == graph
-    with pytest.raises(RequestError, match="a float is no graph"):
+    with pytest.raises(RequestError, match="a float is not a graph"):
         read_source(3.5)
 
 

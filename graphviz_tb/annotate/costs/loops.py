@@ -176,10 +176,8 @@ def loop_conditions(graph: Graph) -> dict[int, tuple[int | None, ...]]:
     >>> {graph.name[node]: around for node, around in loop_conditions(graph).items()}
     {'y': (None,)}
     """
-    enters, exits = (
-        graph.nodes_of_types(FRAME_ENTER_OPS.__contains__),
-        graph.nodes_of_types(FRAME_EXIT_OPS.__contains__),
-    )
+    enters = graph.nodes_of_types(FRAME_ENTER_OPS.__contains__)
+    exits = graph.nodes_of_types(FRAME_EXIT_OPS.__contains__)
     if not enters.any():
         return {}
     order, begin = group_by_key(graph.source, len(graph))
@@ -293,7 +291,7 @@ class LoopRounds:
         return CallLoop(self.inference, node, functions) if {"cond", "body"} <= functions.keys() else None
 
     def comparisons_of(self, condition: OutputRef) -> list[int]:
-        """Return the comparisons joined in a condition; parts that are no comparisons are included."""
+        """Return the comparisons joined in a condition; parts that are not comparisons are included."""
         waiting = [condition[0]]
         found: list[int] = []
         while waiting and len(found) < MAX_CONDITION_COMPARISONS:

@@ -299,7 +299,7 @@ def shared_scope(names: Sequence[str]) -> str:
 
 # Layers that changed places.
 
-NUMBERED = (-1, -2, -3)  # depths: blocks that are no scopes, but have numbered names
+NUMBERED = (-1, -2, -3)  # depths: blocks that are not scopes, but have numbered names
 NUMBER = re.compile(r"(?<=[0-9])([/_.-]+)(?=[A-Za-z])")  # the rest of a name behind a number
 
 
@@ -361,7 +361,7 @@ def _repeated_order(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[t
     >>> _repeated_order(["b_0/norm", "b_0/sum", "b_1/norm", "b_1/sum"], ["b_0/sum", "b_0/norm", "b_1/sum", "b_1/norm"])
     {'b_0': (('norm', 'sum'), ('sum', 'norm')), 'b_1': (('norm', 'sum'), ('sum', 'norm'))}
     """
-    # By scopes from the outside in, then by the numbers in names, where blocks are no scopes.
+    # By scopes from the outside in, then by the numbers in names, where blocks are not scopes.
     for depth in (*range(1, max((name.count("/") for name in old), default=0) + 1), *NUMBERED):
         scopes: dict[str, tuple[list[str], list[str]]] = {}
         for which, names in enumerate((old, new)):
@@ -443,7 +443,7 @@ def split_weights_change(m: Matching, layers: tuple[Layers, Layers], changes: Se
             continue
         shared = {name for change in parts for name in _former_lenders(m, layers, change, which)}
         users = sorted({pair for change in parts for pair in change.edits.inputs})
-        # A layer and its gradients take the same weights: that is no sharing.
+        # A layer and its gradients take the same weights: that is not sharing.
         forward = [pair for pair in users if layers[which].forward[pair[which]]]
         takers = {layers[which].name_around(pair[which]) for pair in forward}
         if len(shared | takers) < 2 and len(forward) < len(users):

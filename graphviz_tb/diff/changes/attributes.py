@@ -274,7 +274,7 @@ def _same_colocation(m: Matching, block: tuple[int, int], mine: AttrValue, other
         return False
     nodes = [m.a.index.get((block[0], _colocation_node(text)), -1) for text in mine.list.s]
     partners = [m.b.index.get((block[1], _colocation_node(text)), -1) for text in other.list.s]
-    # In any order; a name that is no node is matched with nothing.
+    # In any order; a name that is not a node is matched with nothing.
     return all(map(exists, (*nodes, *partners))) and sorted(m.to_b[nodes].tolist()) == sorted(partners)
 
 

@@ -68,7 +68,7 @@ def layer_division(
     layers: Layers, user: int, old: Any, new: Any, sizes: SizePairs = frozenset()
 ) -> tuple[str, int, int] | None:
     """Return the old and the new division of a layer (heads, groups, …) if the shapes of a reshape show it. `sizes` are
-    the old and new sizes of its inputs, which are no divisions."""
+    the old and new sizes of its inputs, which are not divisions."""
     graph = layers.side.graph
     if graph.op_types[graph.op[user]] not in SPLITTING_OPS or not (isinstance(old, list) and isinstance(new, list)):
         return None

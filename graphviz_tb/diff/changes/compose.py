@@ -92,7 +92,7 @@ def compose_change(m: Matching, layers: tuple[Layers, Layers], changes: Sequence
         return _chain_change(m, layers, ordered, "added", severity)
     if kinds <= {"removed", "rewired"} and "removed" in kinds:
         return _chain_change(m, layers, ordered, "removed", severity)
-    # Functions added and removed as a whole are no replaced ops.
+    # Functions added and removed as a whole are not replaced ops.
     nodes = any(change.edits.added for change in ordered) and any(change.edits.removed for change in ordered)
     if {"added", "removed"} <= kinds and nodes:
         return _exchange_change(m, layers, ordered, severity)
@@ -386,7 +386,7 @@ def activation_change(m: Matching, changes: Sequence[Change]) -> Change | None:
 
 
 def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:
-    """Return the constant at an input of an op; None if it is no constant."""
+    """Return the constant at an input of an op; None if it is not a constant."""
     edges = side.in_edges(node)
     sources = side.graph.source[edges[(side.graph.slot[edges] == slot) & ~side.graph.control[edges]]].tolist()
     definition = side.graph.node_def(sources[0]) if sources else None

@@ -268,7 +268,7 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
         for node, number in at_node.items():
             for source in side.sources(node):
                 first = at_node.get(source, number)
-                # A replacement is complete: it is no part of a new layer behind it.
+                # A replacement is complete: it is not a part of a new layer behind it.
                 apart = first in replaced or not within.isdisjoint(items[first].layers ^ items[number].layers)
                 if first != number and not apart:
                     yield first, number

@@ -260,7 +260,7 @@ def total_changes(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
         mine, others = m.matched_pairs()
         differ = np.flatnonzero(before[mine] != after[others])
         known = np.minimum(before[mine], after[others])[differ] != 0
-        # A number that one side does not know is no edit: only one file declares the shape of a variable.
+        # A number that one side does not know is not an edit: only one file declares the shape of a variable.
         if word == "parameters" and len(differ) and not known.any():
             continue
         if word == "flops" and not (known.all() and _nodes_of_total(m, differ)):

@@ -514,7 +514,7 @@ def _blocks_around(change: Change) -> frozenset[str]:
     """Return the scopes around the places of a change; an empty set if one of them is the model itself, which would
     connect everything."""
     around = [name.rpartition("/")[0] for name in _place_names(change)]
-    blocks = len(set(around)) > 1  # several scopes at the top are no model
+    blocks = len(set(around)) > 1  # several scopes at the top are not a model
     return frozenset(around) if all("/" in scope or (scope and blocks) for scope in around) else frozenset()
 
 

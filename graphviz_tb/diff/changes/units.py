@@ -50,9 +50,9 @@ def units_of(
 ) -> tuple[Units, Ints]:
     """Return the units of one side, and the unit of each node (-1 for matched ones).
 
-    A scope is a unit if nothing in it has a partner and the scope around it is no unit. A node with the name of such a
-    scope belongs to it. Only blocks in `compared` are examined. Outside of the model (`forward`), nodes in `apart` and
-    others never share a unit.
+    A scope is a unit if nothing in it has a partner and the scope around it is not a unit. A node with the name of such
+    a scope belongs to it. Only blocks in `compared` are examined. Outside of the model (`forward`), nodes in `apart`
+    and others never share a unit.
     """
     scopes = side.scopes
     free = ~exists(partner) & ~is_left_behind(side)

@@ -215,7 +215,7 @@ class Witnesses:
         data = ~graph.control
         source, target = graph.source[data], graph.target[data]
         kept_writes = graph.meaning.writes & ~free
-        # Through kept ops too, but not through a collection: one more input is no edit of what it is for.
+        # Through kept ops too, but not through a collection: one more input is not an edit of what it is for.
         through = bodies.outside & ~free
         through[[node for node in np.flatnonzero(through).tolist() if takes_any_number(side, node)]] = False
         inside = (among | through)[source] & (among | through | kept_writes)[target]

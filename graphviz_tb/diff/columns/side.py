@@ -446,7 +446,7 @@ class GraphColumns:
         graph = self.graph
         key = word_hashes(graph.keys)[graph.key]
         slot = graph.slot.astype(np.uint64)
-        # A saver lists variables by name: which one comes first is no place.
+        # A saver lists variables by name: which one comes first is not a place.
         slot[graph.nodes_of_types(lambda op: has_role(op, Role.SAVE))[graph.target]] = 0
         key[graph.nodes_of_types(lambda op: has_role(op, Role.RESTORE))[graph.source]] = 0
         hashes = combine_hashes(key, slot)

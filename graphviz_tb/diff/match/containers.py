@@ -196,7 +196,7 @@ def _is_same_inside(side: GraphColumns, root: int, partner: GraphColumns, other:
         + 1
         + np.flatnonzero(partner.exact_scope_hashes[other + 1 : scopes.end[other]] == side.exact_scope_hashes[root])
     )
-    # More than half of it: a copy of a small graph inside a large one is no wrapping.
+    # More than half of it: a copy of a small graph inside a large one is not wrapping.
     most = (row for row in same.tolist() if 2 * scopes.size(row) > scopes.size(other))
     return next(most, -1)
 
@@ -228,7 +228,7 @@ def match_followers(m: Matching) -> Findings:
 
 
 def _ways_between_scopes(m: Matching) -> list[tuple[int, int]]:
-    """Return pairs of scopes that are no partners but share matched children, most children first."""
+    """Return pairs of scopes that are not partners but share matched children, most children first."""
     a, b = m.a.scopes, m.b.scopes
     old, new = m.matched_pairs()
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))

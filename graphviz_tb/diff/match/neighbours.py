@@ -176,7 +176,7 @@ def _match_one_step(beside: FreePlacePairs) -> list[tuple[int, int]]:
 
 
 def _in_one_part(m: Matching, old: Longs, new: Longs) -> Bools:
-    """Return whether nodes are of one part of the program or in one scope: the mean of a loss is no pooling, and the
+    """Return whether nodes are of one part of the program or in one scope: the mean of a loss is not a pooling, and the
     read of an optimizer, or of a decay of weights, none of a layer. Model, copy, gradients and input are one part."""
     parts = m.a.graph.meaning.part()[old], m.b.graph.meaning.part()[new]
     fits = np.ones(len(old), bool)
@@ -397,7 +397,7 @@ def _match_given_names(m: Matching) -> list[tuple[int, int]] | None:
     if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):
         return None
     moved = [old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new]]
-    # In a series with an addition or removal, numbers are no names.
+    # In a series with an addition or removal, numbers are not names.
     alone = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
     series = {without_digits(name) for name in alone}
     numbered = any(without_digits(m.a.graph.name[old]) in series for old in moved)

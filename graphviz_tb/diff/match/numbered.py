@@ -230,7 +230,7 @@ def _same_bodies(m: Matching) -> list[tuple[int, int]]:
 # w ─▶ AssignSubVariableOp_3   ◀─ Mul_7        before a layer was added
 # w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       now, and `AssignSubVariableOp_3` is of the new layer
 
-MAX_ALIKE_USERS = 3  # uses of one variable in one update: what more nodes take is no part of one variable's update
+MAX_ALIKE_USERS = 3  # uses of one variable in one update: what more nodes take is not a part of one variable's update
 NUMBER = re.compile(r"_\d+$")
 # The op type of a user, which of its inputs, what takes its result, and what it takes.
 Place = tuple[str, int, tuple[str, ...], tuple[str, ...]]
@@ -259,8 +259,8 @@ def match_by_variable(m: Matching) -> Findings:
 
 
 def _other_uses(m: Matching) -> Findings:
-    """Split matches with different uses and different names: a parameter is no slot of an optimizer, even if both look
-    equal."""
+    """Split matches with different uses and different names: a parameter is not a slot of an optimizer, even if both
+    look equal."""
     mine, there = ({variable.node: variable.use for variable in side.graph.meaning.variables()} for side in (m.a, m.b))
     a, b = m.a.scopes, m.b.scopes
     old = [

@@ -57,7 +57,7 @@ def _insert_room(document: dict[str, Any]) -> dict[str, Any]:
     if count > MAX_REPORT_LETTERS:
         raise RequestError(
             f"the names in this report have {count:,} letters together, and may have {MAX_REPORT_LETTERS:,}",
-            hint="ask for text, which tells the first changes, or for a picture",
+            hint="ask for text, which lists the first changes, or for a picture",
         )
     return document
 

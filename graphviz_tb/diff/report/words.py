@@ -351,7 +351,7 @@ def _difference(word: str, old: int, new: int, before: str, after: str) -> str:
 
 
 def _barrier_words(name: str) -> bool:
-    """Return whether an op only waits for others, by its name: another input of it is no change worth a line.
+    """Return whether an op only waits for others, by its name: another input of it is not a change worth a line.
 
     >>> _barrier_words("train/NoOp_1"), _barrier_words("init")
     (True, False)

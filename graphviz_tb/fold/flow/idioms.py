@@ -101,7 +101,7 @@ class _Region:
 
     def derived_from(self, start: int) -> set[int]:
         """Return the boxes on the paths from a box to the end; none if one of them feeds others too, or if a box on the
-        way is no part of the region."""
+        way is not a part of the region."""
         inside, found, todo = set(self.boxes), set[int](), [start]
         while todo:
             new = inside.intersection(self.dag.after[todo.pop()]) - found - {start}

@@ -229,10 +229,10 @@ def open_cyclic_groups(boxes: list[FlowBox], count: int, place: dict[int, int], 
 
     for _ in range(MAX_OPENING_ROUNDS):
         # Opening one group may close or break cycles elsewhere: repeat until none is left.
-        lying = _cyclic_groups(boxes, count, place, edges, real_cycles)
-        if not lying:
+        cyclic = _cyclic_groups(boxes, count, place, edges, real_cycles)
+        if not cyclic:
             return boxes
-        boxes = _replace_by_members(boxes, lying)
+        boxes = _replace_by_members(boxes, cyclic)
     return [box for top in boxes for box in rows_inside(top)]
 
 
@@ -267,15 +267,15 @@ def _cyclic_groups(
         source, target = pair >> 32, pair & 0xFFFFFFFF
         if source not in quiet and target not in quiet:
             after[source].append(target)
-    lying: set[int] = set()
+    cyclic: set[int] = set()
     for ring in find_cycles(after):
         groups = [listed[member - count] for member in ring if member >= count]
         # A cycle that contains a real one is not made by the groups.
         if groups and not _spans_real_cycle(ring, listed, count, place, real_cycles()):
             # Groups made along the flow close a cycle only through one made of names.
             by_name = [box for box in groups if box.how == GroupOrigin.NAME]
-            lying.update(id(box) for box in by_name or groups if box.how != GroupOrigin.LOOP)
-    return lying
+            cyclic.update(id(box) for box in by_name or groups if box.how != GroupOrigin.LOOP)
+    return cyclic
 
 
 def _number_groups(
@@ -328,13 +328,13 @@ def rows_inside(top: FlowBox, whole: Collection[GroupOrigin] = ()) -> list[FlowB
     return rows
 
 
-def _replace_by_members(boxes: Sequence[FlowBox], lying: set[int]) -> list[FlowBox]:
-    """Replace some groups by their members."""
+def _replace_by_members(boxes: Sequence[FlowBox], opened: set[int]) -> list[FlowBox]:
+    """Replace the groups with these `id`s by their members, at any depth."""
     kept: list[FlowBox] = []
     for box in boxes:
-        if id(box) in lying:
-            kept += [*box.feeders, *_replace_by_members(box.members, lying)]
+        if id(box) in opened:
+            kept += [*box.feeders, *_replace_by_members(box.members, opened)]
         else:
-            box.members = _replace_by_members(box.members, lying)
+            box.members = _replace_by_members(box.members, opened)
             kept.append(box)
     return kept

@@ -192,7 +192,7 @@ def join_feeders(dag: Dag, layers: Set[int], symbols: SymbolTable) -> Dag:
     After: a box fed by feeders only, of at most four ops together with them, is part of its only consumer. The rows in
     `layers` are never feeders, however small: an embedding stays a box. If all inputs of a box are feeders, one stays
     in the flow, the first that is not a mere value. If no other input brings program inputs, the first feeder that does
-    stays too (a mask made of constants is no beginning).
+    stays too (a mask made of constants is not a beginning).
     """
     depth = box_depths(dag)
     along = sorted(range(len(dag)), key=depth.__getitem__)  # inputs before users
@@ -238,7 +238,7 @@ def _find_small_trees(dag: Dag, layers: Set[int], along: list[int]) -> set[int]:
 def _fed_by_types(dag: Dag, types: Set[str], along: list[int], stop: Set[str] = frozenset()) -> list[bool]:
     """Return which boxes are of these types, or fed by one that is. Types in `stop` pass nothing on.
 
-    A variable that is read is no program input, though its handle may be passed in.
+    A variable that is read is not a program input, though its handle may be passed in.
     """
     found = [box.op in types for box in dag.boxes]
     for number in along if any(found) else ():

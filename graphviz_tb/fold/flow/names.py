@@ -255,7 +255,7 @@ MAX_NAME_DEPTH = 40  # words of a name
 MAX_FAMILY_SHARE, MAX_ADOPTING_SHARE = 0.8, 0.9  # of a level: larger groups explain nothing
 MIN_INSTANCE_OVERLAP = 0.6  # share of common next words that makes a numbered name a separate instance
 COUNTING_LETTER = re.compile(r"#[a-z](?![a-z])")  # a counting letter after a number: "stage0a"
-MIN_SIBLING_FAMILIES = 2  # parallel families of one pattern, such as experts: their equal layers are no repeat
+MIN_SIBLING_FAMILIES = 2  # parallel families of one pattern, such as experts: their equal layers are not a repeat
 MAX_STAR_MEMBERS = 12  # members of a family that may be connected by common neighbours only
 
 

@@ -356,7 +356,7 @@ def _count_crossing_lines(
     """Count the boxes at or before each place that are used after it, within `far` places.
 
     Broadcasts, memories and edges to collectors do not count. Before the last of several independent parts no place is
-    narrow: the first of several towers is no stem.
+    narrow: the first of several towers is not a stem.
     """
     count = len(dag)
     collectors = _find_collectors(dag, depth)
@@ -380,7 +380,7 @@ def _count_crossing_lines(
 
 def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -> int:
     """Return where the last of several independent parts of some size, or of equal ones that meet first, begins; if
-    there is only one, where it begins. Values that depend on no input, as the scales of a norm, are no part."""
+    there is only one, where it begins. Values that depend on no input, as the scales of a norm, do not count."""
     # `begin`: the place of the earliest beginning above a box, -1 if none; `size`, by that place: how many boxes depend
     # on it.
     begin = [-1] * len(line)  # by box
@@ -453,7 +453,7 @@ def box_tokens(dag: Dag, order: FlowOrder, symbols: SymbolTable, far: int = MAX_
 
 
 def _main_path_steps(order: FlowOrder) -> list[int]:
-    """Return for each box the number of boxes before it that are no side output."""
+    """Return for each box the number of boxes before it that are not side outputs."""
     steps, count = [0] * len(order.line), 0
     for box in order.line:
         steps[box] = count
@@ -465,7 +465,7 @@ def _source_distance(order: FlowOrder, steps: list[int], box: int, source: int, 
     """Return the distance to a source: along the main path in its steps, for side outputs in places of the line."""
     if source in order.broadcast or source in order.memory:
         return BROADCAST_TOKEN
-    # Side outputs are no steps of the main path, so between two of them count places.
+    # Side outputs are not steps of the main path, so between two of them count places.
     places = order.place if order.side[box] else steps
     back = places[box] - places[source]
     return back if back < far else DISTANT_TOKEN

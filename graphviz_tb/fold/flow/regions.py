@@ -139,7 +139,7 @@ MIN_PARALLEL_PATHS, MAX_SHARED_NEEDS = 3, 8  # paths behind shared inputs; boxes
 # of a level before the place where its paths meet; of these, on one path
 MIN_SHARE_BEFORE_MEETING, MAX_PATH_BEFORE_MEETING = 0.5, 0.67
 MAX_PATH_SHARE = 0.5  # of the level on one path: otherwise the rest are its branches
-MIN_HEAD_SHARE = 0.5  # of the ops of a stretch in a head: it is no region then
+MIN_HEAD_SHARE = 0.5  # of the ops of a stretch in a head: it is not a region then
 MIN_LARGE_STACK, MIN_SMALL_STACK, NO_STACK = 2, 5, 1 << 30  # equal boxes in a stack
 MIN_PAIR_OPS = 20  # ops of a branch of which two make a stack
 
@@ -224,7 +224,7 @@ def _fold_connected_part(dag: Dag, order: FlowOrder, setting: FoldContext, limit
     """Fold one connected part to a sequence of regions, stacks and stages."""
     if len(dag) > setting.soft and (shared := _find_shared_inputs(dag, order)):
         return _fold_independent_parts(dag, order, dag_components(dag, shared), shared, setting, deep)
-    # Paths with separate beginnings, such as towers, are no stem and region.
+    # Paths with separate beginnings, such as towers, are not a stem and a and region.
     if len(dag) >= LARGE_LEVEL_BOXES and (joint := _find_meeting_place(dag, order)):
         return _fold_meeting_paths(dag, order.line[:joint], order.line[joint:], setting, limit, deep)
     best = _cheapest_sequence(dag, order, setting, deep)
@@ -392,7 +392,7 @@ def _make_elements(
 def _places_around_heads(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> list[int]:
     """Return narrow places, and the borders of heads that are most of the stretch between two of them.
 
-    A head has a name or a scope and leads to no narrow place, so it is no branch of a region.
+    A head has a name or a scope and leads to no narrow place, so it is not a branch of a region.
     """
     line, place, boxes = order.line, order.place, dag.boxes
     kept: list[int] = []

@@ -1,4 +1,10 @@
-"""Repeats in a sequence: fold the shortest period first, and start again after every hit."""
+"""Repeats in a sequence: fold the shortest period first, and start again after every hit.
+
+    a b b a b b        period 1: a [b×2] a [b×2]; then period 2: [a [b×2]]×2
+
+A period with equal repetitions becomes one stack. One whose repetitions hold stacks of different heights (`down block×2
+down block×3 …`) becomes stages side by side.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +37,6 @@ from graphviz_tb.fold.flow.sequence import (
 )
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import GroupOrigin
-
-# Repeats in a sequence: fold the shortest period first, and start again after every hit.
-#
-# a b b a b b        period 1: a [b×2] a [b×2]; then period 2: [a [b×2]]×2
-#
-# A period with equal repetitions becomes one stack. One whose repetitions hold stacks of different heights (`down
-# block×2 down block×3 …`) becomes stages side by side.
 
 MAX_REPEAT_ROUNDS = 30  # nested repeats; networks have three or four
 MIN_SMALL_REPEATS = 3  # repetitions of a box of few ops, or of a layer and what follows it
@@ -100,7 +99,7 @@ def _fold_repeats_once(
     held = [element.word for element in sequence]
     if len(set(held)) == len(held):  # only saves time
         return None
-    # Elements with other kernels are no repetition: a stem of 7×7, a stage of 5×5.
+    # Elements with other kernels are not a repetition: a stem of 7×7, a stage of 5×5.
     for element in sequence:
         if element.kernels is None:
             element.kernels = setting.widths.kernels([element.box])
@@ -473,7 +472,7 @@ def _runs_of_equal_turns(turns: Sequence[list[SequenceElement]]) -> list[list[li
 
 
 def _is_long_run(run: Sequence[Sequence[SequenceElement]]) -> bool:
-    """Return whether equal repetitions are no stages: three or more, without repeats inside."""
+    """Return whether equal repetitions are not stages: three or more, without repeats inside."""
     return len(run) >= MIN_STACKED_STAGES and not any(
         each.box.is_repetition or holds_stack(each.box) for each in run[0]
     )

@@ -126,7 +126,7 @@ def _gather_runs(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: Sy
     for box in boxes:
         run = by_row.get(box.row)
         members = held.get(run.name, []) if run else []
-        # An incomplete run is no series, and a run that is all of a group needs no box.
+        # An incomplete run is not a series, and a run that is all of a group needs no box.
         if run is None or box.feeders or len(members) < len(run.members) or len(members) == len(boxes):
             kept.append(box)
         elif members[0] is box:

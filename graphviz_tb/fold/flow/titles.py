@@ -117,7 +117,7 @@ def _is_named_by_people(box: FlowBox, vocabulary: Vocabulary, human_named: Set[i
 
 
 def _end_repetitions(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
-    """Return the first and the last repetition in a part of a tall stack; the box itself if it is no such part."""
+    """Return the first and the last repetition in a part of a tall stack; the box itself if it is not such a part."""
     first = last = box
     while id(first) in ranges:
         first = first.members[0]
@@ -143,8 +143,8 @@ def _title_stack(
         last = [box.last_row().name for box in boxes]
         ended = _name_range(last, whole)
         if ENDS_SEPARATOR not in ended:
-            for box, title_of_it in zip(boxes, last, strict=True):
-                box.name = title_of_it
+            for box, own in zip(boxes, last, strict=True):
+                box.name = own
             return ended
     return name
 
@@ -195,7 +195,7 @@ def _heaviest_part(box: FlowBox, setting: FoldContext, human_named: Set[int]) ->
 
 
 def _has_telling_end(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy) -> bool:
-    """Return whether the last box of a group characterises the group: it is no op of a layer, norm, activation or
+    """Return whether the last box of a group characterises the group: it is not an op of a layer, norm, activation or
     addition."""
     *around, word = ("", *vocabulary.name_words(last.name))
     if any(around) and last.op and hierarchy.name[last.row] not in hierarchy.graph.layers:

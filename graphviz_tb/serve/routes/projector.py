@@ -132,7 +132,9 @@ async def embedding_sprite(request: Request) -> Response:
     data = await run_in_thread(embeddings.projector.sprite, one)
     kind = shown_image_type(data)
     if not kind:
-        raise RefusedRequest(404, f"the sprite of '{one.name[:80]}' is no image that a browser shows", "write a PNG")
+        raise RefusedRequest(
+            404, f"the sprite of '{one.name[:80]}' is not an image that a browser can show", "write a PNG"
+        )
     answer = await cached_bytes_response(request, lambda: data, kind, f"{tag} sprite")
     answer.headers["content-security-policy"] = SANDBOX_POLICY
     return answer

@@ -225,10 +225,8 @@ QUANTIZED_RULES: dict[str, ShapeRule] = {
 def _infer_fill_empty_rows(op: Op) -> RuleResult:
     """`SparseFillEmptyRows`: indices, values, a mask of empty rows, a map from old to new values."""
     indices, shape = op.shape(0), op.value(2)
-    new, width = (
-        op.symbols.new_symbol(),
-        indices[1] if indices is not None and len(indices) == 2 else op.symbols.new_symbol(),
-    )
+    new = op.symbols.new_symbol()
+    width = indices[1] if indices is not None and len(indices) == 2 else op.symbols.new_symbol()
     rows = shape[0] if shape else op.symbols.new_symbol()
     return [(new, width), (new,), (rows,), (indices[0] if indices else op.symbols.new_symbol(),)]
 
