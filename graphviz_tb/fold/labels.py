@@ -387,12 +387,15 @@ def _cut_label(label: str, begin: NameWords) -> str:
     ...     for label in ("net_conv_2_Relu", "net_Add", "net_conv_3_Relu", "net_conv_2")
     ... ]
     ['Relu', 'Add', 'conv_3_Relu', 'conv_2']
-    >>> [_cut_label(label, ("block2",)) for label in ("block2_a", "block2_[b-d]", "block2b_add")]
-    ['block2_a', 'block2_[b-d]', 'block2b_add']
+    >>> [_cut_label(label, ("block2",)) for label in ("block2_a", "block2_[b-d]", "block2b_add", "block2[block2_add]")]
+    ['block2_a', 'block2_[b-d]', 'block2b_add', 'block2[block2_add]']
+    >>> _cut_label("Encoder[encoder_layer_0]", ("Encoder", "encoder"))
+    'Encoder[encoder_layer_0]'
     """
     words = list(LABEL_WORD.finditer(label))
     count = shared_prefix_length(tuple(word[0] for word in words), begin)
     if not count or words[0].start():
         return label
     starts = [word.start() for word in words[1 : count + 1]]
-    return next((label[at:] for at in reversed(starts) if LABEL_START.match(label, at - 1)), label)
+    ends = (at for at in reversed(starts) if LABEL_START.match(label, at - 1))
+    return next((label[at:] for at in ends if label.count("[", 0, at) == label.count("]", 0, at)), label)
