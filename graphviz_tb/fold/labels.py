@@ -18,7 +18,7 @@ from graphviz_tb.graphs.rows import count_ops_below
 from graphviz_tb.limits import MAX_ASKED_WEIGHTS, MAX_COMPARED_NAMES
 from graphviz_tb.model.columns import Bools, Ints, Longs, group_by_key
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import FUNCTION_ROW, SCOPE_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS
 
@@ -203,10 +203,12 @@ MIN_BEGINNING_SHARE = 0.8  # share of the names of a level with the same beginni
 LAST_CHARACTER = chr(0x10FFFF)  # sorts after any continuation of a name
 LABEL_START = re.compile(r"[_./ -][A-Za-z].")  # a label may begin at the letter
 LABEL_SEPARATOR = re.compile("( → | … | · )")  # between the parts of a group's label
+INNER_LABEL = re.compile(r"[_./ -]((?:[0-9]+[_./ -])?[A-Za-z].*)", re.ASCII | re.DOTALL)  # behind the name of a group
 
 
 class ShortLabels(Mapping[int, str]):
-    """Labels by row, in levels with a name too long for a box; a level is computed on first access.
+    """Labels by row, in levels with a name too long for a box, and in folds whose name all in them repeat; a level is
+    computed on first access.
 
     The words that most ops and scopes of a level begin with are cut off, but never so that two labels of a level become
     equal, or that a label begins with a number. Before: a hierarchy with all its groups.
@@ -225,9 +227,11 @@ class ShortLabels(Mapping[int, str]):
         return self._level_labels(int(self._hierarchy.parent[row])).get(row, default)
 
     def __iter__(self) -> Iterator[int]:
+        groups = dict.fromkeys(np.flatnonzero(self._hierarchy.kind == FOLD_ROW).tolist())
         for scope in self._long_scopes:
-            for group in (scope, *self._rows_inside(scope, self._hierarchy.is_stack_row)):
-                yield from self._level_labels(group)
+            groups.update(dict.fromkeys([scope, *self._rows_inside(scope, self._hierarchy.is_stack_row).tolist()]))
+        for group in groups:
+            yield from self._level_labels(group)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -238,7 +242,8 @@ class ShortLabels(Mapping[int, str]):
     def _level_labels(self, group: int) -> dict[int, str]:
         if group not in self._short:
             is_long = group >= 0 and self._scope_of(group) in self._long_scopes
-            self._short[group] = self._level_names(group).short_labels() if is_long else {}
+            short = self._level_names(group).short_labels() if is_long else {}
+            self._short[group] = short or _labels_behind_fold(self._hierarchy, group)
         return self._short[group]
 
     def _level_names(self, group: int) -> LevelNames:
@@ -290,6 +295,23 @@ class ShortLabels(Mapping[int, str]):
         return dict.fromkeys(
             sorted({*self._enclosing_scopes[self._is_named_row & (own > LONG_LABEL_LETTERS)].tolist()})
         )
+
+
+def _labels_behind_fold(hierarchy: Hierarchy, group: int) -> dict[int, str]:
+    """Return the labels in a fold without its own, by row, if all begin with it: `1_conv` of `conv4_block2_1_conv` in
+    `conv4_block2`."""
+    if group < 0 or hierarchy.kind[group] != FOLD_ROW:
+        return {}
+    begin = hierarchy.short_label(group)
+    short: dict[int, str] = {}
+    for row in hierarchy.children(group).tolist():
+        parts = LABEL_SEPARATOR.split(hierarchy.short_label(row))
+        found = [INNER_LABEL.fullmatch(part, len(begin)) if part.startswith(begin) else None for part in parts[::2]]
+        if None in found:
+            return {}
+        parts[::2] = [match[1] for match in found if match]
+        short[row] = "".join(parts)
+    return short if len(set(short.values())) == len(short) > 1 else {}
 
 
 def _enclosing_scopes(hierarchy: Hierarchy) -> Ints:
@@ -365,12 +387,15 @@ def _cut_label(label: str, begin: NameWords) -> str:
     ...     for label in ("net_conv_2_Relu", "net_Add", "net_conv_3_Relu", "net_conv_2")
     ... ]
     ['Relu', 'Add', 'conv_3_Relu', 'conv_2']
-    >>> [_cut_label(label, ("block2",)) for label in ("block2_a", "block2_[b-d]", "block2b_add")]
-    ['block2_a', 'block2_[b-d]', 'block2b_add']
+    >>> [_cut_label(label, ("block2",)) for label in ("block2_a", "block2_[b-d]", "block2b_add", "block2[block2_add]")]
+    ['block2_a', 'block2_[b-d]', 'block2b_add', 'block2[block2_add]']
+    >>> _cut_label("Encoder[encoder_layer_0]", ("Encoder", "encoder"))
+    'Encoder[encoder_layer_0]'
     """
     words = list(LABEL_WORD.finditer(label))
     count = shared_prefix_length(tuple(word[0] for word in words), begin)
     if not count or words[0].start():
         return label
     starts = [word.start() for word in words[1 : count + 1]]
-    return next((label[at:] for at in reversed(starts) if LABEL_START.match(label, at - 1)), label)
+    ends = (at for at in reversed(starts) if LABEL_START.match(label, at - 1))
+    return next((label[at:] for at in ends if label.count("[", 0, at) == label.count("]", 0, at)), label)

@@ -98,6 +98,10 @@ NUMBERS = re.compile(r"^(?:\d+|\[[\d,-]+\]) | ?#\d{1,9}$|(?:_\d{1,9}){1,4}$", re
 SUFFIX = re.compile(r" ?\([^()]*\)$")  # the first or the last part of a fold, which makes its name unique
 WORD_BORDERS = re.compile(r"(?<=.)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")  # as Keras makes names of classes
 
+# Words for kinds of layers in names that programs number: `conv1`, `2_conv`, `fc_6`, `avg_pool`.
+KIND_WORDS = frozenset(
+    ("avg", "conv", "convolution", "deconv", "dense", "depthwise", "dw", "fc", "global", "linear", "max", "pointwise")
+) | {"pool", "pw"}
 OWN_WORDS = ("norm", "ReLU", "GELU", "SiLU", "gate", "…")  # in labels of folds
 
 
@@ -120,6 +124,16 @@ def is_counted_name(label: str) -> bool:
     """
     parts = LABEL_PARTS.split(SUFFIX.sub("", NUMBERS.sub("", label)))
     return all(_is_kind(NUMBERS.sub("", NUMBERS.sub("", part))) for part in parts)
+
+
+def is_numbered_kind(label: str) -> bool:
+    """Return whether a label only names a kind of layer, with or without a number.
+
+    >>> [is_numbered_kind(label) for label in ("conv1", "2_conv", "avg_pool", "conv4_block1", "predictions", "1")]
+    [True, True, True, False, False, False]
+    """
+    words = [word.rstrip("0123456789") for word in label.casefold().split("_")]
+    return any(words) and all(not word or word in KIND_WORDS for word in words)
 
 
 def is_counted_ending(name: str) -> bool:

@@ -143,7 +143,8 @@ function factsLine(app) {
   const shown = app.view.scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
   const { opsThrough: ops, leftOut, verdict } = app.state.head;
   if (verdict) return `${verdict} · ${countWord(shown)} shown`;
-  const facts = `${opsCount(ops)} op${ops === 1 ? "" : "s"} · ${countWord(shown)} shown · colour: ${app.state.scheme}`;
+  const coloured = app.state.scheme === "structure" ? "" : ` · colour: ${app.state.scheme}`;
+  const facts = `${opsCount(ops)} op${ops === 1 ? "" : "s"}${coloured}`;
   return leftOut ? `${facts} · ${countWord(leftOut)} op${leftOut === 1 ? "" : "s"} left out` : facts;
 }
 

@@ -278,6 +278,19 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     steps = block.steps
     if all(steps[number].kind == "embedding" for number in layers):
         return _join_words([steps[number].word for number in layers])
+    return next((line for words in _chain_ways(block, layers) if (line := _join_words(words))), None)
+
+
+def whole_chain(block: Block) -> str:
+    """Return all words for the chain of layers of a group, also without room; "" for no chain."""
+    layers = [number for number, step in enumerate(block.steps) if step.kind in WEIGHTED_KINDS]
+    described = UNKNOWN_STEP not in block.steps and 1 < len(layers) <= 3 * MOST_LAYERS
+    ways = _chain_ways(block, layers) if described and not attends(block.steps) else ()
+    return ", ".join(ways[0]) if ways else ""
+
+
+def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
+    """Return the words for a chain of layers, from all to the fewest; () for no chain."""
     block, layers = _merge_squeeze_layers(block, layers)
     steps = block.steps
     inside = set(layers)
@@ -292,10 +305,10 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     way = [number for number in layers if number not in alone[:1]] if len(layers) > 2 else list(layers)
     whole = sorted([*way, *(number for number, step in enumerate(steps) if step.kind == "pool")])
     if len(way) > MOST_LAYERS or not block.chain(whole) or all(steps[number].kind == "dense" for number in way):
-        return None
+        return ()
     words = [steps[number].word for number in way]
     if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith("1×1, "):
-        return f"{words[0]} → {words[1]}"
+        return ([f"{words[0]} → {words[1]}"],)
     more = ["projection"] if len(way) < len(layers) else []
     # Words without room are left out in this order: projection, padding, pools, channels.
     pooled = [short_word(steps[number].word) for number in whole]
@@ -303,7 +316,7 @@ def _chain_words(block: Block, layers: Sequence[int]) -> str | None:
     layered = [short_word(steps[number].word).removesuffix(" valid") for number in way]
     kernels = [_kernel_word(steps[number].word) for number in way]
     ways = ([*pooled, *more], pooled, plain, layered, kernels)
-    return next((line for words in ways if (line := _join_words(list(_equal_once(iter(words)))))), None)
+    return [list(_equal_once(iter(words))) for words in ways]
 
 
 def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:

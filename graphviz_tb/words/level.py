@@ -342,6 +342,9 @@ def _line_end_names(view: View, line: MetagraphLine) -> tuple[str, str]:
     return (outside, inside) if line.inbound else (inside, outside)
 
 
+PLAIN_SCHEME = "structure"  # the usual colouring, whose legend says all
+
+
 def facts_line(
     hierarchy: Hierarchy, shown: int, summary: Callable[[int, int], str], scheme: str, left_out: int = 0
 ) -> str:
@@ -349,15 +352,15 @@ def facts_line(
     of a saved model are left out."""
     through = OpCounter(hierarchy)(0)
     ops = hierarchy.op_count(0) if through is None else through
-    facts = summary(ops, shown) or _counts_text(ops, shown, scheme)
+    facts = summary(ops, shown) or _counts_text(ops, scheme)
     return f"{facts} · {group_thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
 
 
-def _counts_text(ops: int, shown: int, scheme: str) -> str:
-    """Return how many ops the model has, how many nodes are shown, and how they are coloured.
+def _counts_text(ops: int, scheme: str) -> str:
+    """Return how many ops the model has, and how they are coloured, if not as usual.
 
-    >>> _counts_text(12670, 24, "structure")
-    '12\\u2009670 ops · 24 shown · colour: structure'
+    >>> _counts_text(12670, "structure"), _counts_text(1, "device")
+    ('12\\u2009670 ops', '1 op · colour: device')
     """
     counted = f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')}"
-    return f"{counted} · {group_thousands(shown)} shown · colour: {scheme}"
+    return counted if scheme == PLAIN_SCHEME else f"{counted} · colour: {scheme}"

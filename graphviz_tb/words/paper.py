@@ -32,7 +32,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.words.block_words import Block, attends, block_words, fits, short_word
+from graphviz_tb.words.block_words import Block, attends, block_words, fits, short_word, whole_chain
 from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
 
 MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
@@ -98,8 +98,12 @@ class PaperWords:
     def more_of_first(self, row: int) -> str:
         """Return what the first member of a stack has more than the words of the stack say: `/2, projection`; "" where
         it is also unlike in other ways."""
-        first = self.first_of(row)
-        return _more_words(first, self.of(row) or "") if first else ""
+        if not (first := self.first_of(row)):
+            return ""
+        # A line may lack room for all words; those of the second member are those of the rest.
+        members = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[:2]
+        whole = [whole_chain(self._block(nodes)) for nodes in map(self._nodes, members) if nodes is not None]
+        return _more_words(*whole) if len(whole) == 2 and all(whole) else _more_words(first, self.of(row) or "")
 
     def _has_unlike_first(self, members: Sequence[int]) -> bool:
         return bool(self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]])
@@ -108,6 +112,10 @@ class PaperWords:
         """Return whether the words for a row are of its layers, not the number of its parameters."""
         said = self.of(row)
         return bool(said) and not COUNTS.search(said or "")
+
+    def is_one_layer(self, row: int) -> bool:
+        """Return whether a row has at most one kernel, and is no stack."""
+        return sole_stack(self.hierarchy, row) < 0 and self._parameters(row)[1] <= 1
 
     @cached_property
     def _training_rows(self) -> Bools:

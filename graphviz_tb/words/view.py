@@ -32,7 +32,7 @@ from graphviz_tb.model.paths import (
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import NodeLabel, View
-from graphviz_tb.ops.layers import is_counted_name
+from graphviz_tb.ops.layers import is_counted_name, is_numbered_kind
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
 from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
 from graphviz_tb.words.paper import PaperWords
@@ -157,12 +157,13 @@ class NodeLabels:
         return sign if plain and len(set(sources)) > 1 else ""
 
     def says_more(self, row: int, name: str, words: str) -> bool:
-        """Return whether the words of a paper come before a name: a framework counted the name, and they have room."""
+        """Return whether the words of a paper come before a name, and have room: a framework counted the name, or that
+        of one layer only says its kind."""
         if not self.paper.tells_layers(row) or text_width(words, NODE_FONT_PX) > (
             NARROW_NAME_PX if self.narrow else NAME_ROOM_PX
         ):
             return False
-        return is_counted_name(name)
+        return is_counted_name(name) or (is_numbered_kind(name) and self.paper.is_one_layer(row))
 
     def left_out(self, row: int, usual: str, said: str | None) -> str:
         """Return further lines of a tooltip: the settings of a Keras layer; the words of a paper where a colouring has

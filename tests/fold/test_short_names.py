@@ -59,15 +59,24 @@ def test_a_tree_lists_what_options_name(tmp_path: Path, capsys: pytest.CaptureFi
     assert "my_network_1_features_block_[0-3]" in capsys.readouterr().out
 
 
-def test_names_that_fit_stay_as_they_are() -> None:
-    names = [f"net_block_{block}_{op}" for block in range(4) for op in ("conv", "norm", "relu", "add")]
-    hierarchy = load(chain(*names)).hierarchy
-    assert not hierarchy.short
+def test_what_all_in_a_fold_repeat_of_its_name_is_left_out_of_names_that_fit() -> None:
+    parts = ("1_conv", "2_conv", "add")
+    hierarchy = load(chain(*(f"net_block_{block}_{part}" for block in range(4) for part in parts))).hierarchy
+    blocks = [row for row in range(len(hierarchy)) if hierarchy.display_label(row) == "net_block_2"]
+    assert [labels_under(hierarchy, row) for row in blocks] == [[*parts]]
+    assert labels_under(hierarchy, int(hierarchy.parent[blocks[0]])) == [f"net_block_{block}" for block in range(4)]
+    assert len(hierarchy.short) == 4 * len(parts)
+    assert RowFinder(hierarchy).find_paths("net_block_2_add")
+
+
+def test_names_in_a_fold_stay_as_they_are_where_one_is_its_name() -> None:
+    names = [f"net_block_{block}{part}" for block in range(4) for part in ("_conv", "_norm", "")]
+    assert not load(chain(*names)).hierarchy.short
 
 
 def test_short_names_stay_beside_a_long_one_that_begins_otherwise() -> None:
     names = ["conv_dw_Relu", "conv_pw_Exp", "conv_pad_Log", "conv_preds_Neg", "global_average_pooling2d_of_it_Abs"]
-    assert not load(chain(*names)).hierarchy.short
+    assert labels_under(load(chain(*names), folds=False).hierarchy, 0) == names
 
 
 def test_what_one_name_alone_says_stays_in_it() -> None:

@@ -67,10 +67,14 @@ def test_a_title_has_room_for_thirty_letters() -> None:
 
 
 def test_norms_make_room_for_activations_and_what_tells_parts_apart() -> None:
-    _, hierarchy = made = of_types("Conv2D", "FusedBatchNormV3", "Relu")
-    assert _title_from_contents(made[0], hierarchy) == "Conv2D · norm · Relu"
-    _, hierarchy = made = of_types("max_pooling2d/3", *["conv2d/3", "batch_normalization/3"] * 2)
-    assert _title_from_contents(made[0], hierarchy) == "2 conv2d · max_pooling2d"
+    assert title_of_types("Conv2D", "FusedBatchNormV3", "Relu") == "Conv2D · norm · Relu"
+    types = ["max_pooling2d/3", *["conv2d/3", "batch_normalization/3"] * 2]
+    assert title_of_types(*types) == "2 conv2d · max_pooling2d"
+
+
+def title_of_types(*types: str) -> str:
+    boxes, hierarchy = of_types(*types)
+    return _title_from_contents(make_group(GroupOrigin.REGION, boxes, 0), hierarchy)
 
 
 def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
@@ -107,7 +111,7 @@ def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
     ],
 )
 def test_a_group_is_known_by_its_products_and_by_what_weighs_them(types: list[str], wanted: str) -> None:
-    assert _title_from_contents(*of_types(*types)) == wanted
+    assert title_of_types(*types) == wanted
 
 
 @pytest.mark.parametrize(
@@ -120,7 +124,7 @@ def test_a_group_is_known_by_its_products_and_by_what_weighs_them(types: list[st
     ],
 )
 def test_the_one_scope_that_is_most_of_a_group_is_named_first(types: list[str], wanted: str) -> None:
-    assert _title_from_contents(*of_types(*types)) == wanted
+    assert title_of_types(*types) == wanted
 
 
 def test_a_scope_is_called_without_its_number() -> None:

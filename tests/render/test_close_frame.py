@@ -11,14 +11,15 @@ import graphviz_tb
 from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.render.close_frame import close_frame
-from graphviz_tb.render.compose import _whole_frame
+from graphviz_tb.render.compose import PAGE_MARGIN, TITLE_LINE_PX, TITLE_ROW, _whole_frame
 from tests.place import geometry
 
+SMALL_SCREEN_PX = 744  # of the drawing, in a laptop's window
 EXPORTED = Path(__file__).parents[2] / "fixtures" / "exported"
 NAMES = ["mamba.pt2", "resnet.pt2", "diffusion.dynamo.onnx.gz", "unet.pt2", "dlrm.pt2", "wavenet.pt2", "gnn.pt2"]
 
 
-def closed(name: str, **more: str) -> tuple[Picture, Scene, int]:
+def closed(name: str, **more: str | bool) -> tuple[Picture, Scene, int]:
     picture = graphviz_tb.load(EXPORTED / name).picture(**more)  # type: ignore[arg-type]
     whole = _whole_frame(picture.scene, picture.paint, set())
     assert whole >= 0
@@ -71,6 +72,14 @@ def test_nothing_overlaps_and_lines_end_at_boxes(name: str, direction: str) -> N
         for port in {route.source_port, route.target_port} - {-1}:
             if scene.ports[port].box == whole:
                 assert (scene.ports[port].x, scene.ports[port].y) in (route.points[0], route.points[-1])
+
+
+@pytest.mark.parametrize("name", ["unet.pt2", "resnet.pt2"])
+def test_the_room_is_closed_also_in_a_picture_that_fits_a_screen(name: str) -> None:
+    picture, scene, _ = closed(name, legend=False)
+    assert picture.scene.height < SMALL_SCREEN_PX
+    assert scene.height < picture.scene.height
+    assert picture.drawing.height - scene.height in {2 * PAGE_MARGIN + TITLE_LINE_PX, 2 * PAGE_MARGIN + TITLE_ROW}
 
 
 def test_an_output_stands_at_the_end_of_its_column() -> None:
