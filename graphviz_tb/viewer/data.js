@@ -2,7 +2,7 @@
 // base64, or come from a server.
 
 /**
- * @typedef {{name: string, kind: string, digest: string, read: () => string | Promise<ArrayBuffer>}} Packed
+ * @typedef {{name: string, kind: string, digest: string, read: () => string | Promise<ArrayBuffer>}} PackedBlock
  * @typedef {Record<string, any>} Head
  */
 
@@ -12,12 +12,12 @@ export class DamagedBlock extends Error {}
 export class ServerLost extends Error {}
 
 export class Blocks {
-  /** @param {Packed[]} packed */
+  /** @param {PackedBlock[]} packed */
   constructor(packed) {
-    /** @type {Map<string, Packed>} */
+    /** @type {Map<string, PackedBlock>} */
     this.packed = new Map(packed.map((one) => [one.name, one]));
     /** @type {Map<string, Promise<any>>} */
-    this.opened = new Map();
+    this.unpacked = new Map();
     /** @type {string[]} names of blocks that could not be read */
     this.damaged = [];
   }
@@ -29,11 +29,11 @@ export class Blocks {
 
   /** What a block holds: an Int32Array or a value of JSON. @param {string} name @returns {Promise<any>} */
   get(name) {
-    let found = this.opened.get(name);
+    let found = this.unpacked.get(name);
     if (!found) {
       found = this.unpack(name);
-      this.opened.set(name, found);
-      found.catch((error) => error instanceof ServerLost && this.opened.delete(name));
+      this.unpacked.set(name, found);
+      found.catch((error) => error instanceof ServerLost && this.unpacked.delete(name));
     }
     return found;
   }
@@ -44,10 +44,10 @@ export class Blocks {
     if (!one) throw new DamagedBlock(name);
     try {
       const packed = await one.read();
-      const data = await inflate(typeof packed === "string" ? bytesOf(packed) : new Uint8Array(packed));
+      const data = await inflate(typeof packed === "string" ? decodeBase64(packed) : new Uint8Array(packed));
       if (globalThis.crypto?.subtle) {
         const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-        if (hexWord(digest).slice(0, 32) !== one.digest) throw new DamagedBlock(name);
+        if (hexText(digest).slice(0, 32) !== one.digest) throw new DamagedBlock(name);
       }
       if (one.kind === "ints") return new Int32Array(data);
       if (one.kind === "columns") return data;
@@ -61,7 +61,7 @@ export class Blocks {
 }
 
 /** @param {string} text @returns {Uint8Array} */
-function bytesOf(text) {
+function decodeBase64(text) {
   const found = atob(text);
   const out = new Uint8Array(found.length);
   for (let at = 0; at < found.length; at++) out[at] = found.charCodeAt(at);
@@ -75,4 +75,4 @@ function inflate(data) {
 }
 
 /** @param {Uint8Array} bytes */
-const hexWord = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const hexText = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

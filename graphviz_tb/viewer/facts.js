@@ -2,50 +2,50 @@
 
 import { OP, SUMMARY } from "./levels.js";
 
-export const NODES_A_BLOCK = 2000;
-const WRITES = /^Assign|Apply|Scatter|Save|Restore/; // ops that set a variable: it is drawn next to them, too
-const GRADIENT = /(^|\/)(gradients(_\d+)?|gradient_tape)\//; // scopes of the backward pass
+export const NODES_PER_BLOCK = 2000;
+const WRITE_OPS = /^Assign|Apply|Scatter|Save|Restore/; // ops that set a variable: it is drawn next to them, too
+const GRADIENT_SCOPE = /(^|\/)(gradients(_\d+)?|gradient_tape)\//; // scopes of the backward pass
 
 export class Facts {
   /** @param {Graph} graph */
   constructor(graph) {
     this.graph = graph;
     /** @type {Promise<any> | null} */
-    this.columns = null;
+    this.edgeColumns = null;
   }
 
   /** The edges by column, and where those of a source and of a target begin. */
   edges() {
     const { blocks } = this.graph;
     const became = () => (blocks.has("changes/edges") ? blocks.get("changes/edges").catch(() => null) : null);
-    this.columns ??= Promise.all([blocks.get("edges"), became()]).then(([all, states]) => {
+    this.edgeColumns ??= Promise.all([blocks.get("edges"), became()]).then(([all, states]) => {
       const count = all.length / 6;
       const column = (/** @type {number} */ at) => all.subarray(at * count, (at + 1) * count);
       const [source, target, key, slot, flags, tensor] = [0, 1, 2, 3, 4, 5].map(column);
-      const into = prefixSums(target, this.graph.count);
-      const out = prefixSums(source, this.graph.count);
+      const into = edgesByRow(target, this.graph.count);
+      const out = edgesByRow(source, this.graph.count);
       return { source, target, key, slot, flags, tensor, states, into, out };
     });
-    return this.columns;
+    return this.edgeColumns;
   }
 
   /** Names and values of a node's attributes. @param {number} row @returns {Promise<any[][]>} */
   async attributes(row) {
     const node = this.graph.node[row];
     if (node < 0) return [];
-    const block = await this.graph.blocks.get(`attributes/${Math.floor(node / NODES_A_BLOCK)}`);
-    return block[node % NODES_A_BLOCK];
+    const block = await this.graph.blocks.get(`attributes/${Math.floor(node / NODES_PER_BLOCK)}`);
+    return block[node % NODES_PER_BLOCK];
   }
 
   /** The class and the configuration of the Keras layer that a row is; null for none. @param {number} row @returns {Promise<[string, any[][]] | null>} */
-  async layer(row) {
+  async layerConfig(row) {
     const { blocks } = this.graph;
     return blocks.has("layers") ? ((await blocks.get("layers"))[row] ?? null) : null;
   }
 
   /** The line of the program that called a group, null for none, and the lines inside with their ops; null where the file
    * does not say. @param {number} row @returns {Promise<[string | null, [string, number][]] | null>} */
-  async program(row) {
+  async programLines(row) {
     const { blocks } = this.graph;
     if (!blocks.has("program")) return null;
     const { lines, rows } = await blocks.get("program");
@@ -60,10 +60,10 @@ export class Facts {
   }
 
   /** What a constant holds, or the one that a row hands on; null for none. @param {number} row @returns {Promise<any[] | null>} */
-  async content(row) {
+  async constantContent(row) {
     const { blocks, node } = this.graph;
-    const name = `contents/${Math.floor(node[row] / NODES_A_BLOCK)}`;
-    return node[row] >= 0 && blocks.has(name) ? ((await blocks.get(name))[node[row] % NODES_A_BLOCK] ?? null) : null;
+    const name = `contents/${Math.floor(node[row] / NODES_PER_BLOCK)}`;
+    return node[row] >= 0 && blocks.has(name) ? ((await blocks.get(name))[node[row] % NODES_PER_BLOCK] ?? null) : null;
   }
 
   /** Edges into a row, by input. @param {any} edges @param {number} row */
@@ -99,7 +99,7 @@ export class Facts {
   }
 
   /** How many ops of each type lie under a row, the most first. @param {number} row @returns {[string, number][]} */
-  types(row) {
+  typeCounts(row) {
     const { graph } = this;
     const found = new Map();
     for (let at = row; at < graph.end[row]; at++) {
@@ -109,7 +109,7 @@ export class Facts {
   }
 
   /** Other groups of the same structure. @param {number} row */
-  twins(row) {
+  twinRows(row) {
     const { graph } = this;
     const mine = graph.template[row];
     const found = [];
@@ -119,7 +119,7 @@ export class Facts {
 
   /** The op next to which a constant, summary or weight is drawn, -1 for none: of several the one of the network that
    * is least of its own scope, where only what watches it is. @param {number} row */
-  async host(row) {
+  async hostRow(row) {
     const { graph } = this;
     const edges = await this.edges().catch(() => null);
     if (!edges) return -1;
@@ -133,12 +133,12 @@ export class Facts {
     }
     const mine = graph.name(row).split("/");
     const shared = (/** @type {string[]} */ other) => (mine.findIndex((word, at) => word !== other[at]) + mine.length + 1) % (mine.length + 1);
-    const last = (/** @type {number} */ at) => 1000 * Number(WRITES.test(graph.words[graph.op[at]]) || GRADIENT.test(graph.name(at))) + shared(graph.name(at).split("/"));
+    const last = (/** @type {number} */ at) => 1000 * Number(WRITE_OPS.test(graph.words[graph.op[at]]) || GRADIENT_SCOPE.test(graph.name(at))) + shared(graph.name(at).split("/"));
     return [...hosts].sort((a, b) => last(a) - last(b) || a - b)[0] ?? -1;
   }
 
   /** All rows that lead to one, or that it leads to, in at most `hops` steps, and the edges on the way. @param {number} row @param {boolean} inward @param {number} hops */
-  async reach(row, inward, hops) {
+  async traceFrom(row, inward, hops) {
     const edges = await this.edges();
     const [index, other] = inward ? [edges.into, edges.source] : [edges.out, edges.target];
     const found = new Set();
@@ -166,7 +166,7 @@ export class Facts {
   }
 
   /** A path of a row: inside the first call that leads to it, by itself where none does. @param {number} row @returns {Path} */
-  path(row) {
+  pathOfRow(row) {
     const { graph } = this;
     if (!this.callers) {
       this.callers = new Map();
@@ -215,7 +215,7 @@ class TracedEdges {
 }
 
 /** Where the edges of each row begin when they are ordered by that row. @param {Int32Array} column @param {number} rows */
-function prefixSums(column, rows) {
+function edgesByRow(column, rows) {
   const start = new Int32Array(rows + 2);
   for (const row of column) start[row + 2]++;
   for (let at = 2; at < start.length; at++) start[at] += start[at - 1];

@@ -29,7 +29,7 @@ export class GraphView {
     this.hoveredKey = ""; // the row of the legend under the pointer
     this.keptKey = ""; // the row of the legend whose boxes alone keep their colour
     /** @type {any} */
-    this.mapTimer = 0;
+    this.minimapTimer = 0;
     this.picture = new Picture(byId("stage"), this.svg);
     this.picture.onElement = (item, element) => {
       this.describeElement(item, element);
@@ -62,12 +62,12 @@ export class GraphView {
   /** Whether a node can be moved: it is shown, and is not a function outside of calls. @param {Path} path */
   canMove(path) {
     const box = this.boxAt(path);
-    const around = this.app.state.graph.around(path);
+    const around = this.app.state.graph.enclosingGroup(path);
     return !!box && box.area !== "functions" && !!around && this.app.state.graph.kind[around[around.length - 1]] !== SERIES && this.app.state.graph.kind[around[around.length - 1]] !== FOLD;
   }
 
   /** Emphasise the boxes of a row of the legend; "": none. @param {string} label */
-  keepOnly(label) {
+  emphasizeLegendRow(label) {
     this.keptKey = label;
     for (const one of byId("legend").querySelectorAll(".key-row")) one.setAttribute("aria-pressed", String(/** @type {any} */ (one).dataset.key === label && !!label));
     this.updateEmphasis();
@@ -76,13 +76,13 @@ export class GraphView {
   /** Make the scene of what is open, and show it. @param {Path | null} anchor stays where it is @param {boolean} moving @param {Path | null} was the path of the box that was there before */
   async redraw(anchor, moving = true, was = anchor) {
     const { graph } = this.app.state;
-    await graph.prepare([[0], ...this.app.state.open.values()]).catch((error) => this.app.frame.reportDamage(error));
+    await graph.loadLevels([[0], ...this.app.state.open.values()]).catch((error) => this.app.frame.reportDamage(error));
     const painter = (this.painter = await this.loadPainter());
     const before = this.scene;
     this.hovered = null; // what was under the pointer may have gone from there
     byId("tip").hidden = true;
     const old = this.picture.byKey;
-    const view = this.views.build(this.app.state.open, (path) => painter.roomFor(path), this.app.state.head.options.max_annotations, this.app.state.moves);
+    const view = this.views.buildView(this.app.state.open, (path) => painter.longestSecondLine(path), this.app.state.head.options.max_annotations, this.app.state.moves);
     if (!view) return;
     const scene = layout.place(view, this.app.state.head.options, this.frameCache);
     this.places = this.views.places;
@@ -92,9 +92,9 @@ export class GraphView {
     this.paint = paint;
     const shift = anchor && before ? this.anchorShift(before, scene, graph.address(was ?? anchor), graph.address(anchor)) : null;
     this.setTreeOrder(scene);
-    this.picture.set(scene, paint, this.places);
+    this.picture.setScene(scene, paint, this.places);
     if (shift) {
-      this.app.viewport.camera.run++;
+      this.app.viewport.camera.motionId++;
       this.app.viewport.camera.set(this.app.viewport.camera.x + shift[0], this.app.viewport.camera.y + shift[1], this.app.viewport.camera.k);
       this.app.viewport.camera.settle();
     }
@@ -103,7 +103,7 @@ export class GraphView {
     this.app.legend.draw();
     this.app.minimap.draw(scene, paint);
     this.app.outline.draw();
-    if (this.app.state.selected) this.app.card.refresh(this.app.state.selected);
+    if (this.app.state.selected) this.app.card.refreshActions(this.app.state.selected);
     const shown = scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
     const left = this.app.state.head.left ? ` · ${t("left", { n: this.app.state.head.left })}` : "";
     byId("facts").textContent = `${opsWord(this.app.state.head.opsThrough)} · ${t("shown", { n: shown })}${left}`;
@@ -141,8 +141,8 @@ export class GraphView {
     this.paint = painter.paint(this.scene, this.places);
     this.picture.recolour(this.paint);
     this.app.legend.draw();
-    clearTimeout(this.mapTimer); // map and outline follow when the steps have come to rest
-    this.mapTimer = setTimeout(() => {
+    clearTimeout(this.minimapTimer); // map and outline follow when the steps have come to rest
+    this.minimapTimer = setTimeout(() => {
       this.app.minimap.draw(this.scene, this.paint);
       this.app.outline.draw();
     }, 150);
@@ -206,7 +206,7 @@ export class GraphView {
     let found = this.colourings.get(name);
     if (!found) {
       found = await loadStoredColouring(this.app.state.graph, name);
-      found.steps = () => names.map((one) => this.colourings.get(one)).filter(Boolean);
+      found.stepColourings = () => names.map((one) => this.colourings.get(one)).filter(Boolean);
       this.colourings.set(name, found);
     }
     return found;
@@ -265,10 +265,10 @@ export class GraphView {
     this.emphasis = {
       chosen: this.app.state.hostPath ? graph.address(this.app.state.hostPath) : null,
       row: this.app.state.selected ? this.app.state.selected[this.app.state.selected.length - 1] : -1,
-      trace: this.app.state.traced ? this.app.state.rowSums(this.app.state.traced.rows) : null,
-      marks: this.app.state.marked.size ? this.app.state.rowSums(this.app.state.marked) : null,
-      over: this.boxesOfKey(this.hoveredKey),
-      only: this.boxesOfKey(this.keptKey),
+      trace: this.app.state.traced ? this.app.state.rowPrefixSums(this.app.state.traced.rows) : null,
+      marks: this.app.state.marked.size ? this.app.state.rowPrefixSums(this.app.state.marked) : null,
+      over: this.boxesOfLegendRow(this.hoveredKey),
+      only: this.boxesOfLegendRow(this.keptKey),
     };
     for (const item of picture.items) if (item.element) this.emphasizeElement(item, item.element);
     this.drawRing();
@@ -276,11 +276,11 @@ export class GraphView {
   }
 
   /** The closed boxes of a row of the legend; null for none. @param {string} label @returns {Set<number> | null} */
-  boxesOfKey(label) {
+  boxesOfLegendRow(label) {
     if (!label || !this.painter || !this.scene) return null;
     const found = new Set();
     this.scene.boxes.forEach((/** @type {any} */ box, /** @type {number} */ at) => {
-      if (!box.open && this.painter?.isSpokenOf(label, this.places.get(box.address) ?? [box.row])) found.add(at);
+      if (!box.open && this.painter?.isInLegendRow(label, this.places.get(box.address) ?? [box.row])) found.add(at);
     });
     return found;
   }
@@ -314,7 +314,7 @@ export class GraphView {
   isOnTrace({ source, target }) {
     if (!this.app.state.traced) return true;
     const { graph } = this.app.state;
-    const ends = [source, target].map((name) => this.places.get(name) ?? graph.find(name));
+    const ends = [source, target].map((name) => this.places.get(name) ?? graph.pathOfAddress(name));
     if (!ends[0] || !ends[1]) return false;
     const [from, to] = ends.map((path) => /** @type {Path} */ (path)[/** @type {Path} */ (path).length - 1]);
     return this.app.state.traced.edges.hasBetween(from, graph.end[from], to, graph.end[to]);

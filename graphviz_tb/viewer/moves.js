@@ -10,18 +10,18 @@ export class Moves {
     this.main = new Map();
   }
 
-  get none() {
+  get isEmpty() {
     return !this.aux.size && !this.main.size;
   }
 
   /** The level as the moves leave it; the same where nothing of it moved.
    * @param {Graph} graph @param {Path} path @param {any} level @param {any} around the level around it, and the child that this one is */
-  level(graph, path, level, around) {
-    if (this.none || !level) return level;
+  movedLevel(graph, path, level, around) {
+    if (this.isEmpty || !level) return level;
     const keys = level.metagraph.children.map((/** @type {number} */ row) => graph.key(graph.child(path, row)));
     const positions = (/** @type {Map<string, Path>} */ moved) => keys.flatMap((/** @type {string} */ key, /** @type {number} */ at) => (moved.has(key) ? [at] : []));
     const [out, back] = [positions(this.aux), positions(this.main)];
-    const met = around ? roundedNeighbours(around.metagraph, around.at) : null;
+    const met = around ? neighboursDrawnAround(around.metagraph, around.at) : null;
     const lost = met && level.metagraph.bridges.some((/** @type {any} */ one) => one.drawable && !met.has(`${one.other} ${one.inbound}`));
     if (!out.length && !back.length && !lost) return level;
     const source = (back.length && graph.withoutAuxiliary(path)) || level;
@@ -30,7 +30,7 @@ export class Moves {
 }
 
 /** The neighbours of a child whose lines are drawn around it, each with its direction. @param {any} metagraph @param {number} at */
-function roundedNeighbours(metagraph, at) {
+function neighboursDrawnAround(metagraph, at) {
   const found = new Set();
   const { mask, edges, bridges, children } = metagraph;
   const away = mask.extracted_children;
@@ -99,7 +99,7 @@ function stubsOf(marks, edges, stubbed, bridges, rows) {
 
 /** How thick a line of data is, below 0 where it carries indices, sizes and masks alone; 0 for one that carries no data,
  * or in part references. @param {any} line */
-function thickOf(line) {
+function signedThickness(line) {
   if (line.kind !== "data" || line.training) return 0;
   return line.indexing ? -line.thickness : line.thickness;
 }
@@ -143,6 +143,6 @@ function skeletonWithout(skeleton, metagraph, stays, removed) {
     breaks: [],
     spine: [],
   });
-  const thick = kept.map(({ wire }) => thickOf(wire.bridge >= 0 ? metagraph.bridges[wire.bridge] : metagraph.edges[wire.edge]));
+  const thick = kept.map(({ wire }) => signedThickness(wire.bridge >= 0 ? metagraph.bridges[wire.bridge] : metagraph.edges[wire.edge]));
   return Object.assign(moved, { spine: layout.spines(moved, thick), breaks: layout.kept(skeleton, moved) });
 }

@@ -25,7 +25,7 @@ export function nextBox(scene, at, way) {
 }
 
 /** The camera after a zoom about the middle. @param {App} app @param {number} factor */
-export function zoomed(app, factor) {
+export function zoomedPlace(app, factor) {
   const { camera } = app.viewport;
   const [wide, tall] = camera.size;
   const [x, y, from] = camera.destination; // a key pressed twice counts twice

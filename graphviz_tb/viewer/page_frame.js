@@ -5,7 +5,7 @@ import { byId, el, shortText, visibleText } from "./dom.js";
 import { hatchPattern } from "./save.js";
 import { BROWSER_LANGUAGE, STRINGS, language, t, useLanguage } from "./strings.js";
 
-const MOST_GRAPHS = 500; // functions that the chooser lists
+const MAX_LISTED_FUNCTION_GRAPHS = 500; // functions that the chooser lists
 
 export class PageFrame {
   /** @param {App} app */
@@ -48,7 +48,7 @@ export class PageFrame {
   /** Functions of the file by themselves, each to be gone to. */
   graphChoices() {
     const { graph, head } = this.app.state;
-    const shown = head.functions.slice(0, MOST_GRAPHS);
+    const shown = head.functions.slice(0, MAX_LISTED_FUNCTION_GRAPHS);
     return [["0", this.app.state.title], ...shown.map((/** @type {number} */ row) => [String(row), shortText(graph.name(row), 60)])];
   }
 

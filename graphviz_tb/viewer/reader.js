@@ -36,7 +36,7 @@ export class Reader {
   }
 }
 
-/** The copies of a page. @param {Reader} from @returns {Copy[]} */
+/** The copies of a page. @param {Reader} from @returns {MemberCopy[]} */
 export function readCopies(from) {
   const found = [];
   while (from.at < from.numbers.length) {

@@ -9,7 +9,7 @@ import { viewText } from "./view_file.js";
 
 export class Share {
   /** Makes the page of a view, to be saved as a file: a file has it, a server makes it. @type {((view: string) => Promise<Blob>) | null} */
-  static page = null;
+  static makePage = null;
 
   /** @param {App} app */
   constructor(app) {
@@ -20,10 +20,10 @@ export class Share {
     on("copy-link", () => this.copyLink());
     on("save-html", () => this.savePage());
     on("save-view", () => this.saveView());
-    on("save-svg", () => saveSvg(app, this.wantedShot()));
-    on("save-png", () => savePng(app, this.wantedShot()));
+    on("save-svg", () => saveSvg(app, this.chosenShot()));
+    on("save-png", () => savePng(app, this.chosenShot()));
     on("print-picture", () => this.print());
-    addEventListener("beforeprint", () => byId("print").replaceChildren(pictureSvg(app, this.wantedShot())));
+    addEventListener("beforeprint", () => byId("print").replaceChildren(pictureSvg(app, this.chosenShot())));
     addEventListener("afterprint", () => removeChildren(byId("print")));
   }
 
@@ -33,12 +33,12 @@ export class Share {
     const was = byId("save-part").value;
     fillChooser("save-part", parts.map((one) => [one, t(`share.${one}`)]), parts.includes(was) ? was : "whole");
     byId("link-note").hidden = location.protocol !== "file:";
-    byId("save-html").hidden = !Share.page;
+    byId("save-html").hidden = !Share.makePage;
     byId("save-view").hidden = !!this.app.state.head.changes; // what a diff opens is of its changes
   }
 
   /** What the saved picture is to show. @returns {Shot} */
-  wantedShot() {
+  chosenShot() {
     const on = (/** @type {string} */ id) => byId(id).checked;
     const part = byId("save-part").value || "whole";
     const gone = part === "chosen" && !(this.app.state.hostPath && this.app.view.boxAt(this.app.state.hostPath));
@@ -48,7 +48,7 @@ export class Share {
   /** Copy a link to the present view. */
   async copyLink() {
     const { app } = this;
-    app.history.remember();
+    app.history.writeAddress();
     this.menu.open = false;
     await copyText(location.href);
     app.frame.toast(location.protocol === "file:" ? `${t("copied")}. ${t("share.fileLink")}` : t("copied"), location.protocol === "file:" ? 7000 : undefined);
@@ -59,7 +59,7 @@ export class Share {
     const { app } = this;
     const { page, ...state } = app.addressValues(); // that of a log comes first anywhere
     this.menu.open = false;
-    download(await /** @type {(view: string) => Promise<Blob>} */ (Share.page)(hashOf(page && page !== "graph" ? { ...state, page } : state)), `${fileName(app)}.html`);
+    download(await /** @type {(view: string) => Promise<Blob>} */ (Share.makePage)(hashOf(page && page !== "graph" ? { ...state, page } : state)), `${fileName(app)}.html`);
   }
 
   /** Save open groups, moves and colours as a view file for the command line. */

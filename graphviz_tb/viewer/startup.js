@@ -18,7 +18,7 @@ export async function loadGraph(head, blocks) {
 }
 
 /** The page of a graph. @param {Graph} graph @param {Head} head */
-export function makeApp(graph, head) {
+export function createApp(graph, head) {
   const app = new App(graph, head);
   new InputHandler(app);
   exposeApi(app);
@@ -37,7 +37,7 @@ export function initialState(head) {
 /** What `window.tbgraph` offers. @param {App} app */
 function exposeApi(app) {
   const found = (/** @type {string} */ name) => {
-    const path = app.state.graph.find(name);
+    const path = app.state.graph.pathOfAddress(name);
     if (!path) throw new Error(`no node ${JSON.stringify(name)}`);
     return path;
   };
@@ -46,9 +46,9 @@ function exposeApi(app) {
     close: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.closeNow(found(name), false)),
     select: async (/** @type {string | null} */ name) => (name === null ? app.actions.select(null) : app.actions.reveal(found(name), false, false)),
     find: async (/** @type {string} */ text) => {
-      app.find.box.value = text;
-      const hits = await app.find.run(text);
-      return hits.map((row) => app.state.graph.address(app.state.facts.path(row)));
+      app.find.field.value = text;
+      const hits = await app.find.search(text);
+      return hits.map((row) => app.state.graph.address(app.state.facts.pathOfRow(row)));
     },
     state: async (/** @type {any} */ value) => {
       if (value !== undefined) await app.actions.queue(() => app.restore(typeof value === "string" ? stateOf(value) : value));
@@ -79,7 +79,7 @@ export function reportFailure(error) {
 }
 
 /** Begin with a view that was saved. @param {string} view */
-export function beginWithView(view) {
+export function setInitialView(view) {
   try {
     history.replaceState(null, "", `#${view}`);
   } catch {

@@ -4,13 +4,13 @@ import { byId, el, removeChildren, shortText } from "./dom.js";
 import { OP } from "./levels.js";
 import { opsWord, t } from "./strings.js";
 
-const REACHES = [1, 2, 3, 5, 10, Infinity]; // hops that the list offers
+const HOP_CHOICES = [1, 2, 3, 5, 10, Infinity]; // hops that the list offers
 
 /** How far a trace goes, as the address says it. @param {number} hops */
-export const reachWord = (hops) => (hops === Infinity ? "-all" : hops === 1 ? "" : `-${hops}`);
+export const hopsText = (hops) => (hops === Infinity ? "-all" : hops === 1 ? "" : `-${hops}`);
 
 /** What the address says of a trace. @param {string} text @returns {{way: string, hops: number, name: string} | null} */
-export function traceOf(text) {
+export function parseTrace(text) {
   const found = /^(in|out)(?:-(all|[1-9]\d{0,3}))?:(.*)$/s.exec(text);
   return found && { way: found[1], hops: found[2] === "all" ? Infinity : Number(found[2] ?? 1), name: found[3] };
 }
@@ -31,7 +31,7 @@ export class TraceBar {
     const [row] = path.slice(-1);
     const reached = [...rows].filter((one) => (one < row || one >= app.state.graph.end[row]) && app.state.graph.kind[one] === OP).length; // not what it holds itself
     const word = t(way === "in" ? "inputsOf" : "outputsOf", { name: shortText(app.state.leafName(path), 40) });
-    const reaches = REACHES.includes(hops) ? REACHES : [...REACHES, hops].sort((a, b) => a - b);
+    const reaches = HOP_CHOICES.includes(hops) ? HOP_CHOICES : [...HOP_CHOICES, hops].sort((a, b) => a - b);
     const said = (/** @type {number} */ one) => (one === Infinity ? t("allTheWay") : one === 1 ? t("oneHop") : t("hops", { n: one }));
     const choice = el(
       "select",

@@ -48,8 +48,8 @@ export class ViewState {
   groupableSeries(path) {
     const { graph } = this;
     const up = [graph.parent[path[0]]];
-    const found = path.length === 1 && up[0] >= 0 && graph.isApart(up) ? up : path;
-    return graph.comesApart(found) ? found : null;
+    const found = path.length === 1 && up[0] >= 0 && graph.isUngrouped(up) ? up : path;
+    return graph.ungroupableLevel(found) ? found : null;
   }
 
   /** The members of the stack that a path is, or that it is shown in, with the place of the one shown.
@@ -72,7 +72,7 @@ export class ViewState {
   openAround(path, wanted) {
     const inner = this.graph.stackOf(path) ? [path] : []; // its stack shows it
     const around = [...this.graph.ancestors(path), ...inner].filter((one) => one.length > 1 || one[0] !== 0);
-    this.graph.showAlone(around, wanted);
+    this.graph.closeOtherMembers(around, wanted);
     for (const one of around) wanted.set(this.graph.key(one), one);
   }
 
@@ -83,7 +83,7 @@ export class ViewState {
     for (const path of [...wanted.values()]) {
       const stack = graph.stackIn(path);
       if (stack && listed.has(graph.address(stack))) continue;
-      for (const one of graph.opensWith(path, wanted)) wanted.set(graph.key(one), one);
+      for (const one of graph.pathsOpenedWith(path, wanted)) wanted.set(graph.key(one), one);
     }
   }
 
@@ -96,14 +96,14 @@ export class ViewState {
   /** The group of a name, or the nearest one around it that is here. @param {string} name @returns {Path | null} */
   nearestGroup(name) {
     for (let at = name; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
-      const path = this.graph.find(at);
-      if (path && this.graph.opens(path[path.length - 1])) return path;
+      const path = this.graph.pathOfAddress(at);
+      if (path && this.graph.isOpenable(path[path.length - 1])) return path;
     }
     return null;
   }
 
   /** How many of some rows there are up to each row. @param {Set<number>} rows */
-  rowSums(rows) {
+  rowPrefixSums(rows) {
     const sums = new Int32Array(this.graph.count + 1);
     for (const row of rows) sums[row + 1] = 1;
     for (let at = 1; at < sums.length; at++) sums[at] += sums[at - 1];
@@ -127,7 +127,7 @@ export class ViewState {
     const { graph, open } = this;
     const around = new Set();
     for (const path of open.values()) {
-      for (let at = graph.around(path); at && !around.has(graph.key(at)); at = graph.around(at)) around.add(graph.key(at));
+      for (let at = graph.enclosingGroup(path); at && !around.has(graph.key(at)); at = graph.enclosingGroup(at)) around.add(graph.key(at));
     }
     return [...open].filter(([key]) => !around.has(key)).map(([, path]) => path);
   }
@@ -139,7 +139,7 @@ export class ViewState {
 
   /** The last word of a path's name. @param {Path} path */
   leafName(path) {
-    const around = this.graph.around(path);
+    const around = this.graph.enclosingGroup(path);
     const held = around && this.graph.level(around);
     const at = held ? held.metagraph.children.indexOf(path[path.length - 1]) : -1;
     return at >= 0 ? visibleText(held.node_labels[at].label) : shortText(this.graph.name(path[path.length - 1]), 80);

@@ -1,6 +1,6 @@
 // Build the views that `place.js` lays out from a set of open groups.
 
-const MOST_LISTED = 12; // functions beside the graph, as in Python
+const MAX_LISTED_FUNCTIONS = 12; // functions beside the graph, as in Python
 
 /** The tree of open groups that `place` takes, groups that did not change kept as they were. */
 export class Views {
@@ -19,7 +19,7 @@ export class Views {
    * @param {number} stubs how many stubs a side of a box shows
    * @param {Moves | null} moves what the reader moved
    */
-  build(open, second, stubs, moves = null) {
+  buildView(open, second, stubs, moves = null) {
     const graph = this.graph;
     this.places = new Map();
     const names = { get: (/** @type {number} */ row) => graph.name(row) };
@@ -32,9 +32,9 @@ export class Views {
       const held = graph.level(path);
       if (!held) continue;
       const around = up && at < up.metagraph.children.length ? { metagraph: up.metagraph, at } : null;
-      const level = moves ? moves.level(graph, path, held, around) : held;
+      const level = moves ? moves.movedLevel(graph, path, held, around) : held;
       const count = level.metagraph.children.length;
-      const listed = path.length === 1 && path[0] === 0 ? this.listed(open) : [];
+      const listed = path.length === 1 && path[0] === 0 ? this.listedFunctions(open) : [];
       const nodeLabel = (/** @type {Path} */ one, /** @type {any} */ told) => {
         const row = one[one.length - 1];
         const address = graph.address(one);
@@ -47,7 +47,7 @@ export class Views {
         const content = open.has(graph.key(one)) ? graph.shownPath(one, open) : one;
         if (content === one || !graph.level(content)) return made;
         const stack = graph.stackIn(one);
-        return stack ? this.asStack(made, second, stack, content, one) : this.asOneFrame(made, second, graph.joined(one, open));
+        return stack ? this.stackLabel(made, second, stack, content, one) : this.joinedFrameLabel(made, second, graph.joinedScopes(one, open));
       });
       const functions = listed.map((row) => nodeLabel([row], level.node_labels[count + level.metagraph.functions.indexOf(row)]));
       /** @type {any} */
@@ -60,7 +60,7 @@ export class Views {
         opened: new Map(),
         names,
         labels: graph.labels,
-        addresses: this.addresses(path, level.metagraph),
+        addresses: this.rowAddresses(path, level.metagraph),
         functions,
         paths: [...paths, ...listed.map((row) => [row])],
       });
@@ -73,14 +73,14 @@ export class Views {
         if (graph.level(content)) todo.push({ path: content, at: number, up: view });
       });
     }
-    for (const [key, view] of views) if (!this.keep(view, this.last.get(key))) view.words = layout.words_of(view, stubs);
+    for (const [key, view] of views) if (!this.reuseLabels(view, this.last.get(key))) view.words = layout.words_of(view, stubs);
     this.last = views;
     return top;
   }
 
   /** Take the labels and words of the last picture, if they would be the same. @param {any} view @param {any} last */
-  keep(view, last) {
-    const same = (/** @type {string} */ field) => view[field].length === last[field].length && view[field].every((/** @type {any} */ one, /** @type {number} */ at) => alikeLabel(one, last[field][at]));
+  reuseLabels(view, last) {
+    const same = (/** @type {string} */ field) => view[field].length === last[field].length && view[field].every((/** @type {any} */ one, /** @type {number} */ at) => areLabelsEqual(one, last[field][at]));
     if (!last || view.metagraph !== last.metagraph || view.skeleton !== last.skeleton || view.opened.size !== last.opened.size) return false;
     for (const at of view.opened.keys()) if (!last.opened.has(at)) return false;
     if (!same("node_labels") || !same("functions")) return false;
@@ -89,7 +89,7 @@ export class Views {
   }
 
   /** The label of a stack that shows what a member holds. @param {any} made @param {(path: Path) => string | null} second @param {Path} stack @param {Path} member @param {Path} box */
-  asStack(made, second, stack, member, box) {
+  stackLabel(made, second, stack, member, box) {
     const { metagraph, node_labels: labels } = this.graph.level(stack);
     const at = metagraph.children.indexOf(member[member.length - 1]);
     const one = { ...labels[at], second: second(member) ?? labels[at].second };
@@ -97,7 +97,7 @@ export class Views {
   }
 
   /** The label of a frame of scopes that hold one another alone. @param {any} made @param {(path: Path) => string | null} second @param {Path[]} chain */
-  asOneFrame(made, second, chain) {
+  joinedFrameLabel(made, second, chain) {
     const labels = chain.slice(1).map((path, at) => {
       const told = this.graph.level(chain[at]).node_labels[0];
       return { ...told, full: this.graph.name(path[path.length - 1]), second: second(path) ?? told.second };
@@ -106,26 +106,26 @@ export class Views {
   }
 
   /** Where the rows are that the lines of a level speak of. @param {Path} path @param {any} metagraph */
-  addresses(path, metagraph) {
+  rowAddresses(path, metagraph) {
     const outside = new Set(metagraph.bridges.map((/** @type {any} */ one) => one.other));
     return { get: (/** @type {number} */ row) => this.graph.address(this.graph.neighbour(path, row, !outside.has(row))) };
   }
 
   /** Functions that stand beside the graph: the largest that nothing calls, and those that were opened by themselves.
    * @param {Map<string, Path>} open @returns {number[]} */
-  listed(open) {
+  listedFunctions(open) {
     const { graph } = this;
     const size = (/** @type {number} */ row) => (graph.ops[row] < 0 ? Infinity : graph.ops[row]);
     let uncalled = [...graph.head.uncalled];
-    if (uncalled.length > MOST_LISTED) uncalled.sort((a, b) => size(b) - size(a) || a - b);
-    uncalled = uncalled.slice(0, MOST_LISTED);
+    if (uncalled.length > MAX_LISTED_FUNCTIONS) uncalled.sort((a, b) => size(b) - size(a) || a - b);
+    uncalled = uncalled.slice(0, MAX_LISTED_FUNCTIONS);
     const own = graph.head.functions.filter((/** @type {number} */ row) => open.has(String(row)));
     return [...new Set([...own, ...uncalled])].sort((a, b) => a - b);
   }
 }
 
 /** Whether two labels of a box say the same. @param {any} one @param {any} other */
-function alikeLabel(one, other) {
+function areLabelsEqual(one, other) {
   for (const field in one) if (one[field] !== other[field]) return false;
   return true;
 }

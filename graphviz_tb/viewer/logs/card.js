@@ -2,7 +2,7 @@
 
 import { SVG, el, setAttributes, shortText, svgEl, visibleText } from "../dom.js";
 import { iconElement } from "../icons.js";
-import { rowsAs } from "../rows_table.js";
+import { encodeRows } from "../rows_table.js";
 import { FONTS, download } from "../save.js";
 import { t } from "../strings.js";
 import { markdown } from "./markdown.js";
@@ -201,7 +201,7 @@ export class TagCard {
 
   /** Save what the table has. @param {string} format */
   saveRows(format) {
-    download(new Blob([rowsAs(this.rows(), format)]), this.file(format));
+    download(new Blob([encodeRows(this.rows(), format)]), this.file(format));
   }
 
   /** Save the chart. @param {string} format */

@@ -1,7 +1,7 @@
 // The panel next to a cloud: one point with its metadata and neighbours, or a table of points.
 
 import { el, shortText } from "../dom.js";
-import { rowsAs } from "../rows_table.js";
+import { encodeRows } from "../rows_table.js";
 import { download } from "../save.js";
 import { countWord, t } from "../strings.js";
 import { hexOf } from "./cloud_colours.js";
@@ -129,6 +129,6 @@ export class CloudCard {
   save(rows) {
     const { columns } = this.page;
     const told = rows.map((row) => Object.fromEntries([["index", row], ...columns.map((one) => [one.name, one.texts[one.at[row]] ?? ""])]));
-    download(new Blob([rowsAs(told, "csv")]), "points.csv");
+    download(new Blob([encodeRows(told, "csv")]), "points.csv");
   }
 }

@@ -2,7 +2,7 @@
 
 import { el, shortText } from "../dom.js";
 import { isTyping } from "../page_keys.js";
-import { naturalOrder, rowsAs } from "../rows_table.js";
+import { encodeRows, naturalOrder } from "../rows_table.js";
 import { download } from "../save.js";
 import { STRINGS, language, t } from "../strings.js";
 import { shortNumber } from "./curves.js";
@@ -186,7 +186,7 @@ export class HparamsPage extends SheetWithoutCards {
   /** @param {string} format */
   save(format) {
     const rows = this.sorted().map((row) => ({ session: row.session, group: row.group, status: row.status, ...Object.fromEntries(this.columns.map((one, at) => [one.name, row.values[at] ?? ""])) }));
-    download(new Blob([rowsAs(rows, format)]), `hparams.${format}`);
+    download(new Blob([encodeRows(rows, format)]), `hparams.${format}`);
   }
 
   onRestore() {

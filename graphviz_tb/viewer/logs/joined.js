@@ -93,7 +93,7 @@ export class Joined {
     await this.load();
     const { graph, facts } = (this.app()).state;
     const own = path[path.length - 1];
-    const row = graph.mark[own] ? await facts.host(own) : own;
+    const row = graph.mark[own] ? await facts.hostRow(own) : own;
     const tags = row < 0 ? [] : this.tagsOf(row);
     const clouds = row < 0 ? [] : this.clouds.filter((one) => one.row === row || (one.row > row && one.row < graph.end[row]));
     this.dropCharts();
@@ -118,8 +118,8 @@ export class Joined {
     const rows = this.clouds.filter((one) => one.id === id).map((one) => one.row);
     if (!app || !rows.length) return;
     await this.logs.show("graph");
-    await app.actions.reveal(app.state.facts.path(rows[0]));
-    if (rows.length > 1) await app.actions.mark(rows);
+    await app.actions.reveal(app.state.facts.pathOfRow(rows[0]));
+    if (rows.length > 1) await app.actions.markRows(rows);
   }
 
   /** @param {HTMLElement} root @param {JoinedTag[]} tags @param {number} row @param {number} most */
@@ -154,7 +154,7 @@ export class Joined {
   chart(page, entry, one, row) {
     const app = /** @type {App} */ (this.app());
     const why = el("p", { class: "quiet" }, t(`log.rule.${one.rule}`));
-    if (one.row !== row) why.append(" · ", app.card.link(app.state.facts.path(one.row)));
+    if (one.row !== row) why.append(" · ", app.card.nodeLink(app.state.facts.pathOfRow(one.row)));
     return el("div", { class: "logged-chart" }, page.card(entry).root, why);
   }
 
@@ -184,8 +184,8 @@ export class Joined {
     const rows = tags.flatMap((tag) => this.rows.get(tag.id) ?? []);
     if (!app || !rows.length) return;
     await this.logs.show("graph");
-    await app.actions.reveal(app.state.facts.path(this.jointPlace(tags)?.row ?? rows[0]));
-    if (tags.length === 1 && rows.length > 1) await app.actions.mark(rows);
+    await app.actions.reveal(app.state.facts.pathOfRow(this.jointPlace(tags)?.row ?? rows[0]));
+    if (tags.length === 1 && rows.length > 1) await app.actions.markRows(rows);
   }
 
   /** Show a tag alone on the page of its kind. @param {string} name of the page @param {LogTag} tag */

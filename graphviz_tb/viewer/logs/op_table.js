@@ -1,7 +1,7 @@
 // The table of a profile: by op, type, layer or group; sortable, filterable, and comparable with another step.
 
 import { el, shortText } from "../dom.js";
-import { RowsTable, leafShown, shareBar, shareWord } from "../rows_table.js";
+import { RowsTable, nameWithLeaf, percentText, shareBar } from "../rows_table.js";
 import { countWord, t } from "../strings.js";
 import { memoryWord, nanosWord } from "./profile_words.js";
 
@@ -26,7 +26,7 @@ export class OpTable {
     this.chooser = el("select", { "aria-label": t("profile.by"), onchange: () => this.set({ by: this.chooser.value, text: "" }) }, ...TABLES.map((name) => el("option", { value: name }, t(`profile.${name}`))));
     this.filter = el("input", { class: "filter", type: "search", placeholder: t("profile.filter"), "aria-label": t("profile.filter"), oninput: () => this.set({ text: this.filter.value }) });
     this.said = el("span", { class: "quiet", role: "status" });
-    this.list = new RowsTable({ label: t("profile.by"), name: (row) => row.name, sorted: () => this.hooks.changed(), chosen: (row) => this.go(row), click: false });
+    this.list = new RowsTable({ label: t("profile.by"), name: (row) => row.name, onSorted: () => this.hooks.changed(), onChosen: (row) => this.go(row), choosesOnClick: false });
     this.list.root.classList.add("op-table");
     this.sort = "-self";
     this.cut = el("p", { class: "quiet" });
@@ -85,9 +85,9 @@ export class OpTable {
     const rows = this.rows();
     const all = this.told.whole + this.told.outside + this.told.unmatched;
     const sum = rows.reduce((total, row) => total + row.self, 0);
-    this.said.textContent = t("profile.sum", { rows: rows.length, time: nanosWord(sum), all: nanosWord(all), share: shareWord(sum, all) });
+    this.said.textContent = t("profile.sum", { rows: rows.length, time: nanosWord(sum), all: nanosWord(all), share: percentText(sum, all) });
     const most = rows.reduce((found, row) => Math.max(found, row.self), 1);
-    this.list.take(rows, this.columns(all, most));
+    this.list.setRows(rows, this.columns(all, most));
     const { left, leftSelf } = this.told.tables[this.by];
     this.cut.textContent = left > 0 ? t("profile.leftRows", { n: left, time: nanosWord(leftSelf) }) : "";
   }
@@ -101,7 +101,7 @@ export class OpTable {
       { key: "name", word: t("profile.name"), width: 280, text: true, value: (row) => row.name, cell: (row) => this.name(row) },
       ...(this.by === "ops" ? [{ key: "op", word: t("profile.op"), width: 160, text: true, value: (/** @type {OpRow} */ row) => row.op, cell: (/** @type {OpRow} */ row) => shortText(row.op, 60) }] : []),
       time("self"),
-      { key: "share", word: t("profile.share"), width: 130, fixed: true, sort: "self", value: (row) => row.self, cell: (row) => shareBar(row.self, most, shareWord(row.self, all)) },
+      { key: "share", word: t("profile.share"), width: 130, fixed: true, sort: "self", value: (row) => row.self, cell: (row) => shareBar(row.self, most, percentText(row.self, all)) },
       ...(this.other ? [time("other"), { key: "difference", word: t("profile.difference"), width: 100, value: (/** @type {OpRow} */ row) => row.difference, cell: difference }] : []),
       time("total"),
       { key: "count", word: t("profile.count"), width: 76, value: (row) => row.count, cell: (row) => countWord(row.count) },
@@ -124,7 +124,7 @@ export class OpTable {
       "div",
       { class: "named" },
       el("button", { class: "icon small", title: t("profile.inTimeline"), "aria-label": `${t("profile.inTimeline")}: ${word}`, onclick: () => this.hooks.inTimeline(row) }, "▤"),
-      !row.inGraph ? el("span", { class: "quiet", title: `${shortText(row.name, 600)}: ${t("profile.noNode")}` }, ...leafShown(word)) : el("button", { class: "link", title: `${t("log.inGraph")}: ${shortText(row.name, 600)}`, "aria-label": `${t("log.inGraph")}: ${word}`, onclick: () => this.go(row) }, ...leafShown(word)),
+      !row.inGraph ? el("span", { class: "quiet", title: `${shortText(row.name, 600)}: ${t("profile.noNode")}` }, ...nameWithLeaf(word)) : el("button", { class: "link", title: `${t("log.inGraph")}: ${shortText(row.name, 600)}`, "aria-label": `${t("log.inGraph")}: ${word}`, onclick: () => this.go(row) }, ...nameWithLeaf(word)),
     );
   }
 }

@@ -1,9 +1,9 @@
 // The page of profiles: how a traced step spent its time, where in the graph, and when.
 
-import { withBreaks } from "../card.js";
+import { nameWithBreaks } from "../card.js";
 import { el, shortText, svgEl } from "../dom.js";
 import { isTyping } from "../page_keys.js";
-import { shareWord } from "../rows_table.js";
+import { percentText } from "../rows_table.js";
 import { numberText } from "../shapes.js";
 import { countWord, t } from "../strings.js";
 import { OpTable, TABLES } from "./op_table.js";
@@ -168,14 +168,14 @@ export class ProfilePage extends SheetWithoutCards {
   /** How the step was spent, in words and as a bar. @param {any} told @param {any} other */
   summarize(told, other) {
     const parts = PARTS.filter((part) => told.shares[part] > 0);
-    const bar = el("div", { class: "shares", role: "img", "aria-label": parts.map((part) => `${t(`profile.${part}`)} ${shareWord(told.shares[part], told.length)}`).join(", ") });
+    const bar = el("div", { class: "shares", role: "img", "aria-label": parts.map((part) => `${t(`profile.${part}`)} ${percentText(told.shares[part], told.length)}`).join(", ") });
     for (const part of parts) {
       const piece = el("span", { class: `part ${part}` });
       piece.style.flexGrow = String(told.shares[part] / told.length);
       bar.append(piece);
     }
     const rows = parts.map((part) =>
-      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, shareWord(told.shares[part], told.length)), el("td", { class: "number" }, nanosWord(told.shares[part])), other && el("td", { class: "number beside" }, `${shortText(this.stepWord(this.other), 40)}: ${shareWord(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
+      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, percentText(told.shares[part], told.length)), el("td", { class: "number" }, nanosWord(told.shares[part])), other && el("td", { class: "number beside" }, `${shortText(this.stepWord(this.other), 40)}: ${percentText(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
     );
     const table = el("table", { class: "part-table" }, el("caption", { class: "away" }, t("profile.shares")), el("tbody", {}, ...rows));
     const partial = told.missing.length && el("details", { class: "partial" }, el("summary", {}, t("profile.partial")), el("ul", {}, ...told.missing.map((/** @type {string} */ line) => el("li", {}, shortText(line, 400)))));
@@ -246,11 +246,11 @@ export class ProfilePage extends SheetWithoutCards {
     if (!slice) return this.detail.replaceChildren();
     const told = this.told.get(this.id);
     const pair = (/** @type {string} */ key, /** @type {any} */ value) => [el("dt", {}, t(`profile.${key}`)), el("dd", {}, value)];
-    const node = slice.node === null ? el("span", { class: "quiet" }, t("profile.noNode")) : el("button", { class: "link", "aria-label": `${t("log.inGraph")}: ${shortText(slice.node, 160)}`, onclick: () => this.inGraph(/** @type {string} */ (slice.node)) }, ...withBreaks(shortText(slice.node, 200)));
-    const list = el("dl", {}, ...pair("duration", `${nanosWord(slice.duration)} (${shareWord(slice.duration, told.length)})`), ...pair("start", nanosWord(slice.start)), ...pair("lane", shortText(slice.lane, 120)), ...(slice.waited ? pair("waited", nanosWord(slice.waited)) : []), ...pair("node", node));
+    const node = slice.node === null ? el("span", { class: "quiet" }, t("profile.noNode")) : el("button", { class: "link", "aria-label": `${t("log.inGraph")}: ${shortText(slice.node, 160)}`, onclick: () => this.inGraph(/** @type {string} */ (slice.node)) }, ...nameWithBreaks(shortText(slice.node, 200)));
+    const list = el("dl", {}, ...pair("duration", `${nanosWord(slice.duration)} (${percentText(slice.duration, told.length)})`), ...pair("start", nanosWord(slice.start)), ...pair("lane", shortText(slice.lane, 120)), ...(slice.waited ? pair("waited", nanosWord(slice.waited)) : []), ...pair("node", node));
     const merged = slice.count > 1 && el("p", { class: "quiet" }, t("profile.merged", { n: slice.count, time: nanosWord(slice.busy) }));
     const acts = el("div", { class: "actions" }, slice.node !== null && el("button", { onclick: () => this.inGraph(/** @type {string} */ (slice.node)) }, t("log.inGraph")), slice.node !== null && el("button", { onclick: () => this.mark("", slice.node) }, t("profile.inTimeline")), el("button", { onclick: () => this.timeline.zoomTo(slice.start, slice.duration) }, t("profile.zoomTo")));
-    this.detail.replaceChildren(...[el("h3", {}, ...withBreaks(shortText(slice.name, 300))), merged, list, acts].filter(Boolean));
+    this.detail.replaceChildren(...[el("h3", {}, ...nameWithBreaks(shortText(slice.name, 300))), merged, list, acts].filter(Boolean));
   }
 
   /** The slices in view for those who see no canvas. */
@@ -276,7 +276,7 @@ export class ProfilePage extends SheetWithoutCards {
     if (graph !== null && logs.hooks.graphId() && logs.hooks.graphId() !== graph) await logs.hooks.chooseGraph(graph);
     const app = logs.hooks.app();
     if (!app) return logs.toast(t("profile.noGraph"));
-    const path = name ? app.state.graph.find(name) : [0];
+    const path = name ? app.state.graph.pathOfAddress(name) : [0];
     if (!path) return logs.toast(t("profile.notInGraph", { name: shortText(name, 80) }));
     await logs.show("graph");
     const step = app.state.head.steps.indexOf(this.steps.find((one) => one.id === this.id)?.tag);

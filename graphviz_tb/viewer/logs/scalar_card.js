@@ -1,7 +1,7 @@
 // A card of scalars: the lines of the selected runs.
 
 import { shortText } from "../dom.js";
-import { rowsAs } from "../rows_table.js";
+import { encodeRows } from "../rows_table.js";
 import { download } from "../save.js";
 import { t } from "../strings.js";
 import { BandedChart } from "./banded_chart.js";
@@ -231,5 +231,5 @@ function groupRows(line) {
 function wideCsv(lines) {
   const each = lines.map((line) => new Map(Array.from(line.step, (step, at) => at).filter((at) => !line.superseded?.[at]).map((at) => [line.step[at], line.raw[at]])));
   const steps = [...new Set(each.flatMap((one) => [...one.keys()]))].sort((a, b) => a - b);
-  return rowsAs(steps.map((step) => Object.fromEntries([["step", step], ...lines.map((line, nth) => [line.run.name, each[nth].get(step) ?? ""])])), "csv");
+  return encodeRows(steps.map((step) => Object.fromEntries([["step", step], ...lines.map((line, nth) => [line.run.name, each[nth].get(step) ?? ""])])), "csv");
 }

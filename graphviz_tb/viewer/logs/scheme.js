@@ -17,10 +17,9 @@ class LoggedColouring extends Colouring {
   /** @param {Graph} graph @param {LoggedHead} head @param {Map<string, ArrayLike<number>>} blocks */
   constructor(graph, head, blocks) {
     super(graph, LOGGED, { ...head, fills: [...head.fills, ...head.plain] }, new Int32Array(0));
-    this.head = head;
     this.usual = head.fills.length;
     const column = (/** @type {string} */ name) => /** @type {Int32Array} */ (blocks.get(name));
-    [this.fillOf, this.secondOf, this.accountOf, this.start, this.entries] = ["fill", "second", "account", "start", "entries"].map(column);
+    [this.fillIndexes, this.secondWords, this.accountWords, this.entryStarts, this.entries] = ["fill", "second", "account", "start", "entries"].map(column);
     this.layers = column("n");
     this.places = new Map(Array.from(column("row"), (row, at) => /** @type {[number, number]} */ ([row, at])));
   }
@@ -28,30 +27,30 @@ class LoggedColouring extends Colouring {
   /** @param {number} row */
   fill(row) {
     const at = this.places.get(row);
-    return this.fills[this.side][at === undefined ? this.usual + Number(this.graph.isDrawnAsOp(row)) : this.fillOf[at]];
+    return this.fills[this.themeIndex][at === undefined ? this.usual + Number(this.graph.isDrawnAsOp(row)) : this.fillIndexes[at]];
   }
 
   /** @param {Path} path */
   secondLine(path) {
     const at = this.places.get(path[path.length - 1]);
-    const word = at === undefined ? 0 : this.secondOf[at];
+    const word = at === undefined ? 0 : this.secondWords[at];
     return word ? this.head.texts[word - 1] : null;
   }
 
   /** @param {number} row */
-  measuredWord(row) {
+  accountText(row) {
     const at = this.places.get(row);
-    return at === undefined ? "" : this.head.texts[this.accountOf[at]];
+    return at === undefined ? "" : this.head.texts[this.accountWords[at]];
   }
 
   /** @param {number} row */
-  legendOf(row) {
+  legendEntries(row) {
     const at = this.places.get(row);
-    return at === undefined ? [] : this.entries.subarray(this.start[at], this.start[at + 1]);
+    return at === undefined ? [] : this.entries.subarray(this.entryStarts[at], this.entryStarts[at + 1]);
   }
 
   /** A second line as long as that of another step may be: so a box is as wide at every step. @param {Path} path */
-  roomFor(path) {
+  longestSecondLine(path) {
     const second = this.secondLine(path);
     if (second === null) return null;
     const layers = this.layers[/** @type {number} */ (this.places.get(path[path.length - 1]))];

@@ -19,7 +19,7 @@ export async function beginLogs(feed, app, graph, graphId = () => "", chooseGrap
       const shown = app();
       if (shown) {
         Object.assign(shown.state.otherValues, values);
-        shown.history.remember();
+        shown.history.writeAddress();
       } else history.replaceState(null, "", `#${hashOf({ ...stateOf(location.hash), ...values })}`);
     },
   });

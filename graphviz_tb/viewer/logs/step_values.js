@@ -1,7 +1,7 @@
 // Values of all visible runs at a step that the reader enters: as a table, and as a line in the charts.
 
 import { el, shortText } from "../dom.js";
-import { rowsAs } from "../rows_table.js";
+import { encodeRows } from "../rows_table.js";
 import { download } from "../save.js";
 import { t } from "../strings.js";
 import { floatWord } from "./curves.js";
@@ -96,7 +96,7 @@ export class StepValues {
   /** @param {LogTag[]} tags @param {number} step */
   save(tags, step) {
     const rows = this.rows.map(({ run, values }) => Object.fromEntries([["run", run.name], ...tags.map((tag, at) => [tag.name, values[at]?.value ?? ""])]));
-    download(new Blob([rowsAs(rows, "csv")]), `step_${step}.csv`);
+    download(new Blob([encodeRows(rows, "csv")]), `step_${step}.csv`);
   }
 }
 

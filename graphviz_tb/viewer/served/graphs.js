@@ -4,7 +4,7 @@ import { stateOf } from "../address.js";
 import { Blocks, ServerLost } from "../data.js";
 import { byId, el, shortText } from "../dom.js";
 import { fillChooser } from "../page_frame.js";
-import { initialState, loadGraph, makeApp, reportFailure } from "../startup.js";
+import { createApp, initialState, loadGraph, reportFailure } from "../startup.js";
 import { STRINGS, language, t } from "../strings.js";
 import { ServerRefusal } from "./server.js";
 
@@ -144,7 +144,7 @@ export class GraphChooser {
     this.means = this.addressNames();
     if (this.app) await this.app.actions.queue(() => /** @type {App} */ (this.app).adoptGraph(graph, head, whole));
     else {
-      this.app = makeApp(graph, head);
+      this.app = createApp(graph, head);
       await this.app.actions.queue(() => /** @type {App} */ (this.app).restore(whole));
       this.app.history.past = [];
     }

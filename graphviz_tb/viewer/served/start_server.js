@@ -27,7 +27,7 @@ startPage(async () => {
   for (const end = performance.now() + FIRST_WAIT_MS; !state.ready && performance.now() < end; state = await server.state()) await new Promise((done) => setTimeout(done, RETRY_PAUSE_MS));
   graphs.setGraphs(state.graphs);
   const logs = beginLogs(server, () => graphs.app, () => graphs.graphs.length > 0, () => graphs.id, (id) => graphs.choose(id));
-  Share.page = async (view) => {
+  Share.makePage = async (view) => {
     const text = await (await server.ask(`api/graphs/${graphs.id}/page`)).text();
     return new Blob([text.replace('"view":""', () => `"view":${scriptJson(view)}`)], { type: "text/html" });
   };
