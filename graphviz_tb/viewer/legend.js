@@ -27,7 +27,7 @@ export class Legend {
     removeChildren(panel);
     if (!found || !this.app.state.head.options.legend) return;
     const [wide, tall] = [found.width + 4, found.height + 4];
-    const details = el("details", { open: this.isOpen ?? (!narrowScreen.matches && !this.app.viewport.wouldCoverBox(wide + 40, tall + 60)) }, el("summary", {}, t("legend")));
+    const details = el("details", { open: this.isOpen ?? (!narrowScreen.matches && !this.app.viewport.wouldCoverDrawing(wide + 40, tall + 60)) }, el("summary", {}, t("legend")));
     details.firstChild.addEventListener("click", () => (this.isOpen = !details.open));
     const svg = svgEl("svg", { width: wide, height: tall, viewBox: `-2 0 ${wide} ${tall}`, role: "group" });
     hatchPattern(svg, this.app.view.paint.theme);

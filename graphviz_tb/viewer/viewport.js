@@ -70,7 +70,7 @@ export class Viewport {
   }
 
   /** Whether a panel at the lower left would lie on a box. @param {number} wide @param {number} tall */
-  wouldCoverBox(wide, tall) {
+  wouldCoverDrawing(wide, tall) {
     const { camera } = this;
     const [left, top] = [camera.freeRoom()[0][0], camera.size[1] - tall];
     return this.app.view.scene.boxes.some((/** @type {any} */ box) => {

@@ -4,7 +4,7 @@ export class SheetWithoutCards {
   /** @param {Logs} logs */
   constructor(logs) {
     this.logs = logs;
-    this.dirty = true; // whether there may be other content
+    this.isDirty = true; // whether there may be other content
     this.shown = false;
     this.scroll = 0;
     /** @type {LogTag[]} none */
