@@ -76,8 +76,8 @@ export class Card {
 
   /** What a run logged, when it is here. @param {Path} path @param {number} turn @param {any} body */
   async showLogged(path, turn, body) {
-    const found = await Card.loggedSection?.(path).catch(() => null);
-    if (turn === this.turn && found) body.querySelector("dl").after(found);
+    const section = await Card.loggedSection?.(path).catch(() => null);
+    if (turn === this.turn && section) body.querySelector("dl").after(section);
   }
 
   /** Offer what can be done now. @param {Path} path */
@@ -118,14 +118,14 @@ export class Card {
   /** The way from one member of a stack to the next. @param {Path} path */
   memberButtons(path) {
     const { app } = this;
-    const found = app.state.stackMembers(path);
-    if (!found) return [];
-    const { members, at } = found;
+    const stack = app.state.stackMembers(path);
+    if (!stack) return [];
+    const { members, at } = stack;
     const arrow = (/** @type {string} */ key, /** @type {string} */ sign, /** @type {number} */ to) =>
       el("button", { class: "icon", "aria-label": t(key), title: t(key), disabled: !members[to], onclick: () => app.actions.showMember(path, members[to]) }, sign);
-    const told = el("span", { class: "count" }, t("memberOf", { at: at + 1, n: members.length }));
+    const position = el("span", { class: "count" }, t("memberOf", { at: at + 1, n: members.length }));
     return [
-      el("span", { class: "members" }, arrow("lastMember", "‹", at - 1), told, arrow("nextMember", "›", at + 1)),
+      el("span", { class: "members" }, arrow("lastMember", "‹", at - 1), position, arrow("nextMember", "›", at + 1)),
       iconButton("allMembers", () => app.actions.listMembers(path)),
     ];
   }
@@ -151,9 +151,9 @@ export class Card {
     const rows = [];
     for (const scheme of app.state.head.measured ?? []) {
       const one = await app.view.loadColouring(scheme).catch(() => null); // of the step that is shown
-      const [told, lacks] = [one?.valueText(path), one?.missingCounts(path) ?? []];
+      const [text, lacks] = [one?.valueText(path), one?.missingCounts(path) ?? []];
       const words = lacks.map(([kind, count]) => el("div", { class: "lacks" }, t(`lacks.${kind}${count === 1 ? "1" : ""}`, { n: count, batch: one?.head.batch })));
-      const value = told ? one?.boundedValueText(path) :  (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
+      const value = text ? one?.boundedValueText(path) :  (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
       if (value) rows.push([t(`scheme.${scheme}`), el("span", { class: "count" }, value, ...words)]);
     }
     return rows.length ? this.makeTable("statistics", rows) : null;
@@ -162,12 +162,12 @@ export class Card {
   /** What a diff says of a node: before and after. @param {number} row */
   changeSection(row) {
     const { changes } = this.app;
-    const found = changes?.changesOfRow(row) ?? [];
-    if (changes && !found.length && row > 0) {
+    const ownChanges = changes?.changesOfRow(row) ?? [];
+    if (changes && !ownChanges.length && row > 0) {
       const near = changes.changesNear(row).map((/** @type {any} */ one) => [el("button", { class: "link", title: shortText(one.full, 600), onclick: () => changes.revealChange(one) }, shortText(one.text, 300))]);
       return near.length ? [this.makeTable("changes", near.slice(0, MAX_CARD_ROWS), near.length - MAX_CARD_ROWS)] : [];
     }
-    return found.map((/** @type {any} */ one) => {
+    return ownChanges.map((/** @type {any} */ one) => {
       const rows = [];
       const pair = (/** @type {string} */ key, /** @type {string} */ value) => value && rows.push([el("span", { class: "key" }, t(key)), el("span", {}, ...nameWithBreaks(shortText(value, 300)))]);
       pair("before", one.detail.old ?? (one.sign === "→" ? one.old : ""));
@@ -207,11 +207,11 @@ export class Card {
 
   /** What a constant holds. @param {any[]} content @param {any[][]} attributes */
   contentSection([count, least, most, mean, zeros, odd, bins], attributes) {
-    const told = attributes.find(([name]) => name === "value")?.[1] ?? "";
-    const cut = told.indexOf(": ");
+    const valueText = attributes.find(([name]) => name === "value")?.[1] ?? "";
+    const cut = valueText.indexOf(": ");
     const number = (/** @type {number | null} */ value) => value !== null && String(Number(value.toPrecision(6)));
     const share = (/** @type {number} */ part) => part > 0 && `${countWord(part)} (${Number(((100 * part) / count).toPrecision(2))} %)`;
-    const rows = [["content.type", cut < 0 ? told : told.slice(0, cut)], ["content.least", number(least)], ["content.most", number(most)], ["content.mean", number(mean)], ["content.zeros", share(zeros)], ["content.odd", share(odd)], ["content.first", cut >= 0 && cutValue(told.slice(cut + 2), 160)]];
+    const rows = [["content.type", cut < 0 ? valueText : valueText.slice(0, cut)], ["content.least", number(least)], ["content.most", number(most)], ["content.mean", number(mean)], ["content.zeros", share(zeros)], ["content.odd", share(odd)], ["content.first", cut >= 0 && cutValue(valueText.slice(cut + 2), 160)]];
     const table = this.makeTable("content", rows.filter(([, value]) => value).map(([key, value]) => [el("span", { class: "key" }, t(/** @type {string} */ (key))), el("span", { class: "value count" }, String(value))]));
     return bins.length ? el("div", {}, table, histogramOf(bins, number(least), number(most))) : table;
   }
@@ -253,9 +253,9 @@ export class Card {
     for (const one of wired) {
       const seen = this.visibleBoxPath(one.path);
       const key = this.app.state.graph.key(seen);
-      const found = groups.get(key) ?? { seen, all: [] };
-      found.all.push(one);
-      groups.set(key, found);
+      const group = groups.get(key) ?? { seen, all: [] };
+      group.all.push(one);
+      groups.set(key, group);
     }
     const listed = [...groups.values()];
     if (!listed.length) return [];
@@ -267,11 +267,11 @@ export class Card {
   /** The row of a box, and those of its tensors below. @param {Path} seen @param {NodeEdge[]} all @returns {HTMLElement[]} */
   edgeRows(seen, all) {
     const { graph } = this.app.state;
-    const row = (/** @type {any[]} */ first, /** @type {string} */ told) => el("tr", {}, el("td", {}, el("span", { class: "wire" }, ...first)), el("td", {}, told && el("span", { class: "tensor" }, told)));
+    const row = (/** @type {any[]} */ first, /** @type {string} */ tensor) => el("tr", {}, el("td", {}, el("span", { class: "wire" }, ...first)), el("td", {}, tensor && el("span", { class: "tensor" }, tensor)));
     const own = (/** @type {NodeEdge} */ one) => row([changeSign(one.states, one.edges), this.nodeLink(one.path), one.key], one.tensor);
     if (all.length === 1 && graph.key(all[0].path) === graph.key(seen)) return [own(all[0])];
     const count = all.reduce((sum, one) => sum + one.count, 0);
-    const told = all.length === 1 ? all[0].tensor : count ? t("crossing", { n: count }) : "";
+    const tensors = all.length === 1 ? all[0].tensor : count ? t("crossing", { n: count }) : "";
     const inner = all.slice(0, MAX_CARD_ROWS).map(own);
     if (all.length > MAX_CARD_ROWS) inner.push(row([t("and", { n: all.length - MAX_CARD_ROWS })], ""));
     for (const one of inner) Object.assign(one, { hidden: true, className: "inner" });
@@ -281,7 +281,7 @@ export class Card {
       for (const one of inner) one.hidden = !open;
     }, { class: "icon unfold", "aria-expanded": "false" });
     const edges = all.flatMap((one) => one.edges);
-    return [row([changeSign(all[0].states, edges), this.nodeLink(seen), all.length > 1 && el("span", { class: "times" }, `×${countWord(all.length)}`), opener], told), ...inner];
+    return [row([changeSign(all[0].states, edges), this.nodeLink(seen), all.length > 1 && el("span", { class: "times" }, `×${countWord(all.length)}`), opener], tensors), ...inner];
   }
 
   /** Inputs and outputs of an op. @param {any} edges @param {number} row @param {Path} path */
@@ -311,26 +311,26 @@ export class Card {
 
   /** @param {number} row */
   typeTable(row) {
-    const found = this.app.state.facts.typeCounts(row);
-    const most = found.length ? found[0][1] : 1;
-    const rows = found.slice(0, 12).map(([name, count]) => {
+    const counts = this.app.state.facts.typeCounts(row);
+    const most = counts.length ? counts[0][1] : 1;
+    const rows = counts.slice(0, 12).map(([name, count]) => {
       const bar = el("span", { class: "share" });
       bar.style.width = `${Math.max(2, (100 * count) / most)}%`;
       return [name, el("span", { class: "count" }, countWord(count)), bar];
     });
-    return rows.length ? this.makeTable("opTypes", rows, found.length - 12) : "";
+    return rows.length ? this.makeTable("opTypes", rows, counts.length - 12) : "";
   }
 
   /** @param {number} row @param {Path} path */
   twinTable(row, path) {
-    const found = this.app.state.facts.twinRows(row);
-    if (!found.length) return "";
-    const rows = found.slice(0, 12).map((one) => {
+    const twins = this.app.state.facts.twinRows(row);
+    if (!twins.length) return "";
+    const rows = twins.slice(0, 12).map((one) => {
       const other = this.app.state.facts.pathOfRow(one);
       return [this.nodeLink(other), iconButton("compare", () => showComparison(this.app, path, other))];
     });
-    const table = this.makeTable("twins", rows, found.length - 12);
-    table.caption.append(el("em", {}, ` ${t("moreLike", { n: found.length })}`));
+    const table = this.makeTable("twins", rows, twins.length - 12);
+    table.caption.append(el("em", {}, ` ${t("moreLike", { n: twins.length })}`));
     return table;
   }
 }
@@ -344,9 +344,9 @@ function changeSign(states, numbers) {
   if (states) for (const at of numbers) bits |= 1 << states[at];
   const [sign, ...words] = (WIRE_SIGNS[bits] ?? "").split(" ");
   if (!sign) return null;
-  const said = words.join(" ");
-  const told = STRINGS[language][`legend.${said}`] ?? said;
-  return el("span", { class: `sign ${CHANGE_CLASSES[sign]}`, role: "img", "aria-label": told, title: told }, sign);
+  const label = words.join(" ");
+  const title = STRINGS[language][`legend.${label}`] ?? label;
+  return el("span", { class: `sign ${CHANGE_CLASSES[sign]}`, role: "img", "aria-label": title, title: title }, sign);
 }
 
 /** A name that may break at its slashes. @param {string} name @returns {any[]} */

@@ -9,9 +9,9 @@ const [UNCHANGED, ADDED, REMOVED] = [1, 2, 4];
 
 /** The colouring of a diff. */
 export class ComparedColouring extends Colouring {
-  /** @param {Graph} graph @param {any} told @param {Int32Array} columns @param {any} legend @param {Record<string, number>} index @param {Int32Array} bits */
-  constructor(graph, told, columns, legend, index, bits) {
-    super(graph, "diff", told, columns);
+  /** @param {Graph} graph @param {any} head @param {Int32Array} columns @param {any} legend @param {Record<string, number>} index @param {Int32Array} bits */
+  constructor(graph, head, columns, legend, index, bits) {
+    super(graph, "diff", head, columns);
     this.levelStarts = index;
     this.edgeStates = bits;
     this.legendRowsByTheme = [0, 1].map((side) =>
@@ -35,8 +35,8 @@ export class ComparedColouring extends Colouring {
   /** What became of the edges behind one metaedge, bridge or mark of a level. @param {any} identity */
   edgeState({ path, kind, index }) {
     const level = this.graph.level(path);
-    const held = level && this.graph.levelPlace(path);
-    const start = held ? this.levelStarts[held.written] : undefined;
+    const place = level && this.graph.levelPlace(path);
+    const start = place ? this.levelStarts[place.written] : undefined;
     if (start === undefined) return UNCHANGED;
     const { edges, bridges } = level.metagraph;
     const from = kind === "edge" ? 0 : kind === "bridge" ? edges.length : edges.length + bridges.length;
@@ -45,9 +45,9 @@ export class ComparedColouring extends Colouring {
 
   /** @param {any} line @returns {any} */
   lineTint(line) {
-    const found = line.identities ?? [line.identity];
+    const identities = line.identities ?? [line.identity];
     let bits = 0;
-    for (const one of found) if (one.index >= 0) bits |= this.edgeState(one);
+    for (const one of identities) if (one.index >= 0) bits |= this.edgeState(one);
     const changed = bits & (ADDED | REMOVED);
     if (!changed) return null;
     const sign = changed === (ADDED | REMOVED) ? "~" : changed === ADDED ? "+" : "−";
@@ -95,10 +95,10 @@ export class ChangeList {
   /** @param {any} one @param {() => void} go @param {number} at @returns {any} */
   changeItem(one, go, at) {
     const sign = el("span", { class: `sign ${CHANGE_CLASSES[one.sign] ?? ""}`, "aria-hidden": "true" }, one.sign);
-    const found = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", title: shortText(one.full, 600), onclick: go }, sign, el("span", {}, shortText(one.text, 400))));
-    if (one.facts.length) found.append(el("div", { class: "said" }, ...one.facts.map((/** @type {string} */ fact) => el("div", {}, shortText(fact, 400)))));
-    if (one.behind.length) found.append(this.foldedChanges("consequences", one.behind));
-    return found;
+    const item = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", title: shortText(one.full, 600), onclick: go }, sign, el("span", {}, shortText(one.text, 400))));
+    if (one.facts.length) item.append(el("div", { class: "said" }, ...one.facts.map((/** @type {string} */ fact) => el("div", {}, shortText(fact, 400)))));
+    if (one.behind.length) item.append(this.foldedChanges("consequences", one.behind));
+    return item;
   }
 
   /** What is no change by itself, folded. @param {string} key @param {any[]} items */
@@ -121,11 +121,11 @@ export class ChangeList {
     const there = this.changes.length === 1 && this.current === 0; // nowhere else to go
     for (const one of this.panel.querySelectorAll(".steps button")) one.disabled = there;
     this.panel.querySelectorAll("[data-change]").forEach((/** @type {any} */ one) => {
-      const mine = Number(one.dataset.change) === this.current;
-      one.classList.toggle("current", mine);
-      if (mine) one.setAttribute("aria-current", "true");
+      const isCurrent = Number(one.dataset.change) === this.current;
+      one.classList.toggle("current", isCurrent);
+      if (isCurrent) one.setAttribute("aria-current", "true");
       else one.removeAttribute("aria-current");
-      if (mine) one.scrollIntoView({ block: "nearest" });
+      if (isCurrent) one.scrollIntoView({ block: "nearest" });
     });
   }
 

@@ -19,14 +19,14 @@ const VALUE_FORMATS = {
 
 /** A painter, as the drawing code takes it, for one colouring in one theme. */
 export class Colouring {
-  /** @param {Graph} graph @param {string} scheme @param {any} told @param {Int32Array} columns */
-  constructor(graph, scheme, told, columns) {
+  /** @param {Graph} graph @param {string} scheme @param {any} head @param {Int32Array} columns */
+  constructor(graph, scheme, head, columns) {
     this.graph = graph;
     this.scheme = scheme;
-    this.head = told;
+    this.head = head;
     const count = graph.count;
     const column = (/** @type {number} */ at) => columns.subarray(at * count, (at + 1) * count);
-    this.measured = !!told.measured;
+    this.measured = !!head.measured;
     /** @type {any} fills of what was not measured, by theme: a group's, an op's */
     this.unknown = null;
     /** @type {Map<string, number>} */
@@ -41,10 +41,10 @@ export class Colouring {
     this.columns = columns;
     /** @type {any[][]} fills by theme */
     this.fills = [[], []];
-    for (const pair of told.fills) pair.forEach((/** @type {any[]} */ one, /** @type {number} */ at) => this.fills[at].push(new layout.Fill(...one)));
+    for (const pair of head.fills) pair.forEach((/** @type {any[]} */ one, /** @type {number} */ at) => this.fills[at].push(new layout.Fill(...one)));
     if (this.measured) {
-      this.unknown = [0, 1].map((at) => told.unknown.map((/** @type {any[][]} */ pair) => new layout.Fill(...pair[at])));
-      this.insideIndexes = new Map(told.inside.map((/** @type {string} */ key, /** @type {number} */ at) => [key, count + at]));
+      this.unknown = [0, 1].map((at) => head.unknown.map((/** @type {any[][]} */ pair) => new layout.Fill(...pair[at])));
+      this.insideIndexes = new Map(head.inside.map((/** @type {string} */ key, /** @type {number} */ at) => [key, count + at]));
     } else {
       this.fillIndexes = column(0);
       this.secondWords = column(1);
@@ -199,8 +199,8 @@ export class Colouring {
 
   /** The number of a path with the word for a bound, which Python decides; null where there is none. @param {Path} path @returns {string | null} */
   boundedValueText(path) {
-    const told = this.valueText(path);
-    return told && this.measured ? inBounds(this.bound(path), told) : told;
+    const text = this.valueText(path);
+    return text && this.measured ? inBounds(this.bound(path), text) : text;
   }
 
   /** Whether the number of a path is exact (0), a lower bound (1), an upper one (2), or near (3). @param {Path} path @returns {number} */
@@ -217,8 +217,8 @@ export class Colouring {
 
   /** A value with its unit, and with its sign where it is a difference. @param {number} value */
   formatValue(value) {
-    const told = VALUE_FORMATS[this.head.measured](Math.abs(value));
-    return this.head.signed ? (value > 0 ? "+" : value < 0 ? "−" : "±") + told : told;
+    const text = VALUE_FORMATS[this.head.measured](Math.abs(value));
+    return this.head.signed ? (value > 0 ? "+" : value < 0 ? "−" : "±") + text : text;
   }
 
   /** @param {number} row */
@@ -249,9 +249,9 @@ export class Colouring {
 
   /** @param {number[]} rows @param {number} most */
   categoryLegend(rows, most) {
-    const found = new Set();
-    for (const row of rows) for (const entry of this.legendEntries(row)) found.add(entry);
-    const shown = [...found].sort((a, b) => this.head.order[a] - this.head.order[b]).map((at) => {
+    const entryNumbers = new Set();
+    for (const row of rows) for (const entry of this.legendEntries(row)) entryNumbers.add(entry);
+    const shown = [...entryNumbers].sort((a, b) => this.head.order[a] - this.head.order[b]).map((at) => {
       const [label, fill, kind] = this.head.legend[at];
       return new layout.LegendRow(label, this.fills[this.themeIndex][fill], "box", "", kind);
     });

@@ -18,7 +18,7 @@ export async function showComparison(app, one, other) {
   const same = rows.filter((row) => row.one === row.other);
   const dialog = byId("beside");
   const names = [one, other].map((path) => shortText(graph.address(path), 160));
-  const line = (/** @type {ComparisonRow} */ { what, one, other }) => el("tr", {}, el("th", { scope: "row" }, ...nameWithBreaks(shortText(what, 160))), ...[one, other].map((told) => el("td", {}, shortText(told || t("beside.none"), 300))));
+  const line = (/** @type {ComparisonRow} */ { what, one, other }) => el("tr", {}, el("th", { scope: "row" }, ...nameWithBreaks(shortText(what, 160))), ...[one, other].map((value) => el("td", {}, shortText(value || t("beside.none"), 300))));
   const table = (/** @type {ComparisonRow[]} */ listed) => el("table", {}, el("thead", {}, el("tr", {}, el("td"), ...names.map((name) => el("th", { scope: "col" }, ...nameWithBreaks(name))))), el("tbody", {}, ...listed.slice(0, MAX_DIFFERENCES).map(line), listed.length > MAX_DIFFERENCES && el("tr", {}, el("td", { colspan: 3, class: "more" }, t("and", { n: listed.length - MAX_DIFFERENCES })))));
   dialog.replaceChildren(
     el("div", { class: "panel-head" }, el("h2", { id: "beside-title" }, t("compare")), el("button", { class: "icon", "aria-label": t("close"), onclick: () => dialog.close(), autofocus: true }, "×")),
@@ -48,7 +48,7 @@ async function comparedFacts(app, one, other) {
   comparedPairs(layers.map((layer) => layer?.[1] ?? []), "").forEach((row) => rows.push(row));
   const edges = await facts.edges().catch(() => null);
   if (edges) for (const [key, inward] of /** @type {[string, boolean][]} */ ([["inputs", true], ["outputs", false]])) {
-    const shapes = (/** @type {Path} */ path) => [...new Set([...facts.crossingEdges(edges, rowOf(path), inward).values()].map((found) => found.told).filter(Boolean))].sort().join(", ");
+    const shapes = (/** @type {Path} */ path) => [...new Set([...facts.crossingEdges(edges, rowOf(path), inward).values()].map((crossing) => crossing.told).filter(Boolean))].sort().join(", ");
     say(t(key), both.map(shapes));
   }
   return rows;
@@ -78,8 +78,8 @@ async function comparedContents(app, one, other) {
   for (const [left, right] of matched) {
     const name = called(left, first);
     if (left !== first && graph.op[left] !== graph.op[right]) rows.push({ what: name, one: graph.words[graph.op[left]], other: graph.words[graph.op[right]] });
-    const told = await Promise.all([[left, first], [right, second]].map(async ([row, top]) => maskedNames(await facts.attributes(row).catch(() => []), graph.name(top))));
-    for (const row of comparedPairs(told, name && `${name} `)) if (left === first || row.one !== row.other) rows.push(row);
+    const attributes = await Promise.all([[left, first], [right, second]].map(async ([row, top]) => maskedNames(await facts.attributes(row).catch(() => []), graph.name(top))));
+    for (const row of comparedPairs(attributes, name && `${name} `)) if (left === first || row.one !== row.other) rows.push(row);
   }
   return rows;
 }

@@ -29,13 +29,13 @@ export class Blocks {
 
   /** What a block holds: an Int32Array or a value of JSON. @param {string} name @returns {Promise<any>} */
   get(name) {
-    let found = this.unpacked.get(name);
-    if (!found) {
-      found = this.unpack(name);
-      this.unpacked.set(name, found);
-      found.catch((error) => error instanceof ServerLost && this.unpacked.delete(name));
+    let content = this.unpacked.get(name);
+    if (!content) {
+      content = this.unpack(name);
+      this.unpacked.set(name, content);
+      content.catch((error) => error instanceof ServerLost && this.unpacked.delete(name));
     }
-    return found;
+    return content;
   }
 
   /** @param {string} name */
@@ -62,9 +62,9 @@ export class Blocks {
 
 /** @param {string} text @returns {Uint8Array} */
 function decodeBase64(text) {
-  const found = atob(text);
-  const out = new Uint8Array(found.length);
-  for (let at = 0; at < found.length; at++) out[at] = found.charCodeAt(at);
+  const binary = atob(text);
+  const out = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) out[at] = binary.charCodeAt(at);
   return out;
 }
 

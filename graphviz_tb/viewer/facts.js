@@ -80,41 +80,41 @@ export class Facts {
    * @param {any} edges @param {number} row @param {boolean} inward */
   crossingEdges(edges, row, inward) {
     const end = this.graph.end[row];
-    const [mine, other, index] = inward ? [edges.target, edges.source, edges.into] : [edges.source, edges.target, edges.out];
-    const found = new Map();
+    const [near, other, index] = inward ? [edges.target, edges.source, edges.into] : [edges.source, edges.target, edges.out];
+    const crossings = new Map();
     for (let at = index.start[row]; at < index.start[end]; at++) {
       const edge = index.order[at];
       const outside = other[edge];
       if (outside >= row && outside < end) continue;
-      const one = found.get(outside) ?? { tensors: 0, control: 0, told: "", inside: mine[edge], edges: [] };
+      const one = crossings.get(outside) ?? { tensors: 0, control: 0, told: "", inside: near[edge], edges: [] };
       one.edges.push(edge);
       if (edges.flags[edge] & 1) one.control++;
       else {
         one.tensors++;
         one.told ||= this.graph.words[edges.tensor[edge]];
       }
-      found.set(outside, one);
+      crossings.set(outside, one);
     }
-    return found;
+    return crossings;
   }
 
   /** How many ops of each type lie under a row, the most first. @param {number} row @returns {[string, number][]} */
   typeCounts(row) {
     const { graph } = this;
-    const found = new Map();
+    const counts = new Map();
     for (let at = row; at < graph.end[row]; at++) {
-      if (graph.kind[at] === OP && !graph.mark[at]) found.set(graph.op[at], (found.get(graph.op[at]) ?? 0) + 1);
+      if (graph.kind[at] === OP && !graph.mark[at]) counts.set(graph.op[at], (counts.get(graph.op[at]) ?? 0) + 1);
     }
-    return [...found].map(([word, count]) => /** @type {[string, number]} */ ([graph.words[word], count])).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    return [...counts].map(([word, count]) => /** @type {[string, number]} */ ([graph.words[word], count])).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   }
 
   /** Other groups of the same structure. @param {number} row */
   twinRows(row) {
     const { graph } = this;
-    const mine = graph.template[row];
-    const found = [];
-    if (mine >= 0) for (let at = 1; at < graph.count; at++) if (graph.template[at] === mine && at !== row && graph.kind[at] === graph.kind[row]) found.push(at);
-    return found;
+    const template = graph.template[row];
+    const rows = [];
+    if (template >= 0) for (let at = 1; at < graph.count; at++) if (graph.template[at] === template && at !== row && graph.kind[at] === graph.kind[row]) rows.push(at);
+    return rows;
   }
 
   /** The op next to which a constant, summary or weight is drawn, -1 for none: of several the one of the network that
@@ -131,8 +131,8 @@ export class Facts {
       if (!graph.mark[next]) hosts.add(next);
       else if ((graph.mark[next] === SUMMARY) === summary) marks.add(next);
     }
-    const mine = graph.name(row).split("/");
-    const shared = (/** @type {string[]} */ other) => (mine.findIndex((word, at) => word !== other[at]) + mine.length + 1) % (mine.length + 1);
+    const segments = graph.name(row).split("/");
+    const shared = (/** @type {string[]} */ other) => (segments.findIndex((word, at) => word !== other[at]) + segments.length + 1) % (segments.length + 1);
     const last = (/** @type {number} */ at) => 1000 * Number(WRITE_OPS.test(graph.words[graph.op[at]]) || GRADIENT_SCOPE.test(graph.name(at))) + shared(graph.name(at).split("/"));
     return [...hosts].sort((a, b) => last(a) - last(b) || a - b)[0] ?? -1;
   }
@@ -141,11 +141,11 @@ export class Facts {
   async traceFrom(row, inward, hops) {
     const edges = await this.edges();
     const [index, other] = inward ? [edges.into, edges.source] : [edges.out, edges.target];
-    const found = new Set();
+    const rows = new Set();
     const passed = [];
     let front = [];
     for (let at = row; at < this.graph.end[row]; at++) {
-      found.add(at);
+      rows.add(at);
       front.push(at);
     }
     for (let hop = 0; hop < hops && front.length; hop++) {
@@ -154,15 +154,15 @@ export class Facts {
         for (let at = index.start[one]; at < index.start[one + 1]; at++) {
           const reached = other[index.order[at]];
           passed.push(index.order[at]);
-          if (!found.has(reached)) {
-            found.add(reached);
+          if (!rows.has(reached)) {
+            rows.add(reached);
             next.push(reached);
           }
         }
       }
       front = next;
     }
-    return { rows: found, edges: new TracedEdges(edges, passed) };
+    return { rows: rows, edges: new TracedEdges(edges, passed) };
   }
 
   /** A path of a row: inside the first call that leads to it, by itself where none does. @param {number} row @returns {Path} */

@@ -186,9 +186,9 @@ export class GraphView {
   /** The painter of the colouring that is chosen. */
   async loadPainter() {
     const other = this.app.state.extraColourings.get(this.app.state.scheme);
-    const found = await (other ? other() : this.loadColouring(this.app.state.scheme));
-    found.setTheme(this.app.state.theme);
-    return found;
+    const painter = await (other ? other() : this.loadColouring(this.app.state.scheme));
+    painter.setTheme(this.app.state.theme);
+    return painter;
   }
 
   /** A colouring of the data, at the shown step if it has steps. @param {string} scheme @returns {Promise<Colouring>} */
@@ -203,13 +203,13 @@ export class GraphView {
 
   /** A colouring, made once. @param {string} name @param {string[]} names its own, and those of other steps @returns {Promise<Colouring>} */
   async cachedColouring(name, names) {
-    let found = this.colourings.get(name);
-    if (!found) {
-      found = await loadStoredColouring(this.app.state.graph, name);
-      found.stepColourings = () => names.map((one) => this.colourings.get(one)).filter(Boolean);
-      this.colourings.set(name, found);
+    let colouring = this.colourings.get(name);
+    if (!colouring) {
+      colouring = await loadStoredColouring(this.app.state.graph, name);
+      colouring.stepColourings = () => names.map((one) => this.colourings.get(one)).filter(Boolean);
+      this.colourings.set(name, colouring);
     }
-    return found;
+    return colouring;
   }
 
   /** Set the attributes of an element for scripts and screen readers. @param {any} item @param {any} element */
@@ -278,11 +278,11 @@ export class GraphView {
   /** The closed boxes of a row of the legend; null for none. @param {string} label @returns {Set<number> | null} */
   boxesOfLegendRow(label) {
     if (!label || !this.painter || !this.scene) return null;
-    const found = new Set();
+    const indexes = new Set();
     this.scene.boxes.forEach((/** @type {any} */ box, /** @type {number} */ at) => {
-      if (!box.open && this.painter?.isInLegendRow(label, this.places.get(box.address) ?? [box.row])) found.add(at);
+      if (!box.open && this.painter?.isInLegendRow(label, this.places.get(box.address) ?? [box.row])) indexes.add(at);
     });
-    return found;
+    return indexes;
   }
 
   /** The same for one item. @param {any} item @param {any} element */
@@ -294,9 +294,9 @@ export class GraphView {
     const seen = (/** @type {number} */ box) => !trace || box < 0 || lives(trace, boxes[box].row);
     if (item.box >= 0) {
       const box = boxes[item.box];
-      const mine = box.address === chosen;
-      if (item.layer !== "titles") element.setAttribute("aria-selected", String(mine));
-      classList.toggle("selected", mine);
+      const isChosen = box.address === chosen;
+      if (item.layer !== "titles") element.setAttribute("aria-selected", String(isChosen));
+      classList.toggle("selected", isChosen);
       classList.toggle("found", !!marks && !box.open && lives(marks, box.row));
       classList.toggle("keyed", !!over && over.has(item.box));
       classList.toggle("faded", (!!trace && !seen(item.box)) || (!!only && !box.open && !only.has(item.box)));

@@ -42,19 +42,19 @@ export class InputHandler {
 
   connectButtons() {
     const { app } = this;
-    const on = (/** @type {string} */ id, /** @type {(event: any) => void} */ run, name = "click") => byId(id).addEventListener(name, run);
-    on("zoom-in", () => app.viewport.camera.glideTo(zoomedPlace(app, 1.4)));
-    on("zoom-out", () => app.viewport.camera.glideTo(zoomedPlace(app, 1 / 1.4)));
-    on("fit", () => app.viewport.fit());
-    on("back-button", () => app.viewport.fit().then(() => app.frame.focusPicture()));
-    for (const name of ["pointerdown", "click", "dblclick"]) on("back-button", (event) => event.stopPropagation(), name);
-    on("scheme", (event) => app.actions.setScheme(event.target.value), "change");
-    on("graph", (event) => app.actions.showFunction(Number(event.target.value)), "change");
-    on("step", (event) => app.actions.setStep(Number(event.target.value)), "change");
-    on("theme", (event) => app.actions.setTheme(event.target.value), "change");
-    on("language", (event) => this.setLanguage(event.target.value), "change");
-    on("changes-button", () => app.changes?.toggle());
-    on("help-button", () => {
+    const listen = (/** @type {string} */ id, /** @type {(event: any) => void} */ run, name = "click") => byId(id).addEventListener(name, run);
+    listen("zoom-in", () => app.viewport.camera.glideTo(zoomedPlace(app, 1.4)));
+    listen("zoom-out", () => app.viewport.camera.glideTo(zoomedPlace(app, 1 / 1.4)));
+    listen("fit", () => app.viewport.fit());
+    listen("back-button", () => app.viewport.fit().then(() => app.frame.focusPicture()));
+    for (const name of ["pointerdown", "click", "dblclick"]) listen("back-button", (event) => event.stopPropagation(), name);
+    listen("scheme", (event) => app.actions.setScheme(event.target.value), "change");
+    listen("graph", (event) => app.actions.showFunction(Number(event.target.value)), "change");
+    listen("step", (event) => app.actions.setStep(Number(event.target.value)), "change");
+    listen("theme", (event) => app.actions.setTheme(event.target.value), "change");
+    listen("language", (event) => this.setLanguage(event.target.value), "change");
+    listen("changes-button", () => app.changes?.toggle());
+    listen("help-button", () => {
       byId("settings").open = false;
       this.showShortcuts();
     });
@@ -314,8 +314,8 @@ export class InputHandler {
   seriesAction(path) {
     const { app } = this;
     const around = path ? [path, ...app.state.graph.ancestors(path).reverse()] : [];
-    const found = around.map((one) => app.state.groupableSeries(one)).find(Boolean);
-    if (found) return () => app.actions.toggleGrouping(found);
+    const series = around.map((one) => app.state.groupableSeries(one)).find(Boolean);
+    if (series) return () => app.actions.toggleGrouping(series);
     const stack = around.find((one) => app.state.graph.kind[one[one.length - 1]] === SERIES);
     return stack ? () => app.actions.toggle(stack) : null;
   }
@@ -342,12 +342,12 @@ export class InputHandler {
     const { boxes } = app.view.scene;
     if (!app.state.selected) return boxes.length ? app.actions.reveal(/** @type {Path} */ (app.view.places.get(boxes[0].address))) : null;
     const at = app.view.picture.boxOf.get(app.state.graph.address(app.state.hostPath ?? app.state.selected)) ?? -1;
-    const mine = boxes[at];
-    if (alt && way === "down" && mine?.open) {
+    const current = boxes[at];
+    if (alt && way === "down" && current?.open) {
       const inner = boxes.find((/** @type {any} */ box) => box.parent === at);
       return inner ? app.actions.reveal(/** @type {Path} */ (app.view.places.get(inner.address))) : null;
     }
-    if (alt || !mine) {
+    if (alt || !current) {
       const around = app.state.graph.enclosingGroup(app.state.selected);
       return around && (around.length > 1 || around[0] !== 0) ? app.actions.reveal(around) : null;
     }

@@ -20,23 +20,23 @@ export class Legend {
   draw() {
     const { every } = this.app.view.paint;
     const rows = !every ? this.app.view.paint.legend : this.isComplete ? every : this.app.view.paint.legend.filter((/** @type {any} */ one) => one.shape !== "rest");
-    const told = Object.assign(Object.create(layout.Paint.prototype), this.app.view.paint, { legend: rows });
-    const shapes = layout.shapes(layout.legend(this.app.view.picture.scene, told).map(translatedLegend));
-    const found = shapes.filter((/** @type {any} */ one) => one.width <= 340).pop() ?? shapes[0];
+    const paint = Object.assign(Object.create(layout.Paint.prototype), this.app.view.paint, { legend: rows });
+    const shapes = layout.shapes(layout.legend(this.app.view.picture.scene, paint).map(translatedLegend));
+    const shape = shapes.filter((/** @type {any} */ one) => one.width <= 340).pop() ?? shapes[0];
     const panel = byId("legend");
     removeChildren(panel);
-    if (!found || !this.app.state.head.options.legend) return;
-    const [wide, tall] = [found.width + 4, found.height + 4];
+    if (!shape || !this.app.state.head.options.legend) return;
+    const [wide, tall] = [shape.width + 4, shape.height + 4];
     const details = el("details", { open: this.isOpen ?? (!narrowScreen.matches && !this.app.viewport.wouldCoverDrawing(wide + 40, tall + 60)) }, el("summary", {}, t("legend")));
     details.firstChild.addEventListener("click", () => (this.isOpen = !details.open));
     const svg = svgEl("svg", { width: wide, height: tall, viewBox: `-2 0 ${wide} ${tall}`, role: "group" });
     hatchPattern(svg, this.app.view.paint.theme);
     const colours = every ?? rows;
     if (this.app.view.keptKey && !colours.some((/** @type {any} */ one) => one.label === this.app.view.keptKey)) this.app.view.emphasizeLegendRow(""); // of another colouring
-    const groups = [...layout.drawn(found, this.app.view.paint.theme)];
+    const groups = [...layout.drawn(shape, this.app.view.paint.theme)];
     const drawn = groups.map((group) => groupElement(group, svg));
     const named = rows.filter((/** @type {any} */ one) => one.shape !== "rest");
-    if (rows.length) named.forEach((/** @type {any} */ one, /** @type {number} */ at) => this.addKeyRow(drawn[at + 1], one.label, [...groups[at + 1].at, found.blocks[0].block.column_width])); // behind the heading
+    if (rows.length) named.forEach((/** @type {any} */ one, /** @type {number} */ at) => this.addKeyRow(drawn[at + 1], one.label, [...groups[at + 1].at, shape.blocks[0].block.column_width])); // behind the heading
     details.append(svg);
     const left = every ? every.length - rows.length : 0;
     if (every) details.append(el("button", { class: "link", onclick: () => this.setComplete(!this.isComplete) }, left ? t("and", { n: left }) : t("fewer")));
@@ -76,8 +76,8 @@ export class Legend {
 
 /** A block of the legend in the reader's language; names and numbers stay as they are. @param {any} block */
 function translatedLegend(block) {
-  const said = (/** @type {any} */ one, /** @type {any} */ words) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, words);
+  const withWords = (/** @type {any} */ one, /** @type {any} */ words) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, words);
   const word = (/** @type {string} */ text) => STRINGS[language][`legend.${text}`] ?? text;
-  const entries = block.entries.map((/** @type {any} */ one) => said(one, { label: word(one.label) }));
-  return said(block, { heading: word(block.heading), entries });
+  const entries = block.entries.map((/** @type {any} */ one) => withWords(one, { label: word(one.label) }));
+  return withWords(block, { heading: word(block.heading), entries });
 }

@@ -78,9 +78,9 @@ export class Graph {
       do at = this.parent[at];
       while (this.kind[at] !== SCOPE);
     }
-    const found = parts.reverse().join("/");
-    this.names.set(row, found);
-    return found;
+    const name = parts.reverse().join("/");
+    this.names.set(row, name);
+    return name;
   }
 
   /** The same in small letters, as it is searched. @param {number} row */
@@ -111,13 +111,13 @@ export class Graph {
 
   /** The groups around a path, the outermost first. @param {Path} path @returns {Path[]} */
   ancestors(path) {
-    const found = [];
+    const groups = [];
     let at = this.enclosingGroup(path);
     while (at) {
-      found.unshift(at);
+      groups.unshift(at);
       at = this.enclosingGroup(at);
     }
-    return found;
+    return groups;
   }
 
   /** The root or the function that contains a row. @param {number} row */
@@ -180,9 +180,9 @@ export class Graph {
     }
     const direct = address === "" ? [0] : this.pathsByAddress.get(address);
     if (direct) return direct;
-    const found = this.pathInCalls(address);
-    if (found) this.pathsByAddress.set(address, found);
-    return found;
+    const path = this.pathInCalls(address);
+    if (path) this.pathsByAddress.set(address, path);
+    return path;
   }
 
   /** The same inside calls, name by name. @param {string} address @returns {Path | null} */
@@ -238,8 +238,8 @@ export class Graph {
     const row = path[path.length - 1];
     const stack = this.stacks.has(row) ? row : this.stackInGroup.get(row);
     if (stack === undefined) return null;
-    const found = [...path.slice(0, -1), stack];
-    return this.isUngrouped(found) ? null : found;
+    const stackPath = [...path.slice(0, -1), stack];
+    return this.isUngrouped(stackPath) ? null : stackPath;
   }
 
   /** The stack of which a path is a member. @param {Path} path @returns {Path | null} */
@@ -271,9 +271,9 @@ export class Graph {
 
   /** The open scopes whose frame is one: a scope, the one that is all it holds, and so on. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
   joinedScopes(path, open) {
-    const found = [path];
-    for (let at = this.innerOf(path); at && open.has(this.key(at)); at = this.innerOf(at)) found.push(at);
-    return found;
+    const scopes = [path];
+    for (let at = this.innerOf(path); at && open.has(this.key(at)); at = this.innerOf(at)) scopes.push(at);
+    return scopes;
   }
 
   /** What an open group shows: what it holds, or what a member of its stack, or the innermost of its frame, does. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
@@ -284,24 +284,24 @@ export class Graph {
 
   /** The group whose box shows a path: that of a stack for a member shown, the outermost of scopes that contain only each other. @param {Path} path @returns {Path} */
   framePath(path) {
-    let found = this.stackOf(path) ?? path;
-    for (let at = this.enclosingGroup(found); at && this.innerScopes.get(at[at.length - 1]) === found[found.length - 1]; at = this.enclosingGroup(found)) found = at;
-    const stack = this.stackIn(found);
-    for (let at = stack && this.enclosingGroup(found); at && at[0] !== 0; at = this.enclosingGroup(at)) {
+    let frame = this.stackOf(path) ?? path;
+    for (let at = this.enclosingGroup(frame); at && this.innerScopes.get(at[at.length - 1]) === frame[frame.length - 1]; at = this.enclosingGroup(frame)) frame = at;
+    const stack = this.stackIn(frame);
+    for (let at = stack && this.enclosingGroup(frame); at && at[0] !== 0; at = this.enclosingGroup(at)) {
       const own = this.stackIn(at);
       if (!own || !stack || this.key(own) !== this.key(stack) || this.stackOf(at)) break;
-      found = at;
+      frame = at;
     }
-    return found;
+    return frame;
   }
 
   /** What opens with a group: the stack in it and its usual member, unless one is open; the scope that is all it holds. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
   pathsOpenedWith(path, open) {
     const stack = this.stackIn(path);
     if (!stack) {
-      const found = [];
-      for (let at = this.innerOf(path); at; at = this.innerOf(at)) found.push(at);
-      return found;
+      const scopes = [];
+      for (let at = this.innerOf(path); at; at = this.innerOf(at)) scopes.push(at);
+      return scopes;
     }
     if (this.memberOf(stack, open)) return [];
     const usual = [...stack.slice(0, -1), /** @type {number} */ (this.stacks.get(stack[stack.length - 1]))];
@@ -337,9 +337,9 @@ export class Graph {
 
   /** The series of a level. @param {Path} path @returns {Path[]} */
   seriesOf([level]) {
-    const found = [];
-    for (let row = level + 1; row < this.end[level]; row = this.end[row]) if (this.kind[row] === SERIES) found.push([row]);
-    return found;
+    const series = [];
+    for (let row = level + 1; row < this.end[level]; row = this.end[row]) if (this.kind[row] === SERIES) series.push([row]);
+    return series;
   }
 
   /** What the key of a level ends with where series on it or around it are apart: the ranks of these, as bits. @param {Path} path */
@@ -386,11 +386,11 @@ export class Graph {
   async loadLevels(paths) {
     const wanted = new Map();
     for (const path of paths) {
-      const found = this.levelPlace(path);
-      if (!found) continue;
+      const place = this.levelPlace(path);
+      if (!place) continue;
       for (const end of ["", "+"]) {
-        const at = this.head.levels[found.written + end];
-        if (at && !this.levels.has(found.key + end)) wanted.set(found.key + end, { at, copies: found.copies });
+        const at = this.head.levels[place.written + end];
+        if (at && !this.levels.has(place.key + end)) wanted.set(place.key + end, { at, copies: place.copies });
       }
     }
     const names = new Set([...wanted.values()].map(({ at }) => `levels/${at[0]}`));
@@ -411,14 +411,14 @@ export class Graph {
 
   /** The same level with everything in the main graph, where it has an auxiliary area. @param {Path} path */
   withoutAuxiliary(path) {
-    const found = this.levelPlace(path);
-    return found && this.levels.get(`${found.key}+`);
+    const place = this.levelPlace(path);
+    return place && this.levels.get(`${place.key}+`);
   }
 
   /** A level that was made ready. @param {Path} path */
   level(path) {
-    const found = this.levelPlace(path);
-    return found && this.levels.get(found.key);
+    const place = this.levelPlace(path);
+    return place && this.levels.get(place.key);
   }
 }
 

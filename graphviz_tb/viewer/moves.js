@@ -21,31 +21,31 @@ export class Moves {
     const keys = level.metagraph.children.map((/** @type {number} */ row) => graph.key(graph.child(path, row)));
     const positions = (/** @type {Map<string, Path>} */ moved) => keys.flatMap((/** @type {string} */ key, /** @type {number} */ at) => (moved.has(key) ? [at] : []));
     const [out, back] = [positions(this.aux), positions(this.main)];
-    const met = around ? neighboursDrawnAround(around.metagraph, around.at) : null;
-    const lost = met && level.metagraph.bridges.some((/** @type {any} */ one) => one.drawable && !met.has(`${one.other} ${one.inbound}`));
+    const visibleNeighbours = around ? neighboursDrawnAround(around.metagraph, around.at) : null;
+    const lost = visibleNeighbours && level.metagraph.bridges.some((/** @type {any} */ one) => one.drawable && !visibleNeighbours.has(`${one.other} ${one.inbound}`));
     if (!out.length && !back.length && !lost) return level;
     const source = (back.length && graph.withoutAuxiliary(path)) || level;
-    return rearrangedLevel(level, source, out, new Set(back), met);
+    return rearrangedLevel(level, source, out, new Set(back), visibleNeighbours);
   }
 }
 
 /** The neighbours of a child whose lines are drawn around it, each with its direction. @param {any} metagraph @param {number} at */
 function neighboursDrawnAround(metagraph, at) {
-  const found = new Set();
+  const neighbours = new Set();
   const { mask, edges, bridges, children } = metagraph;
   const away = mask.extracted_children;
   edges.forEach((/** @type {any} */ edge, /** @type {number} */ index) => {
     if (mask.stubbed.has(index) || away.has(edge.source) || away.has(edge.target)) return;
-    if (edge.target === at) found.add(`${children[edge.source]} true`);
-    if (edge.source === at) found.add(`${children[edge.target]} false`);
+    if (edge.target === at) neighbours.add(`${children[edge.source]} true`);
+    if (edge.source === at) neighbours.add(`${children[edge.target]} false`);
   });
-  if (!away.has(at)) for (const one of bridges) if (one.child === at && one.drawable) found.add(`${one.other} ${one.inbound}`);
-  return found;
+  if (!away.has(at)) for (const one of bridges) if (one.child === at && one.drawable) neighbours.add(`${one.other} ${one.inbound}`);
+  return neighbours;
 }
 
 /** A level with some children out of the main graph and others back in it.
- * @param {any} level @param {any} source the order of drawing to leave out of @param {number[]} out @param {Set<number>} back @param {Set<string> | null} met */
-function rearrangedLevel(level, source, out, back, met) {
+ * @param {any} level @param {any} source the order of drawing to leave out of @param {number[]} out @param {Set<number>} back @param {Set<string> | null} visibleNeighbours */
+function rearrangedLevel(level, source, out, back, visibleNeighbours) {
   const { metagraph } = level;
   const { edges, children } = metagraph;
   const [into, outOf] = [[...metagraph.mask.in_extract], [...metagraph.mask.out_extract]].map((list) => list.filter((at) => !back.has(at)));
@@ -62,7 +62,7 @@ function rearrangedLevel(level, source, out, back, met) {
     if (away.has(edge.source) || away.has(edge.target)) stubbed.add(index);
   });
   const bridges = source.metagraph.bridges.map((/** @type {any} */ one) => {
-    const drawable = one.drawable && !away.has(one.child) && (!met || met.has(`${one.other} ${one.inbound}`));
+    const drawable = one.drawable && !away.has(one.child) && (!visibleNeighbours || visibleNeighbours.has(`${one.other} ${one.inbound}`));
     return Object.assign(Object.create(layout.Bridge.prototype), one, { drawable });
   });
   const marks = metagraph.annotations.filter((/** @type {any} */ one) => one.kind !== "shortcut");
@@ -77,14 +77,14 @@ function rearrangedLevel(level, source, out, back, met) {
 
 /** Every stub of a level, once for each child, side and other end. @param {any[]} marks @param {any[]} edges @param {Set<number>} stubbed @param {any[]} bridges @param {number[]} rows */
 function stubsOf(marks, edges, stubbed, bridges, rows) {
-  const found = new Map(marks.map((one) => [`${one.child} ${one.side} ${one.other}`, one]));
+  const stubs = new Map(marks.map((one) => [`${one.child} ${one.side} ${one.other}`, one]));
   const push = (/** @type {number} */ child, /** @type {string} */ side, /** @type {number} */ other, /** @type {number} */ count, /** @type {boolean} */ control, /** @type {boolean} */ training = false) => {
     const key = `${child} ${side} ${other}`;
-    const old = found.get(key);
+    const old = stubs.get(key);
     const [kind, more, all, trains] = old
       ? [old.kind, old.edges, old.control && control, old.training && training]
       : ["shortcut", 0, control, training];
-    found.set(key, new layout.Annotation(child, side, other, kind, more + count, all, trains));
+    stubs.set(key, new layout.Annotation(child, side, other, kind, more + count, all, trains));
   };
   for (const index of [...stubbed].sort((a, b) => a - b)) {
     const edge = edges[index];
@@ -94,7 +94,7 @@ function stubsOf(marks, edges, stubbed, bridges, rows) {
     push(edge.target, "in", rows[edge.source], count, control, implied);
   }
   for (const one of bridges) if (!one.drawable) push(one.child, one.inbound ? "in" : "out", one.other, one.tensors + one.control, !one.tensors, one.training);
-  return [...found.values()];
+  return [...stubs.values()];
 }
 
 /** How thick a line of data is, below 0 where it carries indices, sizes and masks alone; 0 for one that carries no data,

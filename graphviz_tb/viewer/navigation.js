@@ -19,8 +19,8 @@ export function nextBox(scene, at, way) {
     return along > 0 ? along + 2 * aside : Infinity;
   };
   const best = (/** @type {number[]} */ list) => list.reduce((one, other) => (cost(other) < (one < 0 ? Infinity : cost(one)) ? other : one), -1);
-  const found = best([...linked].filter((one) => one !== at));
-  if (found >= 0) return found;
+  const nearest = best([...linked].filter((one) => one !== at));
+  if (nearest >= 0) return nearest;
   return best(boxes.map((/** @type {any} */ box, /** @type {number} */ number) => [box, number]).filter((/** @type {any[]} */ [box, number]) => number !== at && box.parent === boxes[at].parent).map((/** @type {any[]} */ pair) => pair[1]));
 }
 

@@ -52,9 +52,9 @@ export class Outline {
     const text = this.field.value.trim();
     try {
       this.field.removeAttribute("aria-invalid");
-      const found = text && (await findRows(this.app, text, () => turn === this.turn));
+      const rows = text && (await findRows(this.app, text, () => turn === this.turn));
       if (turn !== this.turn) return;
-      this.hits = found || [];
+      this.hits = rows || [];
       this.kept = text ? new Set(this.hits.slice(0, MAX_LINES).flatMap((row) => [facts.pathOfRow(row), ...graph.ancestors(facts.pathOfRow(row))].map((path) => path[path.length - 1]))) : null;
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
@@ -66,12 +66,12 @@ export class Outline {
   /** The lines of what a filter leaves, in the order of the file. @param {Set<number>} kept */
   drawFiltered(kept) {
     const { graph, facts } = this.app.state;
-    const found = new Set(this.hits);
+    const hits = new Set(this.hits);
     for (const row of [...kept].sort((a, b) => a - b)) {
       if (!row) continue;
       const path = facts.pathOfRow(row);
       const line = this.lineElement(path, graph.ancestors(path).length);
-      line.classList.toggle("beside", !found.has(row));
+      line.classList.toggle("beside", !hits.has(row));
       this.tree.append(line);
     }
     const more = this.hits.length - MAX_LINES;
@@ -97,9 +97,9 @@ export class Outline {
       if (level) this.tree.append(this.lineElement(path, level));
       if (level && !open.has(graph.key(path))) continue;
       const content = /** @type {Path} */ (graph.joinedScopes(path, open).pop());
-      const held = graph.level(content);
-      if (!held) continue;
-      const children = held.metagraph.children.slice(0, MAX_LINES).map((/** @type {number} */ row) => graph.child(content, row));
+      const stored = graph.level(content);
+      if (!stored) continue;
+      const children = stored.metagraph.children.slice(0, MAX_LINES).map((/** @type {number} */ row) => graph.child(content, row));
       for (const child of children.reverse()) todo.push([child, level + 1]);
     }
   }
@@ -110,27 +110,27 @@ export class Outline {
     const row = path[path.length - 1];
     const key = graph.key(path);
     const opens = graph.isOpenable(row);
-    const mine = selected !== null && graph.key(selected) === key;
+    const isSelected = selected !== null && graph.key(selected) === key;
     const name = graph.address(path);
     const leaf = (this.kept ? [path] : graph.joinedScopes(path, open)).map((one) => this.app.state.leafName(one)).join("/");
     const { painter: brush } = this.app.view;
     const tint = el("span", { class: "tint", "aria-hidden": "true" });
     tint.style.background = brush?.fillOfPath(path)?.fill ?? "";
     const figure = (brush?.measured && brush.boundedValueText(path)) || (opens ? opsCount(graph.ops[row]) : "");
-    const found = el(
+    const element = el(
       "div",
-      { id: `o-${key}`, role: "treeitem", "aria-level": level, "aria-label": shortText(name), "aria-selected": String(mine), "aria-expanded": opens ? String(open.has(key)) : null, tabindex: "-1", title: shortText(name) },
+      { id: `o-${key}`, role: "treeitem", "aria-level": level, "aria-label": shortText(name), "aria-selected": String(isSelected), "aria-expanded": opens ? String(open.has(key)) : null, tabindex: "-1", title: shortText(name) },
       el("span", { class: "twist", "aria-hidden": "true", onclick: (/** @type {Event} */ event) => { event.stopPropagation(); this.app.actions.toggle(path); } }, opens ? (open.has(key) ? "▾" : "▸") : ""),
       tint,
       el("span", { class: "leaf" }, leaf),
       el("span", { class: "count" }, figure),
     );
-    found.style.paddingInlineStart = `${level * 14 - 8}px`;
-    found.path = path;
-    found.addEventListener("click", () => this.app.actions.reveal(path, false));
-    found.addEventListener("dblclick", () => opens && this.app.actions.toggle(path));
-    if (mine || (!selected && this.tree.childElementCount === 0)) found.tabIndex = 0;
-    return found;
+    element.style.paddingInlineStart = `${level * 14 - 8}px`;
+    element.path = path;
+    element.addEventListener("click", () => this.app.actions.reveal(path, false));
+    element.addEventListener("dblclick", () => opens && this.app.actions.toggle(path));
+    if (isSelected || (!selected && this.tree.childElementCount === 0)) element.tabIndex = 0;
+    return element;
   }
 
   /** @param {KeyboardEvent} event */

@@ -16,16 +16,16 @@ export class PageWithoutGraph {
     this.choice = ["light", "dark"].includes(state.theme) ? state.theme : "system";
     useLanguage(Object.hasOwn(STRINGS, state.language ?? "") ? state.language : BROWSER_LANGUAGE);
     this.listenerAbort = new AbortController();
-    const on = { signal: this.listenerAbort.signal };
-    byId("theme").addEventListener("change", () => this.changeSettings({ theme: byId("theme").value }), on);
-    byId("language").addEventListener("change", () => this.changeSettings({ language: byId("language").value }), on);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(), on);
-    document.addEventListener("pointerdown", closeMenusOutside, on);
-    document.addEventListener("keydown", (event) => this.onKey(event), on);
-    byId("help-button").addEventListener("click", () => ((byId("settings").open = false), showHelp(false, false)), on);
-    byId("copy-link").addEventListener("click", () => this.copyLink(), on);
-    byId("save-html").addEventListener("click", () => this.savePage(), on);
-    byId("share").addEventListener("toggle", () => (byId("save-html").hidden = !Share.makePage || document.body.classList.contains("served")), on);
+    const listenerOptions = { signal: this.listenerAbort.signal };
+    byId("theme").addEventListener("change", () => this.changeSettings({ theme: byId("theme").value }), listenerOptions);
+    byId("language").addEventListener("change", () => this.changeSettings({ language: byId("language").value }), listenerOptions);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(), listenerOptions);
+    document.addEventListener("pointerdown", closeMenusOutside, listenerOptions);
+    document.addEventListener("keydown", (event) => this.onKey(event), listenerOptions);
+    byId("help-button").addEventListener("click", () => ((byId("settings").open = false), showHelp(false, false)), listenerOptions);
+    byId("copy-link").addEventListener("click", () => this.copyLink(), listenerOptions);
+    byId("save-html").addEventListener("click", () => this.savePage(), listenerOptions);
+    byId("share").addEventListener("toggle", () => (byId("save-html").hidden = !Share.makePage || document.body.classList.contains("served")), listenerOptions);
     document.body.classList.add("without-graph");
     this.update();
   }

@@ -15,9 +15,9 @@ export function patternTest(pattern) {
   /** @type {string[]} letters and wild cards one by one */
   const tokens = [];
   let last = 0;
-  for (const found of pattern.matchAll(WILDCARDS)) {
-    tokens.push(...pattern.slice(last, found.index), found[0].slice(0, 2));
-    last = found.index + found[0].length;
+  for (const wildcard of pattern.matchAll(WILDCARDS)) {
+    tokens.push(...pattern.slice(last, wildcard.index), wildcard[0].slice(0, 2));
+    last = wildcard.index + wildcard[0].length;
   }
   tokens.push(...pattern.slice(last));
   return (text) => {
@@ -41,11 +41,11 @@ export function patternTest(pattern) {
 /** The groups that match a pattern, those of the main graph first, and whether there are more than are opened.
  * @param {Graph} graph @param {string} pattern @returns {{paths: Path[], more: boolean}} */
 export function matchingGroups(graph, pattern) {
-  const found = pattern.includes("**") ? groupsAnywhere(graph, patternTest(pattern)) : groupsByParts(graph, pattern.split(CALL_SEPARATOR));
+  const groups = pattern.includes("**") ? groupsAnywhere(graph, patternTest(pattern)) : groupsByParts(graph, pattern.split(CALL_SEPARATOR));
   let room = MAX_OPENED_BY_PATTERN;
-  const end = found.findIndex((path) => (room -= childCount(graph, path)) < 0);
-  const paths = end < 0 ? found : found.slice(0, Math.max(1, end));
-  return { paths, more: paths.length < found.length };
+  const end = groups.findIndex((path) => (room -= childCount(graph, path)) < 0);
+  const paths = end < 0 ? groups : groups.slice(0, Math.max(1, end));
+  return { paths, more: paths.length < groups.length };
 }
 
 /** The groups whose whole address is as a pattern, call by call. @param {Graph} graph @param {(text: string) => boolean} test */

@@ -21,9 +21,9 @@ const FILL_KEYS = new WeakMap();
 /** A fill in letters: many boxes have the same one. @param {any} fill */
 function fillKey(fill) {
   if (!fill) return "";
-  let found = FILL_KEYS.get(fill);
-  if (found === undefined) FILL_KEYS.set(fill, (found = JSON.stringify(fill)));
-  return found;
+  let key = FILL_KEYS.get(fill);
+  if (key === undefined) FILL_KEYS.set(fill, (key = JSON.stringify(fill)));
+  return key;
 }
 
 export class Picture {
@@ -314,12 +314,12 @@ export class Picture {
     if (!this.scene) return;
     const numbers = new Set([...addresses].map((name) => this.boxOf.get(name)).filter((at) => at !== undefined));
     this.scene.routes.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
-      const mine = numbers.has(one.source) || numbers.has(one.target) || addresses.has(one.identity.source) || addresses.has(one.identity.target);
-      if (!mine || !shown(one)) return;
+      const touches = numbers.has(one.source) || numbers.has(one.target) || addresses.has(one.identity.source) || addresses.has(one.identity.target);
+      if (!touches || !shown(one)) return;
       const tint = this.paint.tints.routes[at];
-      const told = tint?.sign ? tint : null; // what became of a line is to be seen before and after
-      const line = groupElement(layout.route(one, this.paint.theme, true, told), this.layers.chosen);
-      setAttributes(line, { class: told && "told", "data-from": visibleText(one.identity.source), "data-to": visibleText(one.identity.target) });
+      const changeTint = tint?.sign ? tint : null; // what became of a line is to be seen before and after
+      const line = groupElement(layout.route(one, this.paint.theme, true, changeTint), this.layers.chosen);
+      setAttributes(line, { class: changeTint && "told", "data-from": visibleText(one.identity.source), "data-to": visibleText(one.identity.target) });
     });
   }
 

@@ -94,9 +94,9 @@ export class RowSearch {
   /** The rows for which a query holds, in order. @param {Query} query @returns {number[]} */
   matchingRows(query) {
     const marked = this.matchMask(query);
-    const found = [];
-    for (let row = 1; row < marked.length; row++) if (marked[row]) found.push(row);
-    return found;
+    const rows = [];
+    for (let row = 1; row < marked.length; row++) if (marked[row]) rows.push(row);
+    return rows;
   }
 
   /** @param {Query} query @returns {Uint8Array} */
@@ -104,9 +104,9 @@ export class RowSearch {
     if ("query" in query) return this.matchMask(query.query).map((one) => 1 - one);
     if (!("queries" in query)) return /** @type {Uint8Array} */ (this.masks.get(query));
     const [first, ...others] = query.queries.map((one) => this.matchMask(one));
-    const held = first.slice();
-    for (const part of others) for (let row = 0; row < held.length; row++) held[row] = query.every ? held[row] & part[row] : held[row] | part[row];
-    return held;
+    const mask = first.slice();
+    for (const part of others) for (let row = 0; row < mask.length; row++) mask[row] = query.every ? mask[row] & part[row] : mask[row] | part[row];
+    return mask;
   }
 
   /** @param {TextTerm} term @param {Uint8Array} marked */
@@ -162,9 +162,9 @@ export class RowSearch {
     const pairs = [];
     for (let edge = 0; edge < edges.source.length; edge++) {
       if (edges.flags[edge] & 1) continue;
-      const told = words[edges.tensor[edge]];
-      const space = told.lastIndexOf(" ");
-      const text = term.field === "shape" ? told.slice(0, Math.max(space, 0)) : told.slice(space + 1);
+      const tensor = words[edges.tensor[edge]];
+      const space = tensor.lastIndexOf(" ");
+      const text = term.field === "shape" ? tensor.slice(0, Math.max(space, 0)) : tensor.slice(space + 1);
       if (text && text !== "unknown rank") pairs.push([edges.source[edge], text]);
       if (edge % ROWS_PER_CHECK === 0 && !(await this.shouldContinue())) return;
     }
@@ -183,12 +183,12 @@ export class RowSearch {
   /** @param {NumberTerm} term @param {Uint8Array} marked */
   async markByQuantity({ quantity, sign, limit }, marked) {
     const scheme = SCHEME_OF_QUANTITY.get(quantity) ?? quantity;
-    const told = this.graph.blocks.has(`colour/${scheme}`) ? await this.graph.blocks.get(`colour/${scheme}`).catch(() => null) : null;
-    if (!told?.values || told.signed) throw new QueryError(t("query.unknown", { quantity: quantity.replaceAll("_", " ") }));
+    const colouring = this.graph.blocks.has(`colour/${scheme}`) ? await this.graph.blocks.get(`colour/${scheme}`).catch(() => null) : null;
+    if (!colouring?.values || colouring.signed) throw new QueryError(t("query.unknown", { quantity: quantity.replaceAll("_", " ") }));
     const measured = scheme === "compute-time" || scheme === "memory";
     const holds = COMPARISONS[sign];
     for (let row = 1; row < marked.length; row++) {
-      const value = told.values[row];
+      const value = colouring.values[row];
       if (value === null || (value < 0 && measured)) continue;
       if (holds(Math.max(value, 0), limit)) marked[row] = 1;
     }

@@ -48,9 +48,9 @@ export class RowsTable {
     setAttributes(this.table, { "aria-rowcount": this.rows.length + 1 });
     this.table.style.minWidth = `${this.columns.reduce((sum, one) => sum + one.width, 0)}px`;
     this.widths.replaceChildren(...this.columns.map((one, at) => {
-      const found = el("col");
-      if (at) found.style.width = `${one.width}px`; // the first takes what is left
-      return found;
+      const col = el("col");
+      if (at) col.style.width = `${one.width}px`; // the first takes what is left
+      return col;
     }));
     this.heads.replaceChildren(...this.columns.map((one) => this.headCell(one)));
     this.draw();
@@ -59,8 +59,8 @@ export class RowsTable {
   /** @param {TableColumn} column */
   headCell(column) {
     const sort = column.sort ?? column.key;
-    const mine = sort === column.key;
-    const [up, down] = [mine && this.sort === sort, mine && this.sort === `-${sort}`];
+    const sortsItself = sort === column.key;
+    const [up, down] = [sortsItself && this.sort === sort, sortsItself && this.sort === `-${sort}`];
     const next = () => {
       this.sort = down || (!up && column.text) ? sort : `-${sort}`;
       this.sortRows();
@@ -92,8 +92,8 @@ export class RowsTable {
   rowElement(row, at) {
     const [first, ...others] = this.columns;
     const cell = (/** @type {TableColumn} */ column) => {
-      const told = column.cell(row);
-      return el("td", { class: column.text || column.fixed ? null : "number", title: column.text && typeof told === "string" && told ? told : null }, told);
+      const content = column.cell(row);
+      return el("td", { class: column.text || column.fixed ? null : "number", title: column.text && typeof content === "string" && content ? content : null }, content);
     };
     return el("tr", { id: `row-${at}`, "data-name": visibleText(this.hooks.name(row)), "aria-rowindex": at + 2, "aria-selected": String(at === this.at) }, el("th", { scope: "row" }, first.cell(row)), ...others.map(cell));
   }
@@ -135,13 +135,13 @@ export class RowsTable {
 
 /** Rows in the order of a column; those without a value last. @param {any[]} rows @param {TableColumn} column @param {boolean} down */
 function sortedRows(rows, column, down) {
-  const told = rows.map(column.value);
+  const rowValues = rows.map(column.value);
   /** @type {(number | string | null)[]} */
-  let values = told;
+  let values = rowValues;
   if (column.text) {
-    const keys = new Map([...new Set(told)].map((text) => [text, naturalKey(String(text ?? ""))]));
+    const keys = new Map([...new Set(rowValues)].map((text) => [text, naturalKey(String(text ?? ""))]));
     const order = new Map([...keys].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([text], rank) => [text, rank]));
-    values = told.map((text) => (text === null || text === "" ? null : /** @type {number} */ (order.get(text))));
+    values = rowValues.map((text) => (text === null || text === "" ? null : /** @type {number} */ (order.get(text))));
   }
   const sign = down ? -1 : 1;
   const places = rows.map((_, at) => at);

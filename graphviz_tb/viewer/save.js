@@ -39,9 +39,9 @@ function sheetSvg(app, { title, legend }) {
   const { width, height } = drawing;
   const svg = svgDocument(app, width, height, drawing.summary);
   for (const part of drawing.parts) {
-    const held = svgEl("g", { transform: `translate(${part.at[0]} ${part.at[1]})` }, svg);
+    const group = svgEl("g", { transform: `translate(${part.at[0]} ${part.at[1]})` }, svg);
     const traced = part.name === "graph" && app.state.traced;
-    appendGroups(held, traced ? groupsToSave(app, () => true) : part.groups.map((/** @type {any} */ group) => [group, false]));
+    appendGroups(group, traced ? groupsToSave(app, () => true) : part.groups.map((/** @type {any} */ group) => [group, false]));
   }
   return svg;
 }
@@ -60,8 +60,8 @@ function partSvg(app, { part, title, legend }) {
     svgEl("text", { x: SHOT_MARGIN_PX, y: 24, "font-size": 16, "font-weight": 600, fill: paint.theme.text }, svg).textContent = visibleText(pictureTitle(app));
     svgEl("text", { x: SHOT_MARGIN_PX, y: 40, "font-size": 11, fill: paint.theme.secondary }, svg).textContent = visibleText(factsLine(app));
   }
-  const held = svgEl("svg", { x: 0, y: head, width: wide, height: tall, viewBox: `${left} ${top} ${wide} ${tall}` }, svg);
-  appendGroups(held, groupsToSave(app, keep));
+  const viewport = svgEl("svg", { x: 0, y: head, width: wide, height: tall, viewBox: `${left} ${top} ${wide} ${tall}` }, svg);
+  appendGroups(viewport, groupsToSave(app, keep));
   if (form) appendGroups(svgEl("g", { transform: `translate(${SHOT_MARGIN_PX} ${head + tall})` }, svg), layout.drawn(form, paint.theme).map((/** @type {any} */ group) => [group, false]));
   return svg;
 }
@@ -98,10 +98,10 @@ function svgDocument(app, width, height, summary) {
   return svg;
 }
 
-/** Put groups into a document. @param {any} held @param {Array<[any, boolean]>} groups each, and whether a trace leaves it aside */
-function appendGroups(held, groups) {
+/** Put groups into a document. @param {any} parent @param {Array<[any, boolean]>} groups each, and whether a trace leaves it aside */
+function appendGroups(parent, groups) {
   for (const [group, faded] of groups) {
-    const one = groupElement(group, held);
+    const one = groupElement(group, parent);
     if (faded) for (const shape of one.children) shape.setAttribute("opacity", shape.localName === "text" ? FADED_TEXT_OPACITY : FADED_OPACITY);
     if (group.address !== null && group.address !== undefined) one.setAttribute("data-name", visibleText(group.address));
     if (!group.tooltip) continue;

@@ -48,7 +48,7 @@ function shapeElement(one, parent, dx, dy) {
 /** A text that is drawn in its measured width. @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
 function textElement(one, parent, dx, dy) {
   const halo = one.halo ? { stroke: one.halo, "stroke-width": 6, "stroke-linejoin": "round", "paint-order": "stroke" } : {};
-  const found = svgEl(
+  const element = svgEl(
     "text",
     {
       x: numberText(one.x + dx),
@@ -64,15 +64,15 @@ function textElement(one, parent, dx, dy) {
     parent,
   );
   const spaced = /^ | $| {2}/.test(one.content) ? one.content.replaceAll(" ", "\u00a0") : one.content;
-  found.textContent = visibleText(spaced);
-  return found;
+  element.textContent = visibleText(spaced);
+  return element;
 }
 
 /** A group of primitives. @param {any} group @param {Element} [parent] */
 export function groupElement(group, parent) {
-  const found = svgEl("g", {}, parent);
-  for (const one of group.shapes) shapeElement(one, found, group.at[0], group.at[1]);
-  return found;
+  const element = svgEl("g", {}, parent);
+  for (const one of group.shapes) shapeElement(one, element, group.at[0], group.at[1]);
+  return element;
 }
 
 /** A frame as it is seen from afar: its outline alone. @param {any} group @param {number} far */
@@ -80,16 +80,16 @@ export const outlinePath = (group, far) => (far === 2 ? Object.assign(new layout
 
 /** Many lines as they are seen from afar: one outline for each pen, without arrow heads. @param {any[]} routes @param {number} first @param {any} paint */
 export function bundlePath(routes, first, paint) {
-  const found = new Map();
+  const curves = new Map();
   routes.forEach((one, at) => {
     for (const shape of layout.route(one, paint.theme, false, paint.tints.routes[first + at]).shapes) {
       if (!(shape instanceof layout.Curve) || !shape.pen || shape.fill || shape.scale !== 1) continue;
       const key = JSON.stringify(shape.pen);
-      if (!found.has(key)) found.set(key, new layout.Curve([], null, shape.pen));
-      found.get(key).steps.push(...shape.steps);
+      if (!curves.has(key)) curves.set(key, new layout.Curve([], null, shape.pen));
+      curves.get(key).steps.push(...shape.steps);
     }
   });
-  return new layout.Group([...found.values()]);
+  return new layout.Group([...curves.values()]);
 }
 
 /** The rectangle around points. @param {number[][]} points @param {number} room */

@@ -16,13 +16,13 @@ export class Share {
     this.app = app;
     this.menu = byId("share");
     this.menu.addEventListener("toggle", () => this.menu.open && this.updateChoices());
-    const on = (/** @type {string} */ id, /** @type {() => any} */ run) => byId(id).addEventListener("click", run);
-    on("copy-link", () => this.copyLink());
-    on("save-html", () => this.savePage());
-    on("save-view", () => this.saveView());
-    on("save-svg", () => saveSvg(app, this.chosenShot()));
-    on("save-png", () => savePng(app, this.chosenShot()));
-    on("print-picture", () => this.print());
+    const onClick = (/** @type {string} */ id, /** @type {() => any} */ run) => byId(id).addEventListener("click", run);
+    onClick("copy-link", () => this.copyLink());
+    onClick("save-html", () => this.savePage());
+    onClick("save-view", () => this.saveView());
+    onClick("save-svg", () => saveSvg(app, this.chosenShot()));
+    onClick("save-png", () => savePng(app, this.chosenShot()));
+    onClick("print-picture", () => this.print());
     addEventListener("beforeprint", () => byId("print").replaceChildren(pictureSvg(app, this.chosenShot())));
     addEventListener("afterprint", () => removeChildren(byId("print")));
   }
@@ -39,10 +39,10 @@ export class Share {
 
   /** What the saved picture is to show. @returns {Shot} */
   chosenShot() {
-    const on = (/** @type {string} */ id) => byId(id).checked;
+    const isChecked = (/** @type {string} */ id) => byId(id).checked;
     const part = byId("save-part").value || "whole";
     const gone = part === "chosen" && !(this.app.state.hostPath && this.app.view.boxAt(this.app.state.hostPath));
-    return { part: gone ? "whole" : part, title: on("save-title"), legend: on("save-legend"), marks: on("save-marks") };
+    return { part: gone ? "whole" : part, title: isChecked("save-title"), legend: isChecked("save-legend"), marks: isChecked("save-marks") };
   }
 
   /** Copy a link to the present view. */

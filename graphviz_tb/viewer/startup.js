@@ -36,15 +36,15 @@ export function initialState(head) {
 
 /** What `window.tbgraph` offers. @param {App} app */
 function exposeApi(app) {
-  const found = (/** @type {string} */ name) => {
+  const pathNamed = (/** @type {string} */ name) => {
     const path = app.state.graph.pathOfAddress(name);
     if (!path) throw new Error(`no node ${JSON.stringify(name)}`);
     return path;
   };
   Object.assign(scriptApi, {
-    open: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.openNow(found(name), false)),
-    close: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.closeNow(found(name), false)),
-    select: async (/** @type {string | null} */ name) => (name === null ? app.actions.select(null) : app.actions.reveal(found(name), false, false)),
+    open: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.openNow(pathNamed(name), false)),
+    close: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.closeNow(pathNamed(name), false)),
+    select: async (/** @type {string | null} */ name) => (name === null ? app.actions.select(null) : app.actions.reveal(pathNamed(name), false, false)),
     find: async (/** @type {string} */ text) => {
       app.find.field.value = text;
       const hits = await app.find.search(text);

@@ -61,17 +61,17 @@ export class GraphTable {
     return this.isShown ? { table: [this.by, ...(sort ? [sort] : [])].join(":"), rows: this.text } : {};
   }
 
-  /** @param {string | undefined} told @param {string} text */
-  restore(told, text) {
-    const [by, sort] = (told ?? "").split(":");
+  /** @param {string | undefined} value @param {string} text */
+  restore(value, text) {
+    const [by, sort] = (value ?? "").split(":");
     const known = [this.by, this.list.sort, this.text].join("\n");
-    if (told !== undefined) {
+    if (value !== undefined) {
       this.by = ROW_LISTS.includes(by) ? by : "ops";
       this.list.sort = sort ?? "";
       this.text = text;
     }
     if (known !== [this.by, this.list.sort, this.text].join("\n")) this.builtFrom = [];
-    this.show(told !== undefined);
+    this.show(value !== undefined);
   }
 
   /** Make the table anew where it was made of something else: another graph, step or language. */
@@ -112,12 +112,12 @@ export class GraphTable {
   async fillRows() {
     const { app } = this;
     const turn = ++this.turn;
-    const mine = QUANTITIES.filter((one) => (app.state.head.measured ?? []).includes(one));
-    const measures = await Promise.all(mine.map((one) => app.view.loadColouring(one)));
+    const quantities = QUANTITIES.filter((one) => (app.state.head.measured ?? []).includes(one));
+    const measures = await Promise.all(quantities.map((one) => app.view.loadColouring(one)));
     const shapes = await this.outputShapes();
     const rows = await this.matchingRows(() => turn === this.turn);
     if (turn !== this.turn || !rows) return;
-    this.measures = new Map(mine.map((one, at) => [one, measures[at]]));
+    this.measures = new Map(quantities.map((one, at) => [one, measures[at]]));
     this.tensorWords = shapes;
     this.listedRowNumbers = rows;
     this.list.sort ||= this.defaultSort();
@@ -149,23 +149,23 @@ export class GraphTable {
   listedRows() {
     const { graph, head } = this.app.state;
     if (this.by === "layers") return head.layers;
-    const found = [];
-    for (let row = 1; row < graph.count; row++) if ((graph.kind[row] === OP) === (this.by === "ops")) found.push(row);
-    return found;
+    const rows = [];
+    for (let row = 1; row < graph.count; row++) if ((graph.kind[row] === OP) === (this.by === "ops")) rows.push(row);
+    return rows;
   }
 
   /** What each op gives first, as a number of a text. @returns {Promise<Int32Array>} */
   async outputShapes() {
     const { graph, facts } = this.app.state;
-    const found = new Int32Array(graph.count).fill(-1);
+    const tensors = new Int32Array(graph.count).fill(-1);
     const edges = await facts.edges().catch(() => null);
-    if (!edges) return found;
+    if (!edges) return tensors;
     for (let edge = 0; edge < edges.source.length; edge++) {
       const source = edges.source[edge];
       if (edges.flags[edge] & 1) continue;
-      if (found[source] < 0 || graph.words[edges.key[edge]] === "0") found[source] = edges.tensor[edge];
+      if (tensors[source] < 0 || graph.words[edges.key[edge]] === "0") tensors[source] = edges.tensor[edge];
     }
-    return found;
+    return tensors;
   }
 
   /** The time of the ops that lie in each group directly. @returns {Float64Array | null} */
@@ -173,13 +173,13 @@ export class GraphTable {
     const { graph } = this.app.state;
     const times = this.measures.get("compute-time");
     if (!times) return null;
-    const found = new Float64Array(graph.count);
+    const directTimes = new Float64Array(graph.count);
     for (let row = 0; row < graph.count; row++) {
       const time = times.value(row) ?? 0;
-      found[row] += time;
-      if (graph.kind[row] !== OP && graph.parent[row] >= 0) found[graph.parent[row]] -= time;
+      directTimes[row] += time;
+      if (graph.kind[row] !== OP && graph.parent[row] >= 0) directTimes[graph.parent[row]] -= time;
     }
-    return found.map((time) => (times.head.signed || time > 5e-4 ? time : 0)); // times are rounded to a thousandth
+    return directTimes.map((time) => (times.head.signed || time > 5e-4 ? time : 0)); // times are rounded to a thousandth
   }
 
   /** By which column it is sorted at first: the first quantity there is. */
@@ -203,11 +203,11 @@ export class GraphTable {
   /** The same in words: what is incomplete says so. @param {string} quantity @param {number} row */
   valueWords(quantity, row) {
     const measure = /** @type {Colouring} */ (this.measures.get(quantity));
-    const [told, lacks] = [measure.valueText([row]), measure.missingCounts([row])];
+    const [text, lacks] = [measure.valueText([row]), measure.missingCounts([row])];
     const lacking = lacks.some(([kind]) => kind !== "guessed");
-    if (!told) return lacking ? t("unknown") : "";
+    if (!text) return lacking ? t("unknown") : "";
     const [bound, whole] = [measure.bound([row]), measure.boundedValueText([row])];
-    return bound ? el("span", { title: whole, "aria-label": whole }, `${BOUND_SIGNS[bound]} ${told}`) : told;
+    return bound ? el("span", { title: whole, "aria-label": whole }, `${BOUND_SIGNS[bound]} ${text}`) : text;
   }
 
   /** @returns {TableColumn[]} */
@@ -215,7 +215,7 @@ export class GraphTable {
     const { graph } = this.app.state;
     const word = (/** @type {number} */ at) => graph.words[at] ?? "";
     const type = (/** @type {number} */ row) => word(graph.op[row]) || opsWord(graph.ops[row]);
-    const text = (/** @type {string} */ key, /** @type {number} */ width, /** @type {(row: number) => string} */ said) => ({ key, word: t(key), width, text: true, value: said, cell: (/** @type {number} */ row) => shortText(said(row), 120) });
+    const text = (/** @type {string} */ key, /** @type {number} */ width, /** @type {(row: number) => string} */ textOf) => ({ key, word: t(key), width, text: true, value: textOf, cell: (/** @type {number} */ row) => shortText(textOf(row), 120) });
     const shares = this.quantity();
     const device = (/** @type {number} */ row) => word(graph.device[row]);
     return [
@@ -246,8 +246,8 @@ export class GraphTable {
 
   /** @param {number} row */
   shape(row) {
-    const told = this.app.state.graph.words[this.tensorWords[row]] ?? "";
-    const words = told.split(",")[0];
+    const tensor = this.app.state.graph.words[this.tensorWords[row]] ?? "";
+    const words = tensor.split(",")[0];
     return words.startsWith("unknown") ? "" : words.replace(/ float32$/, "");
   }
 

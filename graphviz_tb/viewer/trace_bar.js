@@ -11,8 +11,8 @@ export const hopsText = (hops) => (hops === Infinity ? "-all" : hops === 1 ? "" 
 
 /** What the address says of a trace. @param {string} text @returns {{way: string, hops: number, name: string} | null} */
 export function parseTrace(text) {
-  const found = /^(in|out)(?:-(all|[1-9]\d{0,3}))?:(.*)$/s.exec(text);
-  return found && { way: found[1], hops: found[2] === "all" ? Infinity : Number(found[2] ?? 1), name: found[3] };
+  const match = /^(in|out)(?:-(all|[1-9]\d{0,3}))?:(.*)$/s.exec(text);
+  return match && { way: match[1], hops: match[2] === "all" ? Infinity : Number(match[2] ?? 1), name: match[3] };
 }
 
 export class TraceBar {
@@ -32,11 +32,11 @@ export class TraceBar {
     const reached = [...rows].filter((one) => (one < row || one >= app.state.graph.end[row]) && app.state.graph.kind[one] === OP).length; // not what it holds itself
     const word = t(way === "in" ? "inputsOf" : "outputsOf", { name: shortText(app.state.leafName(path), 40) });
     const reaches = HOP_CHOICES.includes(hops) ? HOP_CHOICES : [...HOP_CHOICES, hops].sort((a, b) => a - b);
-    const said = (/** @type {number} */ one) => (one === Infinity ? t("allTheWay") : one === 1 ? t("oneHop") : t("hops", { n: one }));
+    const hopsLabel = (/** @type {number} */ one) => (one === Infinity ? t("allTheWay") : one === 1 ? t("oneHop") : t("hops", { n: one }));
     const choice = el(
       "select",
       { "aria-label": t("reach"), onchange: (/** @type {any} */ event) => app.actions.trace(path, way, Number(event.target.value)) },
-      ...reaches.map((one) => el("option", { value: String(one), selected: one === hops }, said(one))),
+      ...reaches.map((one) => el("option", { value: String(one), selected: one === hops }, hopsLabel(one))),
     );
     panel.replaceChildren(
       el("span", { role: "status" }, `${word} · ${opsWord(reached)}`),

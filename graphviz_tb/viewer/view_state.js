@@ -48,8 +48,8 @@ export class ViewState {
   groupableSeries(path) {
     const { graph } = this;
     const up = [graph.parent[path[0]]];
-    const found = path.length === 1 && up[0] >= 0 && graph.isUngrouped(up) ? up : path;
-    return graph.ungroupableLevel(found) ? found : null;
+    const series = path.length === 1 && up[0] >= 0 && graph.isUngrouped(up) ? up : path;
+    return graph.ungroupableLevel(series) ? series : null;
   }
 
   /** The members of the stack that a path is, or that it is shown in, with the place of the one shown.
@@ -140,8 +140,8 @@ export class ViewState {
   /** The last word of a path's name. @param {Path} path */
   leafName(path) {
     const around = this.graph.enclosingGroup(path);
-    const held = around && this.graph.level(around);
-    const at = held ? held.metagraph.children.indexOf(path[path.length - 1]) : -1;
-    return at >= 0 ? visibleText(held.node_labels[at].label) : shortText(this.graph.name(path[path.length - 1]), 80);
+    const level = around && this.graph.level(around);
+    const at = level ? level.metagraph.children.indexOf(path[path.length - 1]) : -1;
+    return at >= 0 ? visibleText(level.node_labels[at].label) : shortText(this.graph.name(path[path.length - 1]), 80);
   }
 }

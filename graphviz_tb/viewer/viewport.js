@@ -103,8 +103,8 @@ export class Viewport {
   /** The panels over the lower corners of the picture. @returns {number[][]} */
   panelRects() {
     const home = byId("stage").getBoundingClientRect();
-    const found = [byId("corner"), byId("legend")].map((one) => one.getBoundingClientRect()).filter((one) => one.width > 0);
-    return found.map((one) => [one.left - home.left, one.top - home.top, one.right - home.left, one.bottom - home.top]);
+    const rects = [byId("corner"), byId("legend")].map((one) => one.getBoundingClientRect()).filter((one) => one.width > 0);
+    return rects.map((one) => [one.left - home.left, one.top - home.top, one.right - home.left, one.bottom - home.top]);
   }
 
   /** Scroll until a box is in view and no panel covers it. @param {any} box */
@@ -179,8 +179,8 @@ export class Viewport {
   placeAboveButtons(to, fitting) {
     for (let turn = 0; turn < 2; turn++) {
       const places = this.app.view.scene.boxes.map((/** @type {any} */ box) => this.stageRect(box, to));
-      const met = this.panelRects().filter((panel) => places.some((/** @type {number[]} */ place) => rectsOverlap(panel, place)));
-      const foot = this.camera.size[1] - Math.min(Infinity, ...met.map((panel) => panel[1]));
+      const covering = this.panelRects().filter((panel) => places.some((/** @type {number[]} */ place) => rectsOverlap(panel, place)));
+      const foot = this.camera.size[1] - Math.min(Infinity, ...covering.map((panel) => panel[1]));
       if (foot > 0 && foot < this.camera.size[1] / 3) to = fitting(foot);
     }
     return to;

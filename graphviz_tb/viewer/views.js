@@ -29,25 +29,25 @@ export class Views {
     const views = new Map();
     for (let next = 0; next < todo.length; next++) {
       const { path, at, up } = todo[next];
-      const held = graph.level(path);
-      if (!held) continue;
+      const stored = graph.level(path);
+      if (!stored) continue;
       const around = up && at < up.metagraph.children.length ? { metagraph: up.metagraph, at } : null;
-      const level = moves ? moves.movedLevel(graph, path, held, around) : held;
+      const level = moves ? moves.movedLevel(graph, path, stored, around) : stored;
       const count = level.metagraph.children.length;
       const listed = path.length === 1 && path[0] === 0 ? this.listedFunctions(open) : [];
-      const nodeLabel = (/** @type {Path} */ one, /** @type {any} */ told) => {
+      const nodeLabel = (/** @type {Path} */ one, /** @type {any} */ stored) => {
         const row = one[one.length - 1];
         const address = graph.address(one);
         this.places.set(address, one);
-        return Object.assign(Object.create(layout.NodeLabel.prototype), told, { row, address, full: graph.name(row), second: second(one) ?? told.second });
+        return Object.assign(Object.create(layout.NodeLabel.prototype), stored, { row, address, full: graph.name(row), second: second(one) ?? stored.second });
       };
       const paths = level.metagraph.children.map((/** @type {number} */ row) => graph.child(path, row));
       const nodeLabels = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => {
-        const made = nodeLabel(one, level.node_labels[number]);
+        const label = nodeLabel(one, level.node_labels[number]);
         const content = open.has(graph.key(one)) ? graph.shownPath(one, open) : one;
-        if (content === one || !graph.level(content)) return made;
+        if (content === one || !graph.level(content)) return label;
         const stack = graph.stackIn(one);
-        return stack ? this.stackLabel(made, second, stack, content, one) : this.joinedFrameLabel(made, second, graph.joinedScopes(one, open));
+        return stack ? this.stackLabel(label, second, stack, content, one) : this.joinedFrameLabel(label, second, graph.joinedScopes(one, open));
       });
       const functions = listed.map((row) => nodeLabel([row], level.node_labels[count + level.metagraph.functions.indexOf(row)]));
       /** @type {any} */
@@ -88,21 +88,21 @@ export class Views {
     return true;
   }
 
-  /** The label of a stack that shows what a member holds. @param {any} made @param {(path: Path) => string | null} second @param {Path} stack @param {Path} member @param {Path} box */
-  stackLabel(made, second, stack, member, box) {
+  /** The label of a stack that shows what a member holds. @param {any} label @param {(path: Path) => string | null} second @param {Path} stack @param {Path} member @param {Path} box */
+  stackLabel(label, second, stack, member, box) {
     const { metagraph, node_labels: labels } = this.graph.level(stack);
     const at = metagraph.children.indexOf(member[member.length - 1]);
     const one = { ...labels[at], second: second(member) ?? labels[at].second };
-    return layout.as_stack(made, second(box), one, at, metagraph.children.length);
+    return layout.as_stack(label, second(box), one, at, metagraph.children.length);
   }
 
-  /** The label of a frame of scopes that hold one another alone. @param {any} made @param {(path: Path) => string | null} second @param {Path[]} chain */
-  joinedFrameLabel(made, second, chain) {
+  /** The label of a frame of scopes that hold one another alone. @param {any} label @param {(path: Path) => string | null} second @param {Path[]} chain */
+  joinedFrameLabel(label, second, chain) {
     const labels = chain.slice(1).map((path, at) => {
-      const told = this.graph.level(chain[at]).node_labels[0];
-      return { ...told, full: this.graph.name(path[path.length - 1]), second: second(path) ?? told.second };
+      const label = this.graph.level(chain[at]).node_labels[0];
+      return { ...label, full: this.graph.name(path[path.length - 1]), second: second(path) ?? label.second };
     });
-    return layout.as_one_frame([made, ...labels]);
+    return layout.as_one_frame([label, ...labels]);
   }
 
   /** Where the rows are that the lines of a level speak of. @param {Path} path @param {any} metagraph */

@@ -9,10 +9,10 @@ export const BAND_COUNT = 9; // percentiles of a step, as `graphviz_tb/chart/ser
 export const PERCENTILES = ["min", "6.68 %", "15.87 %", "30.85 %", "50 %", "69.15 %", "84.13 %", "93.32 %", "max"];
 
 export class BandChart extends Plot {
-  /** @param {HTMLElement} place @param {(at: number, x: number) => void} told */
-  constructor(place, told) {
+  /** @param {HTMLElement} place @param {(at: number, x: number) => void} onPoint */
+  constructor(place, onPoint) {
     super(place);
-    this.onPoint = told;
+    this.onPoint = onPoint;
     /** @type {HistogramColumns} */
     this.data = { n: 0, step: [], wall: [], borders: [], count: [], bands: [] };
     /** @type {ArrayLike<number>} */

@@ -337,20 +337,20 @@ export class LineChart extends Plot {
   /** The points that smoothing hides: found once. @param {ChartLine} line @returns {number[]} */
   hiddenOutliers(line) {
     if (line.raw === line.y || line.group) return [];
-    let found = this.outliersByValues.get(line.raw);
-    if (!found) this.outliersByValues.set(line.raw, (found = outliersOf(line.raw, line.superseded)));
-    return found;
+    let outliers = this.outliersByValues.get(line.raw);
+    if (!outliers) this.outliersByValues.set(line.raw, (outliers = outliersOf(line.raw, line.superseded)));
+    return outliers;
   }
 
   /** The points of a line that count, ascending along the axis: found once. @param {ChartLine} line @returns {number[]} */
   livePoints(line) {
-    let found = this.pointsByLine.get(line);
-    if (!found) {
-      found = Array.from(line.x, (_, at) => at).filter((at) => !line.superseded?.[at] && Number.isFinite(line.x[at]));
-      if (found.some((at, nth) => nth && line.x[at] < line.x[found[nth - 1]])) found.sort((a, b) => line.x[a] - line.x[b]);
-      this.pointsByLine.set(line, found);
+    let points = this.pointsByLine.get(line);
+    if (!points) {
+      points = Array.from(line.x, (_, at) => at).filter((at) => !line.superseded?.[at] && Number.isFinite(line.x[at]));
+      if (points.some((at, nth) => nth && line.x[at] < line.x[points[nth - 1]])) points.sort((a, b) => line.x[a] - line.x[b]);
+      this.pointsByLine.set(line, points);
     }
-    return found;
+    return points;
   }
 
   /** @param {PointerEvent} event */

@@ -92,8 +92,8 @@ export class CloudCard {
     for (const { row } of neighbours) counts.set(value(row), (counts.get(value(row)) ?? 0) + 1);
     const [word, most] = [...counts].sort((a, b) => b[1] - a[1])[0];
     const own = value(selected[0]);
-    const told = { n: most, all: neighbours.length, word: shortText(word, 60) || "∅", column: shortText(column.name, 40), own: shortText(own, 60) || "∅" };
-    return word === own ? t("log.cloud.agree", told) : t("log.cloud.differ", told);
+    const words = { n: most, all: neighbours.length, word: shortText(word, 60) || "∅", column: shortText(column.name, 40), own: shortText(own, 60) || "∅" };
+    return word === own ? t("log.cloud.agree", words) : t("log.cloud.differ", words);
   }
 
   /** @param {number[]} rows */
@@ -116,19 +116,19 @@ export class CloudCard {
     const { entries } = this.page.colouring;
     if (!entries.length) return null;
     const counts = entries.map((entry) => rows.filter(entry.rows).length);
-    const found = entries.map((entry, at) => ({ entry, count: counts[at] })).filter(({ count }) => count).sort((a, b) => b.count - a.count);
+    const shares = entries.map((entry, at) => ({ entry, count: counts[at] })).filter(({ count }) => count).sort((a, b) => b.count - a.count);
     const one = (/** @type {{entry: CloudEntry, count: number}} */ { entry, count }) => {
       const swatch = el("span", { class: "cloud-swatch", "aria-hidden": "true" });
       swatch.style.background = entry.colour;
       return el("li", {}, swatch, shortText(entry.word, 40) || "∅", el("span", { class: "quiet" }, ` ${countWord(count)}`));
     };
-    return el("ul", { class: "cloud-shares" }, ...found.slice(0, 12).map(one));
+    return el("ul", { class: "cloud-shares" }, ...shares.slice(0, 12).map(one));
   }
 
   /** @param {number[]} rows */
   saveRows(rows) {
     const { columns } = this.page;
-    const told = rows.map((row) => Object.fromEntries([["index", row], ...columns.map((one) => [one.name, one.texts[one.at[row]] ?? ""])]));
-    download(new Blob([encodeRows(told, "csv")]), "points.csv");
+    const records = rows.map((row) => Object.fromEntries([["index", row], ...columns.map((one) => [one.name, one.texts[one.at[row]] ?? ""])]));
+    download(new Blob([encodeRows(records, "csv")]), "points.csv");
   }
 }

@@ -135,10 +135,10 @@ export class CloudView {
       screen[2 * row] = sx;
       screen[2 * row + 1] = sy;
       depth[row] = near;
-      const on = sx >= 0 && sy >= 0 && sx < width && sy < height && (there === null || there[row] > 0);
-      const cell = on ? Math.floor(sy / CELL_PX) * columns + Math.floor(sx / CELL_PX) : -1;
+      const isVisible = sx >= 0 && sy >= 0 && sx < width && sy < height && (there === null || there[row] > 0);
+      const cell = isVisible ? Math.floor(sy / CELL_PX) * columns + Math.floor(sx / CELL_PX) : -1;
       cellOf[row] = cell;
-      if (on) starts[cell + 1]++;
+      if (isVisible) starts[cell + 1]++;
     }
   }
 
@@ -146,7 +146,7 @@ export class CloudView {
    * @param {number} x @param {number} y @param {number} reach in px */
   pointNear(x, y, reach) {
     this.sortIntoCells();
-    let [best, found] = [reach * reach, -1];
+    let [best, nearest] = [reach * reach, -1];
     const [column, line] = [Math.floor(x / CELL_PX), Math.floor(y / CELL_PX)];
     const wide = Math.ceil(reach / CELL_PX);
     for (let row = Math.max(0, line - wide); row <= Math.min(this.cellRows - 1, line + wide); row++) {
@@ -155,14 +155,14 @@ export class CloudView {
         for (let at = this.cellStarts[own]; at < this.cellStarts[own + 1]; at++) {
           const point = this.pointsByCell[at];
           const far = (this.screen[2 * point] - x) ** 2 + (this.screen[2 * point + 1] - y) ** 2;
-          if (far < best || (far < best + 4 && found >= 0 && this.depth[point] > this.depth[found])) {
+          if (far < best || (far < best + 4 && nearest >= 0 && this.depth[point] > this.depth[nearest])) {
             best = Math.min(best, far);
-            found = point;
+            nearest = point;
           }
         }
       }
     }
-    return found;
+    return nearest;
   }
 
   /** The points inside an outline. @param {number[][]} outline corners in px @returns {number[]} */

@@ -46,12 +46,12 @@ const NON_FINITE_PLACES = new WeakMap();
 
 /** The places of the values that are not finite: looked for once. @param {ArrayLike<number>} values @returns {number[]} */
 export function nonFinitePlaces(values) {
-  let found = NON_FINITE_PLACES.get(values);
-  if (found) return found;
-  found = [];
-  for (let at = 0; at < values.length; at++) if (!Number.isFinite(values[at])) found.push(at);
-  NON_FINITE_PLACES.set(values, found);
-  return found;
+  let places = NON_FINITE_PLACES.get(values);
+  if (places) return places;
+  places = [];
+  for (let at = 0; at < values.length; at++) if (!Number.isFinite(values[at])) places.push(at);
+  NON_FINITE_PLACES.set(values, places);
+  return places;
 }
 
 /**

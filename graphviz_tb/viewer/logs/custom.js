@@ -19,8 +19,8 @@ const MAX_PATTERN_LENGTH = 500; // letters
 function layoutPatternTest(pattern) {
   const slow = pattern.length > MAX_PATTERN_LENGTH || /\)[*+?{]|\\\d|\(\?/.test(pattern) || (pattern.match(/[*+{]/g) ?? []).length > 2;
   try {
-    const found = slow ? null : new RegExp(`^(?:${pattern})`);
-    return (name) => name === pattern || !!found?.test(name.slice(0, MAX_PATTERN_LENGTH));
+    const regex = slow ? null : new RegExp(`^(?:${pattern})`);
+    return (name) => name === pattern || !!regex?.test(name.slice(0, MAX_PATTERN_LENGTH));
   } catch {
     return (name) => name === pattern;
   }

@@ -96,9 +96,9 @@ export class FileLog {
 
   /** The points of an embedding on axes. @param {number} id */
   async cloud(id) {
-    const found = decodeColumns(await this.blocks.get(`log/projector/${id}`));
-    this.values.set(id, found.blocks.get("values"));
-    return found;
+    const cloud = decodeColumns(await this.blocks.get(`log/projector/${id}`));
+    this.values.set(id, cloud.blocks.get("values"));
+    return cloud;
   }
 
   /** What is known of its points. @param {number} id */
@@ -168,7 +168,7 @@ function nearestPointsOf(values, dims, row, k, metric) {
   };
   const long = length(own);
   /** @type {[number, number][]} */
-  const found = [];
+  const neighbours = [];
   for (let other = 0; other * dims < values.length; other++) {
     if (other === row) continue;
     const at = other * dims;
@@ -177,9 +177,9 @@ function nearestPointsOf(values, dims, row, k, metric) {
     else for (let one = 0; one < dims; one++) sum += (values[own + one] - values[at + one]) ** 2;
     const both = metric === "cosine" ? long * length(at) : 0;
     const far = metric === "cosine" ? Math.max(0, both > 0 ? 1 - sum / both : both === 0 ? 1 : NaN) : Math.sqrt(sum);
-    if (Number.isFinite(far)) found.push([far, other]);
+    if (Number.isFinite(far)) neighbours.push([far, other]);
   }
-  found.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const some = found.slice(0, k);
+  neighbours.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const some = neighbours.slice(0, k);
   return { rows: some.map(([, other]) => other), distances: some.map(([far]) => far) };
 }

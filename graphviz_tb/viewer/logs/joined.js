@@ -46,11 +46,11 @@ export class Joined {
 
   /** @param {string} of */
   async loadJoinsOf(of) {
-    const [told, tags] = await Promise.all([this.logs.feed.joins(of), this.logs.feed.tags()]);
+    const [joins, tags] = await Promise.all([this.logs.feed.joins(of), this.logs.feed.tags()]);
     const named = new Map(tags.map((tag) => [tag.id, tag]));
-    this.joinedTags = told.joins.flatMap(([tag, row, rule]) => (named.has(tag) ? [{ tag: /** @type {LogTag} */ (named.get(tag)), row, rule }] : []));
-    this.runs = told.runs ? new Set(told.runs) : null;
-    this.clouds = (told.clouds ?? []).map(([id, row, rule]) => ({ id, row, rule }));
+    this.joinedTags = joins.joins.flatMap(([tag, row, rule]) => (named.has(tag) ? [{ tag: /** @type {LogTag} */ (named.get(tag)), row, rule }] : []));
+    this.runs = joins.runs ? new Set(joins.runs) : null;
+    this.clouds = (joins.clouds ?? []).map(([id, row, rule]) => ({ id, row, rule }));
     this.rowsByTag = new Map();
     for (const { tag, row } of this.joinedTags) this.rowsByTag.set(tag.id, [...(this.rowsByTag.get(tag.id) ?? []), row]);
   }
@@ -58,15 +58,15 @@ export class Joined {
   /** The tags that belong to a row, and to what it holds, its functions too; its own first. @param {number} row */
   tagsOf(row) {
     const { graph } = (this.app()).state;
-    const held = new Set([row]);
-    for (const one of held) for (const [call, bodies] of graph.calls) if (call >= one && call < graph.end[one]) for (const [, body] of bodies) held.add(body);
+    const heldRows = new Set([row]);
+    for (const one of heldRows) for (const [call, bodies] of graph.calls) if (call >= one && call < graph.end[one]) for (const [, body] of bodies) heldRows.add(body);
     const order = (/** @type {LogTag} */ tag) => PAGES.findIndex(([name]) => name === tag.kind);
-    const inside = (/** @type {number} */ at) => [...held].some((one) => at >= one && at < graph.end[one]);
+    const inside = (/** @type {number} */ at) => [...heldRows].some((one) => at >= one && at < graph.end[one]);
     const names = new Map(this.logs.runs.listedRuns().map((run) => [run.id, run.name]));
     const ours = (/** @type {LogTag} */ tag) => !this.runs || tag.runs.some(([run]) => this.isOfGraph(names.get(run) ?? ""));
-    const found = this.joinedTags.filter((one) => inside(one.row) && ours(one.tag)).sort((a, b) => Number(b.row === row) - Number(a.row === row) || a.row - b.row || order(a.tag) - order(b.tag));
+    const tags = this.joinedTags.filter((one) => inside(one.row) && ours(one.tag)).sort((a, b) => Number(b.row === row) - Number(a.row === row) || a.row - b.row || order(a.tag) - order(b.tag));
     const seen = new Set();
-    return found.filter((one) => !seen.has(one.tag.id) && seen.add(one.tag.id));
+    return tags.filter((one) => !seen.has(one.tag.id) && seen.add(one.tag.id));
   }
 
   /** Whether a run logs what is in the graph that is shown. @param {string} name */

@@ -177,10 +177,10 @@ export class Logs {
     this.root.hidden = graph;
     byId("stage").inert = !graph;
     for (const tab of this.tabs.children) {
-      const on = tab.id === `tab-${page}`;
-      tab.setAttribute("aria-selected", String(on));
-      /** @type {HTMLElement} */ (tab).tabIndex = on ? 0 : -1;
-      if (on) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+      const isSelected = tab.id === `tab-${page}`;
+      tab.setAttribute("aria-selected", String(isSelected));
+      /** @type {HTMLElement} */ (tab).tabIndex = isSelected ? 0 : -1;
+      if (isSelected) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     this.body.setAttribute("aria-labelledby", `tab-${page}`);
     const sheet = this.sheetNamed(page);

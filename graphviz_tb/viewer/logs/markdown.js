@@ -25,15 +25,15 @@ function parseBlocks(lines, depth) {
   /** @type {Node[]} */
   const out = [];
   /** @type {string[]} */
-  let held = [];
+  let paragraph = [];
   const flush = () => {
-    if (held.length) out.push(el("p", {}, ...inlineSpans(held.join("\n").trim())));
-    held = [];
+    if (paragraph.length) out.push(el("p", {}, ...inlineSpans(paragraph.join("\n").trim())));
+    paragraph = [];
   };
   for (let at = 0; at < lines.length; ) {
-    const taken = isBlank(lines[at]) ? /** @type {[Node | null, number]} */ ([null, at + 1]) : parseBlock(lines, at, depth, held.length > 0);
+    const taken = isBlank(lines[at]) ? /** @type {[Node | null, number]} */ ([null, at + 1]) : parseBlock(lines, at, depth, paragraph.length > 0);
     if (!taken) {
-      held.push(lines[at++]);
+      paragraph.push(lines[at++]);
       continue;
     }
     flush();
@@ -93,9 +93,9 @@ function listBlock(lines, at, depth) {
   const list = el(numbered ? "ol" : "ul", numbered ? { start: parseInt(lines[at].trim(), 10) } : {});
   let end = at;
   while (end < lines.length) {
-    const found = BULLET.exec(lines[end]);
-    if (!found || /\d/.test(found[2]) !== numbered || RULE.test(lines[end])) break;
-    const room = found[0].length;
+    const bullet = BULLET.exec(lines[end]);
+    if (!bullet || /\d/.test(bullet[2]) !== numbered || RULE.test(lines[end])) break;
+    const room = bullet[0].length;
     const inner = [lines[end++].slice(room)];
     // What is indented belongs to the item; so does a line of its paragraph.
     while (end < lines.length && (isBlank(lines[end]) ? end + 1 < lines.length && /^ {2,}/.test(lines[end + 1]) : / {2}/.test(lines[end].slice(0, 2)) || (!isBlank(lines[end - 1]) && !parseBlock([lines[end]], 0, depth, true)))) {
@@ -150,17 +150,17 @@ class Inline {
     this.openMarks = new Map();
     /** @type {Map<number, number[]>} where runs of backticks are, by their length, the last first */
     this.backticks = new Map();
-    for (const found of text.matchAll(/`+/g)) this.backticks.set(found[0].length, []);
-    for (const found of [...text.matchAll(/`+/g)].reverse()) this.backticks.get(found[0].length)?.push(found.index);
+    for (const run of text.matchAll(/`+/g)) this.backticks.set(run[0].length, []);
+    for (const run of [...text.matchAll(/`+/g)].reverse()) this.backticks.get(run[0].length)?.push(run.index);
   }
 
   /** @returns {Node[]} */
   parse() {
     const marks = /\\[\\`*_{}[\]()#+.!|~<>-]|`+|\*{1,3}|_{1,3}|~~|!?\[|\]|<(?=https?:\/\/|mailto:)|https?:\/\/|(?: {2}|\\)\n|\n/g;
     let from = 0;
-    for (let found = marks.exec(this.text); found; found = marks.exec(this.text)) {
-      if (found.index > from) this.parts.push(this.text.slice(from, found.index));
-      from = this.handleMark(found[0], found.index);
+    for (let match = marks.exec(this.text); match; match = marks.exec(this.text)) {
+      if (match.index > from) this.parts.push(this.text.slice(from, match.index));
+      from = this.handleMark(match[0], match.index);
       marks.lastIndex = from;
     }
     if (from < this.text.length) this.parts.push(this.text.slice(from));
@@ -216,8 +216,8 @@ class Inline {
     if (open?.length && /\S/.test(before) && !inWord) {
       const inner = this.takeParts(/** @type {number} */ (open[open.length - 1])).slice(1);
       const name = mark === "~~" ? "del" : mark.length === 1 ? "em" : "strong";
-      const made = el(name, {}, ...inner);
-      this.parts.push(mark.length === 3 ? el("em", {}, made) : made);
+      const emphasized = el(name, {}, ...inner);
+      this.parts.push(mark.length === 3 ? el("em", {}, emphasized) : emphasized);
     } else if (/\S/.test(after) && !inWord) this.openMark(mark, mark);
     else this.parts.push(mark);
   }
@@ -226,26 +226,26 @@ class Inline {
   handleLink(at) {
     const open = this.openMarks.get("[");
     const from = open?.pop();
-    const found = from === undefined ? null : /^\(\s*<?([^\s()<>]{0,2000}(?:\([^\s()<>]{0,500}\)[^\s()<>]{0,500})?)>?(?:\s+"[^"\n]{0,300}")?\s*\)/.exec(this.text.slice(at, at + MAX_LINK_LENGTH));
-    if (from === undefined || !found) {
+    const target = from === undefined ? null : /^\(\s*<?([^\s()<>]{0,2000}(?:\([^\s()<>]{0,500}\)[^\s()<>]{0,500})?)>?(?:\s+"[^"\n]{0,300}")?\s*\)/.exec(this.text.slice(at, at + MAX_LINK_LENGTH));
+    if (from === undefined || !target) {
       this.parts.push("]");
       return at;
     }
     const [mark, ...inner] = this.takeParts(from);
-    const words = mark === "![" ? [`${t("log.image")}: `, ...(inner.length ? inner : [found[1]])] : inner;
-    this.parts.push(LINKABLE.test(found[1]) ? linkTo(found[1], words) : el("span", {}, ...words, ` (${found[1]})`));
-    return at + found[0].length;
+    const words = mark === "![" ? [`${t("log.image")}: `, ...(inner.length ? inner : [target[1]])] : inner;
+    this.parts.push(LINKABLE.test(target[1]) ? linkTo(target[1], words) : el("span", {}, ...words, ` (${target[1]})`));
+    return at + target[0].length;
   }
 
   /** An address in the text. @param {number} at @param {boolean} angled */
   handleAddress(at, angled) {
-    const found = /^[^\s<>"'`]{1,2000}/.exec(this.text.slice(at, at + MAX_LINK_LENGTH));
-    if (!found) return this.parts.push("<"), at;
-    const closed = angled && this.text[at + found[0].length] === ">";
+    const match = /^[^\s<>"'`]{1,2000}/.exec(this.text.slice(at, at + MAX_LINK_LENGTH));
+    if (!match) return this.parts.push("<"), at;
+    const closed = angled && this.text[at + match[0].length] === ">";
     if (angled && !closed) return this.parts.push("<"), at;
-    let long = found[0].length;
-    if (!closed) while (")].,;:!?*_~".includes(found[0][long - 1])) long--;
-    const word = found[0].slice(0, long);
+    let long = match[0].length;
+    if (!closed) while (")].,;:!?*_~".includes(match[0][long - 1])) long--;
+    const word = match[0].slice(0, long);
     this.parts.push(LINKABLE.test(word) && !this.openMarks.get("[")?.length ? linkTo(word, [word]) : word);
     return at + word.length + Number(closed);
   }

@@ -50,9 +50,9 @@ export class OpTable {
     this.hooks.changed();
   }
 
-  /** @param {any} told @param {any} other of the step that it is compared with */
-  setProfiles(told, other) {
-    this.profile = told;
+  /** @param {any} profile @param {any} other of the step that it is compared with */
+  setProfiles(profile, other) {
+    this.profile = profile;
     this.otherProfile = other;
     this.draw();
   }
@@ -86,7 +86,7 @@ export class OpTable {
     const all = this.profile.whole + this.profile.outside + this.profile.unmatched;
     const sum = rows.reduce((total, row) => total + row.self, 0);
     this.statusElement.textContent = t("profile.sum", { rows: rows.length, time: nanosWord(sum), all: nanosWord(all), share: percentText(sum, all) });
-    const most = rows.reduce((found, row) => Math.max(found, row.self), 1);
+    const most = rows.reduce((longest, row) => Math.max(longest, row.self), 1);
     this.list.setRows(rows, this.columns(all, most));
     const { left, leftSelf } = this.profile.tables[this.by];
     this.omittedNote.textContent = left > 0 ? t("profile.leftRows", { n: left, time: nanosWord(leftSelf) }) : "";

@@ -99,16 +99,16 @@ export class ProfilePage extends SheetWithoutCards {
   /** Show the first step that has time; the last one where none of the first has any. */
   async chooseFirst() {
     const turn = ++this.turn;
-    let found = this.steps[this.steps.length - 1];
+    let step = this.steps[this.steps.length - 1];
     for (const one of this.steps.slice(0, MAX_STEPS_READ)) {
-      const told = await this.loadProfile(one.id).catch(() => null);
+      const profile = await this.loadProfile(one.id).catch(() => null);
       if (turn !== this.turn) return;
-      if (!told?.slices) continue;
-      found = one;
+      if (!profile?.slices) continue;
+      step = one;
       break;
     }
-    this.defaultStep = found?.id ?? null;
-    if (found) await this.showStep(found.id);
+    this.defaultStep = step?.id ?? null;
+    if (step) await this.showStep(step.id);
   }
 
   /** Show a step. @param {string} id @param {{from: number, to: number} | null} [view] */
@@ -123,17 +123,17 @@ export class ProfilePage extends SheetWithoutCards {
   async readStep(id, view) {
     const turn = ++this.turn;
     if (!this.profiles.has(id)) this.summary.replaceChildren(el("p", { class: "quiet", role: "status" }, t("profile.reading")));
-    const told = await this.loadProfile(id);
+    const profile = await this.loadProfile(id);
     const other = this.otherStep && this.otherStep !== id ? await this.loadProfile(this.otherStep) : null;
     if (turn !== this.turn) return;
     this.against.value = other ? this.otherStep : "";
-    this.summarize(told, other);
-    this.table.setProfiles(told, other);
-    this.timeline.setProfile(told, view);
+    this.summarize(profile, other);
+    this.table.setProfiles(profile, other);
+    this.timeline.setProfile(profile, view);
     const left = this.feed.profilesLeft?.() ?? 0;
-    const lines = [told.thinned ? t("profile.thinned", { n: told.thinned, all: told.slices }) : t("profile.slices", { n: told.slices }), left > 0 && t("profile.leftSteps", { n: left })];
+    const lines = [profile.thinned ? t("profile.thinned", { n: profile.thinned, all: profile.slices }) : t("profile.slices", { n: profile.slices }), left > 0 && t("profile.leftSteps", { n: left })];
     this.note.textContent = lines.filter(Boolean).join(" · ");
-    this.memory.replaceChildren(...memoryCharts(told));
+    this.memory.replaceChildren(...memoryCharts(profile));
     this.showSlice(null);
     if (this.awaitedNode !== undefined) {
       const wants = this.awaitedNode;
@@ -165,22 +165,22 @@ export class ProfilePage extends SheetWithoutCards {
     return this.showStep(this.id, { ...this.timeline.view });
   }
 
-  /** How the step was spent, in words and as a bar. @param {any} told @param {any} other */
-  summarize(told, other) {
-    const parts = STEP_PARTS.filter((part) => told.shares[part] > 0);
-    const bar = el("div", { class: "shares", role: "img", "aria-label": parts.map((part) => `${t(`profile.${part}`)} ${percentText(told.shares[part], told.length)}`).join(", ") });
+  /** How the step was spent, in words and as a bar. @param {any} profile @param {any} other */
+  summarize(profile, other) {
+    const parts = STEP_PARTS.filter((part) => profile.shares[part] > 0);
+    const bar = el("div", { class: "shares", role: "img", "aria-label": parts.map((part) => `${t(`profile.${part}`)} ${percentText(profile.shares[part], profile.length)}`).join(", ") });
     for (const part of parts) {
       const piece = el("span", { class: `part ${part}` });
-      piece.style.flexGrow = String(told.shares[part] / told.length);
+      piece.style.flexGrow = String(profile.shares[part] / profile.length);
       bar.append(piece);
     }
     const rows = parts.map((part) =>
-      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, percentText(told.shares[part], told.length)), el("td", { class: "number" }, nanosWord(told.shares[part])), other && el("td", { class: "number beside" }, `${shortText(this.stepName(this.otherStep), 40)}: ${percentText(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
+      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, percentText(profile.shares[part], profile.length)), el("td", { class: "number" }, nanosWord(profile.shares[part])), other && el("td", { class: "number beside" }, `${shortText(this.stepName(this.otherStep), 40)}: ${percentText(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
     );
     const table = el("table", { class: "part-table" }, el("caption", { class: "away" }, t("profile.shares")), el("tbody", {}, ...rows));
-    const partial = told.missing.length && el("details", { class: "partial" }, el("summary", {}, t("profile.partial")), el("ul", {}, ...told.missing.map((/** @type {string} */ line) => el("li", {}, shortText(line, 400)))));
+    const partial = profile.missing.length && el("details", { class: "partial" }, el("summary", {}, t("profile.partial")), el("ul", {}, ...profile.missing.map((/** @type {string} */ line) => el("li", {}, shortText(line, 400)))));
     this.stepTimesElement = el("div", { class: "step-times", role: "group", "aria-label": t("profile.steps") }, ...this.stepTimeBars());
-    this.summary.replaceChildren(el("p", { class: "took" }, t("profile.took", { step: shortText(this.stepName(), 80), time: nanosWord(told.length) })), bar, table, this.steps.length > 1 ? this.stepTimesElement : "", ...[partial].filter(Boolean));
+    this.summary.replaceChildren(el("p", { class: "took" }, t("profile.took", { step: shortText(this.stepName(), 80), time: nanosWord(profile.length) })), bar, table, this.steps.length > 1 ? this.stepTimesElement : "", ...[partial].filter(Boolean));
   }
 
   /** The name of a step: of that which is shown. @param {string} [id] */
@@ -193,15 +193,15 @@ export class ProfilePage extends SheetWithoutCards {
     const read = this.steps.slice(0, MAX_STEPS_READ).filter((one) => this.profiles.has(one.id));
     const most = Math.max(1, ...read.map((one) => this.profiles.get(one.id).length));
     return read.map((one) => {
-      const told = this.profiles.get(one.id);
+      const profile = this.profiles.get(one.id);
       const bar = el("span", { class: "shares", "aria-hidden": "true" });
-      bar.style.width = `${Math.max(2, (100 * told.length) / most)}%`;
+      bar.style.width = `${Math.max(2, (100 * profile.length) / most)}%`;
       for (const part of STEP_PARTS) {
         const piece = el("span", { class: `part ${part}` });
-        piece.style.flexGrow = String(told.shares[part] / Math.max(1, told.length));
-        if (told.shares[part]) bar.append(piece);
+        piece.style.flexGrow = String(profile.shares[part] / Math.max(1, profile.length));
+        if (profile.shares[part]) bar.append(piece);
       }
-      return el("button", { class: "step-time", "aria-pressed": String(one.id === this.id), onclick: () => this.showStep(one.id) }, el("span", { class: "step-name" }, shortText(one.tag || "", 40)), el("span", { class: "step-bar" }, bar), el("span", { class: "number" }, nanosWord(told.length)));
+      return el("button", { class: "step-time", "aria-pressed": String(one.id === this.id), onclick: () => this.showStep(one.id) }, el("span", { class: "step-name" }, shortText(one.tag || "", 40)), el("span", { class: "step-bar" }, bar), el("span", { class: "number" }, nanosWord(profile.length)));
     });
   }
 
@@ -234,9 +234,9 @@ export class ProfilePage extends SheetWithoutCards {
   onLook() {
     const { slices, node } = this.timeline;
     const marks = slices?.hits;
-    const told = marks === undefined ? "" : marks ? t("profile.marks", { n: marks, time: nanosWord(slices?.busyHits ?? 0) }) : t("profile.noMarks");
+    const marksText = marks === undefined ? "" : marks ? t("profile.marks", { n: marks, time: nanosWord(slices?.busyHits ?? 0) }) : t("profile.noMarks");
     const clear = node !== null && el("button", { class: "link", onclick: () => this.markSlices("", null) }, t("profile.clear"));
-    this.marks.replaceChildren(...[node === null ? "" : `${shortText(node, 60) || t("profile.whole")}: `, told, " ", clear].filter(Boolean));
+    this.marks.replaceChildren(...[node === null ? "" : `${shortText(node, 60) || t("profile.whole")}: `, marksText, " ", clear].filter(Boolean));
     this.listSlices();
     this.writeAddress();
   }
@@ -244,10 +244,10 @@ export class ProfilePage extends SheetWithoutCards {
   /** What is known of a slice. @param {ChosenSlice | null} slice */
   showSlice(slice) {
     if (!slice) return this.detail.replaceChildren();
-    const told = this.profiles.get(this.id);
+    const profile = this.profiles.get(this.id);
     const pair = (/** @type {string} */ key, /** @type {any} */ value) => [el("dt", {}, t(`profile.${key}`)), el("dd", {}, value)];
     const node = slice.node === null ? el("span", { class: "quiet" }, t("profile.noNode")) : el("button", { class: "link", "aria-label": `${t("log.inGraph")}: ${shortText(slice.node, 160)}`, onclick: () => this.showInGraph(/** @type {string} */ (slice.node)) }, ...nameWithBreaks(shortText(slice.node, 200)));
-    const list = el("dl", {}, ...pair("duration", `${nanosWord(slice.duration)} (${percentText(slice.duration, told.length)})`), ...pair("start", nanosWord(slice.start)), ...pair("lane", shortText(slice.lane, 120)), ...(slice.waited ? pair("waited", nanosWord(slice.waited)) : []), ...pair("node", node));
+    const list = el("dl", {}, ...pair("duration", `${nanosWord(slice.duration)} (${percentText(slice.duration, profile.length)})`), ...pair("start", nanosWord(slice.start)), ...pair("lane", shortText(slice.lane, 120)), ...(slice.waited ? pair("waited", nanosWord(slice.waited)) : []), ...pair("node", node));
     const merged = slice.count > 1 && el("p", { class: "quiet" }, t("profile.merged", { n: slice.count, time: nanosWord(slice.busy) }));
     const acts = el("div", { class: "actions" }, slice.node !== null && el("button", { onclick: () => this.showInGraph(/** @type {string} */ (slice.node)) }, t("log.inGraph")), slice.node !== null && el("button", { onclick: () => this.markSlices("", slice.node) }, t("profile.inTimeline")), el("button", { onclick: () => this.timeline.zoomTo(slice.start, slice.duration) }, t("profile.zoomTo")));
     this.detail.replaceChildren(...[el("h3", {}, ...nameWithBreaks(shortText(slice.name, 300))), merged, list, acts].filter(Boolean));
@@ -257,14 +257,14 @@ export class ProfilePage extends SheetWithoutCards {
   listSlices() {
     const { timeline } = this;
     if (!this.slices.open || !timeline.slices) return;
-    const found = [];
+    const slices = [];
     for (const { row } of timeline.visibleRows()) {
-      for (let at = firstAfter(timeline.slices, timeline.rowStarts[row], timeline.rowStarts[row + 1], timeline.view.from); at < timeline.rowStarts[row + 1] && timeline.slices.start[at] <= timeline.view.to && found.length < MAX_LISTED_SLICES; at++) {
+      for (let at = firstAfter(timeline.slices, timeline.rowStarts[row], timeline.rowStarts[row + 1], timeline.view.from); at < timeline.rowStarts[row + 1] && timeline.slices.start[at] <= timeline.view.to && slices.length < MAX_LISTED_SLICES; at++) {
         const one = timeline.sliceAt(row, timeline.slices.start[at] + timeline.slices.duration[at] / 2);
-        if (one) found.push(one);
+        if (one) slices.push(one);
       }
     }
-    const rows = found.map((one) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => timeline.choose(one) }, shortText(one.name, 120))), el("td", {}, shortText(one.lane, 80)), ...[one.start, one.duration].map((time) => el("td", { class: "number" }, nanosWord(time))), el("td", { class: "number" }, countWord(one.count))));
+    const rows = slices.map((one) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => timeline.choose(one) }, shortText(one.name, 120))), el("td", {}, shortText(one.lane, 80)), ...[one.start, one.duration].map((time) => el("td", { class: "number" }, nanosWord(time))), el("td", { class: "number" }, countWord(one.count))));
     const heads = ["name", "lane", "start", "duration", "count"].map((key) => el("th", { scope: "col" }, t(`profile.${key}`)));
     this.slices.lastElementChild.replaceChildren(el("table", {}, el("caption", { class: "away" }, t("profile.asTable")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows)));
   }
@@ -301,8 +301,8 @@ export class ProfilePage extends SheetWithoutCards {
 
   onTheme() {
     this.timeline.draw();
-    const told = this.profiles.get(this.id);
-    if (told) this.memory.replaceChildren(...memoryCharts(told));
+    const profile = this.profiles.get(this.id);
+    if (profile) this.memory.replaceChildren(...memoryCharts(profile));
   }
 
   /** @param {KeyboardEvent} event */
@@ -321,14 +321,14 @@ function fillOptions(list, options) {
   list.replaceChildren(...options.map(([value, word]) => el("option", { value }, word)));
 }
 
-/** A curve for each allocator, as wide as the step. @param {any} told */
-function memoryCharts(told) {
-  if (!told.memory.length) return [];
+/** A curve for each allocator, as wide as the step. @param {any} profile */
+function memoryCharts(profile) {
+  if (!profile.memory.length) return [];
   const [width, height] = [1000, 110];
-  const most = Math.max(1, ...told.memory.map((/** @type {any} */ one) => one.peak));
-  const charts = told.memory.map((/** @type {any} */ one) => {
-    const x = (/** @type {number} */ time) => numberText((width * Math.min(time, told.length)) / Math.max(1, told.length));
-    const y = (/** @type {number} */ held) => numberText(height - (height * Math.max(0, held)) / most);
+  const most = Math.max(1, ...profile.memory.map((/** @type {any} */ one) => one.peak));
+  const charts = profile.memory.map((/** @type {any} */ one) => {
+    const x = (/** @type {number} */ time) => numberText((width * Math.min(time, profile.length)) / Math.max(1, profile.length));
+    const y = (/** @type {number} */ bytes) => numberText(height - (height * Math.max(0, bytes)) / most);
     const line = one.time.map((/** @type {number} */ time, /** @type {number} */ at) => `H${x(time)}V${y(one.bytes[at])}`).join("");
     const words = t("profile.peak", { allocator: shortText(one.allocator, 80), bytes: memoryWord(one.peak) });
     const chart = svgEl("svg", { role: "img", "aria-label": words, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" });

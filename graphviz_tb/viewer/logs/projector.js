@@ -102,9 +102,9 @@ export class ProjectorPage extends SheetWithoutCards {
     if (!this.isDirty) return;
     this.isDirty = false;
     try {
-      const told = await this.logs.feed.embeddings();
+      const listing = await this.logs.feed.embeddings();
       const before = JSON.stringify(this.embedding);
-      Object.assign(this, { tensors: told.tensors, methods: told.methods, notices: told.notices });
+      Object.assign(this, { tensors: listing.tensors, methods: listing.methods, notices: listing.notices });
       this.chooser.replaceChildren(...this.tensors.map((one) => el("option", { value: one.id }, embeddingTitle(one))));
       this.methodChooser.replaceChildren(...this.methods.map((one) => el("option", { value: one.name }, one.title)));
       this.methodChooser.hidden = this.methods.length < 2;
@@ -134,10 +134,10 @@ export class ProjectorPage extends SheetWithoutCards {
     this.showStatus([]);
     const { feed } = this.logs;
     try {
-      const [points, told] = await Promise.all([feed.cloud(id, { method: "pca", axes: 3 }), feed.cloudColumns(id)]);
+      const [points, metadata] = await Promise.all([feed.cloud(id, { method: "pca", axes: 3 }), feed.cloudColumns(id)]);
       if (this.embedding !== one) return;
-      this.columns = told.columns;
-      this.embeddingNotices = [...this.notices, ...told.notices];
+      this.columns = metadata.columns;
+      this.embeddingNotices = [...this.notices, ...metadata.notices];
       this.hasNeighbours = feed.hasNeighbours(id);
       this.setPoints(points);
       this.fillColumns();
@@ -266,8 +266,8 @@ export class ProjectorPage extends SheetWithoutCards {
     const side = Math.max(PICTURE_SIDE_PX[0], Math.min(PICTURE_SIDE_PX[1], Math.min(width, height) / 28));
     const dot = n > 20_000 ? 0.6 : n > 3000 ? 0.8 : 1;
     const edge = [16, 8, 0].map((shift) => ((this.textColour >> shift) & 255) / 255);
-    const found = this.searchHits;
-    const labelled = strong.length ? strong : found ? [...found.keys()].filter((row) => found[row]).slice(0, 4 * MAX_CLOUD_LABELS) : [];
+    const hits = this.searchHits;
+    const labelled = strong.length ? strong : hits ? [...hits.keys()].filter((row) => hits[row]).slice(0, 4 * MAX_CLOUD_LABELS) : [];
     this.cloud.setLook({ colours, looks, size: sprite ? side : POINT_PX * dot, edge: [...edge, 1], sprite }, labelled);
     const { name = "" } = this.embedding ?? {};
     this.cloud.root.setAttribute("aria-label", t("log.cloud.words", { n: countWord(n), name: shortText(name, 80), chosen: countWord(this.selected.length) }));
@@ -354,14 +354,14 @@ export class ProjectorPage extends SheetWithoutCards {
   drawCount() {
     const n = this.searchHits ? this.searchHits.reduce((sum, one) => sum + one, 0) : 0;
     const there = this.shownPoints && t("log.cloud.isolated", { n: countWord(this.shownPoints.reduce((sum, one) => sum + one, 0)) });
-    const found = this.isPatternBad ? t("log.badPattern") : this.searchHits ? (n === 1 ? t("oneHit") : n ? t("hits", { n: countWord(n) }) : t("noHits")) : "";
-    this.count.textContent = [found, there].filter(Boolean).join(" · ");
+    const hitsText = this.isPatternBad ? t("log.badPattern") : this.searchHits ? (n === 1 ? t("oneHit") : n ? t("hits", { n: countWord(n) }) : t("noHits")) : "";
+    this.count.textContent = [hitsText, there].filter(Boolean).join(" · ");
   }
 
   /** Choose what the search finds. */
   selectHits() {
-    const { searchHits: found } = this;
-    if (found) this.select([...found.keys()].filter((row) => found[row] && !(this.shownPoints && !this.shownPoints[row])));
+    const { searchHits: hits } = this;
+    if (hits) this.select([...hits.keys()].filter((row) => hits[row] && !(this.shownPoints && !this.shownPoints[row])));
   }
 
   /** @param {number} row @param {number} x @param {number} y */
@@ -427,7 +427,7 @@ export class ProjectorPage extends SheetWithoutCards {
     if (method !== "pca" && method !== this.method) this.nearBy.value = String(DEFAULT_NEIGHBOURS[/** @type {keyof typeof DEFAULT_NEIGHBOURS} */ (method)]);
     this.method = method;
     this.layoutControls.hidden = method === "pca";
-    const told = this.methods.find((one) => one.name === method);
+    const info = this.methods.find((one) => one.name === method);
     if (method === "pca") {
       this.axes = [0, 1, 2];
       const one = /** @type {EmbeddingInfo} */ (this.embedding);
@@ -436,9 +436,9 @@ export class ProjectorPage extends SheetWithoutCards {
     }
     this.nearLabel.textContent = t(method === "tsne" ? "log.cloud.perplexity" : "log.cloud.nearBy");
     this.nearBy.setAttribute("aria-label", this.nearLabel.textContent);
-    this.run.disabled = Boolean(told?.missing);
+    this.run.disabled = Boolean(info?.missing);
     this.drawAxisControls();
-    if (told?.missing) this.showStatus([{ text: told.missing }], true);
+    if (info?.missing) this.showStatus([{ text: info.missing }], true);
     else this.refreshStatus();
   }
 
@@ -496,12 +496,12 @@ export class ProjectorPage extends SheetWithoutCards {
     const { variance } = this.head ?? {};
     const shown = this.isFlat ? this.axes.slice(0, 2) : this.axes;
     const sum = variance?.length && !bad && this.head.method === "pca" ? shown.reduce((all, at) => all + (variance[at] ?? 0), 0) : null;
-    const told = this.embedding && !bad ? [t("log.cloud.of", { n: countWord(this.embedding.points), dims: countWord(this.embedding.dims) })] : [];
-    if (this.head && !bad) told.push(this.methodText());
-    if (sum !== null) told.push(t("log.cloud.explained", { share: (100 * sum).toFixed(1) }));
-    if (this.embedding && !bad && this.head && this.method !== this.head.method) told.push(this.pendingText());
-    if (this.embedding?.step != null && !bad) told.push(`${t("step")} ${this.embedding.step}`);
-    this.note.replaceChildren(...[...told, ...notices.map((one) => one.text)].flatMap((word, at) => [at ? " · " : "", shortText(word, 300)]));
+    const texts = this.embedding && !bad ? [t("log.cloud.of", { n: countWord(this.embedding.points), dims: countWord(this.embedding.dims) })] : [];
+    if (this.head && !bad) texts.push(this.methodText());
+    if (sum !== null) texts.push(t("log.cloud.explained", { share: (100 * sum).toFixed(1) }));
+    if (this.embedding && !bad && this.head && this.method !== this.head.method) texts.push(this.pendingText());
+    if (this.embedding?.step != null && !bad) texts.push(`${t("step")} ${this.embedding.step}`);
+    this.note.replaceChildren(...[...texts, ...notices.map((one) => one.text)].flatMap((word, at) => [at ? " · " : "", shortText(word, 300)]));
     this.note.classList.toggle("bad", bad);
   }
 
@@ -572,8 +572,8 @@ export class ProjectorPage extends SheetWithoutCards {
   onKey(event) {
     if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     const next = (/** @type {number} */ by) => {
-      const found = this.searchHits;
-      const rows = found ? [...found.keys()].filter((row) => found[row]) : null;
+      const hits = this.searchHits;
+      const rows = hits ? [...hits.keys()].filter((row) => hits[row]) : null;
       const n = this.allAxes[0]?.length ?? 0;
       const at = rows ? rows.indexOf(this.selected[0]) : (this.selected[0] ?? (by > 0 ? -1 : 0));
       const to = (at + by + (rows?.length ?? n)) % (rows?.length || n || 1);

@@ -7,10 +7,10 @@ const RIDGE_LAYOUT = { high: 0.45, far: 0.42, right: 52 }; // the greatest count
 const OLDEST_SHARE = 0.35; // how much of the run's colour the first histogram has
 
 export class RidgeChart extends Plot {
-  /** @param {HTMLElement} place @param {(ridge: {at: number, bin: number} | null, x: number) => void} told */
-  constructor(place, told) {
+  /** @param {HTMLElement} place @param {(ridge: {at: number, bin: number} | null, x: number) => void} onPoint */
+  constructor(place, onPoint) {
     super(place);
-    this.onPoint = told;
+    this.onPoint = onPoint;
     this.axis = "value";
     /** @type {HistogramColumns} */
     this.data = { n: 0, step: [], wall: [], borders: [], count: [], bands: [] };

@@ -40,8 +40,8 @@ export class RunDifferences {
   /** The graphs of the first two runs that have one of the same kind, as a server names two. @param {LogRun[]} runs @returns {string | null} */
   graphsToCompare(runs) {
     const { graphs } = this.logs.state;
-    const found = runs.map((run) => graphs.find((/** @type {any} */ one) => one.run === run.name && one.kind === "op") ?? graphs.find((/** @type {any} */ one) => one.run === run.name)).filter(Boolean);
-    return found.length > 1 && found[0].kind === found[1].kind ? `${found[0].id}-${found[1].id}` : null;
+    const pair = runs.map((run) => graphs.find((/** @type {any} */ one) => one.run === run.name && one.kind === "op") ?? graphs.find((/** @type {any} */ one) => one.run === run.name)).filter(Boolean);
+    return pair.length > 1 && pair[0].kind === pair[1].kind ? `${pair[0].id}-${pair[1].id}` : null;
   }
 
   /** @param {string} graphs */

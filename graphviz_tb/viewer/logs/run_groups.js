@@ -53,9 +53,9 @@ function compilePattern(text) {
 
 /** What a pattern finds in a name: its groups, or all of it. @param {string} name @param {RegExp} test */
 function groupByPattern(name, test) {
-  const found = test.exec(name);
-  if (!found) return "";
-  return found.length > 1 ? found.slice(1).filter(Boolean).join(" ") : found[0];
+  const match = test.exec(name);
+  if (!match) return "";
+  return match.length > 1 ? match.slice(1).filter(Boolean).join(" ") : match[0];
 }
 
 /**

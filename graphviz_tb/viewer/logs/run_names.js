@@ -29,7 +29,7 @@ export function shortNames(names, most) {
   const out = new Map();
   const long = [...new Set(names)].filter((name) => name.length > most);
   const taken = new Set(names.filter((name) => name.length <= most));
-  const said = distinguishingWords([...new Set(names)], most);
+  const distinguishing = distinguishingWords([...new Set(names)], most);
   const give = (/** @type {string[]} */ left, /** @type {(name: string) => string} */ cut) => {
     const count = new Map();
     for (const name of left) count.set(cut(name), (count.get(cut(name)) ?? 0) + 1);
@@ -37,15 +37,15 @@ export function shortNames(names, most) {
     for (const name of unique) out.set(name, cut(name)), taken.add(cut(name));
     return left.filter((name) => !out.has(name));
   };
-  let left = give(long, (name) => said.get(name) ?? name);
+  let left = give(long, (name) => distinguishing.get(name) ?? name);
   const kept = most - 1; // letters beside the sign of the cut
-  for (const base of [said, new Map()]) {
+  for (const base of [distinguishing, new Map()]) {
     const whole = (/** @type {string} */ name) => base.get(name) ?? name;
     for (const head of Array.from({ length: kept + 1 }, (_, at) => at).sort((a, b) => Math.abs(a - kept / 2) - Math.abs(b - kept / 2))) {
       if (left.length) left = give(left, (name) => (whole(name).length <= most ? whole(name) : `${whole(name).slice(0, head)}…${whole(name).slice(whole(name).length - kept + head)}`));
     }
   }
-  for (const name of left) out.set(name, said.get(name) ?? name); // as much as it takes
+  for (const name of left) out.set(name, distinguishing.get(name) ?? name); // as much as it takes
   return out;
 }
 

@@ -138,21 +138,21 @@ export class RunList {
     this.logs.sheet?.runsChanged();
   }
 
-  /** @param {boolean} on */
-  chooseAll(on) {
+  /** @param {boolean} isChosen */
+  chooseAll(isChosen) {
     this.isChosenByReader = true;
-    for (const run of this.listedRuns()) on ? this.chosen.add(run.name) : this.chosen.delete(run.name);
+    for (const run of this.listedRuns()) isChosen ? this.chosen.add(run.name) : this.chosen.delete(run.name);
     this.draw();
     this.logs.runsChanged();
   }
 
-  /** @param {string} name @param {boolean} on @param {boolean} range from the one that was chosen last */
-  choose(name, on, range) {
+  /** @param {string} name @param {boolean} isChosen @param {boolean} range from the one that was chosen last */
+  choose(name, isChosen, range) {
     this.isChosenByReader = true;
     const shown = this.listedRuns();
     const at = shown.findIndex((run) => run.name === name);
     const [from, to] = range && this.anchor >= 0 ? [Math.min(at, this.anchor), Math.max(at, this.anchor)] : [at, at];
-    for (const run of shown.slice(from, to + 1)) on ? this.chosen.add(run.name) : this.chosen.delete(run.name);
+    for (const run of shown.slice(from, to + 1)) isChosen ? this.chosen.add(run.name) : this.chosen.delete(run.name);
     this.anchor = at;
     this.draw();
     this.logs.runsChanged();
@@ -183,9 +183,9 @@ export class RunList {
   /** A name of a run in at most so many letters, so that no two runs look the same. @param {string} name @param {number} most */
   shownName(name, most) {
     if (name.length <= most) return visibleText(name);
-    let found = this.shortenedNames.get(most);
-    if (!found) this.shortenedNames.set(most, (found = shortNames(this.runs.map((run) => run.name), most)));
-    return found.has(name) ? visibleText(found.get(name)) : shortText(name, most);
+    let shortened = this.shortenedNames.get(most);
+    if (!shortened) this.shortenedNames.set(most, (shortened = shortNames(this.runs.map((run) => run.name), most)));
+    return shortened.has(name) ? visibleText(shortened.get(name)) : shortText(name, most);
   }
 
   /** How many letters of a name a row has room for. @param {LogRun[]} shown */
@@ -202,9 +202,9 @@ export class RunList {
   draw() {
     const shown = this.listedRuns();
     this.nameLength = this.maxNameLength(shown);
-    const on = shown.filter((run) => this.chosen.has(run.name)).length;
-    this.all.checked = on > 0 && on === shown.length;
-    this.all.indeterminate = on > 0 && on < shown.length;
+    const chosenCount = shown.filter((run) => this.chosen.has(run.name)).length;
+    this.all.checked = chosenCount > 0 && chosenCount === shown.length;
+    this.all.indeterminate = chosenCount > 0 && chosenCount < shown.length;
     const focused = /** @type {any} */ (document.activeElement)?.dataset?.run;
     const first = Math.max(0, Math.floor(this.list.scrollTop / RUN_ROW_PX) - 5);
     const some = shown.slice(first, first + Math.ceil((this.list.clientHeight || 600) / RUN_ROW_PX) + 10);

@@ -76,13 +76,13 @@ export class ScalarCard extends TagCard {
     if (!logs.grouping.by) return each;
     const groups = runGroups(logs.runs.runs, logs.grouping, logs.runs.trials);
     /** @type {Map<string, ChartLine[]>} */
-    const found = new Map();
+    const linesByGroup = new Map();
     for (const line of each) {
       const key = `${groups.get(line.run.id) ?? line.run.name}\n${line.tag}`;
-      found.set(key, [...(found.get(key) ?? []), line]);
+      linesByGroup.set(key, [...(linesByGroup.get(key) ?? []), line]);
     }
-    const merged = [...found].map(([key, members]) => this.groupLine(key.split("\n")[0], members));
-    const members = logs.grouping.members ? [...found.values()].filter((some) => some.length > 1).flat() : [];
+    const merged = [...linesByGroup].map(([key, members]) => this.groupLine(key.split("\n")[0], members));
+    const members = logs.grouping.members ? [...linesByGroup.values()].filter((some) => some.length > 1).flat() : [];
     return [...merged, ...members.map((line) => ({ ...line, faint: true }))];
   }
 

@@ -159,14 +159,14 @@ export class LoggedScheme {
     const wanted = { pattern: logged, measure, run: this.shownRun(runs)?.id, against: id(against), at: step ?? undefined };
     const app = /** @type {App} */ (this.app);
     const key = JSON.stringify([this.logs.hooks.graphId(), wanted]);
-    let found = this.colouringCache.get(key);
-    if (!found) {
-      found = /** @type {any} */ (this.logs.feed).colours(this.logs.hooks.graphId(), wanted).then((/** @type {any} */ { head, blocks }) => new LoggedColouring(app.state.graph, head, blocks));
-      this.colouringCache.set(key, /** @type {Promise<LoggedColouring>} */ (found));
-      found?.catch(() => this.colouringCache.delete(key));
+    let colouring = this.colouringCache.get(key);
+    if (!colouring) {
+      colouring = /** @type {any} */ (this.logs.feed).colours(this.logs.hooks.graphId(), wanted).then((/** @type {any} */ { head, blocks }) => new LoggedColouring(app.state.graph, head, blocks));
+      this.colouringCache.set(key, /** @type {Promise<LoggedColouring>} */ (colouring));
+      colouring?.catch(() => this.colouringCache.delete(key));
       if (this.colouringCache.size > MAX_KEPT_COLOURINGS) this.colouringCache.delete(/** @type {string} */ (this.colouringCache.keys().next().value));
     }
-    return /** @type {Promise<LoggedColouring>} */ (found);
+    return /** @type {Promise<LoggedColouring>} */ (colouring);
   }
 
   /** The colouring that is shown; where it cannot be had, the last one, and why. */

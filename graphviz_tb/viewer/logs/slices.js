@@ -30,8 +30,8 @@ export function markedSlices(slices, match, node) {
   let [hits, busyHits] = [0, 0];
   /** @type {[number, number, number][]} */
   const marks = [];
-  hit.forEach((on, at) => {
-    if (!on) return;
+  hit.forEach((isHit, at) => {
+    if (!isHit) return;
     hits += slices.count[at];
     busyHits += slices.busy[at];
     marks.push([slices.row[at], slices.start[at], slices.duration[at]]);

@@ -50,9 +50,9 @@ export class Stepper {
     const busy = this.requestedStop !== null;
     this.requestedStop = Math.max(0, Math.min(this.source.steps().length - 1, at));
     if (busy) return;
-    for (let made = -1; made !== this.requestedStop; ) {
-      made = this.requestedStop;
-      await this.source.go(made);
+    for (let shownStop = -1; shownStop !== this.requestedStop; ) {
+      shownStop = this.requestedStop;
+      await this.source.go(shownStop);
     }
     this.requestedStop = null;
     this.draw();

@@ -61,11 +61,11 @@ export class StepCard extends TagCard {
     const asked = some.filter(([, series]) => at >= 0 && Array.from(lists.get(series)?.step ?? []).some((one) => one <= steps[at]));
     const answers = await Promise.all(asked.map(async ([run, series]) => /** @type {[number, any]} */ ([run, await feed.point(this.tag.kind, series, steps[at], signal)])));
     // Steps that came later change nothing of what is shown.
-    const told = JSON.stringify(answers.map(([run, answer]) => [run, { ...answer, steps: null }]));
-    const same = told === this.answersKey && this.prepared !== undefined;
-    const made = same ? this.prepared : ((await this.prepareContent(answers.map(([, answer]) => answer))) ?? null);
+    const answersKey = JSON.stringify(answers.map(([run, answer]) => [run, { ...answer, steps: null }]));
+    const same = answersKey === this.answersKey && this.prepared !== undefined;
+    const prepared = same ? this.prepared : ((await this.prepareContent(answers.map(([, answer]) => answer))) ?? null);
     return () => {
-      Object.assign(this, { lists, steps, stepIndex: at, prepared: made, answersKey: told, stepsStale: false });
+      Object.assign(this, { lists, steps, stepIndex: at, prepared: prepared, answersKey: answersKey, stepsStale: false });
       if (!same) this.answers = new Map(answers);
     };
   }
@@ -146,10 +146,10 @@ export class StepPage extends TagPage {
     this.followStep();
   }
 
-  /** @param {boolean} on */
-  linkSteps(on) {
-    this.logs.areStepsLinked = on;
-    if (!on) for (const card of this.allCards()) card.ownStep = this.logs.step;
+  /** @param {boolean} areLinked */
+  linkSteps(areLinked) {
+    this.logs.areStepsLinked = areLinked;
+    if (!areLinked) for (const card of this.allCards()) card.ownStep = this.logs.step;
     this.followStep();
   }
 

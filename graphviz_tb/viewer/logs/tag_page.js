@@ -93,16 +93,16 @@ export class TagPage {
     /** @type {CardEntry[]} */
     const pinned = [];
     /** @type {Map<string, [number, CardEntry[]]>} */
-    const found = new Map();
+    const groupsByName = new Map();
     const runs = this.logs.runs.listedRuns().filter((run) => this.logs.runs.chosen.has(run.name));
     for (const tag of this.tags) {
       if (!this.tagTest.test(tag.name)) continue;
-      const [count, inner] = found.get(tag.group) ?? [0, []];
+      const [count, inner] = groupsByName.get(tag.group) ?? [0, []];
       const entries = this.entries(tag, runs);
       for (const entry of entries) (this.logs.pins.has(entry.key) ? pinned : inner).push(entry);
-      found.set(tag.group, [count + Number(entries.length > 0), inner]);
+      groupsByName.set(tag.group, [count + Number(entries.length > 0), inner]);
     }
-    const groups = [...found].map(([name, [count, inner]]) => /** @type {[string, number, CardEntry[]]} */ ([name, count, inner])).filter(([, , inner]) => inner.length);
+    const groups = [...groupsByName].map(([name, [count, inner]]) => /** @type {[string, number, CardEntry[]]} */ ([name, count, inner])).filter(([, , inner]) => inner.length);
     return pinned.length ? [[t("log.pinned"), pinned.length, pinned], ...groups] : groups;
   }
 
@@ -121,20 +121,20 @@ export class TagPage {
     const { clientWidth, clientHeight, scrollTop } = this.logs.body;
     const columns = Math.max(1, Math.floor(clientWidth / CARD_PX.width));
     const inSight = Math.min(INITIAL_CARDS, columns * Math.ceil((scrollTop + clientHeight) / CARD_PX.height + 1));
-    let made = 0;
+    let cardCount = 0;
     for (const section of this.groups.children) this.sightObserver.unobserve(section);
     const parts = groups.map(([name, count, entries], at) => {
       const closed = this.closedGroups.has(name);
       const some = closed ? [] : this.completeGroups.has(name) ? entries : entries.slice(0, this.maxGroupCards);
       const blocks = [];
-      for (let from = 0; from < some.length; from += CARDS_PER_BLOCK) blocks.push(this.cardBlock(some.slice(from, from + CARDS_PER_BLOCK), columns, Math.max(0, inSight - made - from), made + from < INITIAL_CARDS));
+      for (let from = 0; from < some.length; from += CARDS_PER_BLOCK) blocks.push(this.cardBlock(some.slice(from, from + CARDS_PER_BLOCK), columns, Math.max(0, inSight - cardCount - from), cardCount + from < INITIAL_CARDS));
       for (const entry of some) kept.add(entry.key);
       const more = !closed && entries.length > some.length && el("button", { onclick: () => (this.completeGroups.add(name), this.draw()) }, t("log.showAll", { n: entries.length }));
       const head = el("button", { class: "group-head", "aria-expanded": String(!closed), onclick: () => this.toggleGroup(name) }, el("b", {}, shortText(name, 120)), el("span", { class: "quiet" }, countWord(count)));
-      const kinds = ["log-group", !(count > 1 || entries.length > 1) && "single", made >= inSight && "far"];
+      const kinds = ["log-group", !(count > 1 || entries.length > 1) && "single", cardCount >= inSight && "far"];
       const section = el("section", { class: kinds.filter(Boolean).join(" ") }, el("h2", {}, head, joins[at] && entries.length > 1 && this.scopeLink(entries)), ...blocks, more);
       section.style.containIntrinsicBlockSize = `auto ${GROUP_HEAD_PX + Math.ceil(some.length / columns) * CARD_PX.height}px`;
-      made += some.length;
+      cardCount += some.length;
       return section;
     });
     this.groups.replaceChildren(...parts);

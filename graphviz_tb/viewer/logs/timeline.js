@@ -55,10 +55,10 @@ export class Timeline {
     root.addEventListener("pointerdown", (event) => this.onPress(event));
   }
 
-  /** Take another step. @param {any} told its table @param {{from: number, to: number} | null} view */
-  setProfile(told, view) {
-    this.lanes = told.lanes;
-    this.end = Math.max(1, told.length);
+  /** Take another step. @param {any} profile its table @param {{from: number, to: number} | null} view */
+  setProfile(profile, view) {
+    this.lanes = profile.lanes;
+    this.end = Math.max(1, profile.length);
     this.view = view ?? { from: 0, to: this.end };
     this.scrolledPx = 0;
     this.slices = this.selected = null;
@@ -221,11 +221,11 @@ export class Timeline {
   sliceAt(row, time, near = 0) {
     const { slices, rowStarts: starts } = this;
     if (!slices) return null;
-    const found = firstAfter(slices, starts[row], starts[row + 1], time - near);
-    if (found >= starts[row + 1] || slices.start[found] > time + near) return null;
+    const index = firstAfter(slices, starts[row], starts[row + 1], time - near);
+    if (index >= starts[row + 1] || slices.start[index] > time + near) return null;
     return {
-      row, start: slices.start[found], duration: slices.duration[found], count: slices.count[found], busy: slices.busy[found], waited: slices.waited[found],
-      name: slices.names[slices.name[found]], node: slices.nodes[slices.node[found]], kind: SLICE_KINDS[slices.kind[found]], lane: this.laneText(row),
+      row, start: slices.start[index], duration: slices.duration[index], count: slices.count[index], busy: slices.busy[index], waited: slices.waited[index],
+      name: slices.names[slices.name[index]], node: slices.nodes[slices.node[index]], kind: SLICE_KINDS[slices.kind[index]], lane: this.laneText(row),
     };
   }
 
@@ -288,7 +288,7 @@ export class Timeline {
     this.root.focus({ preventScroll: true });
     this.root.setPointerCapture(event.pointerId);
     const from = { x: event.clientX, y: event.clientY, view: this.view, top: this.scrolledPx, moved: false };
-    const found = this.sliceUnder(event);
+    const slice = this.sliceUnder(event);
     const drag = (/** @type {PointerEvent} */ now) => {
       const [dx, dy] = [now.clientX - from.x, now.clientY - from.y];
       from.moved ||= Math.hypot(dx, dy) > 4;
@@ -300,7 +300,7 @@ export class Timeline {
     };
     const end = () => {
       this.root.removeEventListener("pointermove", drag);
-      if (!from.moved) this.choose(found);
+      if (!from.moved) this.choose(slice);
     };
     this.root.addEventListener("pointermove", drag);
     for (const name of ["pointerup", "pointercancel"]) this.root.addEventListener(name, end, { once: true });
@@ -308,11 +308,11 @@ export class Timeline {
 
   /** @param {PointerEvent} event */
   onMove(event) {
-    const found = event.target === this.canvas && !event.buttons ? this.sliceUnder(event) : null;
-    this.canvas.style.cursor = found ? "pointer" : "";
-    this.tip.hidden = !found;
-    if (!found) return;
-    const rows = [el("strong", {}, shortText(found.name, 160)), el("div", {}, found.count > 1 ? t("profile.merged", { n: found.count, time: nanosWord(found.busy) }) : nanosWord(found.duration)), el("div", { class: "quiet" }, t(`profile.${found.kind === "input" || found.kind === "launch" ? found.kind : "compute"}`))];
+    const slice = event.target === this.canvas && !event.buttons ? this.sliceUnder(event) : null;
+    this.canvas.style.cursor = slice ? "pointer" : "";
+    this.tip.hidden = !slice;
+    if (!slice) return;
+    const rows = [el("strong", {}, shortText(slice.name, 160)), el("div", {}, slice.count > 1 ? t("profile.merged", { n: slice.count, time: nanosWord(slice.busy) }) : nanosWord(slice.duration)), el("div", { class: "quiet" }, t(`profile.${slice.kind === "input" || slice.kind === "launch" ? slice.kind : "compute"}`))];
     this.tip.replaceChildren(...rows);
     const width = this.tip.offsetWidth;
     this.tip.style.left = `${Math.max(8, Math.min(innerWidth - width - 8, event.clientX + 12))}px`;

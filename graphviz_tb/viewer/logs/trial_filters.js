@@ -25,12 +25,12 @@ export const filtersText = (filters) => [...filters].map(([name, { low, high, ou
 
 /** @param {string} text @returns {Map<string, TrialFilter>} */
 export function parseFilters(text) {
-  const found = text.split(",").filter(Boolean).map(unescapeValue).map((one) => {
+  const pairs = text.split(",").filter(Boolean).map(unescapeValue).map((one) => {
     const [name, low, high, ...out] = one.split(",").map(unescapeValue);
     const number = (/** @type {string} */ word) => (word && Number.isFinite(Number(word)) ? Number(word) : undefined);
     return /** @type {[string, TrialFilter]} */ ([name, { low: number(low), high: number(high), out }]);
   });
-  return new Map(found);
+  return new Map(pairs);
 }
 
 /** The controls of one column. @param {TrialColumn} column @param {any[]} values @param {TrialFilter} filter @param {(filter: TrialFilter | null) => void} set */

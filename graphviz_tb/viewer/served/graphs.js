@@ -61,8 +61,8 @@ export class GraphChooser {
 
   /** The graphs of a run, op graphs first. @param {string} run @returns {GraphListing[]} */
   graphsOfRun(run) {
-    const found = this.graphs.filter((one) => (one.run ?? "") === run);
-    return found.sort((a, b) => Number(a.kind !== "op") - Number(b.kind !== "op") || Number(a.id) - Number(b.id));
+    const graphs = this.graphs.filter((one) => (one.run ?? "") === run);
+    return graphs.sort((a, b) => Number(a.kind !== "op") - Number(b.kind !== "op") || Number(a.id) - Number(b.id));
   }
 
   /** Fill the lists. */
@@ -133,9 +133,9 @@ export class GraphChooser {
     this.id = id;
     this.draw();
     const version = this.graphById(this.shownId())?.version ?? 0;
-    const made = await this.readGraph(id, turn);
-    if (!made || turn !== this.turn) return;
-    const { head, graph } = made;
+    const loaded = await this.readGraph(id, turn);
+    if (!loaded || turn !== this.turn) return;
+    const { head, graph } = loaded;
     this.version = version;
     this.panel.hidden = true;
     const { run, tag, against, ...rest } = state;
@@ -179,8 +179,8 @@ export class GraphChooser {
     });
   }
 
-  /** The blocks of a graph, each fetched when it is asked for. @param {string} id @param {any[][]} told @returns {Blocks} */
-  remoteBlocks(id, told) {
+  /** The blocks of a graph, each fetched when it is asked for. @param {string} id @param {any[][]} listing @returns {Blocks} */
+  remoteBlocks(id, listing) {
     const read = (/** @type {string} */ name, /** @type {string} */ digest) => async () => {
       for (;;) {
         try {
@@ -193,14 +193,14 @@ export class GraphChooser {
         await new Promise((done) => setTimeout(done, RETRY_PAUSE_MS));
       }
     };
-    return new Blocks(told.map(([name, kind, digest]) => ({ name, kind, digest, read: read(name, digest) })));
+    return new Blocks(listing.map(([name, kind, digest]) => ({ name, kind, digest, read: read(name, digest) })));
   }
 
-  /** @param {any} told */
-  showProgress(told) {
+  /** @param {any} progress */
+  showProgress(progress) {
     if (performance.now() - this.reading.begun < RETRY_PAUSE_MS) return; // no flash of what is over at once
-    const share = told.total ? { max: told.total, value: told.done } : {};
-    const stage = STRINGS[language][`stage.${told.stage}`] ?? STRINGS.en[`stage.${told.stage}`] ?? t("loading");
+    const share = progress.total ? { max: progress.total, value: progress.done } : {};
+    const stage = STRINGS[language][`stage.${progress.stage}`] ?? STRINGS.en[`stage.${progress.stage}`] ?? t("loading");
     this.showPanel(t("reading", { name: this.graphTitle(this.graphById(this.shownId())) }), el("progress", { ...share, "aria-label": t("loading") }), el("small", {}, stage), el("button", { onclick: () => this.cancelReading() }, t("cancel")));
   }
 

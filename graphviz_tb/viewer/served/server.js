@@ -8,11 +8,11 @@ const RETRY_SECONDS = [1, 2, 4, 8, 16, 30]; // seconds after which a lost server
 
 /** What the server did not give, and why. */
 export class ServerRefusal extends Error {
-  /** @param {number} status @param {any} told */
-  constructor(status, told) {
-    super(told.error ?? String(status));
+  /** @param {number} status @param {any} answer */
+  constructor(status, answer) {
+    super(answer.error ?? String(status));
     this.status = status;
-    this.answer = told;
+    this.answer = answer;
   }
 }
 
