@@ -47,8 +47,8 @@ export class Actions {
       const together = graph.ungroupedLevels.delete(key);
       if (!together) {
         graph.ungroupedLevels.set(key, level);
-        for (const one of [...graph.ancestors(level), level]) if (one[0] !== 0) this.app.state.open.set(graph.key(one), one);
-        for (const one of graph.seriesOf(level)) this.app.state.open.delete(graph.key(one));
+        for (const group of [...graph.ancestors(level), level]) if (group[0] !== 0) this.app.state.open.set(graph.key(group), group);
+        for (const series of graph.seriesOf(level)) this.app.state.open.delete(graph.key(series));
       }
       this.app.state.isOpenChosen = true;
       await this.app.view.redraw(together ? whole : first, true, together ? first : whole);
@@ -56,7 +56,7 @@ export class Actions {
       const [row] = path.slice(-1);
       /** @type {number[]} */
       const members = [];
-      if (!together) graph.parent.forEach((/** @type {number} */ one, /** @type {number} */ at) => one === row && members.push(at));
+      if (!together) graph.parent.forEach((/** @type {number} */ parent, /** @type {number} */ at) => parent === row && members.push(at));
       this.markRows(members);
       this.app.history.writeAddress();
     });
@@ -69,10 +69,10 @@ export class Actions {
     if (!graph.hasLevel(path)) return this.app.frame.toast(t("notHeld", { name: shortText(graph.address(path), 80) }));
     this.app.history.beginEntry("opening");
     const around = graph.ancestors(path);
-    const closed = around.find((one) => !(one.length === 1 && one[0] === 0) && !this.app.state.open.has(graph.key(one)));
-    const opening = [...around, path, ...graph.pathsOpenedWith(path, this.app.state.open)].filter((one) => one.length > 1 || one[0] !== 0);
+    const closed = around.find((group) => !(group.length === 1 && group[0] === 0) && !this.app.state.open.has(graph.key(group)));
+    const opening = [...around, path, ...graph.pathsOpenedWith(path, this.app.state.open)].filter((group) => group.length > 1 || group[0] !== 0);
     graph.closeOtherMembers(opening, this.app.state.open);
-    for (const one of opening) this.app.state.open.set(graph.key(one), one);
+    for (const group of opening) this.app.state.open.set(graph.key(group), group);
     this.app.state.isOpenChosen = true;
     await this.app.view.redraw(graph.framePath(closed ?? path), moving);
     this.app.history.writeAddress();
@@ -99,11 +99,11 @@ export class Actions {
   listAllMembers() {
     const { graph } = this.app.state;
     let room = MAX_OPENED_BOXES - this.app.view.scene.boxes.length;
-    for (const one of [...this.app.state.open.values()]) {
-      const stack = graph.stackOf(one);
+    for (const openPath of [...this.app.state.open.values()]) {
+      const stack = graph.stackOf(openPath);
       room -= stack ? graph.members(stack).length : 0;
       if (!stack || room < 0) continue;
-      for (const [key, inner] of [...this.app.state.open]) if (graph.isWithin(inner, one)) this.app.state.open.delete(key);
+      for (const [key, inner] of [...this.app.state.open]) if (graph.isWithin(inner, openPath)) this.app.state.open.delete(key);
     }
   }
 
@@ -111,7 +111,7 @@ export class Actions {
   async closeNow(path, moving = true) {
     const { graph } = this.app.state;
     this.app.history.beginEntry();
-    for (const [key, one] of [...this.app.state.open]) if (graph.isWithin(one, path)) this.app.state.open.delete(key);
+    for (const [key, openPath] of [...this.app.state.open]) if (graph.isWithin(openPath, path)) this.app.state.open.delete(key);
     this.app.state.isOpenChosen = true;
     if (this.app.state.selected && graph.isWithin(this.app.state.selected, path) && graph.key(this.app.state.selected) !== graph.key(path)) await this.selectNow(path);
     await this.app.view.redraw(graph.framePath(path), moving);
@@ -126,18 +126,18 @@ export class Actions {
       this.app.history.beginEntry();
       let room = MAX_OPENED_BOXES - this.app.view.scene.boxes.length;
       const todo = [path];
-      for (const one of todo) {
-        if (!graph.hasLevel(one)) continue;
-        await graph.loadLevels([one]);
-        const level = graph.level(one);
+      for (const group of todo) {
+        if (!graph.hasLevel(group)) continue;
+        await graph.loadLevels([group]);
+        const level = graph.level(group);
         if (!level || room < 0) {
           if (level) this.app.frame.toast(t("notAll"));
           break;
         }
         room -= level.metagraph.children.length;
-        if (one.length > 1 || one[0] !== 0) this.app.state.open.set(graph.key(one), one);
-        const alone = graph.stacks.has(one[one.length - 1]) && (graph.memberOf(one, this.app.state.open) ?? graph.pathsOpenedWith(one, this.app.state.open).pop());
-        const inside = alone ? [alone] : level.metagraph.children.map((/** @type {number} */ row) => graph.child(one, row));
+        if (group.length > 1 || group[0] !== 0) this.app.state.open.set(graph.key(group), group);
+        const alone = graph.stacks.has(group[group.length - 1]) && (graph.memberOf(group, this.app.state.open) ?? graph.pathsOpenedWith(group, this.app.state.open).pop());
+        const inside = alone ? [alone] : level.metagraph.children.map((/** @type {number} */ row) => graph.child(group, row));
         for (const child of inside) if (graph.isOpenable(child[child.length - 1]) && !this.app.state.isRecursive(child)) todo.push(child);
       }
       this.app.state.isOpenChosen = true;
@@ -155,9 +155,9 @@ export class Actions {
       const { graph } = this.app.state;
       const stack = graph.stackIn(path);
       const member = stack && graph.memberOf(stack, this.app.state.open);
-      const kept = new Set(graph.joinedScopes(path, this.app.state.open).map((one) => graph.key(one)));
-      for (const [key, one] of [...this.app.state.open]) if (graph.isWithin(one, path) && !kept.has(key)) this.app.state.open.delete(key);
-      if (member) for (const one of [...graph.ancestors(member), member]) if (graph.isWithin(one, path)) this.app.state.open.set(graph.key(one), one);
+      const kept = new Set(graph.joinedScopes(path, this.app.state.open).map((group) => graph.key(group)));
+      for (const [key, group] of [...this.app.state.open]) if (graph.isWithin(group, path) && !kept.has(key)) this.app.state.open.delete(key);
+      if (member) for (const group of [...graph.ancestors(member), member]) if (graph.isWithin(group, path)) this.app.state.open.set(graph.key(group), group);
       this.app.state.isOpenChosen = true;
       await this.app.view.redraw(path);
       this.app.history.writeAddress();
@@ -188,7 +188,7 @@ export class Actions {
       this.app.history.beginEntry("choice");
       const stack = graph.stackOf(path);
       const shown = stack ? path : await this.hostOf(path);
-      const closed = graph.ancestors(shown).filter((one) => !(one.length === 1 && one[0] === 0) && !this.app.state.open.has(graph.key(one)));
+      const closed = graph.ancestors(shown).filter((group) => !(group.length === 1 && group[0] === 0) && !this.app.state.open.has(graph.key(group)));
       // A member that its stack does not show is opened: then it does.
       if (stack && !this.app.state.open.has(graph.key(path)) && (closed.length || graph.memberOf(stack, this.app.state.open))) await this.openNow(path, moving);
       else if (closed.length) await this.openNow(closed[closed.length - 1], moving);
@@ -219,7 +219,7 @@ export class Actions {
       this.app.history.beginEntry();
       this.app.state.stepIndex = at;
       const { scheme } = this.app.state;
-      if (!(await this.app.view.loadPainter()).measured) this.app.state.scheme = this.app.state.head.schemes.find((/** @type {string} */ one) => this.app.state.graph.blocks.has(`colour/${one}@0`));
+      if (!(await this.app.view.loadPainter()).measured) this.app.state.scheme = this.app.state.head.schemes.find((/** @type {string} */ word) => this.app.state.graph.blocks.has(`colour/${word}@0`));
       if (this.app.state.scheme === scheme) byId("step").value = String(at);
       else this.app.frame.update();
       await this.app.view.recolour();
@@ -280,7 +280,7 @@ export class Actions {
     if (this.app.state.graph.isUngrouped(path)) return [path[0] + 1];
     const row = path[path.length - 1];
     if (!this.app.state.graph.mark[row]) return this.app.view.boxAt(path) ? path : this.app.state.graph.framePath(path);
-    const stub = this.app.view.scene.stubs.find((/** @type {any} */ one) => one.other === row);
+    const stub = this.app.view.scene.stubs.find((/** @type {any} */ stub) => stub.other === row);
     const seen = stub && this.app.view.places.get(this.app.view.scene.boxes[stub.box].address);
     if (seen) return seen;
     const host = await this.app.state.facts.hostRow(row);

@@ -84,7 +84,7 @@ export class App {
     this.history.lastKind = "";
     const lost = [];
     const wanted = new Map();
-    const want = (/** @type {Path} */ path) => [...this.state.graph.ancestors(path), path].forEach((one) => (one.length > 1 || one[0] !== 0) && wanted.set(this.state.graph.key(one), one));
+    const want = (/** @type {Path} */ path) => [...this.state.graph.ancestors(path), path].forEach((group) => (group.length > 1 || group[0] !== 0) && wanted.set(this.state.graph.key(group), group));
     for (const name of open ?? []) {
       const { paths, more } = name.search(WILDCARDS) < 0 || this.state.graph.pathOfAddress(name) ? { paths: [], more: false } : matchingGroups(this.state.graph, name);
       paths.forEach(want);
@@ -145,7 +145,7 @@ export class App {
     if (from) await this.actions.traceNow(from, asked.way, asked.hops);
     else if (trace) lost.push(trace);
     const place = at?.split(",").map(Number);
-    if (place?.length === 3 && place.every((one) => Math.abs(one) <= MAX_DISTANCE_PX) && place[2] > 0 && !foreign) {
+    if (place?.length === 3 && place.every((value) => Math.abs(value) <= MAX_DISTANCE_PX) && place[2] > 0 && !foreign) {
       this.state.isCameraMoved = true;
       if (path) await this.actions.selectNow(path); // its card covers a part of the window
       if (path && narrowScreen.matches) await this.actions.cardReady; // a sheet is as high as what it says
@@ -156,7 +156,7 @@ export class App {
       if (path) await this.actions.selectNow(path);
     }
     this.legend.draw();
-    if (lost.length) this.frame.toast(t("missing", { names: [...lost.slice(0, 5).map((one) => shortText(one, 60)), ...(lost.length > 5 ? ["…"] : [])].join(", ") }), 9000);
+    if (lost.length) this.frame.toast(t("missing", { names: [...lost.slice(0, 5).map((name) => shortText(name, 60)), ...(lost.length > 5 ? ["…"] : [])].join(", ") }), 9000);
     this.history.writeAddress();
   }
 

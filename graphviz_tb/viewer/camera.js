@@ -80,7 +80,7 @@ export class Camera {
   settle() {
     clearTimeout(this.settleTimer);
     const offsets = [this.x - this.base.x, this.y - this.base.y];
-    const sharp = offsets.every((one) => Number.isInteger(one) && Math.abs(one) < 4096); // within a layer's size
+    const sharp = offsets.every((offset) => Number.isInteger(offset) && Math.abs(offset) < 4096); // within a layer's size
     if (this.k !== this.base.k || !sharp) {
       this.base = { x: this.x, y: this.y, k: this.k };
       this.paper.style.transform = "";

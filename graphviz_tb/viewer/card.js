@@ -56,7 +56,7 @@ export class Card {
     this.panel.replaceChildren(heading, close, body);
     this.panel.scrollTop = 0;
     const asked = [facts.edges(), this.figureTable(path), facts.attributes(row), facts.layerConfig(row), facts.constantContent(row), facts.programLines(row)];
-    const [edges, figures, attributes, layer, content, program] = await Promise.all(asked.map((one) => one.catch(() => null)));
+    const [edges, figures, attributes, layer, content, program] = await Promise.all(asked.map((request) => request.catch(() => null)));
     const meanings = await facts.meanings().catch(() => null);
     if (turn !== this.turn) return;
     const whole = group || graph.calls.has(row);
@@ -150,10 +150,10 @@ export class Card {
     const { app } = this;
     const rows = [];
     for (const scheme of app.state.head.measured ?? []) {
-      const one = await app.view.loadColouring(scheme).catch(() => null); // of the step that is shown
-      const [text, lacks] = [one?.valueText(path), one?.missingCounts(path) ?? []];
-      const words = lacks.map(([kind, count]) => el("div", { class: "lacks" }, t(`lacks.${kind}${count === 1 ? "1" : ""}`, { n: count, batch: one?.head.batch })));
-      const value = text ? one?.boundedValueText(path) :  (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
+      const colouring = await app.view.loadColouring(scheme).catch(() => null); // of the step that is shown
+      const [text, lacks] = [colouring?.valueText(path), colouring?.missingCounts(path) ?? []];
+      const words = lacks.map(([kind, count]) => el("div", { class: "lacks" }, t(`lacks.${kind}${count === 1 ? "1" : ""}`, { n: count, batch: colouring?.head.batch })));
+      const value = text ? colouring?.boundedValueText(path) :  (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
       if (value) rows.push([t(`scheme.${scheme}`), el("span", { class: "count" }, value, ...words)]);
     }
     return rows.length ? this.makeTable("statistics", rows) : null;
@@ -164,17 +164,17 @@ export class Card {
     const { changes } = this.app;
     const ownChanges = changes?.changesOfRow(row) ?? [];
     if (changes && !ownChanges.length && row > 0) {
-      const near = changes.changesNear(row).map((/** @type {any} */ one) => [el("button", { class: "link", title: shortText(one.full, 600), onclick: () => changes.revealChange(one) }, shortText(one.text, 300))]);
+      const near = changes.changesNear(row).map((/** @type {any} */ change) => [el("button", { class: "link", title: shortText(change.full, 600), onclick: () => changes.revealChange(change) }, shortText(change.text, 300))]);
       return near.length ? [this.makeTable("changes", near.slice(0, MAX_CARD_ROWS), near.length - MAX_CARD_ROWS)] : [];
     }
-    return ownChanges.map((/** @type {any} */ one) => {
+    return ownChanges.map((/** @type {any} */ change) => {
       const rows = [];
       const pair = (/** @type {string} */ key, /** @type {string} */ value) => value && rows.push([el("span", { class: "key" }, t(key)), el("span", {}, ...nameWithBreaks(shortText(value, 300)))]);
-      pair("before", one.detail.old ?? (one.sign === "→" ? one.old : ""));
-      pair("after", one.detail.new ?? (one.sign === "→" ? one.new : ""));
-      for (const fact of one.facts) rows.push(["", shortText(fact, 300)]);
+      pair("before", change.detail.old ?? (change.sign === "→" ? change.old : ""));
+      pair("after", change.detail.new ?? (change.sign === "→" ? change.new : ""));
+      for (const fact of change.facts) rows.push(["", shortText(fact, 300)]);
       const table = this.makeTable("changes", rows);
-      table.caption.replaceChildren(el("span", { class: `sign ${CHANGE_CLASSES[one.sign] ?? ""}` }, one.sign), ` ${shortText(one.text, 300)}`);
+      table.caption.replaceChildren(el("span", { class: `sign ${CHANGE_CLASSES[change.sign] ?? ""}` }, change.sign), ` ${shortText(change.text, 300)}`);
       return table;
     });
   }
@@ -238,8 +238,8 @@ export class Card {
   /** The box that shows a path now: the outermost closed one around it, or its own. @param {Path} path @returns {Path} */
   visibleBoxPath(path) {
     const { app } = this;
-    for (const one of [...app.state.graph.ancestors(path), path]) {
-      const framed = app.state.graph.framePath(one);
+    for (const group of [...app.state.graph.ancestors(path), path]) {
+      const framed = app.state.graph.framePath(group);
       const box = app.view.boxAt(framed);
       if (box && !box.open) return framed;
     }
@@ -250,11 +250,11 @@ export class Card {
   edgeTables(caption, wired) {
     /** @type {Map<string, {seen: Path, all: NodeEdge[]}>} */
     const groups = new Map();
-    for (const one of wired) {
-      const seen = this.visibleBoxPath(one.path);
+    for (const edge of wired) {
+      const seen = this.visibleBoxPath(edge.path);
       const key = this.app.state.graph.key(seen);
       const group = groups.get(key) ?? { seen, all: [] };
-      group.all.push(one);
+      group.all.push(edge);
       groups.set(key, group);
     }
     const listed = [...groups.values()];
@@ -268,19 +268,19 @@ export class Card {
   edgeRows(seen, all) {
     const { graph } = this.app.state;
     const row = (/** @type {any[]} */ first, /** @type {string} */ tensor) => el("tr", {}, el("td", {}, el("span", { class: "wire" }, ...first)), el("td", {}, tensor && el("span", { class: "tensor" }, tensor)));
-    const own = (/** @type {NodeEdge} */ one) => row([changeSign(one.states, one.edges), this.nodeLink(one.path), one.key], one.tensor);
+    const own = (/** @type {NodeEdge} */ edge) => row([changeSign(edge.states, edge.edges), this.nodeLink(edge.path), edge.key], edge.tensor);
     if (all.length === 1 && graph.key(all[0].path) === graph.key(seen)) return [own(all[0])];
-    const count = all.reduce((sum, one) => sum + one.count, 0);
+    const count = all.reduce((sum, edge) => sum + edge.count, 0);
     const tensors = all.length === 1 ? all[0].tensor : count ? t("crossing", { n: count }) : "";
     const inner = all.slice(0, MAX_CARD_ROWS).map(own);
     if (all.length > MAX_CARD_ROWS) inner.push(row([t("and", { n: all.length - MAX_CARD_ROWS })], ""));
-    for (const one of inner) Object.assign(one, { hidden: true, className: "inner" });
+    for (const innerRow of inner) Object.assign(innerRow, { hidden: true, className: "inner" });
     const opener = iconButton("unfold", () => {
       const open = opener.getAttribute("aria-expanded") !== "true";
       opener.setAttribute("aria-expanded", String(open));
-      for (const one of inner) one.hidden = !open;
+      for (const innerRow of inner) innerRow.hidden = !open;
     }, { class: "icon unfold", "aria-expanded": "false" });
-    const edges = all.flatMap((one) => one.edges);
+    const edges = all.flatMap((edge) => edge.edges);
     return [row([changeSign(all[0].states, edges), this.nodeLink(seen), all.length > 1 && el("span", { class: "times" }, `×${countWord(all.length)}`), opener], tensors), ...inner];
   }
 
@@ -289,24 +289,24 @@ export class Card {
     const { words } = this.app.state.graph;
     const into = this.app.state.facts.inputsOf(edges, row).sort((a, b) => edges.slot[a] - edges.slot[b]);
     const out = this.app.state.facts.outputsOf(edges, row);
-    const key = (/** @type {number} */ one) => (words[edges.key[one]] === "0" ? "" : `:${words[edges.key[one]]}`);
-    const wire = (/** @type {Int32Array} */ other, /** @type {number} */ one) => ({ path: this.neighbourPath(path, other[one]), edges: [one], states: edges.states, key: key(one), tensor: words[edges.tensor[one]] || "?", count: 1 });
-    const data = (/** @type {number[]} */ list) => list.filter((one) => !(edges.flags[one] & 1));
-    const control = into.filter((one) => edges.flags[one] & 1).map((one) => ({ ...wire(edges.source, one), key: "", tensor: "", count: 0 }));
+    const key = (/** @type {number} */ edge) => (words[edges.key[edge]] === "0" ? "" : `:${words[edges.key[edge]]}`);
+    const wire = (/** @type {Int32Array} */ other, /** @type {number} */ edge) => ({ path: this.neighbourPath(path, other[edge]), edges: [edge], states: edges.states, key: key(edge), tensor: words[edges.tensor[edge]] || "?", count: 1 });
+    const data = (/** @type {number[]} */ list) => list.filter((edge) => !(edges.flags[edge] & 1));
+    const control = into.filter((edge) => edges.flags[edge] & 1).map((edge) => ({ ...wire(edges.source, edge), key: "", tensor: "", count: 0 }));
     return [
-      ...this.edgeTables("inputs", data(into).map((one) => wire(edges.source, one))),
+      ...this.edgeTables("inputs", data(into).map((edge) => wire(edges.source, edge))),
       ...this.edgeTables("controlInputs", control),
-      ...this.edgeTables("outputs", data(out).map((one) => wire(edges.target, one))),
+      ...this.edgeTables("outputs", data(out).map((edge) => wire(edges.target, edge))),
     ];
   }
 
   /** What crosses the border of a group. @param {any} edges @param {number} row @param {Path} path */
   groupEdgeTables(edges, row, path) {
     const crossing = (/** @type {boolean} */ inward) => [...this.app.state.facts.crossingEdges(edges, row, inward)];
-    const wire = (/** @type {[number, any]} */ [other, one]) => ({ path: this.neighbourPath(path, other), edges: one.edges, states: edges.states, key: "", tensor: !one.tensors ? "" : one.tensors === 1 ? one.told || "?" : t("crossing", { n: one.tensors }), count: one.tensors });
+    const wire = (/** @type {[number, any]} */ [other, crossing]) => ({ path: this.neighbourPath(path, other), edges: crossing.edges, states: edges.states, key: "", tensor: !crossing.tensors ? "" : crossing.tensors === 1 ? crossing.told || "?" : t("crossing", { n: crossing.tensors }), count: crossing.tensors });
     const [into, out] = [crossing(true).map(wire), crossing(false).map(wire)];
-    const data = (/** @type {NodeEdge[]} */ all) => all.filter((one) => one.count);
-    return [...this.edgeTables("inputs", data(into)), ...this.edgeTables("controlInputs", into.filter((one) => !one.count)), ...this.edgeTables("outputs", data(out))];
+    const data = (/** @type {NodeEdge[]} */ all) => all.filter((edge) => edge.count);
+    return [...this.edgeTables("inputs", data(into)), ...this.edgeTables("controlInputs", into.filter((edge) => !edge.count)), ...this.edgeTables("outputs", data(out))];
   }
 
   /** @param {number} row */
@@ -325,8 +325,8 @@ export class Card {
   twinTable(row, path) {
     const twins = this.app.state.facts.twinRows(row);
     if (!twins.length) return "";
-    const rows = twins.slice(0, 12).map((one) => {
-      const other = this.app.state.facts.pathOfRow(one);
+    const rows = twins.slice(0, 12).map((twin) => {
+      const other = this.app.state.facts.pathOfRow(twin);
       return [this.nodeLink(other), iconButton("compare", () => showComparison(this.app, path, other))];
     });
     const table = this.makeTable("twins", rows, twins.length - 12);

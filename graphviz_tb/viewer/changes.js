@@ -47,7 +47,7 @@ export class ComparedColouring extends Colouring {
   lineTint(line) {
     const identities = line.identities ?? [line.identity];
     let bits = 0;
-    for (const one of identities) if (one.index >= 0) bits |= this.edgeState(one);
+    for (const identity of identities) if (identity.index >= 0) bits |= this.edgeState(identity);
     const changed = bits & (ADDED | REMOVED);
     if (!changed) return null;
     const sign = changed === (ADDED | REMOVED) ? "~" : changed === ADDED ? "+" : "−";
@@ -80,24 +80,24 @@ export class ChangeList {
     const button = (/** @type {string} */ key, /** @type {number} */ step) => el("button", { onclick: () => this.goTo(this.current + step) }, t(key));
     const count = this.changes.length;
     const list = el("ol", { role: "list", "aria-label": t("changes") });
-    this.changes.forEach((one, at) => list.append(this.changeItem(one, () => this.goTo(at), at)));
+    this.changes.forEach((change, at) => list.append(this.changeItem(change, () => this.goTo(at), at)));
     const { same, remarks, beside } = this.app.state.head;
     this.panel.replaceChildren(
       el("div", { class: "walk" }, el("strong", {}, `${t("changes")} · ${countWord(count)}`), count > 0 && el("span", { class: "steps" }, button("previous", -1), button("next", 1))),
       same ? el("p", { class: "remark", role: "status" }, t("same")) : "",
       list,
       beside.length ? this.foldedChanges("reconnected", beside) : "",
-      ...remarks.map((/** @type {string} */ one) => el("p", { class: "remark" }, shortText(one, 300))),
+      ...remarks.map((/** @type {string} */ remark) => el("p", { class: "remark" }, shortText(remark, 300))),
     );
     this.markCurrent();
   }
 
-  /** @param {any} one @param {() => void} go @param {number} at @returns {any} */
-  changeItem(one, go, at) {
-    const sign = el("span", { class: `sign ${CHANGE_CLASSES[one.sign] ?? ""}`, "aria-hidden": "true" }, one.sign);
-    const item = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", title: shortText(one.full, 600), onclick: go }, sign, el("span", {}, shortText(one.text, 400))));
-    if (one.facts.length) item.append(el("div", { class: "said" }, ...one.facts.map((/** @type {string} */ fact) => el("div", {}, shortText(fact, 400)))));
-    if (one.behind.length) item.append(this.foldedChanges("consequences", one.behind));
+  /** @param {any} change @param {() => void} go @param {number} at @returns {any} */
+  changeItem(change, go, at) {
+    const sign = el("span", { class: `sign ${CHANGE_CLASSES[change.sign] ?? ""}`, "aria-hidden": "true" }, change.sign);
+    const item = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", title: shortText(change.full, 600), onclick: go }, sign, el("span", {}, shortText(change.text, 400))));
+    if (change.facts.length) item.append(el("div", { class: "said" }, ...change.facts.map((/** @type {string} */ fact) => el("div", {}, shortText(fact, 400)))));
+    if (change.behind.length) item.append(this.foldedChanges("consequences", change.behind));
     return item;
   }
 
@@ -119,35 +119,35 @@ export class ChangeList {
 
   markCurrent() {
     const there = this.changes.length === 1 && this.current === 0; // nowhere else to go
-    for (const one of this.panel.querySelectorAll(".steps button")) one.disabled = there;
-    this.panel.querySelectorAll("[data-change]").forEach((/** @type {any} */ one) => {
-      const isCurrent = Number(one.dataset.change) === this.current;
-      one.classList.toggle("current", isCurrent);
-      if (isCurrent) one.setAttribute("aria-current", "true");
-      else one.removeAttribute("aria-current");
-      if (isCurrent) one.scrollIntoView({ block: "nearest" });
+    for (const button of this.panel.querySelectorAll(".steps button")) button.disabled = there;
+    this.panel.querySelectorAll("[data-change]").forEach((/** @type {any} */ item) => {
+      const isCurrent = Number(item.dataset.change) === this.current;
+      item.classList.toggle("current", isCurrent);
+      if (isCurrent) item.setAttribute("aria-current", "true");
+      else item.removeAttribute("aria-current");
+      if (isCurrent) item.scrollIntoView({ block: "nearest" });
     });
   }
 
-  /** Bring a change into view. @param {any} one */
-  async revealChange(one) {
+  /** Bring a change into view. @param {any} change */
+  async revealChange(change) {
     const { app } = this;
-    app.actions.markRows(one.rows);
-    if (one.rows.length) await app.actions.reveal(app.state.facts.pathOfRow(one.rows[0]), false);
-    else app.frame.toast(shortText(one.text, 200));
+    app.actions.markRows(change.rows);
+    if (change.rows.length) await app.actions.reveal(app.state.facts.pathOfRow(change.rows[0]), false);
+    else app.frame.toast(shortText(change.text, 200));
   }
 
   /** What the list says of a row: what it was before, and what it is. @param {number} row @returns {any[]} */
   changesOfRow(row) {
-    const all = this.changes.flatMap((one) => [one, ...one.behind]);
-    return all.filter((one) => one.rows.includes(row));
+    const all = this.changes.flatMap((change) => [change, ...change.behind]);
+    return all.filter((change) => change.rows.includes(row));
   }
 
   /** The changes around a row that is in none itself, or else in it. @param {number} row @returns {any[]} */
   changesNear(row) {
     const { end } = this.app.state.graph;
-    const around = this.changes.filter((one) => one.rows.some((/** @type {number} */ at) => at < row && row < end[at]));
-    return around.length ? around : this.changes.filter((one) => one.rows.some((/** @type {number} */ at) => row < at && at < end[row]));
+    const around = this.changes.filter((change) => change.rows.some((/** @type {number} */ at) => at < row && row < end[at]));
+    return around.length ? around : this.changes.filter((change) => change.rows.some((/** @type {number} */ at) => row < at && at < end[row]));
   }
 }
 

@@ -41,7 +41,7 @@ export class Colouring {
     this.columns = columns;
     /** @type {any[][]} fills by theme */
     this.fills = [[], []];
-    for (const pair of head.fills) pair.forEach((/** @type {any[]} */ one, /** @type {number} */ at) => this.fills[at].push(new layout.Fill(...one)));
+    for (const pair of head.fills) pair.forEach((/** @type {any[]} */ values, /** @type {number} */ at) => this.fills[at].push(new layout.Fill(...values)));
     if (this.measured) {
       this.unknown = [0, 1].map((at) => head.unknown.map((/** @type {any[][]} */ pair) => new layout.Fill(...pair[at])));
       this.insideIndexes = new Map(head.inside.map((/** @type {string} */ key, /** @type {number} */ at) => [key, count + at]));
@@ -112,8 +112,8 @@ export class Colouring {
   /** Every colour of one scene, as the drawing code takes it. @param {any} scene @param {Map<string, Path>} places */
   paint(scene, places) {
     this.setScale(scene, places);
-    const shown = [...scene.boxes.map((/** @type {any} */ box) => box.row), ...scene.stubs.map((/** @type {any} */ one) => one.other).filter((/** @type {number} */ row) => row >= 0)];
-    const tint = (/** @type {any} */ one) => this.lineTint(one);
+    const shown = [...scene.boxes.map((/** @type {any} */ box) => box.row), ...scene.stubs.map((/** @type {any} */ stub) => stub.other).filter((/** @type {number} */ row) => row >= 0)];
+    const tint = (/** @type {any} */ line) => this.lineTint(line);
     const boxes = scene.boxes.map((/** @type {any} */ box) => this.fillOfPath(places.get(box.address) ?? [box.row]));
     const lettered = new Set(boxes.filter((/** @type {any} */ _, /** @type {number} */ at) => !scene.boxes[at].open).map((/** @type {any} */ fill) => fill.badge));
     return Object.assign(Object.create(layout.Paint.prototype), {
@@ -122,7 +122,7 @@ export class Colouring {
       heading: this.head.heading,
       boxes,
       accounts: scene.boxes.map((/** @type {any} */ box) => this.accountText(box.row)),
-      stubs: scene.stubs.map((/** @type {any} */ one) => (one.other >= 0 ? this.fill(one.other) : null)),
+      stubs: scene.stubs.map((/** @type {any} */ stub) => (stub.other >= 0 ? this.fill(stub.other) : null)),
       tints: { routes: scene.routes.map(tint), stubs: scene.stubs.map(tint) },
       ...this.legendRows([...new Set(shown)], lettered),
     });
@@ -133,7 +133,7 @@ export class Colouring {
   legendRows(rows, lettered) {
     const legend = this.legend(rows);
     const cut = !this.measured && legend.some((/** @type {any} */ row) => row.shape === "rest");
-    const changed = (/** @type {any} */ one, /** @type {any} */ more) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, more);
+    const changed = (/** @type {any} */ original, /** @type {any} */ more) => Object.assign(Object.create(Object.getPrototypeOf(original)), original, more);
     const fitted = (/** @type {any} */ row) => (lettered.has(row.fill.badge) ? row : changed(row, { fill: changed(row.fill, { badge: "" }) }));
     return { legend: legend.map(fitted), every: cut ? this.legend(rows, Infinity).map(fitted) : null };
   }
@@ -274,7 +274,7 @@ export class Colouring {
     if (!this.measured) return [...this.legendEntries(path[path.length - 1])].some((entry) => this.head.legend[entry][0] === label);
     const value = this.value(this.valueIndex(path));
     if (value === null) return label === this.head.missing || label === UNKNOWN_LABEL;
-    const root = (/** @type {number} */ one) => Math.sign(one) * Math.sqrt(Math.abs(one)); // as the ramp goes
+    const root = (/** @type {number} */ number) => Math.sign(number) * Math.sqrt(Math.abs(number)); // as the ramp goes
     const ticks = this.ticks().sort((a, b) => Math.abs(root(a) - root(value)) - Math.abs(root(b) - root(value)));
     return this.formatValue(ticks[0]) === label;
   }

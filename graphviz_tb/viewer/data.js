@@ -15,7 +15,7 @@ export class Blocks {
   /** @param {PackedBlock[]} packed */
   constructor(packed) {
     /** @type {Map<string, PackedBlock>} */
-    this.packed = new Map(packed.map((one) => [one.name, one]));
+    this.packed = new Map(packed.map((block) => [block.name, block]));
     /** @type {Map<string, Promise<any>>} */
     this.unpacked = new Map();
     /** @type {string[]} names of blocks that could not be read */
@@ -40,17 +40,17 @@ export class Blocks {
 
   /** @param {string} name */
   async unpack(name) {
-    const one = this.packed.get(name);
-    if (!one) throw new DamagedBlock(name);
+    const block = this.packed.get(name);
+    if (!block) throw new DamagedBlock(name);
     try {
-      const packed = await one.read();
+      const packed = await block.read();
       const data = await inflate(typeof packed === "string" ? decodeBase64(packed) : new Uint8Array(packed));
       if (globalThis.crypto?.subtle) {
         const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-        if (hexText(digest).slice(0, 32) !== one.digest) throw new DamagedBlock(name);
+        if (hexText(digest).slice(0, 32) !== block.digest) throw new DamagedBlock(name);
       }
-      if (one.kind === "ints") return new Int32Array(data);
-      if (one.kind === "columns") return data;
+      if (block.kind === "ints") return new Int32Array(data);
+      if (block.kind === "columns") return data;
       return JSON.parse(new TextDecoder().decode(data));
     } catch (error) {
       if (error instanceof ServerLost) throw error;

@@ -49,7 +49,7 @@ export const removeChildren = (element) => element.replaceChildren();
 
 /** Put a panel in front of the others: the last one opened is in front. @param {HTMLElement} panel */
 export function raisePanel(panel) {
-  for (const one of document.querySelectorAll(".raised")) one.classList.remove("raised");
+  for (const raised of document.querySelectorAll(".raised")) raised.classList.remove("raised");
   panel.classList.add("raised");
 }
 

@@ -86,14 +86,14 @@ export class Facts {
       const edge = index.order[at];
       const outside = other[edge];
       if (outside >= row && outside < end) continue;
-      const one = crossings.get(outside) ?? { tensors: 0, control: 0, told: "", inside: near[edge], edges: [] };
-      one.edges.push(edge);
-      if (edges.flags[edge] & 1) one.control++;
+      const crossing = crossings.get(outside) ?? { tensors: 0, control: 0, told: "", inside: near[edge], edges: [] };
+      crossing.edges.push(edge);
+      if (edges.flags[edge] & 1) crossing.control++;
       else {
-        one.tensors++;
-        one.told ||= this.graph.words[edges.tensor[edge]];
+        crossing.tensors++;
+        crossing.told ||= this.graph.words[edges.tensor[edge]];
       }
-      crossings.set(outside, one);
+      crossings.set(outside, crossing);
     }
     return crossings;
   }
@@ -124,7 +124,7 @@ export class Facts {
     const edges = await this.edges().catch(() => null);
     if (!edges) return -1;
     const summary = graph.mark[row] === SUMMARY;
-    const near = (/** @type {number} */ at) => (summary ? this.inputsOf(edges, at).map((one) => edges.source[one]) : this.outputsOf(edges, at).map((one) => edges.target[one]));
+    const near = (/** @type {number} */ at) => (summary ? this.inputsOf(edges, at).map((edge) => edges.source[edge]) : this.outputsOf(edges, at).map((edge) => edges.target[edge]));
     const marks = new Set([row]); // a variable and what hands it on
     const hosts = new Set();
     for (const at of marks) for (const next of near(at)) {
@@ -150,8 +150,8 @@ export class Facts {
     }
     for (let hop = 0; hop < hops && front.length; hop++) {
       const next = [];
-      for (const one of front) {
-        for (let at = index.start[one]; at < index.start[one + 1]; at++) {
+      for (const reachedRow of front) {
+        for (let at = index.start[reachedRow]; at < index.start[reachedRow + 1]; at++) {
           const reached = other[index.order[at]];
           passed.push(index.order[at]);
           if (!rows.has(reached)) {

@@ -16,7 +16,7 @@ export function readPageData() {
   const head = JSON.parse(byId("head").textContent);
   if (head.view && location.hash.length < 2) setInitialView(head.view);
   const scripts = /** @type {any[]} */ ([...document.querySelectorAll("script[data-block]")]);
-  return { head, blocks: new Blocks(scripts.map((one) => ({ name: one.dataset.block, kind: one.dataset.kind, digest: one.dataset.digest, read: () => one.textContent }))) };
+  return { head, blocks: new Blocks(scripts.map((script) => ({ name: script.dataset.block, kind: script.dataset.kind, digest: script.dataset.digest, read: () => script.textContent }))) };
 }
 
 /** Show the graph in the page. @param {Head} head @param {Blocks} blocks */
@@ -39,7 +39,7 @@ function serializeNode(node) {
   const escape = (/** @type {string} */ text) => text.replace(/[&<>"]/g, (char) => ENTITIES[char]);
   if (node instanceof Text) return [RAW_ELEMENTS.has(node.parentElement?.localName ?? "") ? node.data : escape(node.data)];
   if (!(node instanceof Element)) return [];
-  const attributes = [...node.attributes].map((one) => ` ${one.name}="${escape(one.value)}"`).join("");
+  const attributes = [...node.attributes].map((attribute) => ` ${attribute.name}="${escape(attribute.value)}"`).join("");
   if (EMPTY_ELEMENTS.has(node.localName)) return [`<${node.localName}${attributes}>`];
   return [`<${node.localName}${attributes}>`, ...[...node.childNodes].flatMap(serializeNode), `</${node.localName}>`];
 }

@@ -140,7 +140,7 @@ export class Find {
     const list = byId("hits");
     byId("hit-count").textContent = t("hitOf", { at: this.at + 1, n: this.hits.length });
     this.panel.classList.add("walking");
-    [...list.children].forEach((one, number) => one.setAttribute("aria-selected", String(number === this.at)));
+    [...list.children].forEach((option, number) => option.setAttribute("aria-selected", String(number === this.at)));
     list.children[this.at].scrollIntoView({ block: "nearest" });
     this.field.setAttribute("aria-activedescendant", `hit-${this.at}`);
     return this.app.actions.reveal(this.app.state.facts.pathOfRow(this.hits[this.at]), false);

@@ -69,7 +69,7 @@ export class GraphView {
   /** Emphasise the boxes of a row of the legend; "": none. @param {string} label */
   emphasizeLegendRow(label) {
     this.keptKey = label;
-    for (const one of byId("legend").querySelectorAll(".key-row")) one.setAttribute("aria-pressed", String(/** @type {any} */ (one).dataset.key === label && !!label));
+    for (const row of byId("legend").querySelectorAll(".key-row")) row.setAttribute("aria-pressed", String(/** @type {any} */ (row).dataset.key === label && !!label));
     this.updateEmphasis();
   }
 
@@ -152,9 +152,9 @@ export class GraphView {
   /** The move of the camera after which a box is where it, or another, was. @param {any} before @param {any} after @param {string} was @param {string} is */
   anchorShift(before, after, was, is) {
     const of = (/** @type {any} */ scene, /** @type {string} */ name) => scene.boxes.find((/** @type {any} */ box) => box.address === name);
-    const [one, two] = [of(before, was), of(after, is)];
-    if (!one || !two) return null;
-    const [from, to] = [layout.mark_place(one), layout.mark_place(two)];
+    const [start, two] = [of(before, was), of(after, is)];
+    if (!start || !two) return null;
+    const [from, to] = [layout.mark_place(start), layout.mark_place(two)];
     return [(from[0] - to[0]) * this.app.viewport.camera.k, (from[1] - to[1]) * this.app.viewport.camera.k];
   }
 
@@ -206,7 +206,7 @@ export class GraphView {
     let colouring = this.colourings.get(name);
     if (!colouring) {
       colouring = await loadStoredColouring(this.app.state.graph, name);
-      colouring.stepColourings = () => names.map((one) => this.colourings.get(one)).filter(Boolean);
+      colouring.stepColourings = () => names.map((step) => this.colourings.get(step)).filter(Boolean);
       this.colourings.set(name, colouring);
     }
     return colouring;
@@ -237,11 +237,11 @@ export class GraphView {
     if (item.route) {
       setAttributes(element, { class: "line", "data-from": visibleText(item.route.identity.source), "data-to": visibleText(item.route.identity.target), "data-edge": item.route.kind });
     } else if (item.stub) {
-      const one = item.stub;
-      const host = this.picture.scene.boxes[one.box].address;
-      const other = one.other >= 0 ? one.identities[0] : null;
+      const stub = item.stub;
+      const host = this.picture.scene.boxes[stub.box].address;
+      const other = stub.other >= 0 ? stub.identities[0] : null;
       const name = other ? (other.source === host ? other.target : other.source) : "";
-      setAttributes(element, { class: `stub ${one.kind}`, "data-stub": visibleText(name), "data-of": visibleText(host) });
+      setAttributes(element, { class: `stub ${stub.kind}`, "data-stub": visibleText(name), "data-of": visibleText(host) });
     } else if (item.box >= 0) {
       setAttributes(element, { class: "head", "aria-hidden": "true" });
     }
@@ -250,7 +250,7 @@ export class GraphView {
   /** Bring the lines of the selected box and of the one under the pointer to the front. */
   highlightLines() {
     const names = [this.app.state.hostPath ? this.app.state.graph.address(this.app.state.hostPath) : null, this.hovered];
-    this.picture.highlight(new Set(names.filter((one) => one !== undefined && one !== null)), (one) => this.isOnTrace(one.identity));
+    this.picture.highlight(new Set(names.filter((address) => address !== undefined && address !== null)), (line) => this.isOnTrace(line.identity));
   }
 
   /** Mark the selected, traced and found boxes in the picture. */
@@ -306,7 +306,7 @@ export class GraphView {
       const { other, identities } = item.stub;
       classList.toggle("twin", row >= 0 && other === row);
       classList.toggle("found", !!marks && other >= 0 && lives(marks, other) && this.app.state.graph.mark[other] > 0);
-      classList.toggle("faded", identities.length > 0 && !identities.some((/** @type {any} */ one) => this.isOnTrace(one)));
+      classList.toggle("faded", identities.length > 0 && !identities.some((/** @type {any} */ identity) => this.isOnTrace(identity)));
     } else if (item.layer === "free" || item.layer === "ports") classList.toggle("faded", !!trace || !!only);
   }
 

@@ -314,9 +314,9 @@ export class InputHandler {
   seriesAction(path) {
     const { app } = this;
     const around = path ? [path, ...app.state.graph.ancestors(path).reverse()] : [];
-    const series = around.map((one) => app.state.groupableSeries(one)).find(Boolean);
+    const series = around.map((group) => app.state.groupableSeries(group)).find(Boolean);
     if (series) return () => app.actions.toggleGrouping(series);
-    const stack = around.find((one) => app.state.graph.kind[one[one.length - 1]] === SERIES);
+    const stack = around.find((group) => app.state.graph.kind[group[group.length - 1]] === SERIES);
     return stack ? () => app.actions.toggle(stack) : null;
   }
 

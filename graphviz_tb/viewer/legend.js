@@ -19,10 +19,10 @@ export class Legend {
 
   draw() {
     const { every } = this.app.view.paint;
-    const rows = !every ? this.app.view.paint.legend : this.isComplete ? every : this.app.view.paint.legend.filter((/** @type {any} */ one) => one.shape !== "rest");
+    const rows = !every ? this.app.view.paint.legend : this.isComplete ? every : this.app.view.paint.legend.filter((/** @type {any} */ row) => row.shape !== "rest");
     const paint = Object.assign(Object.create(layout.Paint.prototype), this.app.view.paint, { legend: rows });
     const shapes = layout.shapes(layout.legend(this.app.view.picture.scene, paint).map(translatedLegend));
-    const shape = shapes.filter((/** @type {any} */ one) => one.width <= 340).pop() ?? shapes[0];
+    const shape = shapes.filter((/** @type {any} */ candidate) => candidate.width <= 340).pop() ?? shapes[0];
     const panel = byId("legend");
     removeChildren(panel);
     if (!shape || !this.app.state.head.options.legend) return;
@@ -32,11 +32,11 @@ export class Legend {
     const svg = svgEl("svg", { width: wide, height: tall, viewBox: `-2 0 ${wide} ${tall}`, role: "group" });
     hatchPattern(svg, this.app.view.paint.theme);
     const colours = every ?? rows;
-    if (this.app.view.keptKey && !colours.some((/** @type {any} */ one) => one.label === this.app.view.keptKey)) this.app.view.emphasizeLegendRow(""); // of another colouring
+    if (this.app.view.keptKey && !colours.some((/** @type {any} */ row) => row.label === this.app.view.keptKey)) this.app.view.emphasizeLegendRow(""); // of another colouring
     const groups = [...layout.drawn(shape, this.app.view.paint.theme)];
     const drawn = groups.map((group) => groupElement(group, svg));
-    const named = rows.filter((/** @type {any} */ one) => one.shape !== "rest");
-    if (rows.length) named.forEach((/** @type {any} */ one, /** @type {number} */ at) => this.addKeyRow(drawn[at + 1], one.label, [...groups[at + 1].at, shape.blocks[0].block.column_width])); // behind the heading
+    const named = rows.filter((/** @type {any} */ row) => row.shape !== "rest");
+    if (rows.length) named.forEach((/** @type {any} */ row, /** @type {number} */ at) => this.addKeyRow(drawn[at + 1], row.label, [...groups[at + 1].at, shape.blocks[0].block.column_width])); // behind the heading
     details.append(svg);
     const left = every ? every.length - rows.length : 0;
     if (every) details.append(el("button", { class: "link", onclick: () => this.setComplete(!this.isComplete) }, left ? t("and", { n: left }) : t("fewer")));
@@ -48,7 +48,7 @@ export class Legend {
   addKeyRow(element, label, [x, y, wide]) {
     const ground = svgEl("rect", { class: "ground", x: x - 4, y: y - 1, width: wide + 8, height: KEY_ROW_PX, rx: 4 });
     element.prepend(ground);
-    const name = [...element.querySelectorAll("text")].map((one) => one.textContent).join(" ");
+    const name = [...element.querySelectorAll("text")].map((text) => text.textContent).join(" ");
     setAttributes(element, { class: "key-row", role: "button", tabindex: "0", "aria-label": name, "aria-pressed": String(this.app.view.keptKey === label), "data-key": label });
     for (const [event, key] of [["pointerenter", label], ["focus", label], ["pointerleave", ""], ["blur", ""]]) {
       element.addEventListener(event, () => {
@@ -76,8 +76,8 @@ export class Legend {
 
 /** A block of the legend in the reader's language; names and numbers stay as they are. @param {any} block */
 function translatedLegend(block) {
-  const withWords = (/** @type {any} */ one, /** @type {any} */ words) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, words);
+  const withWords = (/** @type {any} */ original, /** @type {any} */ words) => Object.assign(Object.create(Object.getPrototypeOf(original)), original, words);
   const word = (/** @type {string} */ text) => STRINGS[language][`legend.${text}`] ?? text;
-  const entries = block.entries.map((/** @type {any} */ one) => withWords(one, { label: word(one.label) }));
+  const entries = block.entries.map((/** @type {any} */ entry) => withWords(entry, { label: word(entry.label) }));
   return withWords(block, { heading: word(block.heading), entries });
 }

@@ -145,7 +145,7 @@ export class Graph {
       const bodies = at ? (this.calls.get(path[at - 1]) ?? []) : [];
       if (bodies.length > 1) {
         const body = this.functionOf(row);
-        const attr = bodies.find((one) => one[1] === body)?.[0] ?? "";
+        const attr = bodies.find((pair) => pair[1] === body)?.[0] ?? "";
         name = row === body ? attr : `${attr}/${name}`;
       }
       words.push(name);
@@ -305,7 +305,7 @@ export class Graph {
     }
     if (this.memberOf(stack, open)) return [];
     const usual = [...stack.slice(0, -1), /** @type {number} */ (this.stacks.get(stack[stack.length - 1]))];
-    return [...this.ancestors(stack).filter((one) => this.isWithin(one, path)), stack, usual];
+    return [...this.ancestors(stack).filter((group) => this.isWithin(group, path)), stack, usual];
   }
 
   /** Close the other members of the stacks that paths are members of. @param {Path[]} paths @param {Map<string, Path>} open */
@@ -313,8 +313,8 @@ export class Graph {
     for (const path of paths) {
       const stack = this.stackOf(path);
       if (!stack) continue;
-      for (const [key, one] of [...open]) {
-        if (this.isWithin(one, stack) && !this.isWithin(one, path) && key !== this.key(stack)) open.delete(key);
+      for (const [key, openPath] of [...open]) {
+        if (this.isWithin(openPath, stack) && !this.isWithin(openPath, path) && key !== this.key(stack)) open.delete(key);
       }
     }
   }

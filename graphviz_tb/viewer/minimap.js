@@ -65,7 +65,7 @@ export class Minimap {
     byId("back-button").hidden = !scene || (left < wide - MIN_VISIBLE_PX && top < tall - MIN_VISIBLE_PX && right > MIN_VISIBLE_PX && bottom > MIN_VISIBLE_PX);
     const { style } = this.window;
     const size = [(wide / camera.k) * this.scale, (tall / camera.k) * this.scale].map(numberText);
-    if (this.windowSize !== size.join()) [style.width, style.height] = size.map((one) => `${one}px`);
+    if (this.windowSize !== size.join()) [style.width, style.height] = size.map((length) => `${length}px`);
     this.windowSize = size.join();
     style.transform = `translate(${numberText(this.at[0] - (camera.x / camera.k) * this.scale)}px, ${numberText(this.at[1] - (camera.y / camera.k) * this.scale)}px)`;
   }

@@ -22,7 +22,7 @@ export class Moves {
     const positions = (/** @type {Map<string, Path>} */ moved) => keys.flatMap((/** @type {string} */ key, /** @type {number} */ at) => (moved.has(key) ? [at] : []));
     const [out, back] = [positions(this.aux), positions(this.main)];
     const visibleNeighbours = around ? neighboursDrawnAround(around.metagraph, around.at) : null;
-    const lost = visibleNeighbours && level.metagraph.bridges.some((/** @type {any} */ one) => one.drawable && !visibleNeighbours.has(`${one.other} ${one.inbound}`));
+    const lost = visibleNeighbours && level.metagraph.bridges.some((/** @type {any} */ bridge) => bridge.drawable && !visibleNeighbours.has(`${bridge.other} ${bridge.inbound}`));
     if (!out.length && !back.length && !lost) return level;
     const source = (back.length && graph.withoutAuxiliary(path)) || level;
     return rearrangedLevel(level, source, out, new Set(back), visibleNeighbours);
@@ -39,7 +39,7 @@ function neighboursDrawnAround(metagraph, at) {
     if (edge.target === at) neighbours.add(`${children[edge.source]} true`);
     if (edge.source === at) neighbours.add(`${children[edge.target]} false`);
   });
-  if (!away.has(at)) for (const one of bridges) if (one.child === at && one.drawable) neighbours.add(`${one.other} ${one.inbound}`);
+  if (!away.has(at)) for (const bridge of bridges) if (bridge.child === at && bridge.drawable) neighbours.add(`${bridge.other} ${bridge.inbound}`);
   return neighbours;
 }
 
@@ -61,11 +61,11 @@ function rearrangedLevel(level, source, out, back, visibleNeighbours) {
   edges.forEach((/** @type {any} */ edge, /** @type {number} */ index) => {
     if (away.has(edge.source) || away.has(edge.target)) stubbed.add(index);
   });
-  const bridges = source.metagraph.bridges.map((/** @type {any} */ one) => {
-    const drawable = one.drawable && !away.has(one.child) && (!visibleNeighbours || visibleNeighbours.has(`${one.other} ${one.inbound}`));
-    return Object.assign(Object.create(layout.Bridge.prototype), one, { drawable });
+  const bridges = source.metagraph.bridges.map((/** @type {any} */ bridge) => {
+    const drawable = bridge.drawable && !away.has(bridge.child) && (!visibleNeighbours || visibleNeighbours.has(`${bridge.other} ${bridge.inbound}`));
+    return Object.assign(Object.create(layout.Bridge.prototype), bridge, { drawable });
   });
-  const marks = metagraph.annotations.filter((/** @type {any} */ one) => one.kind !== "shortcut");
+  const marks = metagraph.annotations.filter((/** @type {any} */ stub) => stub.kind !== "shortcut");
   const changed = Object.assign(Object.create(layout.Metagraph.prototype), metagraph, {
     bridges,
     mask: new layout.Mask(into, outOf, stubbed),
@@ -77,7 +77,7 @@ function rearrangedLevel(level, source, out, back, visibleNeighbours) {
 
 /** Every stub of a level, once for each child, side and other end. @param {any[]} marks @param {any[]} edges @param {Set<number>} stubbed @param {any[]} bridges @param {number[]} rows */
 function stubsOf(marks, edges, stubbed, bridges, rows) {
-  const stubs = new Map(marks.map((one) => [`${one.child} ${one.side} ${one.other}`, one]));
+  const stubs = new Map(marks.map((mark) => [`${mark.child} ${mark.side} ${mark.other}`, mark]));
   const push = (/** @type {number} */ child, /** @type {string} */ side, /** @type {number} */ other, /** @type {number} */ count, /** @type {boolean} */ control, /** @type {boolean} */ training = false) => {
     const key = `${child} ${side} ${other}`;
     const old = stubs.get(key);
@@ -93,7 +93,7 @@ function stubsOf(marks, edges, stubbed, bridges, rows) {
     push(edge.source, "out", rows[edge.target], count, control, implied);
     push(edge.target, "in", rows[edge.source], count, control, implied);
   }
-  for (const one of bridges) if (!one.drawable) push(one.child, one.inbound ? "in" : "out", one.other, one.tensors + one.control, !one.tensors, one.training);
+  for (const bridge of bridges) if (!bridge.drawable) push(bridge.child, bridge.inbound ? "in" : "out", bridge.other, bridge.tensors + bridge.control, !bridge.tensors, bridge.training);
   return [...stubs.values()];
 }
 
@@ -109,16 +109,16 @@ function signedThickness(line) {
 function skeletonWithout(skeleton, metagraph, stays, removed) {
   const { children, ports } = skeleton;
   const first = children + ports.length;
-  const kept = skeleton.wires.map((/** @type {any} */ wire, /** @type {number} */ at) => ({ wire, at })).filter((/** @type {any} */ one) => stays(one.wire));
-  const used = new Set(kept.flatMap((/** @type {any} */ one) => one.wire.chain));
+  const kept = skeleton.wires.map((/** @type {any} */ wire, /** @type {number} */ at) => ({ wire, at })).filter((/** @type {any} */ numbered) => stays(numbered.wire));
+  const used = new Set(kept.flatMap((/** @type {any} */ numbered) => numbered.wire.chain));
   const name = new Map();
   for (let at = 0; at < children; at++) if (!removed.has(at)) name.set(at, at);
   const slots = ports.filter((/** @type {any} */ _, /** @type {number} */ at) => used.has(children + at));
   let slot = 0;
   ports.forEach((/** @type {any} */ _, /** @type {number} */ at) => used.has(children + at) && name.set(children + at, children + slot++));
   const points = [];
-  kept.forEach((/** @type {any} */ one, /** @type {number} */ number) => {
-    for (const item of one.wire.chain) {
+  kept.forEach((/** @type {any} */ numbered, /** @type {number} */ number) => {
+    for (const item of numbered.wire.chain) {
       if (item < first || name.has(item)) continue;
       name.set(item, children + slots.length + points.length);
       points.push(number);

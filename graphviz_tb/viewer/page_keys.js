@@ -25,7 +25,7 @@ export function isTyping({ target, key }) {
 export const isGraphShown = () => (document.documentElement.dataset.page ?? "graph") === "graph";
 
 /** The menus of the page that are open. @returns {HTMLDetailsElement[]} */
-export const openMenus = () => [...document.querySelectorAll("details.menu[open]")].filter((one) => one instanceof HTMLDetailsElement);
+export const openMenus = () => [...document.querySelectorAll("details.menu[open]")].filter((menu) => menu instanceof HTMLDetailsElement);
 
 /** Close the menus that an event is not inside of. @param {Event} event */
 export function closeMenusOutside(event) {
@@ -46,7 +46,7 @@ export function closeMenus(event) {
 export function showHelp(graph, changes) {
   const dialog = byId("help");
   const all = [...(graph ? GRAPH_SHORTCUTS : []), ...(changes ? [CHANGE_SHORTCUT] : []), ...(byId("logs") ? LOG_SHORTCUTS : []), ...COMMON_SHORTCUTS];
-  const rows = all.map(([key, keys]) => el("tr", {}, el("td", {}, ...keys.split("  ").flatMap((one) => [el("kbd", {}, one), " "])), el("td", {}, t(key))));
+  const rows = all.map(([key, keys]) => el("tr", {}, el("td", {}, ...keys.split("  ").flatMap((key) => [el("kbd", {}, key), " "])), el("td", {}, t(key))));
   dialog.replaceChildren(el("h2", {}, t("help")), el("table", {}, el("tbody", {}, ...rows)), el("button", { onclick: () => dialog.close(), autofocus: true }, t("close")));
   if (!dialog.open) dialog.showModal();
 }

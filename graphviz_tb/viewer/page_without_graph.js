@@ -66,8 +66,8 @@ export class PageWithoutGraph {
     document.documentElement.dataset.theme = this.choice === "system" ? (dark ? "dark" : "light") : this.choice;
     byId("title").textContent = visibleText(this.title);
     translateElements();
-    fillChooser("theme", ["system", "light", "dark"].map((one) => [one, t(one)]), this.choice);
-    fillChooser("language", Object.keys(STRINGS).map((one) => [one, STRINGS[one].languageName]), language);
+    fillChooser("theme", ["system", "light", "dark"].map((theme) => [theme, t(theme)]), this.choice);
+    fillChooser("language", Object.keys(STRINGS).map((word) => [word, STRINGS[word].languageName]), language);
   }
 
   /** Another one takes over. */

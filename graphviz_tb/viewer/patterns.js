@@ -70,7 +70,7 @@ function groupsInside(graph, call, once = false) {
   const bodies = call ? (graph.calls.get(call[call.length - 1]) ?? []).map(([, body]) => body) : [0];
   const around = new Set(once ? (call ?? []).map((row) => graph.functionOf(row)) : []);
   const out = [];
-  for (const body of bodies.filter((one) => !call || !around.has(one))) {
+  for (const body of bodies.filter((candidate) => !call || !around.has(candidate))) {
     for (let row = body + Number(bodies.length < 2); row < graph.end[body]; row++) if (graph.isOpenable(row)) out.push([...(call ?? []), row]);
   }
   return out;

@@ -91,23 +91,23 @@ export class Picture {
       }
     });
     for (const rule of scene.rules) this.addItem("rules", "", [rule.x1, rule.y1, rule.x2, rule.y2], () => layout.rule(rule, theme), "", {});
-    for (const one of scene.webs)
-      for (const group of layout.web(one, scene, theme)) this.addItem("edges", "", [0, 0, scene.width, scene.height], () => group, "", {});
+    for (const web of scene.webs)
+      for (const group of layout.web(web, scene, theme)) this.addItem("edges", "", [0, 0, scene.width, scene.height], () => group, "", {});
     for (const at of layout.in_front_last(scene, paint)) {
-      const one = scene.routes[at];
-      this.addItem("edges", this.lineKey(one, at), rectAround(one.points, 8), () => layout.route(one, theme, false, paint.tints.routes[at]), one.title, { route: one });
+      const route = scene.routes[at];
+      this.addItem("edges", this.lineKey(route, at), rectAround(route.points, 8), () => layout.route(route, theme, false, paint.tints.routes[at]), route.title, { route: route });
     }
     for (let at = 0; at < scene.routes.length; at += LINES_PER_BUNDLE) {
       const some = scene.routes.slice(at, at + LINES_PER_BUNDLE);
-      this.addItem("edges", "", rectAround(some.flatMap((/** @type {any} */ one) => one.points), 8), () => bundlePath(some, at, paint), "", { bundle: true });
+      this.addItem("edges", "", rectAround(some.flatMap((/** @type {any} */ route) => route.points), 8), () => bundlePath(some, at, paint), "", { bundle: true });
     }
-    scene.stubs.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
-      const rect = rectAround([...one.points, [one.x, one.y], [one.x + one.width, one.y + one.height]], 8);
-      const key = `s:${nameOf(one.box)}:${one.side}:${one.other}:${one.kind}`;
-      this.addItem("stubs", key, rect, () => layout.stub(theme, one, this.paint.stubs[at], paint.tints.stubs[at]), one.title, { stub: one, at });
+    scene.stubs.forEach((/** @type {any} */ stub, /** @type {number} */ at) => {
+      const rect = rectAround([...stub.points, [stub.x, stub.y], [stub.x + stub.width, stub.y + stub.height]], 8);
+      const key = `s:${nameOf(stub.box)}:${stub.side}:${stub.other}:${stub.kind}`;
+      this.addItem("stubs", key, rect, () => layout.stub(theme, stub, this.paint.stubs[at], paint.tints.stubs[at]), stub.title, { stub: stub, at });
     });
-    scene.ports.forEach((/** @type {any} */ one) => {
-      this.addItem("ports", `p:${one.group}:${one.slot}`, [one.x - 4, one.y - 4, one.x + 4, one.y + 4], () => layout.port(one, theme), one.title, {});
+    scene.ports.forEach((/** @type {any} */ port) => {
+      this.addItem("ports", `p:${port.group}:${port.slot}`, [port.x - 4, port.y - 4, port.x + 4, port.y + 4], () => layout.port(port, theme), port.title, {});
     });
     for (const text of inside.get(-1) ?? []) {
       const left = text.anchor === "start" ? text.x : text.anchor === "end" ? text.x - text.width : text.x - text.width / 2;
@@ -141,7 +141,7 @@ export class Picture {
     if (!old.hued || !now.hued || old.badge !== now.badge || old.hatch || now.hatch || old.bands.length || now.bands.length) return false;
     const words = this.far ? [] : (this.textsByBox.get(item.box) ?? []);
     const children = [...item.element.children];
-    const texts = children.filter((one) => one.tagName === "text").slice(-Math.max(1, words.length));
+    const texts = children.filter((child) => child.tagName === "text").slice(-Math.max(1, words.length));
     if (words.length && texts.length !== words.length) return false;
     for (const child of children) {
       if (child.tagName === "text") continue;
@@ -151,12 +151,12 @@ export class Picture {
         else if (colour === old.stroke) child.setAttribute(side, now.stroke);
       }
     }
-    texts.forEach((one, at) => {
+    texts.forEach((element, at) => {
       const word = words[at];
-      one.setAttribute("fill", word?.role === "second" ? now.second : now.text);
+      element.setAttribute("fill", word?.role === "second" ? now.second : now.text);
       if (word?.role !== "second") return;
-      one.setAttribute("textLength", word.width);
-      one.textContent = visibleText(word.content);
+      element.setAttribute("textLength", word.width);
+      element.textContent = visibleText(word.content);
     });
     const box = this.scene.boxes[item.box];
     item.tip = [box.title, this.paint.accounts[item.box]].filter(Boolean).join(" · ");
@@ -168,12 +168,12 @@ export class Picture {
   paintKey(item) {
     if (item.stub) return fillKey(this.paint.stubs[item.at]);
     const texts = this.textsByBox.get(item.box) ?? [];
-    return `${fillKey(this.paint.boxes[item.box])}${this.paint.accounts[item.box]}\n${texts.map((/** @type {any} */ one) => one.content).join("\n")}`;
+    return `${fillKey(this.paint.boxes[item.box])}${this.paint.accounts[item.box]}\n${texts.map((/** @type {any} */ text) => text.content).join("\n")}`;
   }
 
-  /** @param {any} one @param {number} at */
-  lineKey(one, at) {
-    const { path, kind, index } = one.identity;
+  /** @param {any} route @param {number} at */
+  lineKey(route, at) {
+    const { path, kind, index } = route.identity;
     return index >= 0 ? `e:${path.join(".")}:${kind}:${index}` : `e:${at}`;
   }
 
@@ -210,7 +210,7 @@ export class Picture {
 
   /** The word that a box bears, the same from near and from afar. @param {number} at */
   boxLabel(at) {
-    return this.textsByBox.get(at)?.find((one) => one.role === "label" || one.role === "title")?.content ?? "";
+    return this.textsByBox.get(at)?.find((text) => text.role === "label" || text.role === "title")?.content ?? "";
   }
 
   /** The part of the world that is drawn, and how far away it is; whether all of it is there.
@@ -313,13 +313,13 @@ export class Picture {
     removeChildren(this.layers.chosen);
     if (!this.scene) return;
     const numbers = new Set([...addresses].map((name) => this.boxOf.get(name)).filter((at) => at !== undefined));
-    this.scene.routes.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
-      const touches = numbers.has(one.source) || numbers.has(one.target) || addresses.has(one.identity.source) || addresses.has(one.identity.target);
-      if (!touches || !shown(one)) return;
+    this.scene.routes.forEach((/** @type {any} */ route, /** @type {number} */ at) => {
+      const touches = numbers.has(route.source) || numbers.has(route.target) || addresses.has(route.identity.source) || addresses.has(route.identity.target);
+      if (!touches || !shown(route)) return;
       const tint = this.paint.tints.routes[at];
       const changeTint = tint?.sign ? tint : null; // what became of a line is to be seen before and after
-      const line = groupElement(layout.route(one, this.paint.theme, true, changeTint), this.layers.chosen);
-      setAttributes(line, { class: changeTint && "told", "data-from": visibleText(one.identity.source), "data-to": visibleText(one.identity.target) });
+      const line = groupElement(layout.route(route, this.paint.theme, true, changeTint), this.layers.chosen);
+      setAttributes(line, { class: changeTint && "told", "data-from": visibleText(route.identity.source), "data-to": visibleText(route.identity.target) });
     });
   }
 

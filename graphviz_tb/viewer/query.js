@@ -101,9 +101,9 @@ export class RowSearch {
 
   /** @param {Query} query @returns {Uint8Array} */
   matchMask(query) {
-    if ("query" in query) return this.matchMask(query.query).map((one) => 1 - one);
+    if ("query" in query) return this.matchMask(query.query).map((bit) => 1 - bit);
     if (!("queries" in query)) return /** @type {Uint8Array} */ (this.masks.get(query));
-    const [first, ...others] = query.queries.map((one) => this.matchMask(one));
+    const [first, ...others] = query.queries.map((part) => this.matchMask(part));
     const mask = first.slice();
     for (const part of others) for (let row = 0; row < mask.length; row++) mask[row] = query.every ? mask[row] & part[row] : mask[row] | part[row];
     return mask;
@@ -140,10 +140,10 @@ export class RowSearch {
     for (let at = 0; graph.blocks.has(`attributes/${at}`); at++) {
       const block = await graph.blocks.get(`attributes/${at}`).catch(() => []);
       if (!(await this.shouldContinue())) return;
-      block.forEach((/** @type {any[][]} */ one, /** @type {number} */ index) => {
+      block.forEach((/** @type {any[][]} */ attributes, /** @type {number} */ index) => {
         const row = rows.get(at * NODES_PER_BLOCK + index);
         if (row === undefined) return;
-        for (const [name, value] of one) {
+        for (const [name, value] of attributes) {
           if (term.field !== "source") pairs.push([row, `${name}=${value}`]);
           // The place alone too, so that `model.py:4` is not `model.py:41`.
           else if (name === "source") for (const line of String(value).split(" › ")) pairs.push([row, line], [row, line.split(" ")[0]]);
@@ -226,7 +226,7 @@ export async function findRows(app, text, still) {
 /** Rows in the order in which they are worth looking at: names that are the text, then that begin with it, shallow ones first.
  * @param {Graph} graph @param {number[]} rows @param {Query} query @param {RowSearch} search @returns {Promise<number[]>} */
 export async function rankedRows(graph, rows, query, search) {
-  const term = termsOf(query).find((one) => "field" in one && !one.regex && (!one.field || one.field === "name"));
+  const term = termsOf(query).find((candidate) => "field" in candidate && !candidate.regex && (!candidate.field || candidate.field === "name"));
   const wanted = term && "field" in term ? term.text.toLowerCase() : "";
   const keys = new Float64Array(rows.length);
   for (const [at, row] of rows.entries()) {

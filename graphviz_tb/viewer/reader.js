@@ -27,9 +27,9 @@ export class Reader {
     const count = this.next();
     const out = [];
     for (let row = 0; row < count; row++) {
-      const one = [];
-      for (let column = 0; column < width; column++) one.push(this.numbers[this.at + column * count + row]);
-      out.push(one);
+      const values = [];
+      for (let column = 0; column < width; column++) values.push(this.numbers[this.at + column * count + row]);
+      out.push(values);
     }
     this.at += count * width;
     return out;

@@ -41,18 +41,18 @@ export class RowsTable {
 
   /** Sort the rows, and list them from the first. */
   sortRows() {
-    const column = this.columns.find((one) => one.key === this.sort.replace(/^-/, ""));
+    const column = this.columns.find((column) => column.key === this.sort.replace(/^-/, ""));
     this.rows = column ? sortedRows(this.unsortedRows, column, this.sort.startsWith("-")) : this.unsortedRows;
     this.at = -1;
     this.root.scrollTop = 0;
     setAttributes(this.table, { "aria-rowcount": this.rows.length + 1 });
-    this.table.style.minWidth = `${this.columns.reduce((sum, one) => sum + one.width, 0)}px`;
-    this.widths.replaceChildren(...this.columns.map((one, at) => {
+    this.table.style.minWidth = `${this.columns.reduce((sum, column) => sum + column.width, 0)}px`;
+    this.widths.replaceChildren(...this.columns.map((column, at) => {
       const col = el("col");
-      if (at) col.style.width = `${one.width}px`; // the first takes what is left
+      if (at) col.style.width = `${column.width}px`; // the first takes what is left
       return col;
     }));
-    this.heads.replaceChildren(...this.columns.map((one) => this.headCell(one)));
+    this.heads.replaceChildren(...this.columns.map((column) => this.headCell(column)));
     this.draw();
   }
 

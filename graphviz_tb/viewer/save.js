@@ -52,7 +52,7 @@ function partSvg(app, { part, title, legend }) {
   const [[left, top, right, bottom], keep] = part === "chosen" ? chosenBoxPart(app) : screenPart(app);
   const [wide, tall] = [Math.ceil(right - left), Math.ceil(bottom - top)];
   const forms = legend ? layout.shapes(layout.legend(app.view.scene, paint)) : [];
-  const form = forms.filter((/** @type {any} */ one) => one.width <= wide - 2 * SHOT_MARGIN_PX).pop() ?? forms[0];
+  const form = forms.filter((/** @type {any} */ candidate) => candidate.width <= wide - 2 * SHOT_MARGIN_PX).pop() ?? forms[0];
   const head = title ? TITLE_HEIGHT_PX : 0;
   const width = Math.max(wide, form ? form.width + 2 * SHOT_MARGIN_PX : 0, title ? layout.width(pictureTitle(app), 16, true) + 2 * SHOT_MARGIN_PX : 0);
   const svg = svgDocument(app, width, head + tall + (form ? form.height + SHOT_MARGIN_PX : 0), factsLine(app));
@@ -81,10 +81,10 @@ function chosenBoxPart(app) {
   const { boxes } = app.view.scene;
   const at = app.view.picture.boxOf.get(app.state.graph.address(/** @type {Path} */ (app.state.hostPath))) ?? 0;
   const inside = new Set([at]); // boxes come behind those around them
-  boxes.forEach((/** @type {any} */ box, /** @type {number} */ one) => inside.has(box.parent) && inside.add(one));
+  boxes.forEach((/** @type {any} */ box, /** @type {number} */ index) => inside.has(box.parent) && inside.add(index));
   const { x, y, width, height } = boxes[at];
   const rect = [x - SHOT_MARGIN_PX, y - SHOT_MARGIN_PX, x + width + SHOT_MARGIN_PX, y + height + SHOT_MARGIN_PX];
-  const within = (/** @type {number[]} */ one) => one[0] >= rect[0] && one[1] >= rect[1] && one[2] <= rect[2] && one[3] <= rect[3];
+  const within = (/** @type {number[]} */ inner) => inner[0] >= rect[0] && inner[1] >= rect[1] && inner[2] <= rect[2] && inner[3] <= rect[3];
   return [rect, (item) => (item.box >= 0 ? inside.has(item.box) : item.stub ? inside.has(item.stub.box) && within(item.rect) : boxes[at].open && within(item.rect))];
 }
 
@@ -101,13 +101,13 @@ function svgDocument(app, width, height, summary) {
 /** Put groups into a document. @param {any} parent @param {Array<[any, boolean]>} groups each, and whether a trace leaves it aside */
 function appendGroups(parent, groups) {
   for (const [group, faded] of groups) {
-    const one = groupElement(group, parent);
-    if (faded) for (const shape of one.children) shape.setAttribute("opacity", shape.localName === "text" ? FADED_TEXT_OPACITY : FADED_OPACITY);
-    if (group.address !== null && group.address !== undefined) one.setAttribute("data-name", visibleText(group.address));
+    const element = groupElement(group, parent);
+    if (faded) for (const shape of element.children) shape.setAttribute("opacity", shape.localName === "text" ? FADED_TEXT_OPACITY : FADED_OPACITY);
+    if (group.address !== null && group.address !== undefined) element.setAttribute("data-name", visibleText(group.address));
     if (!group.tooltip) continue;
     const title = document.createElementNS(SVG, "title");
     title.textContent = visibleText(group.tooltip);
-    one.prepend(title);
+    element.prepend(title);
   }
 }
 

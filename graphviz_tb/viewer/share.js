@@ -31,7 +31,7 @@ export class Share {
   updateChoices() {
     const parts = ["whole", "screen", ...(this.app.state.hostPath && this.app.view.boxAt(this.app.state.hostPath) ? ["chosen"] : [])];
     const was = byId("save-part").value;
-    fillChooser("save-part", parts.map((one) => [one, t(`share.${one}`)]), parts.includes(was) ? was : "whole");
+    fillChooser("save-part", parts.map((part) => [part, t(`share.${part}`)]), parts.includes(was) ? was : "whole");
     byId("link-note").hidden = location.protocol !== "file:";
     byId("save-html").hidden = !Share.makePage;
     byId("save-view").hidden = !!this.app.state.head.changes; // what a diff opens is of its changes

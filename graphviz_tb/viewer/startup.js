@@ -65,7 +65,7 @@ function sceneValues(scene) {
     width: scene.width,
     height: scene.height,
     boxes: scene.boxes.map((/** @type {any} */ box) => ({ name: box.address, kind: box.kind, x: box.x, y: box.y, width: box.width, height: box.height, open: box.open, parent: name(box.parent) })),
-    lines: scene.routes.map((/** @type {any} */ one) => ({ from: one.identity.source, to: one.identity.target, kind: one.kind, points: one.points })),
+    lines: scene.routes.map((/** @type {any} */ route) => ({ from: route.identity.source, to: route.identity.target, kind: route.kind, points: route.points })),
   };
 }
 

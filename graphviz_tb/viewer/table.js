@@ -78,7 +78,7 @@ export class GraphTable {
   rebuildIfChanged() {
     const { graph, stepIndex: at } = this.app.state;
     const now = [graph, at, language];
-    if (!this.isShown || now.every((one, place) => one === this.builtFrom[place])) return;
+    if (!this.isShown || now.every((value, place) => value === this.builtFrom[place])) return;
     this.builtFrom = now;
     this.buildBar();
     this.rowsReady = this.fillRows();
@@ -86,8 +86,8 @@ export class GraphTable {
 
   /** The bar above the rows. */
   buildBar() {
-    const kinds = ROW_LISTS.filter((one) => one !== "layers" || this.app.state.head.layers.length);
-    const pick = el("select", { "aria-label": t("table.by"), onchange: () => this.changeList({ by: pick.value }) }, ...kinds.map((one) => el("option", { value: one }, t(`table.${one}`))));
+    const kinds = ROW_LISTS.filter((kind) => kind !== "layers" || this.app.state.head.layers.length);
+    const pick = el("select", { "aria-label": t("table.by"), onchange: () => this.changeList({ by: pick.value }) }, ...kinds.map((kind) => el("option", { value: kind }, t(`table.${kind}`))));
     if (!kinds.includes(this.by)) this.by = "ops";
     pick.value = this.by;
     this.filter = el("input", { class: "filter", type: "search", placeholder: t("findHint"), "aria-label": t("table.filter"), title: t("fields"), spellcheck: "false", oninput: () => this.changeList({ text: this.filter.value }) });
@@ -112,12 +112,12 @@ export class GraphTable {
   async fillRows() {
     const { app } = this;
     const turn = ++this.turn;
-    const quantities = QUANTITIES.filter((one) => (app.state.head.measured ?? []).includes(one));
-    const measures = await Promise.all(quantities.map((one) => app.view.loadColouring(one)));
+    const quantities = QUANTITIES.filter((quantity) => (app.state.head.measured ?? []).includes(quantity));
+    const measures = await Promise.all(quantities.map((quantity) => app.view.loadColouring(quantity)));
     const shapes = await this.outputShapes();
     const rows = await this.matchingRows(() => turn === this.turn);
     if (turn !== this.turn || !rows) return;
-    this.measures = new Map(quantities.map((one, at) => [one, measures[at]]));
+    this.measures = new Map(quantities.map((quantity, at) => [quantity, measures[at]]));
     this.tensorWords = shapes;
     this.listedRowNumbers = rows;
     this.list.sort ||= this.defaultSort();
@@ -221,10 +221,10 @@ export class GraphTable {
     return [
       { key: "name", word: t("name"), width: 300, text: true, value: (row) => this.address(row), cell: (row) => this.name(row) },
       ...(this.by === "groups" ? [{ key: "count", word: t("table.ops"), width: 72, value: (/** @type {number} */ row) => graph.ops[row], cell: (/** @type {number} */ row) => opsCount(graph.ops[row]) }] : [text("op", 140, type)]),
-      ...[...this.measures.keys()].flatMap((one) => [
-        ...(one === "compute-time" && this.selfTimesByRow ? [{ key: SELF_TIME, word: t("table.self"), width: 110, value: (/** @type {number} */ row) => this.value(SELF_TIME, row), cell: (/** @type {number} */ row) => this.measures.get(one)?.formatValue(this.selfTimesByRow?.[row] ?? 0) }] : []),
-        { key: one, word: one === "compute-time" ? t("table.time") : t(`scheme.${one}`), width: 112, value: (/** @type {number} */ row) => this.value(one, row), cell: (/** @type {number} */ row) => this.valueWords(one, row) },
-        ...(one === shares ? this.shareColumns(one) : []),
+      ...[...this.measures.keys()].flatMap((quantity) => [
+        ...(quantity === "compute-time" && this.selfTimesByRow ? [{ key: SELF_TIME, word: t("table.self"), width: 110, value: (/** @type {number} */ row) => this.value(SELF_TIME, row), cell: (/** @type {number} */ row) => this.measures.get(quantity)?.formatValue(this.selfTimesByRow?.[row] ?? 0) }] : []),
+        { key: quantity, word: quantity === "compute-time" ? t("table.time") : t(`scheme.${quantity}`), width: 112, value: (/** @type {number} */ row) => this.value(quantity, row), cell: (/** @type {number} */ row) => this.valueWords(quantity, row) },
+        ...(quantity === shares ? this.shareColumns(quantity) : []),
       ]),
       ...(this.by !== "groups" && this.listedRowNumbers.some((row) => this.tensorWords[row] >= 0) ? [{ key: "shape", word: t("table.shape"), width: 150, fixed: true, value: (/** @type {number} */ row) => elementCount(this.shape(row)), cell: (/** @type {number} */ row) => el("span", { title: this.shape(row) }, this.shape(row)) }] : []),
       ...(this.listedRowNumbers.some(device) ? [text("device", 150, device)] : []),
@@ -330,7 +330,7 @@ export class GraphTable {
       type: graph.words[graph.op[row]] || ["scope", "op", "series", "fold", "function"][graph.kind[row]],
       ops: graph.kind[row] === OP ? 1 : graph.ops[row],
       ...(this.selfTimesByRow && { self_time_us: this.selfTimesByRow[row] }),
-      ...Object.fromEntries([...this.measures].map(([one, measure]) => [[one.replace("-", "_"), units[measure.head.measured]].filter(Boolean).join("_"), measure.value(row) ?? ""])),
+      ...Object.fromEntries([...this.measures].map(([quantity, measure]) => [[quantity.replace("-", "_"), units[measure.head.measured]].filter(Boolean).join("_"), measure.value(row) ?? ""])),
       ...(this.by !== "groups" && { shape: this.shape(row) }),
       device: graph.words[graph.device[row]] ?? "",
     }));
@@ -342,5 +342,5 @@ export class GraphTable {
 function elementCount(words) {
   if (!words) return null;
   const shape = words.includes(" ") ? words.slice(0, words.indexOf(" ")) : words;
-  return shape.split("×").reduce((size, one) => size * (Number(one.replace(/\D/g, "")) || 1), 1);
+  return shape.split("×").reduce((size, length) => size * (Number(length.replace(/\D/g, "")) || 1), 1);
 }

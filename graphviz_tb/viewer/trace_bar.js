@@ -29,14 +29,14 @@ export class TraceBar {
     if (!traced) return removeChildren(panel);
     const { path, way, hops, rows } = traced;
     const [row] = path.slice(-1);
-    const reached = [...rows].filter((one) => (one < row || one >= app.state.graph.end[row]) && app.state.graph.kind[one] === OP).length; // not what it holds itself
+    const reached = [...rows].filter((reachedRow) => (reachedRow < row || reachedRow >= app.state.graph.end[row]) && app.state.graph.kind[reachedRow] === OP).length; // not what it holds itself
     const word = t(way === "in" ? "inputsOf" : "outputsOf", { name: shortText(app.state.leafName(path), 40) });
     const reaches = HOP_CHOICES.includes(hops) ? HOP_CHOICES : [...HOP_CHOICES, hops].sort((a, b) => a - b);
-    const hopsLabel = (/** @type {number} */ one) => (one === Infinity ? t("allTheWay") : one === 1 ? t("oneHop") : t("hops", { n: one }));
+    const hopsLabel = (/** @type {number} */ count) => (count === Infinity ? t("allTheWay") : count === 1 ? t("oneHop") : t("hops", { n: count }));
     const choice = el(
       "select",
       { "aria-label": t("reach"), onchange: (/** @type {any} */ event) => app.actions.trace(path, way, Number(event.target.value)) },
-      ...reaches.map((one) => el("option", { value: String(one), selected: one === hops }, hopsLabel(one))),
+      ...reaches.map((count) => el("option", { value: String(count), selected: count === hops }, hopsLabel(count))),
     );
     panel.replaceChildren(
       el("span", { role: "status" }, `${word} · ${opsWord(reached)}`),

@@ -60,7 +60,7 @@ export class ViewState {
     const member = stack && graph.memberOf(stack, this.open);
     if (!stack || !member) return null;
     const members = graph.members(stack);
-    return { members, at: members.findIndex((one) => graph.key(one) === graph.key(member)) };
+    return { members, at: members.findIndex((candidate) => graph.key(candidate) === graph.key(member)) };
   }
 
   /** Whether a call is inside itself. @param {Path} path */
@@ -71,9 +71,9 @@ export class ViewState {
   /** Open what is around a node that a link names alone. @param {Path} path @param {Map<string, Path>} wanted */
   openAround(path, wanted) {
     const inner = this.graph.stackOf(path) ? [path] : []; // its stack shows it
-    const around = [...this.graph.ancestors(path), ...inner].filter((one) => one.length > 1 || one[0] !== 0);
+    const around = [...this.graph.ancestors(path), ...inner].filter((group) => group.length > 1 || group[0] !== 0);
     this.graph.closeOtherMembers(around, wanted);
-    for (const one of around) wanted.set(this.graph.key(one), one);
+    for (const group of around) wanted.set(this.graph.key(group), group);
   }
 
   /** Let open stacks show their usual member, as a picture does that Python draws; those in `listed` list all of them.
@@ -83,7 +83,7 @@ export class ViewState {
     for (const path of [...wanted.values()]) {
       const stack = graph.stackIn(path);
       if (stack && listed.has(graph.address(stack))) continue;
-      for (const one of graph.pathsOpenedWith(path, wanted)) wanted.set(graph.key(one), one);
+      for (const opened of graph.pathsOpenedWith(path, wanted)) wanted.set(graph.key(opened), opened);
     }
   }
 

@@ -103,8 +103,8 @@ export class Viewport {
   /** The panels over the lower corners of the picture. @returns {number[][]} */
   panelRects() {
     const home = byId("stage").getBoundingClientRect();
-    const rects = [byId("corner"), byId("legend")].map((one) => one.getBoundingClientRect()).filter((one) => one.width > 0);
-    return rects.map((one) => [one.left - home.left, one.top - home.top, one.right - home.left, one.bottom - home.top]);
+    const rects = [byId("corner"), byId("legend")].map((panel) => panel.getBoundingClientRect()).filter((rect) => rect.width > 0);
+    return rects.map((rect) => [rect.left - home.left, rect.top - home.top, rect.right - home.left, rect.bottom - home.top]);
   }
 
   /** Scroll until a box is in view and no panel covers it. @param {any} box */

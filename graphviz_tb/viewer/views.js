@@ -35,19 +35,19 @@ export class Views {
       const level = moves ? moves.movedLevel(graph, path, stored, around) : stored;
       const count = level.metagraph.children.length;
       const listed = path.length === 1 && path[0] === 0 ? this.listedFunctions(open) : [];
-      const nodeLabel = (/** @type {Path} */ one, /** @type {any} */ stored) => {
-        const row = one[one.length - 1];
-        const address = graph.address(one);
-        this.places.set(address, one);
-        return Object.assign(Object.create(layout.NodeLabel.prototype), stored, { row, address, full: graph.name(row), second: second(one) ?? stored.second });
+      const nodeLabel = (/** @type {Path} */ child, /** @type {any} */ stored) => {
+        const row = child[child.length - 1];
+        const address = graph.address(child);
+        this.places.set(address, child);
+        return Object.assign(Object.create(layout.NodeLabel.prototype), stored, { row, address, full: graph.name(row), second: second(child) ?? stored.second });
       };
       const paths = level.metagraph.children.map((/** @type {number} */ row) => graph.child(path, row));
-      const nodeLabels = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => {
-        const label = nodeLabel(one, level.node_labels[number]);
-        const content = open.has(graph.key(one)) ? graph.shownPath(one, open) : one;
-        if (content === one || !graph.level(content)) return label;
-        const stack = graph.stackIn(one);
-        return stack ? this.stackLabel(label, second, stack, content, one) : this.joinedFrameLabel(label, second, graph.joinedScopes(one, open));
+      const nodeLabels = paths.map((/** @type {Path} */ child, /** @type {number} */ number) => {
+        const label = nodeLabel(child, level.node_labels[number]);
+        const content = open.has(graph.key(child)) ? graph.shownPath(child, open) : child;
+        if (content === child || !graph.level(content)) return label;
+        const stack = graph.stackIn(child);
+        return stack ? this.stackLabel(label, second, stack, content, child) : this.joinedFrameLabel(label, second, graph.joinedScopes(child, open));
       });
       const functions = listed.map((row) => nodeLabel([row], level.node_labels[count + level.metagraph.functions.indexOf(row)]));
       /** @type {any} */
@@ -67,9 +67,9 @@ export class Views {
       views.set(graph.key(path), view);
       if (up) up.opened.set(at, view);
       else top = view;
-      view.paths.forEach((/** @type {Path} */ one, /** @type {number} */ number) => {
-        if (!open.has(graph.key(one))) return;
-        const content = graph.shownPath(one, open);
+      view.paths.forEach((/** @type {Path} */ child, /** @type {number} */ number) => {
+        if (!open.has(graph.key(child))) return;
+        const content = graph.shownPath(child, open);
         if (graph.level(content)) todo.push({ path: content, at: number, up: view });
       });
     }
@@ -80,7 +80,7 @@ export class Views {
 
   /** Take the labels and words of the last picture, if they would be the same. @param {any} view @param {any} last */
   reuseLabels(view, last) {
-    const same = (/** @type {string} */ field) => view[field].length === last[field].length && view[field].every((/** @type {any} */ one, /** @type {number} */ at) => areLabelsEqual(one, last[field][at]));
+    const same = (/** @type {string} */ field) => view[field].length === last[field].length && view[field].every((/** @type {any} */ label, /** @type {number} */ at) => areLabelsEqual(label, last[field][at]));
     if (!last || view.metagraph !== last.metagraph || view.skeleton !== last.skeleton || view.opened.size !== last.opened.size) return false;
     for (const at of view.opened.keys()) if (!last.opened.has(at)) return false;
     if (!same("node_labels") || !same("functions")) return false;
@@ -92,8 +92,8 @@ export class Views {
   stackLabel(label, second, stack, member, box) {
     const { metagraph, node_labels: labels } = this.graph.level(stack);
     const at = metagraph.children.indexOf(member[member.length - 1]);
-    const one = { ...labels[at], second: second(member) ?? labels[at].second };
-    return layout.as_stack(label, second(box), one, at, metagraph.children.length);
+    const shown = { ...labels[at], second: second(member) ?? labels[at].second };
+    return layout.as_stack(label, second(box), shown, at, metagraph.children.length);
   }
 
   /** The label of a frame of scopes that hold one another alone. @param {any} label @param {(path: Path) => string | null} second @param {Path[]} chain */
@@ -107,7 +107,7 @@ export class Views {
 
   /** Where the rows are that the lines of a level speak of. @param {Path} path @param {any} metagraph */
   rowAddresses(path, metagraph) {
-    const outside = new Set(metagraph.bridges.map((/** @type {any} */ one) => one.other));
+    const outside = new Set(metagraph.bridges.map((/** @type {any} */ bridge) => bridge.other));
     return { get: (/** @type {number} */ row) => this.graph.address(this.graph.neighbour(path, row, !outside.has(row))) };
   }
 

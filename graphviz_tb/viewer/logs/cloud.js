@@ -151,7 +151,7 @@ export class Cloud {
       const wide = pen.measureText(word).width;
       const left = x + 9 + wide > this.view.width ? x - 9 - wide : x + 9;
       const box = [left - 2, y - 9, left + wide + 2, y + 8];
-      if (taken.some((one) => box[0] < one[2] && box[2] > one[0] && box[1] < one[3] && box[3] > one[1])) continue;
+      if (taken.some((taken) => box[0] < taken[2] && box[2] > taken[0] && box[1] < taken[3] && box[3] > taken[1])) continue;
       taken.push(box);
       Object.assign(pen, { strokeStyle: ground, lineWidth: 4, fillStyle: row === this.hovered ? accent : text });
       pen.strokeText(word, left, y + 4);
@@ -189,13 +189,13 @@ export class Cloud {
       const row = this.view.pointNear(now.x, now.y, this.pickRadius());
       return this.setHovered(row, now.x, now.y);
     }
-    const others = [...this.fingers].filter(([id]) => id !== event.pointerId).map(([, one]) => one);
+    const others = [...this.fingers].filter(([id]) => id !== event.pointerId).map(([, finger]) => finger);
     this.fingers.set(event.pointerId, now);
     this.movedPx += Math.hypot(now.x - before.x, now.y - before.y);
     const [dx, dy] = [now.x - before.x, now.y - before.y];
     if (others.length) {
       const [other] = others;
-      const far = (/** @type {{x: number, y: number}} */ one) => Math.max(1, Math.hypot(one.x - other.x, one.y - other.y));
+      const far = (/** @type {{x: number, y: number}} */ finger) => Math.max(1, Math.hypot(finger.x - other.x, finger.y - other.y));
       this.view.zoomBy(far(now) / far(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
       this.view.panBy(dx / 2, dy / 2);
     } else if (this.isMarking) {

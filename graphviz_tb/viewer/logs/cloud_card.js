@@ -18,7 +18,7 @@ export class CloudCard {
     this.metric = "cosine";
     this.root = el("aside", { class: "cloud-card", role: "region", "aria-label": t("log.cloud.selection"), hidden: true });
     this.slider = el("input", { type: "range", min: 1, max: MAX_NEIGHBOURS, step: 1, value: this.k, "aria-label": t("log.cloud.neighbours"), oninput: () => this.changeNeighbours(Number(this.slider.value), this.metric) });
-    this.measure = el("select", { "aria-label": t("log.cloud.distance"), onchange: () => this.changeNeighbours(this.k, this.measure.value) }, ...["cosine", "euclidean"].map((one) => el("option", { value: one }, t(`log.cloud.${one}`))));
+    this.measure = el("select", { "aria-label": t("log.cloud.distance"), onchange: () => this.changeNeighbours(this.k, this.measure.value) }, ...["cosine", "euclidean"].map((metric) => el("option", { value: metric }, t(`log.cloud.${metric}`))));
     this.kWord = el("output", {}, String(this.k));
     this.list = el("ol", { class: "cloud-near" });
     this.statusElement = el("p", { class: "cloud-said" });
@@ -46,7 +46,7 @@ export class CloudCard {
   /** @param {number} row @returns {(Node | null)[]} */
   pointContent(row) {
     const { page } = this;
-    const facts = page.columns.map((one) => el("tr", {}, el("th", { scope: "row" }, shortText(one.name, 60)), el("td", {}, shortText(one.texts[one.at[row]] ?? "", 500))));
+    const facts = page.columns.map((column) => el("tr", {}, el("th", { scope: "row" }, shortText(column.name, 60)), el("td", {}, shortText(column.texts[column.at[row]] ?? "", 500))));
     const table = el("table", { class: "cloud-facts" }, el("caption", { class: "away" }, t("log.cloud.metadata")), el("tbody", {}, el("tr", {}, el("th", { scope: "row" }, t("log.cloud.number")), el("td", {}, countWord(row))), ...facts));
     const near = page.hasNeighbours
       ? [el("div", { class: "cloud-k" }, el("b", {}, t("log.cloud.neighbours")), this.slider, this.kWord, this.measure), this.statusElement, this.list]
@@ -102,9 +102,9 @@ export class CloudCard {
     const some = rows.slice(0, MAX_SELECTION_ROWS);
     const [first] = page.columns;
     const columns = page.columns.slice(0, 6);
-    const cell = (/** @type {number} */ row) => columns.map((one) => (one === first ? null : el("td", {}, shortText(one.texts[one.at[row]] ?? "", 80)))).filter(Boolean);
+    const cell = (/** @type {number} */ row) => columns.map((column) => (column === first ? null : el("td", {}, shortText(column.texts[column.at[row]] ?? "", 80)))).filter(Boolean);
     const body = some.map((row) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => page.select([row]) }, shortText(first ? (first.texts[first.at[row]] ?? "") : page.pointLabel(row), 80) || countWord(row))), ...cell(row)));
-    const heads = first ? columns.map((one) => el("th", { scope: "col" }, shortText(one.name, 40))) : [el("th", { scope: "col" }, t("log.cloud.number"))];
+    const heads = first ? columns.map((column) => el("th", { scope: "col" }, shortText(column.name, 40))) : [el("th", { scope: "col" }, t("log.cloud.number"))];
     const table = el("table", {}, el("caption", { class: "away" }, t("log.cloud.selection")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
     const more = rows.length > some.length && el("p", { class: "quiet" }, t("and", { n: countWord(rows.length - some.length) }));
     const save = el("button", { onclick: () => this.saveRows(rows) }, t("log.csv"));
@@ -117,18 +117,18 @@ export class CloudCard {
     if (!entries.length) return null;
     const counts = entries.map((entry) => rows.filter(entry.rows).length);
     const shares = entries.map((entry, at) => ({ entry, count: counts[at] })).filter(({ count }) => count).sort((a, b) => b.count - a.count);
-    const one = (/** @type {{entry: CloudEntry, count: number}} */ { entry, count }) => {
+    const item = (/** @type {{entry: CloudEntry, count: number}} */ { entry, count }) => {
       const swatch = el("span", { class: "cloud-swatch", "aria-hidden": "true" });
       swatch.style.background = entry.colour;
       return el("li", {}, swatch, shortText(entry.word, 40) || "∅", el("span", { class: "quiet" }, ` ${countWord(count)}`));
     };
-    return el("ul", { class: "cloud-shares" }, ...shares.slice(0, 12).map(one));
+    return el("ul", { class: "cloud-shares" }, ...shares.slice(0, 12).map(item));
   }
 
   /** @param {number[]} rows */
   saveRows(rows) {
     const { columns } = this.page;
-    const records = rows.map((row) => Object.fromEntries([["index", row], ...columns.map((one) => [one.name, one.texts[one.at[row]] ?? ""])]));
+    const records = rows.map((row) => Object.fromEntries([["index", row], ...columns.map((column) => [column.name, column.texts[column.at[row]] ?? ""])]));
     download(new Blob([encodeRows(records, "csv")]), "points.csv");
   }
 }

@@ -68,14 +68,14 @@ function cloudRamp(column, ramp, plain) {
 /** Which of the texts of a column a search finds: letters of it, or /regex/; null for a pattern that is none. @param {CloudColumn} column @param {string} text @returns {Uint8Array | null} */
 export function cloudSearch(column, text) {
   const regex = /^\/(.*)\/$/.exec(text);
-  let test = (/** @type {string} */ one) => one.toLowerCase().includes(text.toLowerCase());
+  let test = (/** @type {string} */ candidate) => candidate.toLowerCase().includes(text.toLowerCase());
   if (regex) {
     try {
       const pattern = new RegExp(regex[1], "iu");
-      test = (one) => pattern.test(one);
+      test = (candidate) => pattern.test(candidate);
     } catch {
       return null;
     }
   }
-  return Uint8Array.from(column.texts, (one) => Number(test(one)));
+  return Uint8Array.from(column.texts, (candidate) => Number(test(candidate)));
 }

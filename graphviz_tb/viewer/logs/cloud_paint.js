@@ -103,7 +103,7 @@ class GlPainter {
   setLook(look) {
     const { gl } = this;
     this.look = look;
-    this.hasHighlights = look.looks.some((one) => one > 1);
+    this.hasHighlights = look.looks.some((rank) => rank > 1);
     this.sendAttribute("colour", look.colours, 4, gl.UNSIGNED_BYTE, true);
     this.sendAttribute("look", look.looks, 1, gl.FLOAT, false);
     if (look.sprite === this.sprite) return;
@@ -181,7 +181,7 @@ export class PixelPainter {
     this.pixels.fill(0);
     this.depths.fill(-Infinity);
     const colours = new Uint32Array(look.colours.buffer, look.colours.byteOffset, view.places.n);
-    const edge = new Uint32Array(new Uint8Array(look.edge.map((one) => 255 * one)).buffer)[0];
+    const edge = new Uint32Array(new Uint8Array(look.edge.map((channel) => 255 * channel)).buffer)[0];
     const discs = LOOK_SCALES.map((swell) => discPixels(Math.max(1, (look.size * ratio * swell) / 2), canvas.width));
     const { looks } = look;
     for (let row = 0; row < view.places.n; row++) {
@@ -199,12 +199,12 @@ export class PixelPainter {
     if (a < half || b < half || a >= width - half || b >= height - half) return; // at the border: half of it would turn up across
     const { depths: near, pixels } = this;
     const middle = b * width + a;
-    for (let one = 0; one < inner.length; one++) {
-      const at = middle + inner[one];
+    for (let index = 0; index < inner.length; index++) {
+      const at = middle + inner[index];
       if (near[at] <= depth) (near[at] = depth), (pixels[at] = colour);
     }
-    for (let one = 0; one < rim.length; one++) {
-      const at = middle + rim[one];
+    for (let index = 0; index < rim.length; index++) {
+      const at = middle + rim[index];
       if (near[at] <= depth) (near[at] = depth), (pixels[at] = edge);
     }
   }
@@ -220,7 +220,7 @@ export class PixelPainter {
       pen.globalAlpha = look.looks[row] ? 1 : 0.3;
       pen.drawImage(image, (row % columns) * width, Math.floor(row / columns) * height, width, height, x, y, side, side);
       const own = [...look.colours.subarray(4 * row, 4 * row + 3)];
-      pen.strokeStyle = `rgb(${look.looks[row] > 1 ? look.edge.slice(0, 3).map((one) => 255 * one) : own})`;
+      pen.strokeStyle = `rgb(${look.looks[row] > 1 ? look.edge.slice(0, 3).map((channel) => 255 * channel) : own})`;
       pen.lineWidth = (look.looks[row] > 1 ? 2.5 : 1.5) * ratio;
       pen.strokeRect(x, y, side, side);
     }

@@ -205,7 +205,7 @@ export function cloudPlaces(axes, there) {
       });
     }
   }
-  const middle = low.map((one, at) => (Number.isFinite(one) ? (one + high[at]) / 2 : 0));
+  const middle = low.map((least, at) => (Number.isFinite(least) ? (least + high[at]) / 2 : 0));
   let most = 0;
   for (let row = 0; row < n; row++) if (x[row] === x[row]) most = Math.max(most, (x[row] - middle[0]) ** 2 + (y[row] - middle[1]) ** 2 + (z[row] - middle[2]) ** 2);
   const by = most > 0 ? 1 / Math.sqrt(most) : 1;

@@ -64,10 +64,10 @@ export function outliersOf(values, superseded) {
   if (places.length < MIN_POINTS_FOR_OUTLIERS) return [];
   const far = places.map((at, nth) => {
     const half = Math.min(2, nth, places.length - 1 - nth);
-    const near = places.slice(nth - half, nth + half + 1).map((one) => values[one]).sort((a, b) => a - b);
+    const near = places.slice(nth - half, nth + half + 1).map((place) => values[place]).sort((a, b) => a - b);
     return Math.abs(values[at] - near[half]);
   });
-  const most = (OUTLIER_FACTOR * far.reduce((sum, one) => sum + one, 0)) / far.length;
+  const most = (OUTLIER_FACTOR * far.reduce((sum, distance) => sum + distance, 0)) / far.length;
   return places.filter((_, nth) => far[nth] > most);
 }
 
@@ -124,7 +124,7 @@ export function floatWord(value) {
 export function momentWord(seconds, span) {
   const at = new Date(seconds * 1000);
   if (Number.isNaN(at.getTime())) return "?";
-  const two = (/** @type {number} */ one) => String(one).padStart(2, "0");
+  const two = (/** @type {number} */ number) => String(number).padStart(2, "0");
   const day = `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
   const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
   if (span <= 86400) return `${clock}:${two(at.getSeconds())}`;

@@ -14,7 +14,7 @@ export class FileLog {
     /** @type {Map<number, ArrayLike<number> | undefined>} the points of embeddings that were shown */
     this.values = new Map();
     /** @type {Map<number, LogTag>} */
-    this.tagOf = new Map(log.tags.flatMap((tag) => tag.runs.map((one) => /** @type {[number, LogTag]} */ ([one[1], tag]))));
+    this.tagOf = new Map(log.tags.flatMap((tag) => tag.runs.map((entry) => /** @type {[number, LogTag]} */ ([entry[1], tag]))));
   }
 
   async state() {
@@ -61,7 +61,7 @@ export class FileLog {
   /** The last point at a step or before it. @param {string} kind @param {number} series @param {number} at */
   async point(kind, series, at) {
     const { step, points } = await this.lastPoints(series);
-    return points[step.findLastIndex((one) => one <= at)];
+    return points[step.findLastIndex((candidate) => candidate <= at)];
   }
 
   /** The address of the bytes of an image or a sound. @param {{blob: number, type: string}} sample */
@@ -119,7 +119,7 @@ export class FileLog {
   /** @param {number} id @param {number} row @param {number} k @param {string} metric */
   async cloudNeighbours(id, row, k, metric) {
     const { tensors } = await this.embeddings();
-    const { dims } = tensors.find((/** @type {any} */ one) => one.id === id);
+    const { dims } = tensors.find((/** @type {any} */ embedding) => embedding.id === id);
     return nearestPointsOf(this.values.get(id), dims, row, k, metric);
   }
 
@@ -163,7 +163,7 @@ function nearestPointsOf(values, dims, row, k, metric) {
   const own = row * dims;
   const length = (/** @type {number} */ at) => {
     let sum = 0;
-    for (let one = 0; one < dims; one++) sum += values[at + one] ** 2;
+    for (let axis = 0; axis < dims; axis++) sum += values[at + axis] ** 2;
     return Math.sqrt(sum);
   };
   const long = length(own);
@@ -173,8 +173,8 @@ function nearestPointsOf(values, dims, row, k, metric) {
     if (other === row) continue;
     const at = other * dims;
     let sum = 0;
-    if (metric === "cosine") for (let one = 0; one < dims; one++) sum += values[own + one] * values[at + one];
-    else for (let one = 0; one < dims; one++) sum += (values[own + one] - values[at + one]) ** 2;
+    if (metric === "cosine") for (let axis = 0; axis < dims; axis++) sum += values[own + axis] * values[at + axis];
+    else for (let axis = 0; axis < dims; axis++) sum += (values[own + axis] - values[at + axis]) ** 2;
     const both = metric === "cosine" ? long * length(at) : 0;
     const far = metric === "cosine" ? Math.max(0, both > 0 ? 1 - sum / both : both === 0 ? 1 : NaN) : Math.sqrt(sum);
     if (Number.isFinite(far)) neighbours.push([far, other]);

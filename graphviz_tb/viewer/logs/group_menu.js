@@ -9,7 +9,7 @@ export class GroupMenu {
   constructor(logs, changed) {
     this.logs = logs;
     this.onChange = changed;
-    const list = (/** @type {string} */ label, /** @type {string} */ key, /** @type {string[]} */ words) => el("select", { "aria-label": label, onchange: (/** @type {any} */ event) => this.changeGrouping({ [key]: event.target.value }) }, ...words.map((one) => el("option", { value: one }, t(`log.group.${one}`))));
+    const list = (/** @type {string} */ label, /** @type {string} */ key, /** @type {string[]} */ words) => el("select", { "aria-label": label, onchange: (/** @type {any} */ event) => this.changeGrouping({ [key]: event.target.value }) }, ...words.map((word) => el("option", { value: word }, t(`log.group.${word}`))));
     this.by = el("select", { "aria-label": t("log.groupRuns"), onchange: () => this.changeGrouping({ by: this.by.value }) });
     this.pattern = el("input", { class: "filter", "aria-label": t("log.group.patternOf"), placeholder: t("log.group.patternOf"), spellcheck: "false", autocomplete: "off", oninput: () => this.changeGrouping({ pattern: this.pattern.value }) });
     this.line = list(t("log.group.line"), "line", GROUP_LINES);
@@ -31,8 +31,8 @@ export class GroupMenu {
   /** Show what is chosen; hyperparameters may be known since. */
   update() {
     const { grouping, runs } = this.logs;
-    const hparams = runs.trials.columns.filter((one) => one.kind === "hparam");
-    const options = [["", t("log.group.none")], ["differs", t("log.group.differs")], ["pattern", t("log.group.pattern")], ...hparams.map((one) => [`${HPARAM_PREFIX}${one.name}`, one.title || one.name])];
+    const hparams = runs.trials.columns.filter((column) => column.kind === "hparam");
+    const options = [["", t("log.group.none")], ["differs", t("log.group.differs")], ["pattern", t("log.group.pattern")], ...hparams.map((column) => [`${HPARAM_PREFIX}${column.name}`, column.title || column.name])];
     this.by.replaceChildren(...options.map(([value, word]) => el("option", { value, selected: value === grouping.by }, word)));
     this.pattern.hidden = grouping.by !== "pattern";
     if (this.pattern.value !== grouping.pattern) this.pattern.value = grouping.pattern;

@@ -36,8 +36,8 @@ class HistogramCard extends TagCard {
 
   /** @param {AbortSignal} signal */
   async fetchData(signal) {
-    const [one] = this.shownSeries();
-    const data = one ? await this.page.logs.feed.histograms(one[1], this.dataKind, signal) : NO_HISTOGRAMS;
+    const [entry] = this.shownSeries();
+    const data = entry ? await this.page.logs.feed.histograms(entry[1], this.dataKind, signal) : NO_HISTOGRAMS;
     return () => {
       this.data = data;
     };
@@ -47,9 +47,9 @@ class HistogramCard extends TagCard {
   stepPositions() {
     const { axis } = this.page.logs.look;
     const { step, wall } = this.data;
-    if (axis === "start") return Float64Array.from(step, (one) => one - (step[0] ?? 0));
+    if (axis === "start") return Float64Array.from(step, (value) => value - (step[0] ?? 0));
     const start = this.shownSeries()[0]?.[5] ?? wall[0] ?? 0;
-    return axis === "step" ? step : axis === "wall" ? wall : Float64Array.from(wall, (one) => one - start);
+    return axis === "step" ? step : axis === "wall" ? wall : Float64Array.from(wall, (time) => time - start);
   }
 
   showData() {
@@ -169,7 +169,7 @@ export class HistogramPage extends DistributionPage {
   /** @param {Logs} logs */
   constructor(logs) {
     super(logs);
-    this.mode = el("select", { "aria-label": t("log.mode"), onchange: () => this.setOverlay(this.mode.value === "overlay") }, ...["offset", "overlay"].map((one) => el("option", { value: one }, t(`log.${one}`))));
+    this.mode = el("select", { "aria-label": t("log.mode"), onchange: () => this.setOverlay(this.mode.value === "overlay") }, ...["offset", "overlay"].map((mode) => el("option", { value: mode }, t(`log.${mode}`))));
     this.bar.append(this.mode);
   }
 

@@ -62,20 +62,20 @@ export class HparamsPage extends SheetWithoutCards {
   /** Fill the lists of columns. */
   fillColumnLists() {
     const options = (/** @type {any} */ list, /** @type {string} */ value, /** @type {[string, string][]} */ first) => {
-      list.replaceChildren(...[...first, ...this.columns.map((one) => [one.name, shortText(one.title || one.name, 60)])].map(([key, word]) => el("option", { value: key }, word)));
+      list.replaceChildren(...[...first, ...this.columns.map((column) => [column.name, shortText(column.title || column.name, 60)])].map(([key, word]) => el("option", { value: key }, word)));
       list.value = value;
       if (list.selectedIndex < 0) list.selectedIndex = 0;
     };
-    const metric = this.columns.findIndex((one) => one.kind === "metric");
+    const metric = this.columns.findIndex((column) => column.kind === "metric");
     options(this.by, this.logs.trials.by, [["", t("run")]]);
     options(this.across, this.across.value || this.columns[0]?.name, []);
     options(this.up, this.up.value || this.columns[metric]?.name, []);
     this.fillFilters();
     this.chooser.replaceChildren(
-      ...this.columns.map((one) => {
-        const box = el("input", { type: "checkbox", onchange: () => (box.checked ? this.hidden.delete(one.name) : this.hidden.add(one.name), this.draw()) });
-        box.checked = !this.hidden.has(one.name);
-        return el("label", { class: "check" }, box, shortText(one.title || one.name, 60));
+      ...this.columns.map((column) => {
+        const box = el("input", { type: "checkbox", onchange: () => (box.checked ? this.hidden.delete(column.name) : this.hidden.add(column.name), this.draw()) });
+        box.checked = !this.hidden.has(column.name);
+        return el("label", { class: "check" }, box, shortText(column.title || column.name, 60));
       }),
     );
   }
@@ -90,7 +90,7 @@ export class HparamsPage extends SheetWithoutCards {
       this.changeTrials({});
     };
     const clear = el("button", { onclick: () => (filters.clear(), this.fillFilters(), this.changeTrials({})) }, t("log.noFilters"));
-    this.filterPanel.replaceChildren(clear, ...this.columns.map((one, at) => filterControls(one, this.rows.map((row) => row.values[at]), filters.get(one.name) ?? {}, (filter) => set(one.name, filter))));
+    this.filterPanel.replaceChildren(clear, ...this.columns.map((column, at) => filterControls(column, this.rows.map((row) => row.values[at]), filters.get(column.name) ?? {}, (filter) => set(column.name, filter))));
   }
 
   /** @param {Partial<{sort: string, by: string}>} change */
@@ -112,9 +112,9 @@ export class HparamsPage extends SheetWithoutCards {
   sortedTrials() {
     const { trials } = this.logs;
     const chosen = this.listedRuns();
-    const rows = this.rows.filter((row) => (!chosen || chosen.has(row.run)) && this.columns.every((one, at) => passesFilter(trials.filters.get(one.name), row.values[at])));
+    const rows = this.rows.filter((row) => (!chosen || chosen.has(row.run)) && this.columns.every((column, at) => passesFilter(trials.filters.get(column.name), row.values[at])));
     const down = trials.sort.startsWith("-");
-    const at = this.columns.findIndex((one) => one.name === trials.sort.slice(Number(down)));
+    const at = this.columns.findIndex((column) => column.name === trials.sort.slice(Number(down)));
     const key = (/** @type {Trial} */ row) => (at < 0 ? row.session : row.values[at]);
     return rows.sort((a, b) => compareTrialValues(key(a), key(b), down) || naturalOrder(a.session, b.session));
   }
@@ -126,8 +126,8 @@ export class HparamsPage extends SheetWithoutCards {
 
   /** The colour of a session: of its run, or by a column, from low to high. @param {Trial[]} rows @returns {(row: Trial) => string} */
   trialColours(rows) {
-    const run = new Map(this.logs.runs.runs.map((one) => [one.id, one]));
-    const at = this.columns.findIndex((one) => one.name === this.logs.trials.by);
+    const run = new Map(this.logs.runs.runs.map((logRun) => [logRun.id, logRun]));
+    const at = this.columns.findIndex((column) => column.name === this.logs.trials.by);
     const look = getComputedStyle(this.root);
     const plain = look.getPropertyValue("--secondary").trim();
     if (at < 0) return (row) => (run.has(row.run) ? this.logs.runColour(/** @type {LogRun} */ (run.get(row.run))) : plain);
@@ -163,7 +163,7 @@ export class HparamsPage extends SheetWithoutCards {
   trialRow(row, shown, colour) {
     const swatch = el("span", { class: "swatch", "aria-hidden": "true" });
     swatch.style.background = colour;
-    const value = (/** @type {any} */ one) => el("td", { title: one === null ? null : shortText(String(one), 200) }, one === null ? "" : typeof one === "number" ? shortNumber(one, 5) : shortText(String(one), 80));
+    const value = (/** @type {any} */ cell) => el("td", { title: cell === null ? null : shortText(String(cell), 200) }, cell === null ? "" : typeof cell === "number" ? shortNumber(cell, 5) : shortText(String(cell), 80));
     const status = STRINGS[language][`log.status.${row.status}`] ?? row.status;
     return el("tr", { "data-trial": row.session }, el("th", { scope: "row" }, swatch, ` ${shortText(row.session, 80)}`), el("td", {}, shortText(status, 40)), ...shown.map((at) => value(row.values[at])));
   }
@@ -173,19 +173,19 @@ export class HparamsPage extends SheetWithoutCards {
     const width = this.lines.clientWidth;
     if (!width || !this.columns.length) return;
     this.lines.replaceChildren(parallelChart(this.columns, this.visibleColumns(), rows, colour, width));
-    const pair = [this.across, this.up].map((list) => this.columns.findIndex((one) => one.name === list.value));
+    const pair = [this.across, this.up].map((list) => this.columns.findIndex((column) => column.name === list.value));
     if (Math.min(...pair) >= 0) this.dots.replaceChildren(scatterChart(this.columns, /** @type {[number, number]} */ (pair), rows, colour, this.dots.clientWidth));
   }
 
   /** Show the same session in table and charts. @param {string | null | undefined} session */
   highlightTrial(session) {
-    for (const one of this.root.querySelectorAll(".pointed")) one.classList.remove("pointed");
-    if (session != null) for (const one of this.root.querySelectorAll(`[data-trial="${CSS.escape(session)}"]`)) one.classList.add("pointed");
+    for (const element of this.root.querySelectorAll(".pointed")) element.classList.remove("pointed");
+    if (session != null) for (const element of this.root.querySelectorAll(`[data-trial="${CSS.escape(session)}"]`)) element.classList.add("pointed");
   }
 
   /** @param {string} format */
   saveTrials(format) {
-    const rows = this.sortedTrials().map((row) => ({ session: row.session, group: row.group, status: row.status, ...Object.fromEntries(this.columns.map((one, at) => [one.name, row.values[at] ?? ""])) }));
+    const rows = this.sortedTrials().map((row) => ({ session: row.session, group: row.group, status: row.status, ...Object.fromEntries(this.columns.map((column, at) => [column.name, row.values[at] ?? ""])) }));
     download(new Blob([encodeRows(rows, format)]), `hparams.${format}`);
   }
 

@@ -59,14 +59,14 @@ export class Joined {
   tagsOf(row) {
     const { graph } = (this.app()).state;
     const heldRows = new Set([row]);
-    for (const one of heldRows) for (const [call, bodies] of graph.calls) if (call >= one && call < graph.end[one]) for (const [, body] of bodies) heldRows.add(body);
+    for (const holder of heldRows) for (const [call, bodies] of graph.calls) if (call >= holder && call < graph.end[holder]) for (const [, body] of bodies) heldRows.add(body);
     const order = (/** @type {LogTag} */ tag) => PAGES.findIndex(([name]) => name === tag.kind);
-    const inside = (/** @type {number} */ at) => [...heldRows].some((one) => at >= one && at < graph.end[one]);
+    const inside = (/** @type {number} */ at) => [...heldRows].some((holder) => at >= holder && at < graph.end[holder]);
     const names = new Map(this.logs.runs.listedRuns().map((run) => [run.id, run.name]));
     const ours = (/** @type {LogTag} */ tag) => !this.runs || tag.runs.some(([run]) => this.isOfGraph(names.get(run) ?? ""));
-    const tags = this.joinedTags.filter((one) => inside(one.row) && ours(one.tag)).sort((a, b) => Number(b.row === row) - Number(a.row === row) || a.row - b.row || order(a.tag) - order(b.tag));
+    const tags = this.joinedTags.filter((joined) => inside(joined.row) && ours(joined.tag)).sort((a, b) => Number(b.row === row) - Number(a.row === row) || a.row - b.row || order(a.tag) - order(b.tag));
     const seen = new Set();
-    return tags.filter((one) => !seen.has(one.tag.id) && seen.add(one.tag.id));
+    return tags.filter((joined) => !seen.has(joined.tag.id) && seen.add(joined.tag.id));
   }
 
   /** Whether a run logs what is in the graph that is shown. @param {string} name */
@@ -79,7 +79,7 @@ export class Joined {
     const name = kind === "histogram" && this.bands ? "distribution" : kind;
     let page = this.pages.get(name);
     if (!page) {
-      page = /** @type {TagPage} */ (PAGES.find(([one]) => one === name)?.[2](this.logs));
+      page = /** @type {TagPage} */ (PAGES.find(([word]) => word === name)?.[2](this.logs));
       page.draw = () => undefined; // its cards stand elsewhere
       page.observeCards(this.panel);
       page.cardLink = (card) => ["log.openPage", () => this.openPage(name, card.tag)];
@@ -95,10 +95,10 @@ export class Joined {
     const own = path[path.length - 1];
     const row = graph.mark[own] ? await facts.hostRow(own) : own;
     const tags = row < 0 ? [] : this.tagsOf(row);
-    const clouds = row < 0 ? [] : this.clouds.filter((one) => one.row === row || (one.row > row && one.row < graph.end[row]));
+    const clouds = row < 0 ? [] : this.clouds.filter((cloud) => cloud.row === row || (cloud.row > row && cloud.row < graph.end[row]));
     this.dropCharts();
     if (!tags.length && !clouds.length) return null;
-    const ways = el("div", { class: "cloud-ways" }, ...clouds.slice(0, INITIAL_CHARTS).map((one) => el("p", {}, el("button", { onclick: () => this.openCloud(one.id) }, t("log.cloud.open")), el("span", { class: "quiet" }, ` ${t(`log.rule.${one.rule}`)}`))));
+    const ways = el("div", { class: "cloud-ways" }, ...clouds.slice(0, INITIAL_CHARTS).map((cloud) => el("p", {}, el("button", { onclick: () => this.openCloud(cloud.id) }, t("log.cloud.open")), el("span", { class: "quiet" }, ` ${t(`log.rule.${cloud.rule}`)}`))));
     if (!tags.length) return el("section", { class: "logged", role: "region", "aria-label": t("log.logged") }, el("div", { class: "logged-head" }, el("h3", {}, t("log.logged"))), ways);
     const root = el("section", { class: "logged", role: "region", "aria-label": t("log.logged") });
     this.fillRegion(root, tags, row, INITIAL_CHARTS);
@@ -115,7 +115,7 @@ export class Joined {
   /** Show the nodes of an embedding. @param {number} id */
   async showCloud(id) {
     const app = this.app();
-    const rows = this.clouds.filter((one) => one.id === id).map((one) => one.row);
+    const rows = this.clouds.filter((cloud) => cloud.id === id).map((cloud) => cloud.row);
     if (!app || !rows.length) return;
     await this.logs.show("graph");
     await app.actions.reveal(app.state.facts.pathOfRow(rows[0]));
@@ -128,16 +128,16 @@ export class Joined {
     const parts = [];
     const tips = new Set();
     let left = 0;
-    for (const one of tags) {
-      const page = this.joinedPage(one.tag.kind);
-      const entries = page ? page.entries(one.tag, runs) : [];
+    for (const joined of tags) {
+      const page = this.joinedPage(joined.tag.kind);
+      const entries = page ? page.entries(joined.tag, runs) : [];
       for (const entry of entries) {
         if (parts.length >= most) left++;
-        else parts.push(this.chartElement(page, entry, one, row));
+        else parts.push(this.chartElement(page, entry, joined, row));
       }
       if (entries.length) tips.add(page.tip);
     }
-    const histograms = tags.some((one) => one.tag.kind === "histogram");
+    const histograms = tags.some((joined) => joined.tag.kind === "histogram");
     const toggle = histograms && el("button", { class: "quiet", "aria-pressed": String(this.bands), onclick: () => ((this.bands = !this.bands), this.refreshRegion(root, tags, row, most)) }, t("log.page.distribution"));
     const more = left > 0 && el("button", { onclick: () => this.refreshRegion(root, tags, row, most + CHARTS_PER_MORE) }, t("and", { n: left }));
     const none = !parts.length && el("p", { class: "quiet" }, t("log.nothing"));
@@ -150,11 +150,11 @@ export class Joined {
     this.fillRegion(root, tags, row, most);
   }
 
-  /** A chart, and why it is here. @param {TagPage} page @param {CardEntry} entry @param {JoinedTag} one @param {number} row */
-  chartElement(page, entry, one, row) {
+  /** A chart, and why it is here. @param {TagPage} page @param {CardEntry} entry @param {JoinedTag} joined @param {number} row */
+  chartElement(page, entry, joined, row) {
     const app = /** @type {App} */ (this.app());
-    const why = el("p", { class: "quiet" }, t(`log.rule.${one.rule}`));
-    if (one.row !== row) why.append(" · ", app.card.nodeLink(app.state.facts.pathOfRow(one.row)));
+    const why = el("p", { class: "quiet" }, t(`log.rule.${joined.rule}`));
+    if (joined.row !== row) why.append(" · ", app.card.nodeLink(app.state.facts.pathOfRow(joined.row)));
     return el("div", { class: "logged-chart" }, page.cardOfEntry(entry).root, why);
   }
 
@@ -174,7 +174,7 @@ export class Joined {
     if (!app || !rows.length) return null;
     const { graph } = app.state;
     let row = rows[0];
-    while (row > 0 && !rows.every((one) => one >= row && one < graph.end[row])) row = graph.parent[row];
+    while (row > 0 && !rows.every((tagRow) => tagRow >= row && tagRow < graph.end[row])) row = graph.parent[row];
     return row > 0 ? { row, rows } : null;
   }
 

@@ -45,8 +45,8 @@ export const PAGES = [
 
 /** The page of a name in singular or plural: "scalars" is "scalar". @param {string} name */
 function normalizePageName(name) {
-  const one = name.toLowerCase().replace(/[- ]/g, "_").replace(/s$/, "");
-  return PAGES.map(([page]) => page).find((page) => page === one || page === `${one}s`) ?? (one === "graph" ? one : name);
+  const singular = name.toLowerCase().replace(/[- ]/g, "_").replace(/s$/, "");
+  return PAGES.map(([page]) => page).find((page) => page === singular || page === `${singular}s`) ?? (singular === "graph" ? singular : name);
 }
 
 /**
@@ -184,7 +184,7 @@ export class Logs {
     }
     this.body.setAttribute("aria-labelledby", `tab-${page}`);
     const sheet = this.sheetNamed(page);
-    for (const one of this.sheets.values()) one.root.hidden = one !== sheet;
+    for (const other of this.sheets.values()) other.root.hidden = other !== sheet;
     this.writeAddress();
     if (!sheet) return graph ? this.joins.refresh() : undefined;
     this.loadJoins();
@@ -250,7 +250,7 @@ export class Logs {
     if (name !== "points") return this.refreshSoon();
     const series = new Set(Object.keys(data.series).map(Number));
     for (const sheet of this.sheets.values()) {
-      for (const tag of sheet.tags) for (const one of tag.runs) if (one[1] in data.series) one[2] = data.series[one[1]];
+      for (const tag of sheet.tags) for (const entry of tag.runs) if (entry[1] in data.series) entry[2] = data.series[entry[1]];
       sheet.onPoints(series);
     }
     for (const page of this.joins.pages.values()) page.onPoints(series);

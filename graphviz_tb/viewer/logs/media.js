@@ -82,7 +82,7 @@ export class ImageCard extends StepCard {
   }
 
   tableRows() {
-    return /** @type {Sample[]} */ (this.answer?.samples ?? []).map((one, at) => ({ ...this.leadingColumns(), sample: at, ...Object.fromEntries(Object.entries(one).filter(([key]) => key !== "blob")) }));
+    return /** @type {Sample[]} */ (this.answer?.samples ?? []).map((sample, at) => ({ ...this.leadingColumns(), sample: at, ...Object.fromEntries(Object.entries(sample).filter(([key]) => key !== "blob")) }));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */

@@ -19,7 +19,7 @@ export class Notices {
 
   /** @param {LogState} state @param {boolean} nothing whether there is no page to show */
   setState(state, nothing) {
-    const of = (/** @type {string} */ run, /** @type {LogNotice[]} */ notices) => notices.filter(({ code }) => code !== EXPECTED_NOTICE).map((one) => (run ? `${shortText(run, 80)}: ` : "") + this.noticeWord(one));
+    const of = (/** @type {string} */ run, /** @type {LogNotice[]} */ notices) => notices.filter(({ code }) => code !== EXPECTED_NOTICE).map((notice) => (run ? `${shortText(run, 80)}: ` : "") + this.noticeWord(notice));
     const { mesh = 0 } = state.kinds; // no page shows them
     const all = [...new Set([...(mesh ? [t("log.meshes", { n: mesh })] : []), ...of("", state.notices ?? []), ...state.runs.flatMap((run) => of(run.name, run.notices))])];
     this.root.hidden = nothing || !all.length;

@@ -60,15 +60,15 @@ export class OpTable {
   /** @returns {OpRow[]} */
   rows() {
     const { name, op, self, total, count, bytes, unmatched } = /** @type {OpColumns} */ (this.profile.tables[this.by]);
-    const rows = name.map((one, at) => ({ name: one, op: op[at], self: self[at], total: total[at], count: count[at], bytes: bytes[at], inGraph: true, other: 0, difference: self[at] }));
+    const rows = name.map((opName, at) => ({ name: opName, op: op[at], self: self[at], total: total[at], count: count[at], bytes: bytes[at], inGraph: true, other: 0, difference: self[at] }));
     for (const at of unmatched) rows[at].inGraph = false;
     if (this.otherProfile) {
       const theirs = /** @type {OpColumns} */ (this.otherProfile.tables[this.by]);
       const known = new Map(rows.map((row) => [row.name, row]));
       const apart = new Set(theirs.unmatched);
-      theirs.name.forEach((one, at) => {
-        let row = known.get(one);
-        if (!row) rows.push((row = { name: one, op: theirs.op[at], self: 0, total: 0, count: 0, bytes: 0, inGraph: !apart.has(at), other: 0, difference: 0 }));
+      theirs.name.forEach((opName, at) => {
+        let row = known.get(opName);
+        if (!row) rows.push((row = { name: opName, op: theirs.op[at], self: 0, total: 0, count: 0, bytes: 0, inGraph: !apart.has(at), other: 0, difference: 0 }));
         row.other = theirs.self[at];
         row.difference = row.self - row.other;
       });

@@ -79,10 +79,10 @@ export class ProfilePage extends SheetWithoutCards {
 
   /** Fill the lists of steps, and show one. */
   fillStepLists() {
-    const word = (/** @type {TracedStep} */ one) => shortText([one.run === "." ? "" : one.run, one.tag].filter(Boolean).join(" · ") || this.logs.state.title, 80);
-    const options = this.steps.map((one) => /** @type {[string, string]} */ ([one.id, word(one)]));
+    const word = (/** @type {TracedStep} */ step) => shortText([step.run === "." ? "" : step.run, step.tag].filter(Boolean).join(" · ") || this.logs.state.title, 80);
+    const options = this.steps.map((step) => /** @type {[string, string]} */ ([step.id, word(step)]));
     const wanted = this.logs.profile;
-    const named = (/** @type {string} */ key) => this.steps.find((one) => stepKey(one) === key)?.id;
+    const named = (/** @type {string} */ key) => this.steps.find((step) => stepKey(step) === key)?.id;
     fillOptions(this.chooser, options);
     fillOptions(this.against, [["", t("profile.alone")], ...options]);
     this.against.parentElement.hidden = this.steps.length < 2;
@@ -91,7 +91,7 @@ export class ProfilePage extends SheetWithoutCards {
     this.table.text = wanted.text || this.table.text;
     this.otherStep = named(wanted.against) ?? "";
     const view = /^(-?\d+),(-?\d+)$/.exec(wanted.view);
-    const id = this.steps.some((one) => one.id === this.id) ? this.id : named(wanted.step);
+    const id = this.steps.some((step) => step.id === this.id) ? this.id : named(wanted.step);
     if (id === undefined) this.stepReady = this.chooseFirst();
     else this.showStep(id, view && Number(view[1]) < Number(view[2]) ? { from: Number(view[1]), to: Number(view[2]) } : null);
   }
@@ -100,11 +100,11 @@ export class ProfilePage extends SheetWithoutCards {
   async chooseFirst() {
     const turn = ++this.turn;
     let step = this.steps[this.steps.length - 1];
-    for (const one of this.steps.slice(0, MAX_STEPS_READ)) {
-      const profile = await this.loadProfile(one.id).catch(() => null);
+    for (const candidate of this.steps.slice(0, MAX_STEPS_READ)) {
+      const profile = await this.loadProfile(candidate.id).catch(() => null);
       if (turn !== this.turn) return;
       if (!profile?.slices) continue;
-      step = one;
+      step = candidate;
       break;
     }
     this.defaultStep = step?.id ?? null;
@@ -152,9 +152,9 @@ export class ProfilePage extends SheetWithoutCards {
 
   /** Read the other steps, one after the other, for their times. @param {number} turn */
   async readOtherSteps(turn) {
-    for (const one of this.steps.slice(0, MAX_STEPS_READ)) {
+    for (const step of this.steps.slice(0, MAX_STEPS_READ)) {
       if (turn !== this.turn || this.root.hidden) return;
-      await this.loadProfile(one.id).catch(() => null);
+      await this.loadProfile(step.id).catch(() => null);
       if (turn === this.turn) this.stepTimesElement.replaceChildren(...this.stepTimeBars());
     }
   }
@@ -185,15 +185,15 @@ export class ProfilePage extends SheetWithoutCards {
 
   /** The name of a step: of that which is shown. @param {string} [id] */
   stepName(id = this.id) {
-    return this.steps.find((one) => one.id === id)?.tag || this.logs.state.title;
+    return this.steps.find((step) => step.id === id)?.tag || this.logs.state.title;
   }
 
   /** A bar for each step that was read, as long as the step took. */
   stepTimeBars() {
-    const read = this.steps.slice(0, MAX_STEPS_READ).filter((one) => this.profiles.has(one.id));
-    const most = Math.max(1, ...read.map((one) => this.profiles.get(one.id).length));
-    return read.map((one) => {
-      const profile = this.profiles.get(one.id);
+    const read = this.steps.slice(0, MAX_STEPS_READ).filter((step) => this.profiles.has(step.id));
+    const most = Math.max(1, ...read.map((step) => this.profiles.get(step.id).length));
+    return read.map((step) => {
+      const profile = this.profiles.get(step.id);
       const bar = el("span", { class: "shares", "aria-hidden": "true" });
       bar.style.width = `${Math.max(2, (100 * profile.length) / most)}%`;
       for (const part of STEP_PARTS) {
@@ -201,7 +201,7 @@ export class ProfilePage extends SheetWithoutCards {
         piece.style.flexGrow = String(profile.shares[part] / Math.max(1, profile.length));
         if (profile.shares[part]) bar.append(piece);
       }
-      return el("button", { class: "step-time", "aria-pressed": String(one.id === this.id), onclick: () => this.showStep(one.id) }, el("span", { class: "step-name" }, shortText(one.tag || "", 40)), el("span", { class: "step-bar" }, bar), el("span", { class: "number" }, nanosWord(profile.length)));
+      return el("button", { class: "step-time", "aria-pressed": String(step.id === this.id), onclick: () => this.showStep(step.id) }, el("span", { class: "step-name" }, shortText(step.tag || "", 40)), el("span", { class: "step-bar" }, bar), el("span", { class: "number" }, nanosWord(profile.length)));
     });
   }
 
@@ -260,11 +260,11 @@ export class ProfilePage extends SheetWithoutCards {
     const slices = [];
     for (const { row } of timeline.visibleRows()) {
       for (let at = firstAfter(timeline.slices, timeline.rowStarts[row], timeline.rowStarts[row + 1], timeline.view.from); at < timeline.rowStarts[row + 1] && timeline.slices.start[at] <= timeline.view.to && slices.length < MAX_LISTED_SLICES; at++) {
-        const one = timeline.sliceAt(row, timeline.slices.start[at] + timeline.slices.duration[at] / 2);
-        if (one) slices.push(one);
+        const slice = timeline.sliceAt(row, timeline.slices.start[at] + timeline.slices.duration[at] / 2);
+        if (slice) slices.push(slice);
       }
     }
-    const rows = slices.map((one) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => timeline.choose(one) }, shortText(one.name, 120))), el("td", {}, shortText(one.lane, 80)), ...[one.start, one.duration].map((time) => el("td", { class: "number" }, nanosWord(time))), el("td", { class: "number" }, countWord(one.count))));
+    const rows = slices.map((slice) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => timeline.choose(slice) }, shortText(slice.name, 120))), el("td", {}, shortText(slice.lane, 80)), ...[slice.start, slice.duration].map((time) => el("td", { class: "number" }, nanosWord(time))), el("td", { class: "number" }, countWord(slice.count))));
     const heads = ["name", "lane", "start", "duration", "count"].map((key) => el("th", { scope: "col" }, t(`profile.${key}`)));
     this.slices.lastElementChild.replaceChildren(el("table", {}, el("caption", { class: "away" }, t("profile.asTable")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows)));
   }
@@ -272,14 +272,14 @@ export class ProfilePage extends SheetWithoutCards {
   /** Show a node in the graph, coloured by time. @param {string} name */
   async showInGraph(name) {
     const { logs } = this;
-    const graph = this.steps.find((one) => one.id === this.id)?.graph ?? null;
+    const graph = this.steps.find((traced) => traced.id === this.id)?.graph ?? null;
     if (graph !== null && logs.hooks.graphId() && logs.hooks.graphId() !== graph) await logs.hooks.chooseGraph(graph);
     const app = logs.hooks.app();
     if (!app) return logs.toast(t("profile.noGraph"));
     const path = name ? app.state.graph.pathOfAddress(name) : [0];
     if (!path) return logs.toast(t("profile.notInGraph", { name: shortText(name, 80) }));
     await logs.show("graph");
-    const step = app.state.head.steps.indexOf(this.steps.find((one) => one.id === this.id)?.tag);
+    const step = app.state.head.steps.indexOf(this.steps.find((traced) => traced.id === this.id)?.tag);
     if (step >= 0 && app.state.head.steps.length > 1 && app.state.stepIndex !== step) await app.actions.setStep(step); // what the table says of it
     if (app.state.schemes.includes("compute-time") && app.state.scheme !== "compute-time") await app.actions.setScheme("compute-time");
     if (name) await app.actions.reveal(path);
@@ -289,7 +289,7 @@ export class ProfilePage extends SheetWithoutCards {
   addressValues() {
     const { view, end } = this.timeline;
     const whole = Math.round(view.from) === 0 && Math.round(view.to) === Math.round(end);
-    const key = (/** @type {string} */ id) => stepKey(this.steps.find((one) => one.id === id));
+    const key = (/** @type {string} */ id) => stepKey(this.steps.find((step) => step.id === id));
     return { step: this.id === this.defaultStep ? "" : key(this.id), against: this.otherStep ? key(this.otherStep) : "", by: this.table.by === "ops" ? "" : this.table.by, sort: this.table.sort === "-self" ? "" : this.table.sort, text: this.table.text, view: whole ? "" : `${Math.round(view.from)},${Math.round(view.to)}` };
   }
 
@@ -313,8 +313,8 @@ export class ProfilePage extends SheetWithoutCards {
   }
 }
 
-/** How an address names a step. @param {TracedStep | undefined} one */
-const stepKey = (one) => (one ? `${one.run ?? ""}#${one.tag ?? ""}` : "");
+/** How an address names a step. @param {TracedStep | undefined} step */
+const stepKey = (step) => (step ? `${step.run ?? ""}#${step.tag ?? ""}` : "");
 
 /** @param {any} list @param {[string, string][]} options */
 function fillOptions(list, options) {
@@ -325,12 +325,12 @@ function fillOptions(list, options) {
 function memoryCharts(profile) {
   if (!profile.memory.length) return [];
   const [width, height] = [1000, 110];
-  const most = Math.max(1, ...profile.memory.map((/** @type {any} */ one) => one.peak));
-  const charts = profile.memory.map((/** @type {any} */ one) => {
+  const most = Math.max(1, ...profile.memory.map((/** @type {any} */ allocator) => allocator.peak));
+  const charts = profile.memory.map((/** @type {any} */ allocator) => {
     const x = (/** @type {number} */ time) => numberText((width * Math.min(time, profile.length)) / Math.max(1, profile.length));
     const y = (/** @type {number} */ bytes) => numberText(height - (height * Math.max(0, bytes)) / most);
-    const line = one.time.map((/** @type {number} */ time, /** @type {number} */ at) => `H${x(time)}V${y(one.bytes[at])}`).join("");
-    const words = t("profile.peak", { allocator: shortText(one.allocator, 80), bytes: memoryWord(one.peak) });
+    const line = allocator.time.map((/** @type {number} */ time, /** @type {number} */ at) => `H${x(time)}V${y(allocator.bytes[at])}`).join("");
+    const words = t("profile.peak", { allocator: shortText(allocator.allocator, 80), bytes: memoryWord(allocator.peak) });
     const chart = svgEl("svg", { role: "img", "aria-label": words, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" });
     svgEl("path", { d: `M0 ${height}${line}H${width}V${height}Z` }, chart);
     return el("figure", {}, el("figcaption", {}, words), chart);

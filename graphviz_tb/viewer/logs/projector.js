@@ -105,13 +105,13 @@ export class ProjectorPage extends SheetWithoutCards {
       const listing = await this.logs.feed.embeddings();
       const before = JSON.stringify(this.embedding);
       Object.assign(this, { tensors: listing.tensors, methods: listing.methods, notices: listing.notices });
-      this.chooser.replaceChildren(...this.tensors.map((one) => el("option", { value: one.id }, embeddingTitle(one))));
-      this.methodChooser.replaceChildren(...this.methods.map((one) => el("option", { value: one.name }, one.title)));
+      this.chooser.replaceChildren(...this.tensors.map((embedding) => el("option", { value: embedding.id }, embeddingTitle(embedding))));
+      this.methodChooser.replaceChildren(...this.methods.map((method) => el("option", { value: method.name }, method.title)));
       this.methodChooser.hidden = this.methods.length < 2;
-      const same = this.tensors.find((one) => JSON.stringify(one) === before);
-      const asked = this.tensors.find((one) => embeddingKey(one) === this.requested.cloud);
+      const same = this.tensors.find((embedding) => JSON.stringify(embedding) === before);
+      const asked = this.tensors.find((embedding) => embeddingKey(embedding) === this.requested.cloud);
       if (same) this.chooser.value = String(same.id);
-      else if (this.tensors.length) await this.showEmbedding((asked ?? this.tensors.find((one) => one.name === this.embedding?.name) ?? this.tensors[0]).id);
+      else if (this.tensors.length) await this.showEmbedding((asked ?? this.tensors.find((embedding) => embedding.name === this.embedding?.name) ?? this.tensors[0]).id);
       else this.showStatus(this.notices, true);
     } catch (error) {
       this.isDirty = true;
@@ -121,12 +121,12 @@ export class ProjectorPage extends SheetWithoutCards {
 
   /** Show an embedding, on its principal components. @param {number} id */
   async showEmbedding(id) {
-    const one = this.tensors.find((each) => each.id === id);
-    if (!one) return;
+    const embedding = this.tensors.find((each) => each.id === id);
+    if (!embedding) return;
     if (this.embedding) this.stopLayout();
     this.chooser.value = String(id);
     this.neighbourRequest = {}; // what was asked of the one before is not waited for
-    Object.assign(this, { embedding: one, selected: [], neighbours: [], shownPoints: null, searchHits: null, sprite: null, method: "pca", head: null });
+    Object.assign(this, { embedding: embedding, selected: [], neighbours: [], shownPoints: null, searchHits: null, sprite: null, method: "pca", head: null });
     this.methodChooser.value = "pca";
     this.layoutControls.hidden = true;
     this.imagesLabel.hidden = true;
@@ -135,16 +135,16 @@ export class ProjectorPage extends SheetWithoutCards {
     const { feed } = this.logs;
     try {
       const [points, metadata] = await Promise.all([feed.cloud(id, { method: "pca", axes: 3 }), feed.cloudColumns(id)]);
-      if (this.embedding !== one) return;
+      if (this.embedding !== embedding) return;
       this.columns = metadata.columns;
       this.embeddingNotices = [...this.notices, ...metadata.notices];
       this.hasNeighbours = feed.hasNeighbours(id);
       this.setPoints(points);
       this.fillColumns();
       this.card.draw();
-      if (one.sprite) this.loadSprite(one).catch(() => this.showStatus([{ text: t("log.cloud.noSprite") }]));
+      if (embedding.sprite) this.loadSprite(embedding).catch(() => this.showStatus([{ text: t("log.cloud.noSprite") }]));
       const row = Number(this.requested.point);
-      if (this.requested.point !== "" && row < one.points) this.select([row]);
+      if (this.requested.point !== "" && row < embedding.points) this.select([row]);
       this.requested.point = "";
     } catch (error) {
       this.allAxes = [];
@@ -178,13 +178,13 @@ export class ProjectorPage extends SheetWithoutCards {
 
   fillColumns() {
     const options = (/** @type {any} */ list, /** @type {string} */ none, /** @type {number} */ usual) => {
-      list.replaceChildren(el("option", { value: -1 }, none), ...this.columns.map((one, at) => el("option", { value: at }, shortText(one.name, 40))));
+      list.replaceChildren(el("option", { value: -1 }, none), ...this.columns.map((column, at) => el("option", { value: at }, shortText(column.name, 40))));
       list.value = String(usual);
     };
-    const named = this.columns.findIndex((one) => one.name === this.requested.by);
+    const named = this.columns.findIndex((column) => column.name === this.requested.by);
     // What has few different texts shows most as a colour; what has many says most as a label.
-    const few = this.columns.findIndex((one) => one.texts.length > 1 && one.texts.length <= MAX_COLOURED_CATEGORIES);
-    const numeric = this.columns.findIndex((one) => one.numeric && one.texts.length > 1);
+    const few = this.columns.findIndex((column) => column.texts.length > 1 && column.texts.length <= MAX_COLOURED_CATEGORIES);
+    const numeric = this.columns.findIndex((column) => column.numeric && column.texts.length > 1);
     options(this.by, t("log.cloud.plain"), named >= 0 ? named : few >= 0 ? few : numeric);
     options(this.labels, t("log.cloud.number"), this.columns.length ? 0 : -1);
     for (const list of [this.by, this.labels]) list.parentElement.hidden = !this.columns.length;
@@ -206,16 +206,16 @@ export class ProjectorPage extends SheetWithoutCards {
     return (column && column.texts[column.at[row]]) || `#${row}`;
   }
 
-  /** The pictures of points. @param {EmbeddingInfo} one */
-  async loadSprite(one) {
+  /** The pictures of points. @param {EmbeddingInfo} embedding */
+  async loadSprite(embedding) {
     const image = new Image();
-    image.src = await this.logs.feed.cloudSprite(one.id);
+    image.src = await this.logs.feed.cloudSprite(embedding.id);
     await image.decode();
-    if (this.embedding !== one) return;
-    const [width, height] = /** @type {number[]} */ (one.sprite);
+    if (this.embedding !== embedding) return;
+    const [width, height] = /** @type {number[]} */ (embedding.sprite);
     const sprite = { image, width, height, columns: Math.max(1, Math.floor(image.naturalWidth / width)) };
     const room = sprite.columns * Math.floor(image.naturalHeight / height);
-    if (room < one.points || image.naturalWidth * image.naturalHeight > MAX_SPRITE_PIXELS || !this.cloud.painter.canDrawSprite(sprite)) throw new Error();
+    if (room < embedding.points || image.naturalWidth * image.naturalHeight > MAX_SPRITE_PIXELS || !this.cloud.painter.canDrawSprite(sprite)) throw new Error();
     this.sprite = sprite;
     this.imagesLabel.hidden = false;
     this.images.checked = true;
@@ -318,7 +318,7 @@ export class ProjectorPage extends SheetWithoutCards {
     try {
       const { rows, distances } = await this.logs.feed.cloudNeighbours(/** @type {EmbeddingInfo} */ (this.embedding).id, row, k, metric);
       if (this.neighbourRequest !== asking || this.selected.length !== 1 || this.selected[0] !== row) return;
-      this.neighbours = rows.map((/** @type {number} */ one, /** @type {number} */ at) => ({ row: one, distance: distances[at] }));
+      this.neighbours = rows.map((/** @type {number} */ neighbour, /** @type {number} */ at) => ({ row: neighbour, distance: distances[at] }));
       this.redraw();
       this.card.draw();
       this.card.drawNeighbours();
@@ -346,14 +346,14 @@ export class ProjectorPage extends SheetWithoutCards {
     this.isPatternBad = Boolean(text && column && !hits);
     if (this.isPatternBad) this.find.setAttribute("aria-invalid", "true");
     else this.find.removeAttribute("aria-invalid");
-    if (!this.isPatternBad) this.searchHits = hits && Uint8Array.from(column.at, (one) => hits[one]);
+    if (!this.isPatternBad) this.searchHits = hits && Uint8Array.from(column.at, (index) => hits[index]);
     this.drawCount();
     this.redraw();
   }
 
   drawCount() {
-    const n = this.searchHits ? this.searchHits.reduce((sum, one) => sum + one, 0) : 0;
-    const there = this.shownPoints && t("log.cloud.isolated", { n: countWord(this.shownPoints.reduce((sum, one) => sum + one, 0)) });
+    const n = this.searchHits ? this.searchHits.reduce((sum, flag) => sum + flag, 0) : 0;
+    const there = this.shownPoints && t("log.cloud.isolated", { n: countWord(this.shownPoints.reduce((sum, flag) => sum + flag, 0)) });
     const hitsText = this.isPatternBad ? t("log.badPattern") : this.searchHits ? (n === 1 ? t("oneHit") : n ? t("hits", { n: countWord(n) }) : t("noHits")) : "";
     this.count.textContent = [hitsText, there].filter(Boolean).join(" · ");
   }
@@ -369,7 +369,7 @@ export class ProjectorPage extends SheetWithoutCards {
     this.tip.hidden = row < 0;
     if (row < 0) return;
     const some = this.columns.slice(0, 8);
-    const rows = some.map((one) => el("tr", {}, el("th", { scope: "row" }, shortText(one.name, 40)), el("td", {}, shortText(one.texts[one.at[row]] ?? "", 80))));
+    const rows = some.map((column) => el("tr", {}, el("th", { scope: "row" }, shortText(column.name, 40)), el("td", {}, shortText(column.texts[column.at[row]] ?? "", 80))));
     this.tip.replaceChildren(el("b", {}, shortText(this.pointLabel(row), 80)), ...(some.length > 1 ? [el("table", {}, el("tbody", {}, ...rows))] : []));
     const box = this.cloud.root.getBoundingClientRect();
     const own = this.tip.getBoundingClientRect();
@@ -387,7 +387,7 @@ export class ProjectorPage extends SheetWithoutCards {
     const share = (/** @type {number} */ at) => (this.head?.variance?.[at] === undefined ? "" : ` ${(100 * this.head.variance[at]).toFixed(1)}%`);
     const pca = this.method === "pca";
     this.axisLists.forEach((list, at) => {
-      list.replaceChildren(...this.allAxes.map((_, one) => el("option", { value: one }, `${t("log.cloud.component", { n: one + 1 })}${share(one)}`)));
+      list.replaceChildren(...this.allAxes.map((_, axis) => el("option", { value: axis }, `${t("log.cloud.component", { n: axis + 1 })}${share(axis)}`)));
       list.value = String(this.axes[at]);
       list.hidden = !pca || (at === 2 && this.isFlat);
     });
@@ -427,12 +427,12 @@ export class ProjectorPage extends SheetWithoutCards {
     if (method !== "pca" && method !== this.method) this.nearBy.value = String(DEFAULT_NEIGHBOURS[/** @type {keyof typeof DEFAULT_NEIGHBOURS} */ (method)]);
     this.method = method;
     this.layoutControls.hidden = method === "pca";
-    const info = this.methods.find((one) => one.name === method);
+    const info = this.methods.find((candidate) => candidate.name === method);
     if (method === "pca") {
       this.axes = [0, 1, 2];
-      const one = /** @type {EmbeddingInfo} */ (this.embedding);
-      const points = await this.logs.feed.cloud(one.id, { method: "pca", axes: 3 });
-      return this.embedding === one && this.method === "pca" ? this.setPoints(points) : undefined;
+      const embedding = /** @type {EmbeddingInfo} */ (this.embedding);
+      const points = await this.logs.feed.cloud(embedding.id, { method: "pca", axes: 3 });
+      return this.embedding === embedding && this.method === "pca" ? this.setPoints(points) : undefined;
     }
     this.nearLabel.textContent = t(method === "tsne" ? "log.cloud.perplexity" : "log.cloud.nearBy");
     this.nearBy.setAttribute("aria-label", this.nearLabel.textContent);
@@ -501,7 +501,7 @@ export class ProjectorPage extends SheetWithoutCards {
     if (sum !== null) texts.push(t("log.cloud.explained", { share: (100 * sum).toFixed(1) }));
     if (this.embedding && !bad && this.head && this.method !== this.head.method) texts.push(this.pendingText());
     if (this.embedding?.step != null && !bad) texts.push(`${t("step")} ${this.embedding.step}`);
-    this.note.replaceChildren(...[...texts, ...notices.map((one) => one.text)].flatMap((word, at) => [at ? " · " : "", shortText(word, 300)]));
+    this.note.replaceChildren(...[...texts, ...notices.map((notice) => notice.text)].flatMap((word, at) => [at ? " · " : "", shortText(word, 300)]));
     this.note.classList.toggle("bad", bad);
   }
 
@@ -515,7 +515,7 @@ export class ProjectorPage extends SheetWithoutCards {
 
   /** @param {string} method */
   methodTitle(method) {
-    return this.methods.find((one) => one.name === method)?.title ?? method.toUpperCase();
+    return this.methods.find((candidate) => candidate.name === method)?.title ?? method.toUpperCase();
   }
 
   /** What will be shown when the method that is chosen has run. */
@@ -528,7 +528,7 @@ export class ProjectorPage extends SheetWithoutCards {
   /** @param {string} name */
   setTool(name) {
     this.cloud.tool = name;
-    for (const one of this.tools.querySelectorAll("[data-tool]")) one.setAttribute("aria-pressed", String(one.dataset.tool === name));
+    for (const button of this.tools.querySelectorAll("[data-tool]")) button.setAttribute("aria-pressed", String(button.dataset.tool === name));
   }
 
   /** What the address holds. */
@@ -549,7 +549,7 @@ export class ProjectorPage extends SheetWithoutCards {
     const axes = String(cloudaxes).split(",").filter((word) => /^\d$/.test(word)).map(Number);
     if (axes.length > 1) {
       this.isFlat = axes.length === 2;
-      this.axes = [axes[0], axes[1], axes[2] ?? [0, 1, 2].find((one) => !axes.includes(one))];
+      this.axes = [axes[0], axes[1], axes[2] ?? [0, 1, 2].find((axis) => !axes.includes(axis))];
     }
   }
 
@@ -561,7 +561,7 @@ export class ProjectorPage extends SheetWithoutCards {
 
   /** Where embeddings belong may be known now. */
   onFilter() {
-    this.toGraph.hidden = !this.logs.joins.clouds.some((one) => one.id === this.embedding?.id);
+    this.toGraph.hidden = !this.logs.joins.clouds.some((cloud) => cloud.id === this.embedding?.id);
   }
 
   onTheme() {
@@ -592,14 +592,14 @@ export class ProjectorPage extends SheetWithoutCards {
   }
 }
 
-/** What an embedding is called in an address. @param {EmbeddingInfo} one */
-const embeddingKey = (one) => `${one.folder}:${one.name}`;
+/** What an embedding is called in an address. @param {EmbeddingInfo} embedding */
+const embeddingKey = (embedding) => `${embedding.folder}:${embedding.name}`;
 
-/** An embedding in the list. @param {EmbeddingInfo} one */
-function embeddingTitle(one) {
-  const name = one.title || one.name.replace(/\/\.ATTRIBUTES\/VARIABLE_VALUE$/, "");
-  return `${one.folder === "." ? "" : `${shortText(one.folder, 60)}: `}${shortText(name, 80)}`;
+/** An embedding in the list. @param {EmbeddingInfo} embedding */
+function embeddingTitle(embedding) {
+  const name = embedding.title || embedding.name.replace(/\/\.ATTRIBUTES\/VARIABLE_VALUE$/, "");
+  return `${embedding.folder === "." ? "" : `${shortText(embedding.folder, 60)}: `}${shortText(name, 80)}`;
 }
 
 /** @param {number[]} rows @param {number} row */
-const rowsToggled = (rows, row) => (rows.includes(row) ? rows.filter((one) => one !== row) : [...rows, row]);
+const rowsToggled = (rows, row) => (rows.includes(row) ? rows.filter((selected) => selected !== row) : [...rows, row]);

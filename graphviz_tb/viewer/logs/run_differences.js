@@ -40,7 +40,7 @@ export class RunDifferences {
   /** The graphs of the first two runs that have one of the same kind, as a server names two. @param {LogRun[]} runs @returns {string | null} */
   graphsToCompare(runs) {
     const { graphs } = this.logs.state;
-    const pair = runs.map((run) => graphs.find((/** @type {any} */ one) => one.run === run.name && one.kind === "op") ?? graphs.find((/** @type {any} */ one) => one.run === run.name)).filter(Boolean);
+    const pair = runs.map((run) => graphs.find((/** @type {any} */ graph) => graph.run === run.name && graph.kind === "op") ?? graphs.find((/** @type {any} */ graph) => graph.run === run.name)).filter(Boolean);
     return pair.length > 1 && pair[0].kind === pair[1].kind ? `${pair[0].id}-${pair[1].id}` : null;
   }
 
@@ -55,6 +55,6 @@ export class RunDifferences {
 /** Rows of hyperparameters and metrics that are not the same in all runs. @param {LogRun[]} runs @param {{columns: TrialColumn[], rows: Trial[]}} trials @returns {[string, any[]][]} */
 function differingRows(runs, { columns, rows }) {
   const of = new Map(rows.map((row) => [row.run, row.values]));
-  const all = columns.map((one, at) => /** @type {[string, any[]]} */ ([one.title || one.name, runs.map((run) => of.get(run.id)?.[at] ?? null)]));
+  const all = columns.map((column, at) => /** @type {[string, any[]]} */ ([column.title || column.name, runs.map((run) => of.get(run.id)?.[at] ?? null)]));
   return all.filter(([, values]) => new Set(values).size > 1);
 }

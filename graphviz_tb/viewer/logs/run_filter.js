@@ -65,10 +65,10 @@ export class RunValueFilter {
   /** The values of a name by the id of the run: a column of trials, else a tag. @param {string} name @param {string | undefined} measure */
   async valuesOf(name, measure) {
     const { columns, rows } = this.logs.runs.trials;
-    const column = columns.findIndex((one) => one.name === name || one.title === name);
+    const column = columns.findIndex((candidate) => candidate.name === name || candidate.title === name);
     if (column >= 0 && !measure) return new Map(rows.map((row) => [row.run, row.values[column]]));
-    const tag = (await this.logs.feed.tags("scalar")).find((one) => one.name === name);
+    const tag = (await this.logs.feed.tags("scalar")).find((candidate) => candidate.name === name);
     if (!tag) return null;
-    return new Map([...(await tagMeasures(this.logs.feed, tag))].map(([run, one]) => [run, one[MEASURE_OF[measure ?? "last"]]]));
+    return new Map([...(await tagMeasures(this.logs.feed, tag))].map(([run, measures]) => [run, measures[MEASURE_OF[measure ?? "last"]]]));
   }
 }

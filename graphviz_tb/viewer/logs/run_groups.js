@@ -34,7 +34,7 @@ export function runGroups(runs, grouping, trials) {
   if (grouping.by === "differs") return new Map([...groupsByNames(runs.map((run) => run.name))].map(([name, group], at) => [runs[at].id, group]));
   if (grouping.by.startsWith(HPARAM_PREFIX)) {
     const name = grouping.by.slice(HPARAM_PREFIX.length);
-    const column = trials.columns.findIndex((one) => one.name === name);
+    const column = trials.columns.findIndex((candidate) => candidate.name === name);
     const values = new Map(trials.rows.map((row) => [row.run, row.values[column]]));
     return new Map(runs.map((run) => [run.id, values.get(run.id) == null ? run.name : `${name}=${values.get(run.id)}`]));
   }
@@ -72,7 +72,7 @@ function groupsByNames(names) {
     values.set(some.length, inner);
     some.forEach((part, at) => inner.set(at, (inner.get(at) ?? new Set()).add(part)));
   }
-  const repeated = new Map([...values].map(([length, inner]) => [length, [...inner].reduce((best, one) => (one[1].size > 1 && one[1].size >= (best?.[1].size ?? 0) ? one : best), /** @type {any} */ (null))?.[0]]));
+  const repeated = new Map([...values].map(([length, inner]) => [length, [...inner].reduce((best, part) => (part[1].size > 1 && part[1].size >= (best?.[1].size ?? 0) ? part : best), /** @type {any} */ (null))?.[0]]));
   return new Map(parts.map((some, at) => {
     const place = repeated.get(some.length);
     const group = place === undefined ? names[at] : some.map((part, nth) => (nth === place ? `${part.replace(/[\d.]+$/, "") === part ? "" : part.replace(/[\d.]+$/, "")}*` : part)).join("");
@@ -93,7 +93,7 @@ export function mergeLines(lines, kind, spread) {
   const here = new Float64Array(lines.length);
   for (let at = 0; at < x.length; at++) {
     let size = 0;
-    for (const one of each) if (Number.isFinite(one[at])) here[size++] = one[at];
+    for (const lineValues of each) if (Number.isFinite(lineValues[at])) here[size++] = lineValues[at];
     count[at] = size;
     const some = here.subarray(0, size);
     let sum = 0;

@@ -55,8 +55,8 @@ export class RunLooks {
 
   /** @param {string} value of the address */
   restore(value) {
-    for (const one of value.split(",")) {
-      const [, name, hue, dashes] = /^(.*):(\d{1,3}|[0-9a-f]{6})(?:\.([\d.]*))?$/.exec(one) ?? [];
+    for (const entry of value.split(",")) {
+      const [, name, hue, dashes] = /^(.*):(\d{1,3}|[0-9a-f]{6})(?:\.([\d.]*))?$/.exec(entry) ?? [];
       if (name === undefined) continue;
       const some = (dashes ?? "").split(".").filter(Boolean).map(Number);
       this.looks.set(unescapeValue(name), { hue: hue.length === 6 ? `#${hue}` : Number(hue), dashes: some });

@@ -47,7 +47,7 @@ export class RunList {
       this.draw();
       logs.runsChanged();
     });
-    this.order = el("select", { "aria-label": t("log.sortRuns"), onchange: () => this.setSort(this.order.value) }, ...RUNS_SORTS.map((one) => el("option", { value: one }, t(`log.sort.${one}`))));
+    this.order = el("select", { "aria-label": t("log.sortRuns"), onchange: () => this.setSort(this.order.value) }, ...RUNS_SORTS.map((order) => el("option", { value: order }, t(`log.sort.${order}`))));
     this.all = el("input", { type: "checkbox", "aria-label": t("log.allRuns"), onchange: () => this.chooseAll(this.all.checked) });
     this.list = el("div", { class: "run-list", role: "group", "aria-label": t("log.runs"), onscroll: () => this.draw() });
     place.append(el("div", { class: "run-head" }, el("label", {}, this.all, el("b", {}, t("log.runs"))), this.order), this.filter, this.statusElement, this.values.root, this.list, new RunDifferences(logs).root);
@@ -73,9 +73,9 @@ export class RunList {
 
   /** Fill the list of orders: by name, time and step, by a column of trials, and by the tag that was sorted by last. */
   fillSorts() {
-    const words = this.trials.columns.map((one) => /** @type {[string, string]} */ ([`${TRIAL_SORT_PREFIX}${one.name}`, shortText(one.title || one.name, 60)]));
+    const words = this.trials.columns.map((column) => /** @type {[string, string]} */ ([`${TRIAL_SORT_PREFIX}${column.name}`, shortText(column.title || column.name, 60)]));
     const tag = /** @type {[string, string][]} */ (this.tagSort ? [[this.tagSort.key, this.tagSort.word]] : []);
-    this.order.replaceChildren(...[...RUNS_SORTS.map((one) => [one, t(`log.sort.${one}`)]), ...words, ...tag].map(([value, word]) => el("option", { value, selected: value === this.sort }, word)));
+    this.order.replaceChildren(...[...RUNS_SORTS.map((order) => [order, t(`log.sort.${order}`)]), ...words, ...tag].map(([value, word]) => el("option", { value, selected: value === this.sort }, word)));
   }
 
   /** The runs that match the filter, in the chosen order. @returns {LogRun[]} */
@@ -86,7 +86,7 @@ export class RunList {
       return out.sort((a, b) => compareTrialValues(values.get(a.id), values.get(b.id), down) || compareRunNames(a.name, b.name));
     }
     const by = { name: () => 0, time: (/** @type {LogRun} */ a, /** @type {LogRun} */ b) => (b.last ?? 0) - (a.last ?? 0), step: (/** @type {LogRun} */ a, /** @type {LogRun} */ b) => Number(b.lastStep ?? -1) - Number(a.lastStep ?? -1) };
-    const column = this.trials.columns.findIndex((one) => `${TRIAL_SORT_PREFIX}${one.name}` === this.sort);
+    const column = this.trials.columns.findIndex((candidate) => `${TRIAL_SORT_PREFIX}${candidate.name}` === this.sort);
     if (column < 0) return out.sort((a, b) => (by[/** @type {keyof typeof by} */ (this.sort)] ?? by.name)(a, b) || compareRunNames(a.name, b.name));
     const values = new Map(this.trials.rows.map((row) => [row.run, row.values[column]]));
     return out.sort((a, b) => compareTrialValues(values.get(a.id), values.get(b.id)) || compareRunNames(a.name, b.name));
@@ -110,7 +110,7 @@ export class RunList {
   /** Sort runs by the last, least or greatest value of a tag. @param {LogTag} tag @param {string} measure */
   async sortByTag(tag, measure) {
     const values = await tagMeasures(this.logs.feed, tag);
-    this.tagSort = { key: `${TAG_SORT_PREFIX}${measure}:${tag.name}`, word: t(`log.sort.${measure}`, { tag: shortText(tag.title || tag.name, 40) }), values: new Map([...values].map(([id, one]) => [id, one[measure]])), down: measure === "greatest" };
+    this.tagSort = { key: `${TAG_SORT_PREFIX}${measure}:${tag.name}`, word: t(`log.sort.${measure}`, { tag: shortText(tag.title || tag.name, 40) }), values: new Map([...values].map(([id, measures]) => [id, measures[measure]])), down: measure === "greatest" };
     this.fillSorts();
     this.setSort(this.tagSort.key);
   }

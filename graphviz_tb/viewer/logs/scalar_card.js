@@ -58,9 +58,9 @@ export class ScalarCard extends TagCard {
     const px = Math.max(100, Math.round(this.chart.innerSize.width));
     const zoom = across === "start" ? null : this.chart.zoom; // each run begins at another step
     const ask = (/** @type {number[][]} */ which, /** @type {number | undefined} */ weight) =>
-      which.length ? this.page.logs.feed.series(which.map((one) => one[1]), { axis, px, smooth: weight, from: zoom?.low, to: zoom?.high }, signal) : Promise.resolve(new Map());
+      which.length ? this.page.logs.feed.series(which.map((entry) => entry[1]), { axis, px, smooth: weight, from: zoom?.low, to: zoom?.high }, signal) : Promise.resolve(new Map());
     // A series that is sent whole is smoothed here, so that the slider asks nobody.
-    const [small, large] = [some.filter((one) => one[2] <= POINTS_PER_PIXEL * px && !zoom), some.filter((one) => one[2] > POINTS_PER_PIXEL * px || zoom)];
+    const [small, large] = [some.filter((entry) => entry[2] <= POINTS_PER_PIXEL * px && !zoom), some.filter((entry) => entry[2] > POINTS_PER_PIXEL * px || zoom)];
     const answers = await Promise.all([ask(small, undefined), ask(large, smooth || undefined)]);
     return () => {
       this.points = new Map();
@@ -207,10 +207,10 @@ export class ScalarCard extends TagCard {
     const [first] = this.chartTags();
     if (grouping.by) return download(new Blob([wideCsv(this.lines().filter((line) => !line.faint))]), this.fileName("csv"));
     const series = this.shownSeries();
-    const points = await feed.series(series.map((one) => one[1]), { axis: "step", px: MAX_REQUEST_PX });
-    const left = [...points.values()].filter((one) => one.step.length < one.n).length;
+    const points = await feed.series(series.map((entry) => entry[1]), { axis: "step", px: MAX_REQUEST_PX });
+    const left = [...points.values()].filter((line) => line.step.length < line.n).length;
     const lines = this.page.logs.runs.shownRuns().flatMap((run) => this.chartTags().flatMap((tag) => tag.runs.filter(([id]) => id === run.id).map(([, id]) => ({ name: tag === first && this.chartTags().length === 1 ? run.name : `${run.name} · ${tag.name}`, points: points.get(id) }))));
-    download(new Blob([wideCsv(lines.filter((one) => one.points).map(({ name, points }) => ({ run: /** @type {any} */ ({ name }), step: points.step, raw: points.value, superseded: points.superseded })))]), this.fileName("csv"));
+    download(new Blob([wideCsv(lines.filter((line) => line.points).map(({ name, points }) => ({ run: /** @type {any} */ ({ name }), step: points.step, raw: points.value, superseded: points.superseded })))]), this.fileName("csv"));
     if (left) this.page.logs.toast(t("log.wideThinned", { n: left }));
   }
 }
@@ -230,6 +230,6 @@ function groupRows(line) {
 /** A row for each step, a column for each line. @param {{run: LogRun, step: ArrayLike<number>, raw: ArrayLike<number>, superseded?: ArrayLike<number>}[]} lines */
 function wideCsv(lines) {
   const each = lines.map((line) => new Map(Array.from(line.step, (step, at) => at).filter((at) => !line.superseded?.[at]).map((at) => [line.step[at], line.raw[at]])));
-  const steps = [...new Set(each.flatMap((one) => [...one.keys()]))].sort((a, b) => a - b);
+  const steps = [...new Set(each.flatMap((valuesByStep) => [...valuesByStep.keys()]))].sort((a, b) => a - b);
   return encodeRows(steps.map((step) => Object.fromEntries([["step", step], ...lines.map((line, nth) => [line.run.name, each[nth].get(step) ?? ""])])), "csv");
 }

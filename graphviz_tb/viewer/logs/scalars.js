@@ -69,7 +69,7 @@ export class ScalarPage extends TagPage {
 
   /** @param {string} pattern */
   separateTags(pattern) {
-    this.logs.combinedPatterns = this.logs.combinedPatterns.filter((one) => one !== pattern);
+    this.logs.combinedPatterns = this.logs.combinedPatterns.filter((combined) => combined !== pattern);
     this.setTags(this.loggedTags ?? []);
     this.logs.writeAddress();
   }
@@ -123,8 +123,8 @@ export class ScalarPage extends TagPage {
       const other = /** @type {ScalarCard | undefined} */ (this.cards.get(event.dataTransfer.getData(TAG_DRAG_TYPE)));
       if (!other || other === card) return;
       event.preventDefault();
-      const names = [...new Set([card, other].flatMap((one) => one.chartTags().map((tag) => tag.name)))];
-      for (const one of [card, other]) if (one.isCombined()) this.logs.combinedPatterns = this.logs.combinedPatterns.filter((pattern) => pattern !== one.tag.name);
+      const names = [...new Set([card, other].flatMap((source) => source.chartTags().map((tag) => tag.name)))];
+      for (const source of [card, other]) if (source.isCombined()) this.logs.combinedPatterns = this.logs.combinedPatterns.filter((pattern) => pattern !== source.tag.name);
       this.combineTags(patternMatching(names));
     });
   }
@@ -146,7 +146,7 @@ export class ScalarPage extends TagPage {
     for (const [key, box] of Object.entries(this.checks)) box.checked = this.look[/** @type {"logX"} */ (key)];
     const asks = "axis" in change || "smooth" in change;
     for (const card of this.allCards()) {
-      const sampled = [...card.points.values()].some((one) => one.smoothed || one.step.length < one.n);
+      const sampled = [...card.points.values()].some((points) => points.smoothed || points.step.length < points.n);
       if (asks && (!light || sampled)) card.onZoom();
       if (card.isNear) light ? this.showQuickly(card) : card.showData();
     }
@@ -162,7 +162,7 @@ export class ScalarPage extends TagPage {
       card.chart.isQuick = false;
     });
     clearTimeout(this.restTimer);
-    this.restTimer = setTimeout(() => this.allCards().forEach((one) => one.isNear && this.frames.add(one, () => one.showData())), SLIDER_REST_MS);
+    this.restTimer = setTimeout(() => this.allCards().forEach((each) => each.isNear && this.frames.add(each, () => each.showData())), SLIDER_REST_MS);
   }
 
   runsChanged() {
@@ -209,7 +209,7 @@ export class ScalarPage extends TagPage {
 
   /** The points that a card draws, for scripts. @param {string} tag */
   async drawnPoints(tag) {
-    const named = this.tags.find((one) => one.name === tag);
+    const named = this.tags.find((candidate) => candidate.name === tag);
     if (!named) throw new Error(`no tag ${JSON.stringify(tag)}`);
     const card = /** @type {ScalarCard} */ (this.cardOfEntry(this.entries(named)[0]));
     if (card.isStale || !card.points.size) (await card.fetchData(new AbortController().signal))();
@@ -219,7 +219,7 @@ export class ScalarPage extends TagPage {
 
 /** A list of the axes that a chart may have across. @param {(axis: string) => void} choose */
 export function axisChooser(choose) {
-  const list = el("select", { "aria-label": t("log.axis"), onchange: () => choose(list.value) }, ...AXES.map((one) => el("option", { value: one }, t(`log.axis.${one}`))));
+  const list = el("select", { "aria-label": t("log.axis"), onchange: () => choose(list.value) }, ...AXES.map((axis) => el("option", { value: axis }, t(`log.axis.${axis}`))));
   return list;
 }
 

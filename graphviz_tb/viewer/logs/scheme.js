@@ -116,7 +116,7 @@ export class LoggedScheme {
 
   /** The run that is shown: the one asked for, that of the graph, or the first. @param {LogRun[]} runs */
   shownRun(runs) {
-    const graph = this.logs.state.graphs.find((one) => one.id === this.logs.hooks.graphId());
+    const graph = this.logs.state.graphs.find((candidate) => candidate.id === this.logs.hooks.graphId());
     return runs.find((run) => run.name === this.request.run) ?? runs.find((run) => run.name === graph?.run) ?? runs[0];
   }
 
@@ -130,7 +130,7 @@ export class LoggedScheme {
     const steps = this.stops();
     if (!this.isServed) return this.app && this.app.state.stepIndex >= 0 ? this.app.state.stepIndex : steps.length - 1;
     const { step } = this.logs;
-    return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((one) => Number(one) <= step));
+    return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((value) => Number(value) <= step));
   }
 
   /** @param {number} at */
@@ -193,7 +193,7 @@ export class LoggedScheme {
     const { logged, against } = this.request;
     const runs = this.loggedRuns();
     const names = runs.map((run) => /** @type {[string, string]} */ ([run.name, shortText(run.name, 60)]));
-    const measures = (this.lastColouring?.head.measures ?? []).map((one) => /** @type {[string, string]} */ ([one, t(`log.measure.${one}`)]));
+    const measures = (this.lastColouring?.head.measures ?? []).map((name) => /** @type {[string, string]} */ ([name, t(`log.measure.${name}`)]));
     if (document.activeElement !== this.pattern) this.pattern.value = logged;
     fillSelect(this.lists.measure, measures, this.lastColouring?.head.measure ?? "");
     fillSelect(this.lists.run, names, this.shownRun(runs)?.name ?? "");

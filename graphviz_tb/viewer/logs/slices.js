@@ -24,8 +24,8 @@ export function markedSlices(slices, match, node) {
   if (!match && node === null) return { ...slices, hit: new Uint8Array(slices.row.length), hits: undefined, marks: undefined };
   const text = match.toLowerCase();
   const byName = slices.names.map((name) => text !== "" && name.toLowerCase().includes(text));
-  const inside = (/** @type {string} */ one) => node !== null && (node === "" || one === node || one.startsWith(`${node}/`) || one.startsWith(`${node}::`));
-  const byNode = slices.nodes.map((one) => one !== null && ((text !== "" && one.toLowerCase().includes(text)) || inside(one)));
+  const inside = (/** @type {string} */ name) => node !== null && (node === "" || name === node || name.startsWith(`${node}/`) || name.startsWith(`${node}::`));
+  const byNode = slices.nodes.map((name) => name !== null && ((text !== "" && name.toLowerCase().includes(text)) || inside(name)));
   const hit = Uint8Array.from(slices.name, (name, at) => Number(byName[name] || byNode[slices.node[at]]));
   let [hits, busyHits] = [0, 0];
   /** @type {[number, number, number][]} */

@@ -73,7 +73,7 @@ export class StepValues {
       const order = this.sort === at ? (this.down ? "descending" : "ascending") : "none";
       return el("th", { scope: "col", "aria-sort": order }, el("button", { class: "sort", title: shortText(tag.name), onclick: () => this.sortBy(at, tags, all, step) }, shortText(tag.title || tag.name, 40), el("span", { "aria-hidden": "true" }, order === "none" ? "" : this.down ? " ▼" : " ▲")));
     };
-    const cell = (/** @type {{step: number, value: number} | null} */ one) => el("td", { title: one && one.step !== step ? `${t("log.exactStep")} ${one.step}` : null }, one ? floatWord(one.value) : "", one && one.step !== step ? el("small", { class: "quiet" }, ` @${one.step}`) : null);
+    const cell = (/** @type {{step: number, value: number} | null} */ point) => el("td", { title: point && point.step !== step ? `${t("log.exactStep")} ${point.step}` : null }, point ? floatWord(point.value) : "", point && point.step !== step ? el("small", { class: "quiet" }, ` @${point.step}`) : null);
     const name = (/** @type {LogRun} */ run) => {
       const swatch = el("span", { class: "swatch" });
       swatch.style.background = this.page.logs.runColour(run);

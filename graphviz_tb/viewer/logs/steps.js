@@ -39,7 +39,7 @@ export class StepCard extends TagCard {
   /** The number of the step to be shown. @param {number[]} steps */
   wantedStep(steps) {
     const step = this.page.logs.areStepsLinked ? this.page.logs.step : this.ownStep;
-    return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((one) => one <= step));
+    return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((candidate) => candidate <= step));
   }
 
   /** The step that all follow is another. */
@@ -54,11 +54,11 @@ export class StepCard extends TagCard {
     const { feed } = this.page.logs;
     let { lists, steps } = this;
     if (this.stepsStale || some.some(([, series]) => !lists.has(series))) {
-      lists = await feed.steps(some.map((one) => one[1]), signal);
+      lists = await feed.steps(some.map((entry) => entry[1]), signal);
       steps = uniqueAscending(some.flatMap(([, series]) => Array.from(lists.get(series)?.step ?? [])));
     }
     const at = this.wantedStep(steps);
-    const asked = some.filter(([, series]) => at >= 0 && Array.from(lists.get(series)?.step ?? []).some((one) => one <= steps[at]));
+    const asked = some.filter(([, series]) => at >= 0 && Array.from(lists.get(series)?.step ?? []).some((step) => step <= steps[at]));
     const answers = await Promise.all(asked.map(async ([run, series]) => /** @type {[number, any]} */ ([run, await feed.point(this.tag.kind, series, steps[at], signal)])));
     // Steps that came later change nothing of what is shown.
     const answersKey = JSON.stringify(answers.map(([run, answer]) => [run, { ...answer, steps: null }]));
@@ -88,7 +88,7 @@ export class StepCard extends TagCard {
     const wall = list && this.run ? list.wall[Array.from(list.step).lastIndexOf(step)] : undefined;
     this.stepWord.textContent = step === undefined ? "" : `${t("step")} ${step}${wall === undefined ? "" : ` · ${momentWord(wall, Infinity)} ${momentWord(wall, 0)}`}`;
     this.slider.setAttribute("aria-valuetext", this.stepWord.textContent);
-    const left = [...this.lists.values()].reduce((sum, one) => sum + one.n - one.step.length, 0);
+    const left = [...this.lists.values()].reduce((sum, stepList) => sum + stepList.n - stepList.step.length, 0);
     this.note.textContent = [this.remark(), left > 0 && t("log.olderLeft", { n: left })].filter(Boolean).join(" · ");
     super.showData();
   }
@@ -167,8 +167,8 @@ export class StepPage extends TagPage {
 
   /** @param {TagCard | undefined} card @returns {Record<string, () => void>} */
   pageKeys(card) {
-    const one = /** @type {StepCard | undefined} */ (card ?? this.allCards().find((each) => each.isNear));
-    return { ",": () => one?.goToStep(-1), ".": () => one?.goToStep(1), "<": () => one?.goToStep(-10), ">": () => one?.goToStep(10) };
+    const target = /** @type {StepCard | undefined} */ (card ?? this.allCards().find((each) => each.isNear));
+    return { ",": () => target?.goToStep(-1), ".": () => target?.goToStep(1), "<": () => target?.goToStep(-10), ">": () => target?.goToStep(10) };
   }
 }
 

@@ -294,7 +294,7 @@ export class TagPage {
 
   /** New points came for some series. @param {Set<number>} series */
   onPoints(series) {
-    for (const card of this.cards.values()) if (card.shownSeries().some((one) => series.has(one[1]))) card.noteChange();
+    for (const card of this.cards.values()) if (card.shownSeries().some((entry) => series.has(entry[1]))) card.noteChange();
   }
 
   /** A table beside a card, at the pointer; without rows it is hidden. @param {TagCard} card @param {string[]} heads @param {Node[]} rows @param {number} x @param {number} [all] how many rows there are */

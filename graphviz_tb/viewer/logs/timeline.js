@@ -187,7 +187,7 @@ export class Timeline {
     const marks = this.slices?.marks ?? [];
     if (!marks.length) return;
     const now = this.selected ? this.selected.start : way > 0 ? -Infinity : Infinity;
-    const after = way > 0 ? marks.find((one) => one[1] > now) ?? marks[0] : marks.findLast((one) => one[1] < now) ?? marks[marks.length - 1];
+    const after = way > 0 ? marks.find((mark) => mark[1] > now) ?? marks[0] : marks.findLast((mark) => mark[1] < now) ?? marks[marks.length - 1];
     this.showSlice(after[0], after[1], after[2]);
   }
 
@@ -247,7 +247,7 @@ export class Timeline {
 
   /** @param {{offsetX: number, offsetY: number}} event @returns {ChosenSlice | null} */
   sliceUnder({ offsetX, offsetY }) {
-    const row = this.visibleRows().find((one) => offsetY >= one.y && offsetY < one.y + LANE_PX.row);
+    const row = this.visibleRows().find((candidate) => offsetY >= candidate.y && offsetY < candidate.y + LANE_PX.row);
     if (!row || offsetX < this.laneNameWidth) return null;
     return this.sliceAt(row.row, this.timeAt(offsetX), (2 * (this.view.to - this.view.from)) / this.innerWidth);
   }

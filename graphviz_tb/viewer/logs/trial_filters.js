@@ -21,12 +21,12 @@ export function passesFilter(filter, value) {
 const trialText = (value) => (value === null || value === undefined ? "" : String(value));
 
 /** Filters as an address holds them. @param {Map<string, TrialFilter>} filters */
-export const filtersText = (filters) => [...filters].map(([name, { low, high, out }]) => [name, low ?? "", high ?? "", ...(out ?? [])].map((one) => escapeValue(String(one))).join(",")).map(escapeValue).join(",");
+export const filtersText = (filters) => [...filters].map(([name, { low, high, out }]) => [name, low ?? "", high ?? "", ...(out ?? [])].map((part) => escapeValue(String(part))).join(",")).map(escapeValue).join(",");
 
 /** @param {string} text @returns {Map<string, TrialFilter>} */
 export function parseFilters(text) {
-  const pairs = text.split(",").filter(Boolean).map(unescapeValue).map((one) => {
-    const [name, low, high, ...out] = one.split(",").map(unescapeValue);
+  const pairs = text.split(",").filter(Boolean).map(unescapeValue).map((entry) => {
+    const [name, low, high, ...out] = entry.split(",").map(unescapeValue);
     const number = (/** @type {string} */ word) => (word && Number.isFinite(Number(word)) ? Number(word) : undefined);
     return /** @type {[string, TrialFilter]} */ ([name, { low: number(low), high: number(high), out }]);
   });

@@ -56,25 +56,25 @@ export class GraphChooser {
 
   /** @param {string} id */
   graphById(id) {
-    return this.graphs.find((one) => one.id === id);
+    return this.graphs.find((graph) => graph.id === id);
   }
 
   /** The graphs of a run, op graphs first. @param {string} run @returns {GraphListing[]} */
   graphsOfRun(run) {
-    const graphs = this.graphs.filter((one) => (one.run ?? "") === run);
+    const graphs = this.graphs.filter((graph) => (graph.run ?? "") === run);
     return graphs.sort((a, b) => Number(a.kind !== "op") - Number(b.kind !== "op") || Number(a.id) - Number(b.id));
   }
 
   /** Fill the lists. */
   draw() {
     const shown = this.graphById(this.shownId());
-    const runs = [...new Set(this.graphs.map((one) => one.run ?? ""))];
+    const runs = [...new Set(this.graphs.map((graph) => graph.run ?? ""))];
     const tags = shown ? this.graphsOfRun(shown.run ?? "") : [];
-    const others = shown ? this.graphs.filter((one) => one.id !== shown.id && one.kind === shown.kind) : [];
+    const others = shown ? this.graphs.filter((graph) => graph.id !== shown.id && graph.kind === shown.kind) : [];
     this.fillOptions("run", runs.map((run) => [run, runTitle(run)]), shown?.run ?? "", runs.length > 1);
-    this.fillOptions("tag", tags.map((one) => [one.id, tagTitle(one)]), shown?.id ?? "", tags.length > 1);
+    this.fillOptions("tag", tags.map((graph) => [graph.id, tagTitle(graph)]), shown?.id ?? "", tags.length > 1);
     const against = this.id.includes("-") ? this.id.split("-")[0] : "";
-    this.fillOptions("against", [["", t("alone")], ...others.map((one) => /** @type {[string, string]} */ ([one.id, this.graphTitle(one)]))], against, others.length > 0);
+    this.fillOptions("against", [["", t("alone")], ...others.map((graph) => /** @type {[string, string]} */ ([graph.id, this.graphTitle(graph)]))], against, others.length > 0);
   }
 
   /** @param {string} id @param {[string, string][]} pairs @param {string} value @param {boolean} needed */
@@ -83,18 +83,18 @@ export class GraphChooser {
     byId(id).hidden = !needed;
   }
 
-  /** A graph in words. @param {GraphListing | undefined} one */
-  graphTitle(one) {
-    if (!one) return this.title;
-    const tags = this.graphsOfRun(one.run ?? "");
-    const run = one.run && one.run !== "." ? one.run : this.title;
-    return tags.length > 1 ? `${run} · ${tagTitle(one)}` : run;
+  /** A graph in words. @param {GraphListing | undefined} graph */
+  graphTitle(graph) {
+    if (!graph) return this.title;
+    const tags = this.graphsOfRun(graph.run ?? "");
+    const run = graph.run && graph.run !== "." ? graph.run : this.title;
+    return tags.length > 1 ? `${run} · ${tagTitle(graph)}` : run;
   }
 
   /** The graph that an address means: of a run, of a tag, compared with another one. @param {Record<string, any>} state */
   graphIdInAddress(state) {
-    const named = (/** @type {string} */ run, /** @type {string | undefined} */ tag) => this.graphsOfRun(run).find((one) => tag === undefined || tagKey(one) === tag);
-    const run = state.run ?? this.graphs.find((one) => one.kind === "op")?.run ?? this.graphs[0]?.run ?? "";
+    const named = (/** @type {string} */ run, /** @type {string | undefined} */ tag) => this.graphsOfRun(run).find((graph) => tag === undefined || tagKey(graph) === tag);
+    const run = state.run ?? this.graphs.find((graph) => graph.kind === "op")?.run ?? this.graphs[0]?.run ?? "";
     const own = named(run, state.tag) ?? this.graphsOfRun(run)[0] ?? this.graphs[0];
     const [otherRun, otherTag] = (state.against ?? "").split("#");
     const other = state.against !== undefined && named(otherRun, otherTag);
@@ -275,11 +275,11 @@ export class GraphChooser {
 /** @param {string} run */
 const runTitle = (run) => (run === "" || run === "." ? t("wholeRun") : run);
 
-/** @param {GraphListing} one */
-const tagTitle = (one) => {
-  const name = one.tag === null || one.tag === OWN_GRAPH ? (one.tagSet ?? t("wholeGraph")) : one.tag;
-  return one.kind === "conceptual" ? `${name} · ${t("layers")}` : name;
+/** @param {GraphListing} graph */
+const tagTitle = (graph) => {
+  const name = graph.tag === null || graph.tag === OWN_GRAPH ? (graph.tagSet ?? t("wholeGraph")) : graph.tag;
+  return graph.kind === "conceptual" ? `${name} · ${t("layers")}` : name;
 };
 
-/** What tells a graph from the others of its run, in an address. @param {GraphListing} one */
-const tagKey = (one) => [one.tag ?? one.tagSet ?? "", ...(one.kind === "op" ? [] : [one.kind])].join(":");
+/** What tells a graph from the others of its run, in an address. @param {GraphListing} graph */
+const tagKey = (graph) => [graph.tag ?? graph.tagSet ?? "", ...(graph.kind === "op" ? [] : [graph.kind])].join(":");
