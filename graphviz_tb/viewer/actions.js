@@ -164,7 +164,7 @@ export class Actions {
     });
   }
 
-  /** To the auxiliary area, or back. @param {Path} path */
+  /** Move a node to the auxiliary area, or back. @param {Path} path */
   toggleAuxiliary(path) {
     return this.queue(async () => {
       if (!this.app.view.canMove(path)) return;

@@ -131,7 +131,7 @@ export class Camera {
     return [[listed?.offsetWidth ?? 0, wide - right], [top, tall]];
   }
 
-  /** Where it looks, in units of the picture, the same place in every window: the point in the middle of what nothing
+  /** The visible place in units of the picture, the same in every window: the point in the middle of what nothing
    * lies over, and how much is seen along the shorter side of that. */
   currentPlace() {
     const [across, along] = this.freeRoom();
@@ -178,7 +178,7 @@ export class Camera {
     });
   }
 
-  /** Where the camera is, or will be when it stops. */
+  /** The place of the camera when it stops. */
   get destination() {
     return this.goal.turn === this.motionId ? this.goal.to : [this.x, this.y, this.k];
   }

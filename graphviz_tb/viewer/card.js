@@ -21,10 +21,10 @@ function cutValue(value, most) {
 }
 
 export class Card {
-  /** What a run logged at a node, as a part of its card. @type {((path: Path) => Promise<HTMLElement | null>) | null} */
+  /** The section of a card with the logged charts of its node. @type {((path: Path) => Promise<HTMLElement | null>) | null} */
   static loggedSection = null;
 
-  /** What shows when a node ran; null where no step was traced. @type {((path: Path) => (() => void) | null) | null} */
+  /** The action that shows a node in the timeline; null without a traced step. @type {((path: Path) => (() => void) | null) | null} */
   static timelineLink = null;
 
   /** @param {App} app */
@@ -74,18 +74,18 @@ export class Card {
     this.showLogged(path, turn, body); // it may wait for the log: nothing here waits for it
   }
 
-  /** What a run logged, when it is here. @param {Path} path @param {number} turn @param {any} body */
+  /** Append the logged charts once they are loaded. @param {Path} path @param {number} turn @param {any} body */
   async showLogged(path, turn, body) {
     const section = await Card.loggedSection?.(path).catch(() => null);
     if (turn === this.turn && section) body.querySelector("dl").after(section);
   }
 
-  /** Offer what can be done now. @param {Path} path */
+  /** Renew the buttons of the actions. @param {Path} path */
   refreshActions(path) {
     this.panel.querySelector(".actions")?.replaceWith(this.actionButtons(path));
   }
 
-  /** What can be done: one thing in words, the others as signs. @param {Path} path */
+  /** The actions: the main one as a word, the others as icons. @param {Path} path */
   actionButtons(path) {
     const { app } = this;
     const row = path[path.length - 1];
@@ -130,7 +130,7 @@ export class Card {
     ];
   }
 
-  /** What is known in one line each. @param {Path} path @param {number} row */
+  /** The facts of one line each: kind, op, device, count. @param {Path} path @param {number} row */
   factList(path, row) {
     const { app } = this;
     const { graph } = app.state;
@@ -145,7 +145,7 @@ export class Card {
     return list;
   }
 
-  /** What was measured of a node. @param {Path} path */
+  /** The measured numbers of a node as a table. @param {Path} path */
   async figureTable(path) {
     const { app } = this;
     const rows = [];
@@ -159,7 +159,7 @@ export class Card {
     return rows.length ? this.makeTable("statistics", rows) : null;
   }
 
-  /** What a diff says of a node: before and after. @param {number} row */
+  /** The changes of a node in a diff, with the values before and after. @param {number} row */
   changeSection(row) {
     const { changes } = this.app;
     const ownChanges = changes?.changesOfRow(row) ?? [];
@@ -179,7 +179,7 @@ export class Card {
     });
   }
 
-  /** What an op or a layer does, in a line. @param {any} meanings @param {string} type */
+  /** One line about the purpose of an op or a layer. @param {any} meanings @param {string} type */
   meaningSection(meanings, type) {
     const line = meanings?.ops[type];
     return line ? el("p", { class: "meaning" }, line[language === "ko" ? 1 : 0]) : null;
@@ -205,7 +205,7 @@ export class Card {
     return this.makeTable(caption, rows);
   }
 
-  /** What a constant holds. @param {any[]} content @param {any[][]} attributes */
+  /** The values of a constant: statistics and a histogram. @param {any[]} content @param {any[][]} attributes */
   contentSection([count, least, most, mean, zeros, odd, bins], attributes) {
     const valueText = attributes.find(([name]) => name === "value")?.[1] ?? "";
     const cut = valueText.indexOf(": ");
@@ -246,7 +246,7 @@ export class Card {
     return path;
   }
 
-  /** What comes or goes, by the box that is seen, each opening to its tensors. @param {string} caption @param {NodeEdge[]} wired */
+  /** Edges grouped by the visible box at their other end; each group unfolds to its tensors. @param {string} caption @param {NodeEdge[]} wired */
   edgeTables(caption, wired) {
     /** @type {Map<string, {seen: Path, all: NodeEdge[]}>} */
     const groups = new Map();
@@ -300,7 +300,7 @@ export class Card {
     ];
   }
 
-  /** What crosses the border of a group. @param {any} edges @param {number} row @param {Path} path */
+  /** Inputs and outputs of a group. @param {any} edges @param {number} row @param {Path} path */
   groupEdgeTables(edges, row, path) {
     const crossing = (/** @type {boolean} */ inward) => [...this.app.state.facts.crossingEdges(edges, row, inward)];
     const wire = (/** @type {[number, any]} */ [other, crossing]) => ({ path: this.neighbourPath(path, other), edges: crossing.edges, states: edges.states, key: "", tensor: !crossing.tensors ? "" : crossing.tensors === 1 ? crossing.told || "?" : t("crossing", { n: crossing.tensors }), count: crossing.tensors });
@@ -335,10 +335,10 @@ export class Card {
   }
 }
 
-/** What a diff says of edges: the sign that their line bears, and its words. */
+/** The sign and the label of each set of edge states (a bit each) in a diff. */
 const WIRE_SIGNS = ["", "", "+ new wire", "+ partly new", "− removed wire", "− partly removed", "~ new and removed", "~ partly new, removed"];
 
-/** The sign of what became of some edges, null where nothing did. @param {Int32Array | null} states of all edges @param {number[]} numbers */
+/** The sign of the states of some edges; null if none changed. @param {Int32Array | null} states of all edges @param {number[]} numbers */
 function changeSign(states, numbers) {
   let bits = 0;
   if (states) for (const at of numbers) bits |= 1 << states[at];

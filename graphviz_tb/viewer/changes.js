@@ -32,7 +32,7 @@ export class ComparedColouring extends Colouring {
     return this.legendRowsByTheme[this.themeIndex];
   }
 
-  /** What became of the edges behind one metaedge, bridge or mark of a level. @param {any} identity */
+  /** The state of the edges behind one metaedge, bridge or mark of a level. @param {any} identity */
   edgeState({ path, kind, index }) {
     const level = this.graph.level(path);
     const place = level && this.graph.levelPlace(path);
@@ -101,7 +101,7 @@ export class ChangeList {
     return item;
   }
 
-  /** What is no change by itself, folded. @param {string} key @param {any[]} items */
+  /** Changes without a place of their own in the list, folded. @param {string} key @param {any[]} items */
   foldedChanges(key, items) {
     const inner = items.map((other) =>
       el("div", { class: "behind" }, el("button", { class: "change", title: shortText(other.full, 600), onclick: () => this.revealChange(other) }, el("span", { class: `sign ${CHANGE_CLASSES[other.sign] ?? ""}`, "aria-hidden": "true" }, other.sign), el("span", {}, shortText(other.text, 300)))),
@@ -137,7 +137,7 @@ export class ChangeList {
     else app.frame.toast(shortText(change.text, 200));
   }
 
-  /** What the list says of a row: what it was before, and what it is. @param {number} row @returns {any[]} */
+  /** The changes and consequences that name a row. @param {number} row @returns {any[]} */
   changesOfRow(row) {
     const all = this.changes.flatMap((change) => [change, ...change.behind]);
     return all.filter((change) => change.rows.includes(row));

@@ -138,7 +138,7 @@ export class Colouring {
     return { legend: legend.map(fitted), every: cut ? this.legend(rows, Infinity).map(fitted) : null };
   }
 
-  /** What the second line of a box says; null leaves the usual one. @param {Path} path */
+  /** The second line of a box; null keeps the default. @param {Path} path */
   secondLine(path) {
     if (!this.measured) {
       const word = this.secondWords[path[path.length - 1]];

@@ -28,7 +28,7 @@ export async function showComparison(app, one, other) {
   if (!dialog.open) dialog.showModal();
 }
 
-/** What is known of two boxes themselves. @param {App} app @param {Path} one @param {Path} other @returns {Promise<ComparisonRow[]>} */
+/** The facts of two boxes side by side. @param {App} app @param {Path} one @param {Path} other @returns {Promise<ComparisonRow[]>} */
 async function comparedFacts(app, one, other) {
   const both = [one, other];
   const { graph, facts } = app.state;

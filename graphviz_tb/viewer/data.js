@@ -27,7 +27,7 @@ export class Blocks {
     return this.packed.has(name);
   }
 
-  /** What a block holds: an Int32Array or a value of JSON. @param {string} name @returns {Promise<any>} */
+  /** The content of a block: an Int32Array or a value of JSON. @param {string} name @returns {Promise<any>} */
   get(name) {
     let content = this.unpacked.get(name);
     if (!content) {

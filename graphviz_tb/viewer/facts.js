@@ -53,13 +53,13 @@ export class Facts {
     return inside ? [lines[call] ?? null, inside.map(([line, ops]) => [lines[line], ops])] : null;
   }
 
-  /** What op types, layers and attributes mean; null where the page has no room for it. @returns {Promise<any>} */
+  /** Explanations of op types, layers and attributes; null if the page lacks them. @returns {Promise<any>} */
   async meanings() {
     const { blocks } = this.graph;
     return blocks.has("meanings") ? blocks.get("meanings") : null;
   }
 
-  /** What a constant holds, or the one that a row hands on; null for none. @param {number} row @returns {Promise<any[] | null>} */
+  /** The content of a constant, or of the one that a row forwards; null for none. @param {number} row @returns {Promise<any[] | null>} */
   async constantContent(row) {
     const { blocks, node } = this.graph;
     const name = `contents/${Math.floor(node[row] / NODES_PER_BLOCK)}`;
@@ -76,7 +76,7 @@ export class Facts {
     return Array.from(edges.out.order.subarray(edges.out.start[row], edges.out.start[row + 1]));
   }
 
-  /** What crosses the border of a group: by the row outside, how many tensors and control edges.
+  /** The edges across the border of a group by the row outside, with counts of tensors and control edges.
    * @param {any} edges @param {number} row @param {boolean} inward */
   crossingEdges(edges, row, inward) {
     const end = this.graph.end[row];
@@ -98,7 +98,7 @@ export class Facts {
     return crossings;
   }
 
-  /** How many ops of each type lie under a row, the most first. @param {number} row @returns {[string, number][]} */
+  /** Op types below a row with their counts, the most frequent first. @param {number} row @returns {[string, number][]} */
   typeCounts(row) {
     const { graph } = this;
     const counts = new Map();
@@ -214,7 +214,7 @@ class TracedEdges {
   }
 }
 
-/** Where the edges of each row begin when they are ordered by that row. @param {Int32Array} column @param {number} rows */
+/** Edges ordered by a row, and the position where those of each row begin. @param {Int32Array} column @param {number} rows */
 function edgesByRow(column, rows) {
   const start = new Int32Array(rows + 2);
   for (const row of column) start[row + 2]++;

@@ -285,7 +285,7 @@ export class GraphView {
     return indexes;
   }
 
-  /** The same for one item. @param {any} item @param {any} element */
+  /** Emphasise or fade one item. @param {any} item @param {any} element */
   emphasizeElement(item, element) {
     const { chosen, row, trace, marks, over, only } = this.emphasis;
     const { boxes } = this.picture.scene;

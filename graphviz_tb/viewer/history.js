@@ -73,7 +73,7 @@ export class ViewHistory {
     this.app.emit("state", state);
   }
 
-  /** The same soon, for what goes on many times a second. */
+  /** Write the address a little later, for changes that come many times a second. */
   writeAddressSoon() {
     clearTimeout(this.writeTimer);
     this.writeTimer = setTimeout(() => this.writeAddress(), 250);

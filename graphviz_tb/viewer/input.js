@@ -268,14 +268,14 @@ export class InputHandler {
     event.preventDefault();
   }
 
-  /** What a key does on every page. @param {KeyboardEvent} event @returns {(() => any) | null} */
+  /** The action of a key on every page. @param {KeyboardEvent} event @returns {(() => any) | null} */
   pageAction(event) {
     const { app } = this;
     if (event.key === "?") return () => this.showShortcuts();
     return event.key === "t" ? () => app.actions.setTheme(app.state.theme === "dark" ? "light" : "dark") : null;
   }
 
-  /** What a key does. @param {KeyboardEvent} event @returns {(() => any) | null} */
+  /** The action of a key. @param {KeyboardEvent} event @returns {(() => any) | null} */
   keyAction(event) {
     const { app } = this;
     const path = app.state.selected;

@@ -83,7 +83,7 @@ export class Graph {
     return name;
   }
 
-  /** The same in small letters, as it is searched. @param {number} row */
+  /** The name in lower case, for searches. @param {number} row */
   lowerCaseName(row) {
     return (this.lowerCaseNames[row] ??= this.name(row).toLowerCase());
   }
@@ -185,7 +185,7 @@ export class Graph {
     return path;
   }
 
-  /** The same inside calls, name by name. @param {string} address @returns {Path | null} */
+  /** The path of an address inside calls, name by name. @param {string} address @returns {Path | null} */
   pathInCalls(address) {
     const known = /** @type {Map<string, Path>} */ (this.pathsByAddress);
     const parts = address.split(CALL_SEPARATOR);
@@ -276,7 +276,7 @@ export class Graph {
     return scopes;
   }
 
-  /** What an open group shows: what it holds, or what a member of its stack, or the innermost of its frame, does. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
+  /** The path whose content an open group shows: its own, that of a member of its stack, or the innermost of its frame. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
   shownPath(path, open) {
     const stack = this.stackIn(path);
     return stack ? this.memberOf(stack, open) || path : /** @type {Path} */ (this.joinedScopes(path, open).pop());
@@ -295,7 +295,7 @@ export class Graph {
     return frame;
   }
 
-  /** What opens with a group: the stack in it and its usual member, unless one is open; the scope that is all it holds. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
+  /** The groups to open together with a group: the stack in it and its default member, unless one is open; a scope that is its only child. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
   pathsOpenedWith(path, open) {
     const stack = this.stackIn(path);
     if (!stack) {
@@ -342,7 +342,7 @@ export class Graph {
     return series;
   }
 
-  /** What the key of a level ends with where series on it or around it are apart: the ranks of these, as bits. @param {Path} path */
+  /** The end of the key of a level with ungrouped series on it or around it: their ranks as bits. @param {Path} path */
   ungroupedSuffix(path) {
     let bits = 0;
     for (let row = path[0]; row >= 0; row = this.parent[row]) if (this.ungroupedLevels.has(String(row))) bits |= 1 << this.head.apart[row];
@@ -360,7 +360,7 @@ export class Graph {
     return [];
   }
 
-  /** Where a level lies: a member of a stack may be a copy of another, and a function in itself too often is drawn as
+  /** The position of a level in the data: a member of a stack may be a copy of another, and a function in itself too often is drawn as
    * one of the last that the file holds. `key` is its own, `written` that of the level that lies there.
    * @param {Path} path @returns {{key: string, written: string, at: number[], copies: MemberCopy[]} | null} */
   levelPlace(path) {

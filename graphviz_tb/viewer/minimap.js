@@ -55,7 +55,7 @@ export class Minimap {
     this.onMove();
   }
 
-  /** The camera moved. */
+  /** Follow the camera. */
   onMove() {
     const { camera } = this.app.viewport;
     const { scene } = this.app.view;

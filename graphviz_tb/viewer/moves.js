@@ -1,7 +1,7 @@
 // Move nodes by hand between the main graph and the auxiliary area. Nothing is laid out here: extracted nodes are left
 // out of the drawing order, restored ones get their place in the second order that Python computed for the level.
 
-/** What a reader moved, by key of the node. */
+/** The nodes that a reader moved, by their keys. */
 export class Moves {
   constructor() {
     /** @type {Map<string, Path>} */
@@ -97,7 +97,7 @@ function stubsOf(marks, edges, stubbed, bridges, rows) {
   return [...stubs.values()];
 }
 
-/** How thick a line of data is, below 0 where it carries indices, sizes and masks alone; 0 for one that carries no data,
+/** The thickness of a line of data, below 0 if it carries only indices, sizes and masks; 0 if it carries no data,
  * or in part references. @param {any} line */
 function signedThickness(line) {
   if (line.kind !== "data" || line.training) return 0;

@@ -63,7 +63,7 @@ export class Outline {
     this.draw();
   }
 
-  /** The lines of what a filter leaves, in the order of the file. @param {Set<number>} kept */
+  /** Show the rows that match the filter, in the order of the file. @param {Set<number>} kept */
   drawFiltered(kept) {
     const { graph, facts } = this.app.state;
     const hits = new Set(this.hits);

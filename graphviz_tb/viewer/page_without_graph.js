@@ -70,7 +70,7 @@ export class PageWithoutGraph {
     fillChooser("language", Object.keys(STRINGS).map((word) => [word, STRINGS[word].languageName]), language);
   }
 
-  /** Another one takes over. */
+  /** Remove the listeners when the page of a graph takes over. */
   release() {
     document.body.classList.remove("without-graph");
     this.listenerAbort.abort();

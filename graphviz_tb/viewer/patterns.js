@@ -76,7 +76,7 @@ function groupsInside(graph, call, once = false) {
   return out;
 }
 
-/** How many boxes an open group shows at least. @param {Graph} graph @param {Path} path */
+/** The least number of boxes that an open group shows. @param {Graph} graph @param {Path} path */
 function childCount(graph, path) {
   const own = path[path.length - 1];
   const bodies = (graph.calls.get(own) ?? []).map(([, body]) => body);

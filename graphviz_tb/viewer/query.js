@@ -20,7 +20,7 @@ const ROWS_PER_CHECK = 256; // rows between two looks at the clock
 /** A query that cannot be read; the message is for people. */
 export class QueryError extends Error {}
 
-/** What a text asks for. Throws `QueryError`. @param {string} text @returns {Query} */
+/** Parse a query. Throws `QueryError`. @param {string} text @returns {Query} */
 export function parseQuery(text) {
   /** @type {Query} */
   let query;
@@ -65,13 +65,13 @@ export class RowSearch {
     this.masks = new Map();
   }
 
-  /** Whether to go on, after a pause where one is due. */
+  /** Whether the search is still wanted, after a pause if one is due. */
   async shouldContinue() {
     if (this.turns.isOver) await this.turns.nextSlice();
     return this.isCurrent();
   }
 
-  /** Rows of names, op types and devices: what can be said at once. @param {Query} query */
+  /** Search names, op types and devices, which need no block. @param {Query} query */
   async searchNames(query) {
     for (const term of termsOf(query)) {
       const marked = new Uint8Array(this.graph.count);
@@ -80,7 +80,7 @@ export class RowSearch {
     }
   }
 
-  /** What takes a block of the page: attributes, tensors, numbers. Throws `QueryError`. @param {Query} query */
+  /** Search what needs a block of the page: attributes, tensors, numbers. Throws `QueryError`. @param {Query} query */
   async searchBlocks(query) {
     for (const term of termsOf(query)) {
       const marked = /** @type {Uint8Array} */ (this.masks.get(term));

@@ -46,7 +46,7 @@ function sheetSvg(app, { title, legend }) {
   return svg;
 }
 
-/** What is on the screen, or the chosen box alone, below the title and above the legend. @param {App} app @param {Shot} shot */
+/** The visible part of the picture, or the selected box alone, with title and legend. @param {App} app @param {Shot} shot */
 function partSvg(app, { part, title, legend }) {
   const { paint } = app.view;
   const [[left, top, right, bottom], keep] = part === "chosen" ? chosenBoxPart(app) : screenPart(app);
@@ -138,7 +138,7 @@ function pictureTitle(app) {
   return step && head.traced.includes(scheme) ? `${title} · ${step}` : title;
 }
 
-/** What stands below the title. @param {App} app */
+/** The line below the title. @param {App} app */
 function factsLine(app) {
   const shown = app.view.scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
   const { opsThrough: ops, leftOut, verdict } = app.state.head;

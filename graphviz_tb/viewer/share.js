@@ -37,7 +37,7 @@ export class Share {
     byId("save-view").hidden = !!this.app.state.head.changes; // what a diff opens is of its changes
   }
 
-  /** What the saved picture is to show. @returns {Shot} */
+  /** The chosen content of the saved picture. @returns {Shot} */
   chosenShot() {
     const isChecked = (/** @type {string} */ id) => byId(id).checked;
     const part = byId("save-part").value || "whole";

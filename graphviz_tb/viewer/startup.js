@@ -25,7 +25,7 @@ export function createApp(graph, head) {
   return app;
 }
 
-/** What the file asks to begin with, where its address says nothing. @param {any} head */
+/** The state that a file begins with if its address has none. @param {any} head */
 export function initialState(head) {
   /** @type {Record<string, any>} */
   const out = {};
@@ -34,7 +34,7 @@ export function initialState(head) {
   return out;
 }
 
-/** What `window.tbgraph` offers. @param {App} app */
+/** Fill `window.tbgraph` with its functions. @param {App} app */
 function exposeApi(app) {
   const pathNamed = (/** @type {string} */ name) => {
     const path = app.state.graph.pathOfAddress(name);

@@ -55,7 +55,7 @@ export class GraphTable {
     if (show) this.rebuildIfChanged();
   }
 
-  /** What the address holds of it. */
+  /** Return its entries of the address. */
   addressValues() {
     const sort = this.list.sort === this.defaultSort() ? "" : this.list.sort;
     return this.isShown ? { table: [this.by, ...(sort ? [sort] : [])].join(":"), rows: this.text } : {};
@@ -74,7 +74,7 @@ export class GraphTable {
     this.show(value !== undefined);
   }
 
-  /** Make the table anew where it was made of something else: another graph, step or language. */
+  /** Rebuild the table after a change of graph, step or language. */
   rebuildIfChanged() {
     const { graph, stepIndex: at } = this.app.state;
     const now = [graph, at, language];
@@ -154,7 +154,7 @@ export class GraphTable {
     return rows;
   }
 
-  /** What each op gives first, as a number of a text. @returns {Promise<Int32Array>} */
+  /** The type and shape of the first output of each op, as a number of a text. @returns {Promise<Int32Array>} */
   async outputShapes() {
     const { graph, facts } = this.app.state;
     const tensors = new Int32Array(graph.count).fill(-1);
@@ -182,7 +182,7 @@ export class GraphTable {
     return directTimes.map((time) => (times.head.signed || time > 5e-4 ? time : 0)); // times are rounded to a thousandth
   }
 
-  /** By which column it is sorted at first: the first quantity there is. */
+  /** The column of the initial order: the first quantity. */
   defaultSort() {
     const [first] = this.measures.keys();
     return first ? `-${first}` : "";
@@ -194,13 +194,13 @@ export class GraphTable {
     return this.measures.has(sort) ? sort : [...this.measures.keys()][0];
   }
 
-  /** What a row takes of a quantity; null where it is unknown. @param {string} quantity @param {number} row @returns {number | null} */
+  /** The value of a quantity for a row; null if unknown. @param {string} quantity @param {number} row @returns {number | null} */
   value(quantity, row) {
     if (quantity === SELF_TIME) return this.selfTimesByRow?.[row] ?? null;
     return /** @type {Colouring} */ (this.measures.get(quantity)).value(row);
   }
 
-  /** The same in words: what is incomplete says so. @param {string} quantity @param {number} row */
+  /** The value in words, with its bound if it is incomplete. @param {string} quantity @param {number} row */
   valueWords(quantity, row) {
     const measure = /** @type {Colouring} */ (this.measures.get(quantity));
     const [text, lacks] = [measure.valueText([row]), measure.missingCounts([row])];
@@ -262,7 +262,7 @@ export class GraphTable {
     return el("div", { class: "named", title: shortText(address, 600) }, ...nameWithLeaf(shortText(address, 300)));
   }
 
-  /** Another column sorts: its shares are shown. */
+  /** Show the shares of the column that now sorts. */
   onSorted() {
     this.list.setRows(this.listedRowNumbers, this.columns());
     this.updateStatus();
@@ -270,7 +270,7 @@ export class GraphTable {
     this.app.history.writeAddressSoon();
   }
 
-  /** How many rows there are, and what they take together: what lies in one another counts once. */
+  /** Show the count of rows and their sum, counting nested rows once. */
   updateStatus() {
     const rows = t(this.listedRowNumbers.length === 1 ? "table.oneRow" : "table.rows", { n: this.listedRowNumbers.length });
     const quantity = this.quantity();
@@ -338,7 +338,7 @@ export class GraphTable {
   }
 }
 
-/** How many numbers a tensor of a shape in words has, unknown sizes as one; null where nothing is known. @param {string} words */
+/** The element count of a shape in words, unknown sizes as one; null if nothing is known. @param {string} words */
 function elementCount(words) {
   if (!words) return null;
   const shape = words.includes(" ") ? words.slice(0, words.indexOf(" ")) : words;

@@ -6,10 +6,10 @@ import { opsWord, t } from "./strings.js";
 
 const HOP_CHOICES = [1, 2, 3, 5, 10, Infinity]; // hops that the list offers
 
-/** How far a trace goes, as the address says it. @param {number} hops */
+/** The length of a trace as written in the address. @param {number} hops */
 export const hopsText = (hops) => (hops === Infinity ? "-all" : hops === 1 ? "" : `-${hops}`);
 
-/** What the address says of a trace. @param {string} text @returns {{way: string, hops: number, name: string} | null} */
+/** Parse the trace of an address. @param {string} text @returns {{way: string, hops: number, name: string} | null} */
 export function parseTrace(text) {
   const match = /^(in|out)(?:-(all|[1-9]\d{0,3}))?:(.*)$/s.exec(text);
   return match && { way: match[1], hops: match[2] === "all" ? Infinity : Number(match[2] ?? 1), name: match[3] };

@@ -8,7 +8,7 @@ const tomlText = (text) => JSON.stringify(text.replace(/\p{Surrogate}/gu, "\uFFF
 /** @param {any} value */
 const tomlValue = (value) => (Array.isArray(value) ? `[${value.map(tomlText).join(", ")}]` : typeof value === "string" ? tomlText(value) : String(value));
 
-/** What the file says: the view that the page was made with, and what the reader did since. @param {App} app @returns {Record<string, any>} */
+/** The entries of the file: the view that the page was made with, changed by the reader's actions. @param {App} app @returns {Record<string, any>} */
 function viewValues(app) {
   const { graph, head } = app.state;
   /** @type {Record<string, any>} */

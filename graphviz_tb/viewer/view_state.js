@@ -102,7 +102,7 @@ export class ViewState {
     return null;
   }
 
-  /** How many of some rows there are up to each row. @param {Set<number>} rows */
+  /** The count of given rows up to each row. @param {Set<number>} rows */
   rowPrefixSums(rows) {
     const sums = new Int32Array(this.graph.count + 1);
     for (const row of rows) sums[row + 1] = 1;

@@ -105,7 +105,7 @@ export class Views {
     return layout.as_one_frame([label, ...labels]);
   }
 
-  /** Where the rows are that the lines of a level speak of. @param {Path} path @param {any} metagraph */
+  /** The addresses of the rows named by the lines of a level. @param {Path} path @param {any} metagraph */
   rowAddresses(path, metagraph) {
     const outside = new Set(metagraph.bridges.map((/** @type {any} */ bridge) => bridge.other));
     return { get: (/** @type {number} */ row) => this.graph.address(this.graph.neighbour(path, row, !outside.has(row))) };

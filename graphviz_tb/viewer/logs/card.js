@@ -61,12 +61,12 @@ export class TagCard {
     return el("div", { class: "card-run" }, this.swatch, this.page.logs.runs.shownName(/** @type {LogRun} */ (this.run).name, 48));
   }
 
-  /** What the card is called by those who do not see it. */
+  /** The name for screen readers. */
   accessibleName() {
     return shortText(this.run ? `${this.tag.name}, ${this.run.name}` : this.tag.name);
   }
 
-  /** What its menu offers: names of words, and what they do. @returns {[string, () => void][]} */
+  /** The menu: keys of words and their actions. @returns {[string, () => void][]} */
   menuActions() {
     /** @type {[string, () => void][]} */
     const pictures = /** @type {typeof TagCard} */ (this.constructor).isChart ? [["saveSvg", () => this.savePicture("svg")], ["savePng", () => this.savePicture("png")]] : [];
@@ -115,7 +115,7 @@ export class TagCard {
     else this.isStale = true;
   }
 
-  /** Draw what is here. */
+  /** Show the loaded data. */
   showData() {
     if (this.swatch && this.run) this.swatch.style.background = this.page.logs.runColour(this.run);
     this.root.setAttribute("aria-label", this.summary());
@@ -133,12 +133,12 @@ export class TagCard {
   /** Draw the content. */
   onDrawn() {}
 
-  /** The room for it may be another. @param {number} [width] @param {number} [height] */
+  /** Resize the chart to its place. @param {number} [width] @param {number} [height] */
   fitPlot(width = this.plot.clientWidth, height = this.plot.clientHeight) {
     if (!this.isTable && this.isNear) this.chart?.resize(width, height);
   }
 
-  /** It is out of sight. */
+  /** Release what a card out of sight does not need. */
   onHide() {
     this.chart?.releasePixels();
   }
@@ -199,7 +199,7 @@ export class TagCard {
     return `${safeFileName(this.run ? `${this.tag.name}_${this.run.name}` : this.tag.name)}.${ending}`;
   }
 
-  /** Save what the table has. @param {string} format */
+  /** Save the rows of the table. @param {string} format */
   saveRows(format) {
     download(new Blob([encodeRows(this.tableRows(), format)]), this.fileName(format));
   }

@@ -84,7 +84,7 @@ export class LineChart extends Plot {
     this.y = paddedRange(rangeOf(ys.subarray(0, up + extra.length), logY, outliers));
   }
 
-  /** How many points all lines have. */
+  /** The count of points of all lines. */
   pointCount() {
     return this.lines.reduce((sum, line) => sum + line.x.length, 0);
   }
@@ -103,7 +103,7 @@ export class LineChart extends Plot {
     this.drawMarkedStep(g, colours);
   }
 
-  /** Draw all but the crosshair, and that over it: a move of the pointer draws the crosshair alone. */
+  /** Draw the chart, then the crosshair over it. A move of the pointer draws the crosshair alone. */
   draw() {
     super.draw();
     this.isKept = false;
@@ -158,7 +158,7 @@ export class LineChart extends Plot {
     g.setLineDash([]);
   }
 
-  /** What is replaced, and what smoothing hides. @param {CanvasRenderingContext2D} g @param {ChartLine} line */
+  /** Draw superseded points, and the raw values behind a smoothed line. @param {CanvasRenderingContext2D} g @param {ChartLine} line */
   drawFaint(g, line) {
     g.globalAlpha = FAINT_ALPHA;
     g.strokeStyle = line.colour;
@@ -223,12 +223,12 @@ export class LineChart extends Plot {
     return parts;
   }
 
-  /** Of how many points one is drawn while a slider moves: a point a pixel does, and of very many lines fewer. @param {ChartLine} line */
+  /** The stride between the points drawn while a slider moves: one a pixel, fewer for very many lines. @param {ChartLine} line */
   quickStride(line) {
     return Math.max(1, Math.floor(line.x.length / this.innerWidth), Math.ceil(this.pointCount() / MAX_QUICK_POINTS));
   }
 
-  /** What a dense line covers of each pixel column: from its least to its greatest point. @param {CanvasRenderingContext2D} g @param {number[][]} parts */
+  /** Draw a dense line as a band: in each pixel column from its least to its greatest point. @param {CanvasRenderingContext2D} g @param {number[][]} parts */
   drawDenseLine(g, parts) {
     const [from, count] = [Math.floor(PLOT.left), Math.ceil(this.innerSize.width) + 1];
     const low = new Float64Array(count).fill(Infinity);
@@ -263,7 +263,7 @@ export class LineChart extends Plot {
     g.stroke();
   }
 
-  /** A sign of what is not finite, in a row of its own for each line that has such values. @param {CanvasRenderingContext2D} g @param {number} value @param {boolean} up @param {number} [row] */
+  /** A triangle for a value that is not finite, in a row of its own for each such line. @param {CanvasRenderingContext2D} g @param {number} value @param {boolean} up @param {number} [row] */
   drawTriangle(g, value, up, row = 0) {
     const x = this.xPosition(value);
     const inward = (row % ODD_VALUE_ROWS) * 2 * TRIANGLE_PX;

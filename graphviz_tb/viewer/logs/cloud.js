@@ -39,7 +39,7 @@ export class Cloud {
     this.connectGestures();
   }
 
-  /** What draws: a graphics card, as long as it does. @returns {GlPainter | PixelPainter} */
+  /** Create a painter on the graphics card, else one of pixels. @returns {GlPainter | PixelPainter} */
   createPainter() {
     this.points.addEventListener("webglcontextlost", () => this.fallBack());
     try {
@@ -49,7 +49,7 @@ export class Cloud {
     }
   }
 
-  /** Pixels on a canvas of their own: one that a card drew on takes no others. */
+  /** Create a painter of pixels on a new canvas: one used by WebGL has no other context. */
   createPixelPainter() {
     const canvas = el("canvas", { class: "cloud-points" });
     this.points.replaceWith(canvas);
@@ -222,7 +222,7 @@ export class Cloud {
     this.hooks.pick(this.view.pointNear(x, y, this.pickRadius()), add);
   }
 
-  /** How far from a point the pointer may be, in px. */
+  /** The radius in px within which the pointer picks a point. */
   pickRadius() {
     return Math.max(9, (this.painter.look?.size ?? 0) * 0.75);
   }
@@ -237,7 +237,7 @@ export class Cloud {
     this.hooks.hover(row, x, y);
   }
 
-  /** What a key does with the view; whether it does anything. @param {KeyboardEvent} event */
+  /** Apply a key to the view; return whether it has an action. @param {KeyboardEvent} event */
   handleKey(event) {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (step && (this.view.isFlat || event.shiftKey)) this.view.panBy(-40 * step[0], -40 * step[1]);

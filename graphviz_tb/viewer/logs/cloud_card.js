@@ -64,7 +64,7 @@ export class CloudCard {
     return canvas;
   }
 
-  /** The neighbours came. */
+  /** Show the loaded neighbours. */
   drawNeighbours() {
     const { page } = this;
     const column = page.colourColumn();
@@ -111,7 +111,7 @@ export class CloudCard {
     return [this.categoryShares(rows), el("div", { class: "table", tabindex: "0" }, table), more, save].filter(Boolean);
   }
 
-  /** Which categories the chosen points are of. @param {number[]} rows */
+  /** The categories of the selected points with their counts. @param {number[]} rows */
   categoryShares(rows) {
     const { entries } = this.page.colouring;
     if (!entries.length) return null;

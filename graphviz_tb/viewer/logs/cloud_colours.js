@@ -65,7 +65,7 @@ function cloudRamp(column, ramp, plain) {
   return { entries: [], ramp: { low: shortNumber(low, 4), high: shortNumber(high, 4), colours: ramp }, colourOfRow: (row) => colours[column.at[row]] };
 }
 
-/** Which of the texts of a column a search finds: letters of it, or /regex/; null for a pattern that is none. @param {CloudColumn} column @param {string} text @returns {Uint8Array | null} */
+/** The texts of a column that match a search, a part or a /regex/; null for an invalid pattern. @param {CloudColumn} column @param {string} text @returns {Uint8Array | null} */
 export function cloudSearch(column, text) {
   const regex = /^\/(.*)\/$/.exec(text);
   let test = (/** @type {string} */ candidate) => candidate.toLowerCase().includes(text.toLowerCase());

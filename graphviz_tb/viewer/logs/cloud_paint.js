@@ -255,7 +255,7 @@ function hasGraphicsCard() {
   return gl !== null && !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
 
-/** What draws points on a canvas. @param {HTMLCanvasElement} canvas @returns {GlPainter | PixelPainter} */
+/** Create a painter for a canvas. @param {HTMLCanvasElement} canvas @returns {GlPainter | PixelPainter} */
 export function createCloudPainter(canvas) {
   const gl = hasGraphicsCard() ? canvas.getContext("webgl", { antialias: false, preserveDrawingBuffer: true }) : null;
   return gl ? new GlPainter(canvas, gl) : new PixelPainter(canvas);

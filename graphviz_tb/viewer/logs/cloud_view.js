@@ -116,7 +116,7 @@ export class CloudView {
     for (let row = 0; row < n; row++) if (this.cellOf[row] >= 0) this.pointsByCell[next[this.cellOf[row]]++] = row;
   }
 
-  /** Where every point is on the screen, and in which cell; counted in `starts`, a cell further. Plain: it runs for every point at
+  /** Compute the screen position and the cell of every point; count the cells in `starts`, shifted by one. Plain: it runs for every point at
    * every look. @param {Int32Array} starts */
   projectPoints(starts) {
     const { screen, depth, cellOf, shownPoints: there, width, height, columns } = this;

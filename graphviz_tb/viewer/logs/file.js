@@ -26,7 +26,7 @@ export class FileLog {
     return this.log.tags.filter((tag) => !kind || tag.kind === kind);
   }
 
-  /** Where tags belong in the graph of the file. @returns {Promise<GraphJoins>} */
+  /** The rows of the graph that tags belong to. @returns {Promise<GraphJoins>} */
   async joins() {
     return this.blocks.has("log/joins") ? this.blocks.get("log/joins") : { joins: [], apart: [] };
   }
@@ -48,7 +48,7 @@ export class FileLog {
     return decodeHistograms(await this.blocks.get(`log/${this.tagOf.get(series)?.id}`), series);
   }
 
-  /** What the file has of a series: its last points. @param {number} series @returns {Promise<{n: number, step: number[], wall: number[], points: any[]}>} */
+  /** The last points of a series, as the file stores them. @param {number} series @returns {Promise<{n: number, step: number[], wall: number[], points: any[]}>} */
   async lastPoints(series) {
     return (await this.blocks.get(`log/${this.tagOf.get(series)?.id}`))[series];
   }
@@ -101,7 +101,7 @@ export class FileLog {
     return cloud;
   }
 
-  /** What is known of its points. @param {number} id */
+  /** The metadata of its points. @param {number} id */
   cloudColumns(id) {
     return this.blocks.get(`log/projector/${id}/metadata`);
   }
@@ -134,12 +134,12 @@ export class FileLog {
     return profiles;
   }
 
-  /** How many traced steps are not in the file. */
+  /** The count of traced steps that are not in the file. */
   profilesLeft() {
     return this.missingStepCount;
   }
 
-  /** Where the time of a traced step goes. @param {string} id */
+  /** The profile of a traced step. @param {string} id */
   async profileTable(id) {
     return this.blocks.get(`log/profile/${id}`);
   }
@@ -154,7 +154,7 @@ export class FileLog {
     return "";
   }
 
-  /** Nothing comes. */
+  /** Do nothing: a file does not change. */
   listen() {}
 }
 

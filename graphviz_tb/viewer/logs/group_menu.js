@@ -28,7 +28,7 @@ export class GroupMenu {
     this.onChange();
   }
 
-  /** Show what is chosen; hyperparameters may be known since. */
+  /** Show the chosen grouping and the known hyperparameters. */
   update() {
     const { grouping, runs } = this.logs;
     const hparams = runs.trials.columns.filter((column) => column.kind === "hparam");

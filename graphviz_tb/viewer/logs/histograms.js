@@ -43,7 +43,7 @@ class HistogramCard extends TagCard {
     };
   }
 
-  /** Where each histogram lies on the chosen axis. @returns {ArrayLike<number>} */
+  /** The position of each histogram on the chosen axis. @returns {ArrayLike<number>} */
   stepPositions() {
     const { axis } = this.page.logs.look;
     const { step, wall } = this.data;

@@ -32,7 +32,7 @@ export class Joined {
     this.loading = Promise.resolve();
   }
 
-  /** Ask where tags belong, where that may be otherwise than before. @returns {Promise<void>} */
+  /** Load the joins of the graph unless they are current. @returns {Promise<void>} */
   load() {
     const of = this.logs.hooks.graphId();
     if (this.isDirty || of !== this.graphId) {
@@ -194,7 +194,7 @@ export class Joined {
     return this.logs.show(name);
   }
 
-  /** The card of what is chosen is shown anew: runs, tags or the graph may be others. */
+  /** Show the card of the selected node again after a change of runs, tags or graph. */
   refresh() {
     const app = this.app();
     if (app?.state.selected) app.actions.queue(async () => app.state.selected && (app.actions.cardReady = app.card.show(app.state.selected)));

@@ -198,7 +198,7 @@ export class Logs {
     sheet.runsChanged();
   }
 
-  /** Look where tags belong, for the ways from their cards to their nodes; where that is not known yet there are none. */
+  /** Load the joins, for the links from cards to nodes. */
   loadJoins() {
     if (this.sheet) this.joins.load().then(() => this.sheet?.onFilter(), () => undefined);
   }
@@ -236,7 +236,7 @@ export class Logs {
     this.writeAddressSoon(); // to write the address takes longer than to filter
   }
 
-  /** The theme is another one: charts are drawn in its colours. */
+  /** Draw all charts in the colours of the new theme. */
   onTheme() {
     this.runs.draw();
     this.sheet?.onTheme();
@@ -288,7 +288,7 @@ export class Logs {
     return /** @type {ProjectorPage | undefined} */ (this.sheets.get("projector"));
   }
 
-  /** What the address holds. */
+  /** Return the entries of the address. */
   addressValues() {
     const runs = this.runs.isChosenByReader ? [...this.runs.chosen].map(escapeValue).join(",") || "-" : "";
     const { axis, smooth, logX, logY } = this.look;
@@ -305,7 +305,7 @@ export class Logs {
     if (!this.isRestoring && this.page) this.hooks.remember(/** @type {any} */ (this.addressValues()));
   }
 
-  /** The same soon, for what goes on many times a second. */
+  /** Write the address a little later, for changes that come many times a second. */
   writeAddressSoon() {
     clearTimeout(this.writeTimer);
     this.writeTimer = setTimeout(() => this.writeAddress(), ADDRESS_DELAY_MS);

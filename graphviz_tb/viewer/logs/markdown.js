@@ -167,7 +167,7 @@ class Inline {
     return this.parts.map((part) => (typeof part === "string" ? document.createTextNode(visibleText(part)) : part));
   }
 
-  /** What a mark means; where reading goes on. @param {string} mark @param {number} at */
+  /** Handle a mark; return where parsing continues. @param {string} mark @param {number} at */
   handleMark(mark, at) {
     const end = at + mark.length;
     if (mark[0] === "\\" && mark !== "\\\n") this.parts.push(mark[1]);
@@ -189,7 +189,7 @@ class Inline {
     this.openMarks.set(pile, open);
   }
 
-  /** Take what was read since a part; marks that are open within it stay text. @param {number} from */
+  /** Remove and return the parts since a position; marks open within them stay text. @param {number} from */
   takeParts(from) {
     for (const open of this.openMarks.values()) while (open.length && open[open.length - 1] >= from) open.pop();
     return this.parts.splice(from);

@@ -125,7 +125,7 @@ export class AudioPage extends StepPage {
   }
 }
 
-/** How large a sample is. @param {Sample} sample */
+/** The size of a sample in words. @param {Sample} sample */
 function sampleSizeText({ type, bytes, width, height, rate, frames }) {
   const size = width ? `${width} × ${height}` : rate && frames ? `${durationWord(frames / rate)}, ${shortNumber(rate)} Hz` : "";
   return [type === "application/octet-stream" ? "" : type.split("/")[1].toUpperCase(), size, bytesText(bytes)].filter(Boolean).join(", ");

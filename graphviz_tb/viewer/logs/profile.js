@@ -165,7 +165,7 @@ export class ProfilePage extends SheetWithoutCards {
     return this.showStep(this.id, { ...this.timeline.view });
   }
 
-  /** How the step was spent, in words and as a bar. @param {any} profile @param {any} other */
+  /** Show the shares of a step as a table and a bar. @param {any} profile @param {any} other */
   summarize(profile, other) {
     const parts = STEP_PARTS.filter((part) => profile.shares[part] > 0);
     const bar = el("div", { class: "shares", role: "img", "aria-label": parts.map((part) => `${t(`profile.${part}`)} ${percentText(profile.shares[part], profile.length)}`).join(", ") });
@@ -221,7 +221,7 @@ export class ProfilePage extends SheetWithoutCards {
     this.timeline.goToMark(1);
   }
 
-  /** Come from the card of a node. @param {string} name */
+  /** Show a node of the graph in the timeline. @param {string} name */
   async showNode(name) {
     this.awaitedNode = name;
     await this.logs.show("profile");
@@ -241,7 +241,7 @@ export class ProfilePage extends SheetWithoutCards {
     this.writeAddress();
   }
 
-  /** What is known of a slice. @param {ChosenSlice | null} slice */
+  /** Show the details of a slice. @param {ChosenSlice | null} slice */
   showSlice(slice) {
     if (!slice) return this.detail.replaceChildren();
     const profile = this.profiles.get(this.id);
@@ -285,7 +285,7 @@ export class ProfilePage extends SheetWithoutCards {
     if (name) await app.actions.reveal(path);
   }
 
-  /** What the address holds. */
+  /** Return the entries of the address. */
   addressValues() {
     const { view, end } = this.timeline;
     const whole = Math.round(view.from) === 0 && Math.round(view.to) === Math.round(end);
@@ -313,7 +313,7 @@ export class ProfilePage extends SheetWithoutCards {
   }
 }
 
-/** How an address names a step. @param {TracedStep | undefined} step */
+/** The name of a step in an address. @param {TracedStep | undefined} step */
 const stepKey = (step) => (step ? `${step.run ?? ""}#${step.tag ?? ""}` : "");
 
 /** @param {any} list @param {[string, string][]} options */

@@ -153,7 +153,7 @@ export class ProjectorPage extends SheetWithoutCards {
     this.logs.writeAddress();
   }
 
-  /** Points on axes came. @param {{head: any, blocks: Map<string, ArrayLike<number>>}} points */
+  /** Show the loaded points. @param {{head: any, blocks: Map<string, ArrayLike<number>>}} points */
   setPoints({ head, blocks }) {
     this.head = head;
     this.allAxes = [...blocks].filter(([name]) => name.startsWith("axis.")).map(([, values]) => values);
@@ -167,7 +167,7 @@ export class ProjectorPage extends SheetWithoutCards {
     this.cloud.fit();
   }
 
-  /** Put the points at their places. */
+  /** Place the points on the chosen axes. */
   placePoints() {
     if (!this.allAxes.length) return;
     const axes = (this.isFlat ? this.axes.slice(0, 2) : this.axes).map((at) => this.allAxes[at]);
@@ -200,7 +200,7 @@ export class ProjectorPage extends SheetWithoutCards {
     return this.columns[Number(this.labels.value)];
   }
 
-  /** What a point is called. @param {number} row */
+  /** The label of a point. @param {number} row */
   pointLabel(row) {
     const column = this.labelColumn();
     return (column && column.texts[column.at[row]]) || `#${row}`;
@@ -304,7 +304,7 @@ export class ProjectorPage extends SheetWithoutCards {
     this.logs.writeAddress();
   }
 
-  /** The chosen point with its neighbours, or all that are chosen. */
+  /** The selected rows and the neighbours of the selected one. */
   highlightedRows() {
     return [...this.selected, ...this.neighbours.map(({ row }) => row)];
   }
@@ -416,7 +416,7 @@ export class ProjectorPage extends SheetWithoutCards {
     this.logs.writeAddress();
   }
 
-  /** How much of the variance the shown axes explain. */
+  /** Renew the status line with the share of explained variance. */
   refreshStatus() {
     this.showStatus([...(this.head?.notices ?? []), ...this.embeddingNotices]);
   }
@@ -491,7 +491,7 @@ export class ProjectorPage extends SheetWithoutCards {
     if (this.head) this.refreshStatus();
   }
 
-  /** What is to be known of the picture. @param {{text: string}[]} notices @param {boolean} [bad] */
+  /** Describe the picture: points, method, variance, notices. @param {{text: string}[]} notices @param {boolean} [bad] */
   showStatus(notices, bad = false) {
     const { variance } = this.head ?? {};
     const shown = this.isFlat ? this.axes.slice(0, 2) : this.axes;
@@ -505,7 +505,7 @@ export class ProjectorPage extends SheetWithoutCards {
     this.note.classList.toggle("bad", bad);
   }
 
-  /** By which method the points that are shown lie there. */
+  /** The method of the shown layout, with its settings. */
   methodText() {
     const { method, settings = {} } = this.head;
     const near = settings.perplexity ?? settings.n_neighbors;
@@ -518,7 +518,7 @@ export class ProjectorPage extends SheetWithoutCards {
     return this.methods.find((candidate) => candidate.name === method)?.title ?? method.toUpperCase();
   }
 
-  /** What will be shown when the method that is chosen has run. */
+  /** Describe the layout that is running or can be run. */
   pendingText() {
     const { points } = /** @type {EmbeddingInfo} */ (this.embedding);
     const words = { method: this.methodTitle(this.method), now: this.methodTitle(this.head.method), n: countWord(Math.min(points, MAX_LAID_OUT_POINTS)), all: countWord(points), run: t("log.cloud.run") };
@@ -531,7 +531,7 @@ export class ProjectorPage extends SheetWithoutCards {
     for (const button of this.tools.querySelectorAll("[data-tool]")) button.setAttribute("aria-pressed", String(button.dataset.tool === name));
   }
 
-  /** What the address holds. */
+  /** Return the entries of the address. */
   addressValues() {
     const [first] = this.tensors;
     const { embedding: tensor } = this;
@@ -559,7 +559,7 @@ export class ProjectorPage extends SheetWithoutCards {
     if (this.embedding?.id !== id) await this.showEmbedding(id);
   }
 
-  /** Where embeddings belong may be known now. */
+  /** Offer the way to the graph once the joins are known. */
   onFilter() {
     this.toGraph.hidden = !this.logs.joins.clouds.some((cloud) => cloud.id === this.embedding?.id);
   }
@@ -592,7 +592,7 @@ export class ProjectorPage extends SheetWithoutCards {
   }
 }
 
-/** What an embedding is called in an address. @param {EmbeddingInfo} embedding */
+/** The name of an embedding in an address. @param {EmbeddingInfo} embedding */
 const embeddingKey = (embedding) => `${embedding.folder}:${embedding.name}`;
 
 /** An embedding in the list. @param {EmbeddingInfo} embedding */

@@ -46,7 +46,7 @@ export class RidgeChart extends Plot {
     return foot - (1 - shareOf(this.y, this.stepPositions[at])) * RIDGE_LAYOUT.far * this.innerSize.height;
   }
 
-  /** How far above its baseline a count is. @param {number} count */
+  /** The height of a count above the baseline. @param {number} count */
   countHeight(count) {
     const share = this.overlay || this.stepPositions.length < 2 ? 1 / 1.05 : RIDGE_LAYOUT.high + (1 - RIDGE_LAYOUT.far - RIDGE_LAYOUT.high) * 0.9;
     return (count / this.greatestCount) * share * this.innerSize.height;

@@ -51,7 +51,7 @@ function compilePattern(text) {
   }
 }
 
-/** What a pattern finds in a name: its groups, or all of it. @param {string} name @param {RegExp} test */
+/** The groups of a pattern in a name, or the whole match. @param {string} name @param {RegExp} test */
 function groupByPattern(name, test) {
   const match = test.exec(name);
   if (!match) return "";

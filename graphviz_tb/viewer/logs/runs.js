@@ -188,7 +188,7 @@ export class RunList {
     return shortened.has(name) ? visibleText(shortened.get(name)) : shortText(name, most);
   }
 
-  /** How many letters of a name a row has room for. @param {LogRun[]} shown */
+  /** The length of a name that fits into a row. @param {LogRun[]} shown */
   maxNameLength(shown) {
     const look = getComputedStyle(this.list);
     LETTER_RULER.font = `${look.fontSize} ${look.fontFamily}`;

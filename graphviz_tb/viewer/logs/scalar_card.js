@@ -123,7 +123,7 @@ export class ScalarCard extends TagCard {
     return out;
   }
 
-  /** Where a point lies on the axis across. @param {Points} points @param {number} at @param {number} start */
+  /** The position of a point on the horizontal axis. @param {Points} points @param {number} at @param {number} start */
   axisValue(points, at, start) {
     const { axis } = this.scalars.look;
     if (axis === "start") return points.step[at] - start;

@@ -46,7 +46,7 @@ export class ScalarPage extends TagPage {
     this.groups.before(this.stepTable.root);
   }
 
-  /** Tags that are put into one chart by a pattern. */
+  /** The menu that combines tags by a pattern. */
   combineMenu() {
     const field = el("input", { class: "filter", "aria-label": t("log.togetherHint"), placeholder: t("log.togetherHint"), spellcheck: "false", autocomplete: "off", onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && add() });
     const add = () => {
@@ -88,7 +88,7 @@ export class ScalarPage extends TagPage {
     return [...combinedTags(this.logs.combinedPatterns, tags, t("log.together")), ...tags];
   }
 
-  /** Runs are grouped in another way. */
+  /** Draw the cards and the table after a change of the grouping. */
   onGrouping() {
     for (const card of this.allCards()) if (card.isNear) this.frames.add(card, () => card.showData());
     this.stepTable.loadValues();

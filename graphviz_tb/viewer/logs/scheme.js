@@ -89,7 +89,7 @@ export class LoggedScheme {
     return !!this.logs.feed.colours;
   }
 
-  /** What there is to choose from may be otherwise: other tags, another graph. */
+  /** Refresh the choices after a change of tags or of the graph. */
   async refreshChoices() {
     const { app } = this;
     if (!app) return;
@@ -182,7 +182,7 @@ export class LoggedScheme {
     return /** @type {LoggedColouring} */ (this.lastColouring);
   }
 
-  /** Show what is chosen. */
+  /** Show the chosen values. */
   draw() {
     const { app } = this;
     const steps = this.stops();
@@ -203,7 +203,7 @@ export class LoggedScheme {
     this.groups.replaceChildren(...groups.map((group) => el("option", { value: `${group}/*` })));
   }
 
-  /** What the address holds. */
+  /** Return the entries of the address. */
   addressValues() {
     const { logged, measure, run, against } = this.request;
     return { logged, measure, logrun: run, logagainst: against };

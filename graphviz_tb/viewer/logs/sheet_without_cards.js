@@ -11,13 +11,13 @@ export class SheetWithoutCards {
     this.tags = [];
   }
 
-  /** Other tags are looked for, or joined to the graph. */
+  /** React to another filter of tags, or to loaded joins. */
   onFilter() {}
 
-  /** The state of the address is back. */
+  /** React to a restored address. */
   onRestore() {}
 
-  /** Other runs are chosen. */
+  /** React to another choice of runs. */
   runsChanged() {}
 
   /** New points: what is asked for as a whole is asked for again with the runs. */

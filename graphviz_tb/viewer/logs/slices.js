@@ -39,7 +39,7 @@ export function markedSlices(slices, match, node) {
   return { ...slices, hit, hits, busyHits, marks: marks.sort((a, b) => a[1] - b[1]).slice(0, MAX_MARKED_SLICES) };
 }
 
-/** Where the slices of each row begin; their number at the end. @param {SliceColumns} slices @param {number} rows */
+/** The index of the first slice of each row, and the count of slices at the end. @param {SliceColumns} slices @param {number} rows */
 export function rowStarts(slices, rows) {
   const out = new Int32Array(rows + 1).fill(slices.row.length);
   for (let at = slices.row.length - 1; at >= 0; at--) out[slices.row[at]] = at;

@@ -32,7 +32,7 @@ export class StepValues {
     logs.writeAddress();
   }
 
-  /** The step of the address is another. */
+  /** Show the step of the address. */
   restore() {
     const { typedStep } = this.page.logs;
     this.input.value = typedStep === null ? "" : String(typedStep);

@@ -30,7 +30,7 @@ export class Stepper {
     this.requestedStop = null;
   }
 
-  /** Show where it stands. */
+  /** Show the current step. */
   draw() {
     const [steps, at] = [this.source.steps(), this.source.at()];
     const word = steps.length ? `${t("step")} ${steps[at]}` : "";
@@ -77,7 +77,7 @@ export class Stepper {
     this.draw();
   }
 
-  /** What a key does. @param {KeyboardEvent} event @returns {(() => any) | null} */
+  /** The action of a key. @param {KeyboardEvent} event @returns {(() => any) | null} */
   keyAction(event) {
     if (this.root.hidden || !this.root.isConnected || (event.target instanceof Element && event.target.closest("#outline, #menu, #card"))) return null;
     const way = { ",": -1, ".": 1, "<": -STEPS_PER_LEAP, ">": STEPS_PER_LEAP }[event.key];

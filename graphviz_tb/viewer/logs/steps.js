@@ -42,7 +42,7 @@ export class StepCard extends TagCard {
     return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((candidate) => candidate <= step));
   }
 
-  /** The step that all follow is another. */
+  /** Load the common step if it differs. */
   followStep() {
     if (this.wantedStep(this.steps) === this.stepIndex) return;
     this.load();
@@ -70,10 +70,10 @@ export class StepCard extends TagCard {
     };
   }
 
-  /** What must be there before answers are shown. @param {any[]} answers @returns {Promise<any>} */
+  /** Load what the answers need before they are shown. @param {any[]} answers @returns {Promise<any>} */
   async prepareContent(answers) {}
 
-  /** What is shown, where the card is of one run. */
+  /** The shown answer of a card of one run. */
   get answer() {
     return [...this.answers.values()][0];
   }
@@ -100,7 +100,7 @@ export class StepCard extends TagCard {
     this.plot.replaceChildren(...this.makeContent());
   }
 
-  /** What the line below says. */
+  /** The text of the line below the content. */
   remark() {
     return "";
   }
@@ -175,5 +175,5 @@ export class StepPage extends TagPage {
 /** Numbers, each once, rising. @param {number[]} values */
 const uniqueAscending = (values) => [...new Set(values)].sort((a, b) => a - b);
 
-/** How many bytes, in words. @param {number} bytes */
+/** A count of bytes in words. @param {number} bytes */
 export const bytesText = (bytes) => (bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${shortNumber(bytes / 1000, 3)} kB` : `${shortNumber(bytes / 1e6, 3)} MB`);

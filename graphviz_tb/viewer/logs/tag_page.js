@@ -50,7 +50,7 @@ export class TagPage {
     this.sightObserver = new IntersectionObserver((entries) => this.onSight(entries), { root, rootMargin: "200px 0px" });
   }
 
-  /** Where a card leads to beside its page: a word and the way; null for nowhere. @param {TagCard} card @returns {[string, () => void] | null} */
+  /** The link of a card: a word and its action; null for none. @param {TagCard} card @returns {[string, () => void] | null} */
   cardLink(card) {
     const { joins: joined } = this.logs;
     return joined.rowsByTag.has(card.tag.id) ? ["log.inGraph", () => joined.showTags([card.tag])] : null;
@@ -213,14 +213,14 @@ export class TagPage {
     return card;
   }
 
-  /** What is known of the run of a card is another. @param {CardEntry} entry */
+  /** Update the run and the link of a card. @param {CardEntry} entry */
   renewCard(entry) {
     const card = this.cards.get(entry.key);
     if (card && entry.run) card.run = entry.run;
     card?.updateLink();
   }
 
-  /** What the filter is, and in which words that is said. */
+  /** A key of the filter and the language. */
   filterKey() {
     return `${language} ${this.logs.pattern}`;
   }
@@ -252,7 +252,7 @@ export class TagPage {
     this.draw();
   }
 
-  /** The filter of tags is another. */
+  /** Apply the filter of tags. */
   onFilter() {
     const { pattern, tagTest: good, isPatternBad: bad } = this.logs;
     this.tagTest = good;
@@ -263,7 +263,7 @@ export class TagPage {
     this.draw();
   }
 
-  /** How charts look is another, by the address. */
+  /** React to a restored address. */
   onRestore() {
     this.onFilter();
   }
@@ -276,18 +276,18 @@ export class TagPage {
     this.logs.writeAddress();
   }
 
-  /** The chosen runs, their order or their colours are others. */
+  /** React to a change of the chosen runs, their order or colours. */
   runsChanged() {
     this.draw();
     for (const card of this.cards.values()) if (card.isNear) card.showData();
   }
 
-  /** The theme is another one. */
+  /** Draw the visible cards in the new theme. */
   onTheme() {
     for (const card of this.cards.values()) if (card.isNear) card.showData();
   }
 
-  /** A server began anew, or forgot what was missed: what is here is asked for again, when its tags are known again. */
+  /** Mark all cards as stale after a restart of the server; they are loaded again with the tags. */
   markStale() {
     for (const card of this.cards.values()) Object.assign(card, { isStale: true, stepsStale: true });
   }
@@ -309,7 +309,7 @@ export class TagPage {
     this.tip.style.top = `${plot.bottom + box.height + 12 < innerHeight ? plot.bottom + 8 : Math.max(8, plot.top - box.height - 8)}px`;
   }
 
-  /** What keys do on this page. @param {TagCard | undefined} card that has the focus @returns {Record<string, () => void>} */
+  /** The actions of keys on this page. @param {TagCard | undefined} card that has the focus @returns {Record<string, () => void>} */
   pageKeys(card) {
     return {};
   }

@@ -35,7 +35,7 @@ export class TensorCard extends StepCard {
   }
 }
 
-/** Where a row of a tensor is, as indices of all dimensions but the last. @param {number[]} shape @param {number} row */
+/** The indices of a row of a tensor, without the last dimension. @param {number[]} shape @param {number} row */
 function tensorPlace(shape, row) {
   const sizes = shape.length > 1 ? shape.slice(0, -1) : shape;
   const out = [];

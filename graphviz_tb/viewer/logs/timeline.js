@@ -78,7 +78,7 @@ export class Timeline {
     return this.lanes.reduce((sum, lane, at) => sum + this.headHeight(at) + lane[3] * LANE_PX.row + LANE_PX.gap, LANE_PX.axis);
   }
 
-  /** How high the name of a device is over a lane: it is there once for all its lanes. @param {number} at */
+  /** The height of the device name above a lane: shown once for all lanes of a device. @param {number} at */
   headHeight(at) {
     return at && shortDevice(this.lanes[at][0]) === shortDevice(this.lanes[at - 1][0]) ? 0 : LANE_PX.head;
   }
@@ -205,7 +205,7 @@ export class Timeline {
     this.choose(this.sliceAt(row, start + duration / 2));
   }
 
-  /** Where a row lies, unscrolled. @param {number} row */
+  /** The top of a row before scrolling, in px. @param {number} row */
   rowTop(row) {
     let y = LANE_PX.axis;
     for (const [at, [, , , levels]] of this.lanes.entries()) {

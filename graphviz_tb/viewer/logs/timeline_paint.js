@@ -148,7 +148,7 @@ function hatchRow(g, x, y, width, height, colour) {
   g.restore();
 }
 
-/** A text that fits: cut in the middle of nothing but its end. @param {CanvasRenderingContext2D} g @param {string} text @param {number} room */
+/** A text cut at its end so that it fits. @param {CanvasRenderingContext2D} g @param {string} text @param {number} room */
 function fittedText(g, text, room) {
   if (g.measureText(text).width <= room) return text;
   let [low, high] = [0, Math.min(text.length, Math.ceil(room / 3))];

@@ -43,7 +43,7 @@ function appendTrialText(root, x, y, anchor, text) {
   svgEl("text", { x: numberText(x), y: numberText(y), "text-anchor": anchor }, root).textContent = visibleText(text);
 }
 
-/** How far down a share is. @param {number} share */
+/** The y position of a share. @param {number} share */
 const shareTop = (share) => TRIAL_CHART.top + (1 - share) * (TRIAL_CHART.height - TRIAL_CHART.top - TRIAL_CHART.bottom);
 
 /**

@@ -43,7 +43,7 @@ export class GraphChooser {
     byId("against").addEventListener("change", () => this.chooseGraph(byId("against").value ? `${byId("against").value}-${this.shownId()}` : this.shownId()));
   }
 
-  /** What there is to choose from. @param {GraphListing[]} graphs */
+  /** Set the graphs to choose from. @param {GraphListing[]} graphs */
   setGraphs(graphs) {
     this.graphs = graphs;
     this.draw();
@@ -101,7 +101,7 @@ export class GraphChooser {
     return own && other && other !== own ? `${other.id}-${own.id}` : own?.id;
   }
 
-  /** How an address names what is shown. */
+  /** The entries of the address that name the shown graph. */
   addressValues() {
     const own = this.graphById(this.shownId());
     if (!own) return {};
@@ -224,7 +224,7 @@ export class GraphChooser {
     if (focused) this.panel.querySelector("button")?.focus();
   }
 
-  /** What the server says. @param {string} name @param {any} data */
+  /** Handle an event of the server. @param {string} name @param {any} data */
   onEvent(name, data) {
     if (name === "progress" && data.graph === this.reading.id) {
       if (data.state === "reading") this.showProgress(data);
@@ -281,5 +281,5 @@ const tagTitle = (graph) => {
   return graph.kind === "conceptual" ? `${name} · ${t("layers")}` : name;
 };
 
-/** What tells a graph from the others of its run, in an address. @param {GraphListing} graph */
+/** The key of a graph within its run, for an address. @param {GraphListing} graph */
 const tagKey = (graph) => [graph.tag ?? graph.tagSet ?? "", ...(graph.kind === "op" ? [] : [graph.kind])].join(":");

@@ -92,7 +92,7 @@ export class ServerLog extends Server {
     return decodeColumns(await (await this.request(`api/projector/${id}/points?${query}`)).arrayBuffer());
   }
 
-  /** What is known of its points. @param {number} id */
+  /** The metadata of its points. @param {number} id */
   cloudColumns(id) {
     return this.requestJson(`api/projector/${id}/metadata`);
   }
@@ -127,7 +127,7 @@ export class ServerLog extends Server {
     return (await this.requestJson("api/profile")).profiles;
   }
 
-  /** Where the time of a traced step goes; a long trace takes a while to be read. @param {string} id @returns {Promise<any>} */
+  /** The profile of a traced step; reading a long trace takes a while. @param {string} id @returns {Promise<any>} */
   async profileTable(id) {
     for (;;) {
       try {

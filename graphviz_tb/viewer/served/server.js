@@ -6,7 +6,7 @@ import { t } from "../strings.js";
 const EVENTS = ["hello", "run", "graph", "points", "gone", "notice", "progress"];
 const RETRY_SECONDS = [1, 2, 4, 8, 16, 30]; // seconds after which a lost server is looked for again
 
-/** What the server did not give, and why. */
+/** A refused request: status and answer. */
 export class ServerRefusal extends Error {
   /** @param {number} status @param {any} answer */
   constructor(status, answer) {
