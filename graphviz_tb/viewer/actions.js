@@ -3,18 +3,18 @@
 import { TimeSlices, byId, shortText } from "./dom.js";
 import { t } from "./strings.js";
 
-const MOST_BOXES = 400; // on the screen, after one click that opens everything
+const MAX_OPENED_BOXES = 400; // on the screen, after one click that opens everything
 
 export class Actions {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.pending = Promise.resolve();
-    this.reset();
+    this.forgetCard();
   }
 
   /** Forget another graph. */
-  reset() {
+  forgetCard() {
     this.cardReady = Promise.resolve(); // when the card shows all it has to show
   }
 
@@ -36,10 +36,10 @@ export class Actions {
   }
 
   /** Put the members of the series of a level onto the level itself, or make them series again. @param {Path} path one of the series */
-  regroup(path) {
+  toggleGrouping(path) {
     return this.queue(async () => {
       const { graph } = this.app.state;
-      const level = graph.comesApart(path);
+      const level = graph.ungroupableLevel(path);
       if (!level) return;
       this.app.history.beginEntry();
       const key = graph.key(level);
@@ -47,8 +47,8 @@ export class Actions {
       const together = graph.ungroupedLevels.delete(key);
       if (!together) {
         graph.ungroupedLevels.set(key, level);
-        for (const one of [...graph.ancestors(level), level]) if (one[0] !== 0) this.app.state.open.set(graph.key(one), one);
-        for (const one of graph.seriesOf(level)) this.app.state.open.delete(graph.key(one));
+        for (const group of [...graph.ancestors(level), level]) if (group[0] !== 0) this.app.state.open.set(graph.key(group), group);
+        for (const series of graph.seriesOf(level)) this.app.state.open.delete(graph.key(series));
       }
       this.app.state.isOpenChosen = true;
       await this.app.view.redraw(together ? whole : first, true, together ? first : whole);
@@ -56,26 +56,26 @@ export class Actions {
       const [row] = path.slice(-1);
       /** @type {number[]} */
       const members = [];
-      if (!together) graph.parent.forEach((/** @type {number} */ one, /** @type {number} */ at) => one === row && members.push(at));
-      this.mark(members);
-      this.app.history.remember();
+      if (!together) graph.parent.forEach((/** @type {number} */ parent, /** @type {number} */ at) => parent === row && members.push(at));
+      this.markRows(members);
+      this.app.history.writeAddress();
     });
   }
 
   /** Open a group and all around it. @param {Path} path @param {boolean} [moving] */
   async openNow(path, moving = true) {
     const { graph } = this.app.state;
-    if (!graph.opens(path[path.length - 1])) return;
-    if (!graph.isInData(path)) return this.app.frame.toast(t("notHeld", { name: shortText(graph.address(path), 80) }));
+    if (!graph.isOpenable(path[path.length - 1])) return;
+    if (!graph.hasLevel(path)) return this.app.frame.toast(t("notHeld", { name: shortText(graph.address(path), 80) }));
     this.app.history.beginEntry("opening");
     const around = graph.ancestors(path);
-    const closed = around.find((one) => !(one.length === 1 && one[0] === 0) && !this.app.state.open.has(graph.key(one)));
-    const opening = [...around, path, ...graph.opensWith(path, this.app.state.open)].filter((one) => one.length > 1 || one[0] !== 0);
-    graph.showAlone(opening, this.app.state.open);
-    for (const one of opening) this.app.state.open.set(graph.key(one), one);
+    const closed = around.find((group) => !(group.length === 1 && group[0] === 0) && !this.app.state.open.has(graph.key(group)));
+    const opening = [...around, path, ...graph.pathsOpenedWith(path, this.app.state.open)].filter((group) => group.length > 1 || group[0] !== 0);
+    graph.closeOtherMembers(opening, this.app.state.open);
+    for (const group of opening) this.app.state.open.set(graph.key(group), group);
     this.app.state.isOpenChosen = true;
-    await this.app.view.redraw(graph.frame(closed ?? path), moving);
-    this.app.history.remember();
+    await this.app.view.redraw(graph.framePath(closed ?? path), moving);
+    this.app.history.writeAddress();
     this.app.emit("open", { name: graph.address(path), open: true });
   }
 
@@ -98,12 +98,12 @@ export class Actions {
   /** List the members of every open stack, as long as there is room. */
   listAllMembers() {
     const { graph } = this.app.state;
-    let room = MOST_BOXES - this.app.view.scene.boxes.length;
-    for (const one of [...this.app.state.open.values()]) {
-      const stack = graph.stackOf(one);
+    let room = MAX_OPENED_BOXES - this.app.view.scene.boxes.length;
+    for (const openPath of [...this.app.state.open.values()]) {
+      const stack = graph.stackOf(openPath);
       room -= stack ? graph.members(stack).length : 0;
       if (!stack || room < 0) continue;
-      for (const [key, inner] of [...this.app.state.open]) if (graph.within(inner, one)) this.app.state.open.delete(key);
+      for (const [key, inner] of [...this.app.state.open]) if (graph.isWithin(inner, openPath)) this.app.state.open.delete(key);
     }
   }
 
@@ -111,11 +111,11 @@ export class Actions {
   async closeNow(path, moving = true) {
     const { graph } = this.app.state;
     this.app.history.beginEntry();
-    for (const [key, one] of [...this.app.state.open]) if (graph.within(one, path)) this.app.state.open.delete(key);
+    for (const [key, openPath] of [...this.app.state.open]) if (graph.isWithin(openPath, path)) this.app.state.open.delete(key);
     this.app.state.isOpenChosen = true;
-    if (this.app.state.selected && graph.within(this.app.state.selected, path) && graph.key(this.app.state.selected) !== graph.key(path)) await this.selectNow(path);
-    await this.app.view.redraw(graph.frame(path), moving);
-    this.app.history.remember();
+    if (this.app.state.selected && graph.isWithin(this.app.state.selected, path) && graph.key(this.app.state.selected) !== graph.key(path)) await this.selectNow(path);
+    await this.app.view.redraw(graph.framePath(path), moving);
+    this.app.history.writeAddress();
     this.app.emit("open", { name: graph.address(path), open: false });
   }
 
@@ -124,27 +124,27 @@ export class Actions {
     return this.queue(async () => {
       const { graph } = this.app.state;
       this.app.history.beginEntry();
-      let room = MOST_BOXES - this.app.view.scene.boxes.length;
+      let room = MAX_OPENED_BOXES - this.app.view.scene.boxes.length;
       const todo = [path];
-      for (const one of todo) {
-        if (!graph.isInData(one)) continue;
-        await graph.prepare([one]);
-        const level = graph.level(one);
+      for (const group of todo) {
+        if (!graph.hasLevel(group)) continue;
+        await graph.loadLevels([group]);
+        const level = graph.level(group);
         if (!level || room < 0) {
           if (level) this.app.frame.toast(t("notAll"));
           break;
         }
         room -= level.metagraph.children.length;
-        if (one.length > 1 || one[0] !== 0) this.app.state.open.set(graph.key(one), one);
-        const alone = graph.stacks.has(one[one.length - 1]) && (graph.memberOf(one, this.app.state.open) ?? graph.opensWith(one, this.app.state.open).pop());
-        const inside = alone ? [alone] : level.metagraph.children.map((/** @type {number} */ row) => graph.child(one, row));
-        for (const child of inside) if (graph.opens(child[child.length - 1]) && !this.app.state.isRecursive(child)) todo.push(child);
+        if (group.length > 1 || group[0] !== 0) this.app.state.open.set(graph.key(group), group);
+        const alone = graph.stacks.has(group[group.length - 1]) && (graph.memberOf(group, this.app.state.open) ?? graph.pathsOpenedWith(group, this.app.state.open).pop());
+        const inside = alone ? [alone] : level.metagraph.children.map((/** @type {number} */ row) => graph.child(group, row));
+        for (const child of inside) if (graph.isOpenable(child[child.length - 1]) && !this.app.state.isRecursive(child)) todo.push(child);
       }
       this.app.state.isOpenChosen = true;
       await this.app.view.redraw(path);
       const box = this.app.view.boxAt(path);
       if (box) await this.app.viewport.bringIntoView(box);
-      this.app.history.remember();
+      this.app.history.writeAddress();
     });
   }
 
@@ -155,17 +155,17 @@ export class Actions {
       const { graph } = this.app.state;
       const stack = graph.stackIn(path);
       const member = stack && graph.memberOf(stack, this.app.state.open);
-      const kept = new Set(graph.joined(path, this.app.state.open).map((one) => graph.key(one)));
-      for (const [key, one] of [...this.app.state.open]) if (graph.within(one, path) && !kept.has(key)) this.app.state.open.delete(key);
-      if (member) for (const one of [...graph.ancestors(member), member]) if (graph.within(one, path)) this.app.state.open.set(graph.key(one), one);
+      const kept = new Set(graph.joinedScopes(path, this.app.state.open).map((group) => graph.key(group)));
+      for (const [key, group] of [...this.app.state.open]) if (graph.isWithin(group, path) && !kept.has(key)) this.app.state.open.delete(key);
+      if (member) for (const group of [...graph.ancestors(member), member]) if (graph.isWithin(group, path)) this.app.state.open.set(graph.key(group), group);
       this.app.state.isOpenChosen = true;
       await this.app.view.redraw(path);
-      this.app.history.remember();
+      this.app.history.writeAddress();
     });
   }
 
-  /** To the auxiliary area, or back. @param {Path} path */
-  move(path) {
+  /** Move a node to the auxiliary area, or back. @param {Path} path */
+  toggleAuxiliary(path) {
     return this.queue(async () => {
       if (!this.app.view.canMove(path)) return;
       this.app.history.beginEntry();
@@ -177,7 +177,7 @@ export class Actions {
       await this.app.view.redraw(null);
       if (this.app.state.selected) await this.selectNow(this.app.state.selected);
       await this.app.viewport.uncoverPath(path);
-      this.app.history.remember();
+      this.app.history.writeAddress();
     });
   }
 
@@ -188,13 +188,13 @@ export class Actions {
       this.app.history.beginEntry("choice");
       const stack = graph.stackOf(path);
       const shown = stack ? path : await this.hostOf(path);
-      const closed = graph.ancestors(shown).filter((one) => !(one.length === 1 && one[0] === 0) && !this.app.state.open.has(graph.key(one)));
+      const closed = graph.ancestors(shown).filter((group) => !(group.length === 1 && group[0] === 0) && !this.app.state.open.has(graph.key(group)));
       // A member that its stack does not show is opened: then it does.
       if (stack && !this.app.state.open.has(graph.key(path)) && (closed.length || graph.memberOf(stack, this.app.state.open))) await this.openNow(path, moving);
       else if (closed.length) await this.openNow(closed[closed.length - 1], moving);
       await this.selectNow(path);
       await this.cardReady; // the card may come to lie over it
-      const box = this.app.view.boxAt(shown) ?? this.app.view.boxAt(graph.frame(shown));
+      const box = this.app.view.boxAt(shown) ?? this.app.view.boxAt(graph.framePath(shown));
       if (box) await this.app.viewport.bringIntoView(box);
       if (focus) this.app.frame.focusPicture();
     });
@@ -209,7 +209,7 @@ export class Actions {
       this.app.state.awaitedScheme = "";
       byId("scheme").value = scheme;
       await this.app.view.redraw(this.app.state.selected, false);
-      this.app.history.remember();
+      this.app.history.writeAddress();
     });
   }
 
@@ -219,12 +219,12 @@ export class Actions {
       this.app.history.beginEntry();
       this.app.state.stepIndex = at;
       const { scheme } = this.app.state;
-      if (!(await this.app.view.loadPainter()).measured) this.app.state.scheme = this.app.state.head.schemes.find((/** @type {string} */ one) => this.app.state.graph.blocks.has(`colour/${one}@0`));
+      if (!(await this.app.view.loadPainter()).measured) this.app.state.scheme = this.app.state.head.schemes.find((/** @type {string} */ word) => this.app.state.graph.blocks.has(`colour/${word}@0`));
       if (this.app.state.scheme === scheme) byId("step").value = String(at);
       else this.app.frame.update();
       await this.app.view.recolour();
       if (this.app.state.selected) this.cardReady = this.app.card.show(this.app.state.selected); // its figures are those of the step
-      this.app.history.remember();
+      this.app.history.writeAddress();
     });
   }
 
@@ -242,7 +242,7 @@ export class Actions {
       this.app.state.themeChoice = choice;
       this.app.frame.update();
       await this.app.view.redraw(null, false);
-      this.app.history.remember();
+      this.app.history.writeAddress();
     });
   }
 
@@ -262,12 +262,12 @@ export class Actions {
     else this.app.card.hide();
     this.app.view.updateEmphasis();
     this.app.outline.draw();
-    this.app.history.remember();
+    this.app.history.writeAddress();
     this.app.emit("select", { name: path ? this.app.state.graph.address(path) : null });
   }
 
   /** Select the box under the pointer, and keep it in view: its card may cover it. @param {Path} path */
-  pick(path) {
+  selectBox(path) {
     return this.queue(async () => {
       this.app.history.beginEntry("choice");
       await this.selectNow(path);
@@ -277,14 +277,14 @@ export class Actions {
 
   /** The box that shows a path: its own, or for a constant or weight that of the op next to it. @param {Path} path @returns {Promise<Path>} */
   async hostOf(path) {
-    if (this.app.state.graph.isApart(path)) return [path[0] + 1];
+    if (this.app.state.graph.isUngrouped(path)) return [path[0] + 1];
     const row = path[path.length - 1];
-    if (!this.app.state.graph.mark[row]) return this.app.view.boxAt(path) ? path : this.app.state.graph.frame(path);
-    const stub = this.app.view.scene.stubs.find((/** @type {any} */ one) => one.other === row);
+    if (!this.app.state.graph.mark[row]) return this.app.view.boxAt(path) ? path : this.app.state.graph.framePath(path);
+    const stub = this.app.view.scene.stubs.find((/** @type {any} */ stub) => stub.other === row);
     const seen = stub && this.app.view.places.get(this.app.view.scene.boxes[stub.box].address);
     if (seen) return seen;
-    const host = await this.app.state.facts.host(row);
-    return host < 0 ? (this.app.state.graph.around(path) ?? path) : [...path.slice(0, -1), host];
+    const host = await this.app.state.facts.hostRow(row);
+    return host < 0 ? (this.app.state.graph.enclosingGroup(path) ?? path) : [...path.slice(0, -1), host];
   }
 
   /** @param {Path} path @param {string} way @param {number} hops */
@@ -305,10 +305,10 @@ export class Actions {
 
   /** @param {Path} path @param {string} way @param {number} hops */
   async traceNow(path, way, hops) {
-    this.app.state.traced = { path, way, hops, ...(await this.app.state.facts.reach(path[path.length - 1], way === "in", hops)) };
+    this.app.state.traced = { path, way, hops, ...(await this.app.state.facts.traceFrom(path[path.length - 1], way === "in", hops)) };
     this.app.view.updateEmphasis();
     this.app.tracing.draw();
-    this.app.history.remember();
+    this.app.history.writeAddress();
   }
 
   endTrace() {
@@ -316,16 +316,16 @@ export class Actions {
     this.app.state.traced = null;
     this.app.view.updateEmphasis();
     this.app.tracing.draw();
-    this.app.history.remember();
+    this.app.history.writeAddress();
   }
 
   /** Draw rings around results; for a constant or a weight, also around the op next to it. @param {number[]} rows */
-  async mark(rows) {
+  async markRows(rows) {
     const marked = new Set(rows);
     const turns = new TimeSlices();
     this.app.state.marked = marked;
     for (const row of rows) {
-      if (this.app.state.graph.mark[row]) marked.add(await this.app.state.facts.host(row));
+      if (this.app.state.graph.mark[row]) marked.add(await this.app.state.facts.hostRow(row));
       if (turns.isOver) await turns.nextSlice();
       if (this.app.state.marked !== marked) return; // something else was looked for meanwhile
     }

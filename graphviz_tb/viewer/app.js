@@ -5,7 +5,7 @@
 //   actions ──▶ history                what a reader does, and the address of each view
 
 import { Actions } from "./actions.js";
-import { FARTHEST_PX } from "./camera.js";
+import { MAX_DISTANCE_PX } from "./camera.js";
 import { Card } from "./card.js";
 import { ChangeList } from "./changes.js";
 import { byId, shortText } from "./dom.js";
@@ -18,12 +18,12 @@ import { Minimap } from "./minimap.js";
 import { Moves } from "./moves.js";
 import { Outline } from "./outline.js";
 import { PageFrame } from "./page_frame.js";
-import { WILD, groupsNamed } from "./patterns.js";
+import { WILDCARDS, matchingGroups } from "./patterns.js";
 import { coordinateText } from "./shapes.js";
 import { Share } from "./share.js";
 import { STRINGS, t } from "./strings.js";
 import { GraphTable } from "./table.js";
-import { TraceBar, reachWord, traceOf } from "./trace_bar.js";
+import { TraceBar, hopsText, parseTrace } from "./trace_bar.js";
 import { ViewState } from "./view_state.js";
 import { Viewport } from "./viewport.js";
 
@@ -74,7 +74,7 @@ export class App {
     this.state.showGraph(graph, head);
     this.view.reset();
     this.viewport.reset();
-    this.actions.reset();
+    this.actions.forgetCard();
   }
 
   /** Restore a state; what it names and this graph has not is reported. @param {Record<string, any>} state */
@@ -84,9 +84,9 @@ export class App {
     this.history.lastKind = "";
     const lost = [];
     const wanted = new Map();
-    const want = (/** @type {Path} */ path) => [...this.state.graph.ancestors(path), path].forEach((one) => (one.length > 1 || one[0] !== 0) && wanted.set(this.state.graph.key(one), one));
+    const want = (/** @type {Path} */ path) => [...this.state.graph.ancestors(path), path].forEach((group) => (group.length > 1 || group[0] !== 0) && wanted.set(this.state.graph.key(group), group));
     for (const name of open ?? []) {
-      const { paths, more } = name.search(WILD) < 0 || this.state.graph.find(name) ? { paths: [], more: false } : groupsNamed(this.state.graph, name);
+      const { paths, more } = name.search(WILDCARDS) < 0 || this.state.graph.pathOfAddress(name) ? { paths: [], more: false } : matchingGroups(this.state.graph, name);
       paths.forEach(want);
       if (more) this.frame.toast(t("notAll"));
       if (paths.length) continue;
@@ -94,17 +94,17 @@ export class App {
       if (name && (!path || this.state.graph.address(path) !== name)) lost.push(name);
       if (path) want(path);
     }
-    for (const [key, path] of [...wanted]) if (wanted.has(key)) this.state.graph.showAlone([path], wanted);
+    for (const [key, path] of [...wanted]) if (wanted.has(key)) this.state.graph.closeOtherMembers([path], wanted);
     if (open) this.state.openUsualMembers(wanted, new Set(members ?? []));
     const foreign = open !== undefined && !wanted.size && lost.length > 0; // of another graph: it says nothing of this one
     if (open === undefined || foreign) for (const path of this.state.head.open) wanted.set(this.state.graph.key(path), path);
-    const path = select ? this.state.graph.find(select) : null;
+    const path = select ? this.state.graph.pathOfAddress(select) : null;
     if (select && !path) lost.push(select);
     if (path && open === undefined) this.state.openAround(path, wanted);
     this.state.graph.ungroupedLevels = new Map();
     for (const name of ungroup ?? []) {
-      const path = this.state.graph.find(name);
-      const level = path && this.state.graph.comesApart(path);
+      const path = this.state.graph.pathOfAddress(name);
+      const level = path && this.state.graph.ungroupableLevel(path);
       if (!level) lost.push(name);
       else this.state.graph.ungroupedLevels.set(this.state.graph.key(level), level);
       if (level && !open) want(level);
@@ -132,7 +132,7 @@ export class App {
     this.state.moves = new Moves();
     for (const [side, names] of [[this.state.moves.aux, aux ?? []], [this.state.moves.main, main ?? []]]) {
       for (const name of names) {
-        const moved = this.state.graph.find(name);
+        const moved = this.state.graph.pathOfAddress(name);
         if (moved) side.set(this.state.graph.key(moved), moved);
         else lost.push(name);
       }
@@ -140,12 +140,12 @@ export class App {
     this.frame.update();
     this.table.restore(table, rows ?? "");
     await this.view.redraw(null, false);
-    const asked = trace ? traceOf(trace) : null;
-    const from = asked && this.state.graph.find(asked.name);
+    const asked = trace ? parseTrace(trace) : null;
+    const from = asked && this.state.graph.pathOfAddress(asked.name);
     if (from) await this.actions.traceNow(from, asked.way, asked.hops);
     else if (trace) lost.push(trace);
     const place = at?.split(",").map(Number);
-    if (place?.length === 3 && place.every((one) => Math.abs(one) <= FARTHEST_PX) && place[2] > 0 && !foreign) {
+    if (place?.length === 3 && place.every((value) => Math.abs(value) <= MAX_DISTANCE_PX) && place[2] > 0 && !foreign) {
       this.state.isCameraMoved = true;
       if (path) await this.actions.selectNow(path); // its card covers a part of the window
       if (path && narrowScreen.matches) await this.actions.cardReady; // a sheet is as high as what it says
@@ -156,8 +156,8 @@ export class App {
       if (path) await this.actions.selectNow(path);
     }
     this.legend.draw();
-    if (lost.length) this.frame.toast(t("missing", { names: [...lost.slice(0, 5).map((one) => shortText(one, 60)), ...(lost.length > 5 ? ["…"] : [])].join(", ") }), 9000);
-    this.history.remember();
+    if (lost.length) this.frame.toast(t("missing", { names: [...lost.slice(0, 5).map((name) => shortText(name, 60)), ...(lost.length > 5 ? ["…"] : [])].join(", ") }), 9000);
+    this.history.writeAddress();
   }
 
   /** The state as plain values: what the hash holds. */
@@ -178,8 +178,8 @@ export class App {
     }
     const apart = this.state.ungroupedSeries();
     if (apart.length) out.ungroup = apart.map((path) => this.state.graph.address(path));
-    if (this.state.traced) out.trace = `${this.state.traced.way}${reachWord(this.state.traced.hops)}:${this.state.graph.address(this.state.traced.path)}`;
-    Object.assign(out, this.table.state());
+    if (this.state.traced) out.trace = `${this.state.traced.way}${hopsText(this.state.traced.hops)}:${this.state.graph.address(this.state.traced.path)}`;
+    Object.assign(out, this.table.addressValues());
     if (this.state.isCameraMoved && !this.viewport.isFitted()) out.at = this.viewport.camera.currentPlace().map(coordinateText).join();
     return out;
   }

@@ -5,10 +5,10 @@ import { byId, prefersReducedMotion } from "./dom.js";
 import { narrowScreen } from "./input.js";
 import { DRAWN_MARGIN_PX } from "./picture.js";
 
-const LEAST_SCALE = 0.05; // less only where a picture does not fit then
-const GREATEST_SCALE = 8;
-const NO_SIZE = 1e-6;
-export const FARTHEST_PX = 1e9; // pixels: no picture reaches so far, and what is farther no browser draws
+const MIN_SCALE = 0.05; // less only where a picture does not fit then
+const MAX_SCALE = 8;
+const MIN_POSITIVE_SCALE = 1e-6;
+export const MAX_DISTANCE_PX = 1e9; // pixels: no picture reaches so far, and what is farther no browser draws
 export const EASE_MS = 200; // milliseconds
 const FRAME_BUDGET_MS = 3; // milliseconds of a frame that drawing may take while the camera moves
 
@@ -19,26 +19,26 @@ export class Camera {
     this.picture = picture;
     /** @type {HTMLElement} what a pan moves: the picture on it is not touched */
     this.paper = byId("paper");
-    this.moved = moved;
-    this.appeared = appeared;
+    this.onMove = moved;
+    this.onAppear = appeared;
     this.x = 0;
     this.y = 0;
     this.k = 1;
     /** where the camera was when the sheet was drawn */
     this.base = { x: 0, y: 0, k: 0 };
     /** where it was when that was seen to which was to be drawn */
-    this.seen = [0, 0];
-    this.later = 0;
+    this.drawnPlace = [0, 0];
+    this.frameRequest = 0;
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
-    this.run = 0;
+    this.motionId = 0;
     /** where the camera goes, as long as nothing else was asked for */
     this.goal = { turn: -1, to: [0, 0, 1] };
     /** @type {any} */
-    this.timer = 0;
-    this.start = { x: 0, y: 0 };
-    this.dragged = false;
-    this.pinched = 1;
+    this.settleTimer = 0;
+    this.pressedPoint = { x: 0, y: 0 };
+    this.wasDragged = false;
+    this.gestureScale = 1;
     this.size = [0, 0];
     this.measure();
     this.listen();
@@ -48,14 +48,14 @@ export class Camera {
    * until it is shown: what was fitted into nothing appears then. */
   measure() {
     this.size = [this.stage.clientWidth, this.stage.clientHeight];
-    if (this.picture.scene && this.k <= NO_SIZE && this.size.every(Boolean)) this.appeared();
+    if (this.picture.scene && this.k <= MIN_POSITIVE_SCALE && this.size.every(Boolean)) this.onAppear();
   }
 
   /** A scale that the camera may have: any picture gets small enough to be seen as a whole with room around it. @param {number} k */
   boundedScale(k) {
     const { width = 1, height = 1 } = this.picture.scene ?? {};
     const whole = Math.min(this.size[0] / Math.max(1, width), this.size[1] / Math.max(1, height));
-    return Math.max(Math.min(LEAST_SCALE, whole / 3), Math.min(GREATEST_SCALE, k), NO_SIZE);
+    return Math.max(Math.min(MIN_SCALE, whole / 3), Math.min(MAX_SCALE, k), MIN_POSITIVE_SCALE);
   }
 
   /** Put the camera somewhere. @param {number} x @param {number} y @param {number} k */
@@ -66,21 +66,21 @@ export class Camera {
     if (scaled > 0.6 && scaled < 1.7) {
       const scale = scaled === 1 ? "" : ` scale(${scaled})`;
       this.paper.style.transform = `translate(${this.x - scaled * base.x}px, ${this.y - scaled * base.y}px)${scale}`;
-      const away = Math.max(Math.abs(this.x - this.seen[0]), Math.abs(this.y - this.seen[1]));
+      const away = Math.max(Math.abs(this.x - this.drawnPlace[0]), Math.abs(this.y - this.drawnPlace[1]));
       if (scaled === 1 && away > DRAWN_MARGIN_PX / 3) this.drawView(FRAME_BUDGET_MS);
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.settle(), 150);
+      clearTimeout(this.settleTimer);
+      this.settleTimer = setTimeout(() => this.settle(), 150);
     } else {
       this.settle();
     }
-    this.moved();
+    this.onMove();
   }
 
   /** Draw for this place of the camera; the sheet stays where it is as long as its scale does. */
   settle() {
-    clearTimeout(this.timer);
+    clearTimeout(this.settleTimer);
     const offsets = [this.x - this.base.x, this.y - this.base.y];
-    const sharp = offsets.every((one) => Number.isInteger(one) && Math.abs(one) < 4096); // within a layer's size
+    const sharp = offsets.every((offset) => Number.isInteger(offset) && Math.abs(offset) < 4096); // within a layer's size
     if (this.k !== this.base.k || !sharp) {
       this.base = { x: this.x, y: this.y, k: this.k };
       this.paper.style.transform = "";
@@ -91,16 +91,16 @@ export class Camera {
 
   /** Draw what is in view now. @param {number} patience milliseconds; what takes longer is drawn with the next frame */
   drawView(patience = Infinity) {
-    this.seen = [this.x, this.y];
+    this.drawnPlace = [this.x, this.y];
     const [wide, tall] = this.size;
     const corner = [(-DRAWN_MARGIN_PX - this.x) / this.k, (-DRAWN_MARGIN_PX - this.y) / this.k];
     const view = [...corner, corner[0] + (wide + 2 * DRAWN_MARGIN_PX) / this.k, corner[1] + (tall + 2 * DRAWN_MARGIN_PX) / this.k];
-    cancelAnimationFrame(this.later);
-    if (!this.picture.drawView(view, this.k, patience)) this.later = requestAnimationFrame(() => this.drawView(patience));
+    cancelAnimationFrame(this.frameRequest);
+    if (!this.picture.drawView(view, this.k, patience)) this.frameRequest = requestAnimationFrame(() => this.drawView(patience));
   }
 
   /** A point of the window in the world. @param {number} x @param {number} y */
-  world(x, y) {
+  worldPoint(x, y) {
     const home = this.stage.getBoundingClientRect();
     return [(x - home.left - this.x) / this.k, (y - home.top - this.y) / this.k];
   }
@@ -113,7 +113,7 @@ export class Camera {
   }
 
   /** The camera that shows a rectangle. @param {number[]} rect @param {number} most @param {number} room @param {number} foot */
-  fitting([left, top, right, bottom], most = 1, room = 32, foot = 0) {
+  placeFitting([left, top, right, bottom], most = 1, room = 32, foot = 0) {
     const [wide, [head, end]] = this.freeRoom();
     const tall = [head, end - foot];
     const k = this.boundedScale(Math.min(most, (wide[1] - wide[0] - 2 * room) / Math.max(1, right - left), (tall[1] - tall[0] - 2 * room) / Math.max(1, bottom - top)));
@@ -131,7 +131,7 @@ export class Camera {
     return [[listed?.offsetWidth ?? 0, wide - right], [top, tall]];
   }
 
-  /** Where it looks, in units of the picture, the same place in every window: the point in the middle of what nothing
+  /** The visible place in units of the picture, the same in every window: the point in the middle of what nothing
    * lies over, and how much is seen along the shorter side of that. */
   currentPlace() {
     const [across, along] = this.freeRoom();
@@ -152,10 +152,10 @@ export class Camera {
   /** Go somewhere smoothly. @param {number[]} to @returns {Promise<void>} */
   glideTo(to) {
     const from = [this.x, this.y, this.k];
-    const turn = ++this.run;
+    const turn = ++this.motionId;
     this.goal = { turn, to };
     if (prefersReducedMotion() || from.every((value, at) => Math.abs(value - to[at]) < 0.01)) {
-      this.run++;
+      this.motionId++;
       this.set(to[0], to[1], to[2]);
       this.settle();
       return Promise.resolve();
@@ -163,14 +163,14 @@ export class Camera {
     const start = performance.now();
     return new Promise((done) => {
       const step = (/** @type {number} */ now) => {
-        if (turn !== this.run) return done();
+        if (turn !== this.motionId) return done();
         const share = Math.min(1, Math.max(0, (now - start) / EASE_MS));
         const eased = 1 - (1 - share) ** 3;
         const k = from[2] * (to[2] / from[2]) ** eased;
         const mix = from[2] === to[2] ? eased : (k - from[2]) / (to[2] - from[2]);
         this.set(from[0] + (to[0] - from[0]) * mix, from[1] + (to[1] - from[1]) * mix, share === 1 ? to[2] : k);
         if (share < 1) return requestAnimationFrame(step);
-        this.run++;
+        this.motionId++;
         this.settle();
         done();
       };
@@ -178,9 +178,9 @@ export class Camera {
     });
   }
 
-  /** Where the camera is, or will be when it stops. */
+  /** The place of the camera when it stops. */
   get destination() {
-    return this.goal.turn === this.run ? this.goal.to : [this.x, this.y, this.k];
+    return this.goal.turn === this.motionId ? this.goal.to : [this.x, this.y, this.k];
   }
 
   listen() {
@@ -189,7 +189,7 @@ export class Camera {
       "wheel",
       (event) => {
         event.preventDefault();
-        this.run++;
+        this.motionId++;
         const home = stage.getBoundingClientRect();
         const lines = event.deltaMode === 1 ? 16 : 1;
         if (event.ctrlKey || event.metaKey || (event.deltaX === 0 && Math.abs(event.deltaY * lines) >= 40)) {
@@ -212,32 +212,32 @@ export class Camera {
   handleGesture(event) {
     event.preventDefault();
     if (this.fingers.size) return; // on a touch screen the fingers send the events
-    if (event.type === "gesturestart") this.pinched = 1;
+    if (event.type === "gesturestart") this.gestureScale = 1;
     const home = this.stage.getBoundingClientRect();
-    this.run++;
-    this.zoom(event.scale / this.pinched, event.clientX - home.left, event.clientY - home.top);
-    this.pinched = event.scale;
+    this.motionId++;
+    this.zoom(event.scale / this.gestureScale, event.clientX - home.left, event.clientY - home.top);
+    this.gestureScale = event.scale;
   }
 
   /** @param {PointerEvent} event */
   pressFinger(event) {
     if (event.button > 1) return;
-    this.run++;
+    this.motionId++;
     this.fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-    this.start = { x: event.clientX, y: event.clientY };
-    this.dragged = false;
+    this.pressedPoint = { x: event.clientX, y: event.clientY };
+    this.wasDragged = false;
   }
 
   /** @param {PointerEvent} event */
   moveFinger(event) {
     const before = this.fingers.get(event.pointerId);
     if (!before) return;
-    if (!this.dragged && Math.hypot(event.clientX - this.start.x, event.clientY - this.start.y) < 4) return;
-    if (!this.dragged) {
+    if (!this.wasDragged && Math.hypot(event.clientX - this.pressedPoint.x, event.clientY - this.pressedPoint.y) < 4) return;
+    if (!this.wasDragged) {
       byId("shield").hidden = false; // its cursor is its own: that of the stage would be inherited by every box
       byId("shield").setPointerCapture(event.pointerId);
     }
-    this.dragged = true;
+    this.wasDragged = true;
     if (this.fingers.size === 1) {
       this.set(this.x + event.clientX - before.x, this.y + event.clientY - before.y, this.k);
     } else {

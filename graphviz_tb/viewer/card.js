@@ -1,17 +1,17 @@
 // The card: everything known about the selected node. Names in it are links to their nodes.
 
-import { WORDS_OF } from "./changes.js";
+import { CHANGE_CLASSES } from "./changes.js";
 import { ROW_KINDS } from "./colours.js";
-import { sideBySide } from "./compare_nodes.js";
+import { showComparison } from "./compare_nodes.js";
 import { byId, el, raisePanel, removeChildren, shortText, svgEl, visibleText } from "./dom.js";
 import { iconButton } from "./icons.js";
 import { OP } from "./levels.js";
 import { copyText } from "./share.js";
 import { STRINGS, countWord, language, opsWord, t } from "./strings.js";
 
-const CARD_ROWS = 40; // rows of a table that are shown
+const MAX_CARD_ROWS = 40; // rows of a table that are shown
 
-/** @typedef {{path: Path, edges: number[], states: Int32Array | null, key: string, told: string, count: number}} Wired what comes from or goes to a node */
+/** @typedef {{path: Path, edges: number[], states: Int32Array | null, key: string, tensor: string, count: number}} NodeEdge what comes from or goes to a node */
 
 /** The beginning of a value, cut between its elements. @param {string} value @param {number} most */
 function cutValue(value, most) {
@@ -21,10 +21,10 @@ function cutValue(value, most) {
 }
 
 export class Card {
-  /** What a run logged at a node, as a part of its card. @type {((path: Path) => Promise<HTMLElement | null>) | null} */
+  /** The section of a card with the logged charts of its node. @type {((path: Path) => Promise<HTMLElement | null>) | null} */
   static loggedSection = null;
 
-  /** What shows when a node ran; null where no step was traced. @type {((path: Path) => (() => void) | null) | null} */
+  /** The action that shows a node in the timeline; null without a traced step. @type {((path: Path) => (() => void) | null) | null} */
   static timelineLink = null;
 
   /** @param {App} app */
@@ -49,14 +49,14 @@ export class Card {
     const group = graph.kind[row] !== OP;
     const name = graph.address(path);
     const close = el("button", { class: "icon close", "aria-label": t("closeDetails"), title: t("closeDetails"), onclick: () => this.app.actions.select(null) }, "×");
-    const heading = el("h2", { tabindex: "-1", title: shortText(name, 600) }, ...withBreaks(name || this.app.state.title));
-    body.append(this.actions(path), this.list(path, row), ...this.changeSection(row));
+    const heading = el("h2", { tabindex: "-1", title: shortText(name, 600) }, ...nameWithBreaks(name || this.app.state.title));
+    body.append(this.actionButtons(path), this.factList(path, row), ...this.changeSection(row));
     this.panel.hidden = false;
     raisePanel(this.panel);
     this.panel.replaceChildren(heading, close, body);
     this.panel.scrollTop = 0;
-    const asked = [facts.edges(), this.figures(path), facts.attributes(row), facts.layer(row), facts.content(row), facts.program(row)];
-    const [edges, figures, attributes, layer, content, program] = await Promise.all(asked.map((one) => one.catch(() => null)));
+    const asked = [facts.edges(), this.figureTable(path), facts.attributes(row), facts.layerConfig(row), facts.constantContent(row), facts.programLines(row)];
+    const [edges, figures, attributes, layer, content, program] = await Promise.all(asked.map((request) => request.catch(() => null)));
     const meanings = await facts.meanings().catch(() => null);
     if (turn !== this.turn) return;
     const whole = group || graph.calls.has(row);
@@ -68,28 +68,28 @@ export class Card {
       layer?.[1].length && this.namedTable("configuration", layer[1], meanings),
       attributes?.length && this.namedTable("attributes", content ? attributes.filter((/** @type {any[]} */ [key]) => key !== "value") : attributes, meanings),
       ...(edges ? (whole ? this.groupEdgeTables(edges, row, path) : this.opEdgeTables(edges, row, path)) : []),
-      ...(group ? [this.types(row), this.twinTable(row, path)] : []),
+      ...(group ? [this.typeTable(row), this.twinTable(row, path)] : []),
     ];
     body.append(...parts.filter(Boolean));
-    this.logged(path, turn, body); // it may wait for the log: nothing here waits for it
+    this.showLogged(path, turn, body); // it may wait for the log: nothing here waits for it
   }
 
-  /** What a run logged, when it is here. @param {Path} path @param {number} turn @param {any} body */
-  async logged(path, turn, body) {
-    const found = await Card.loggedSection?.(path).catch(() => null);
-    if (turn === this.turn && found) body.querySelector("dl").after(found);
+  /** Append the logged charts once they are loaded. @param {Path} path @param {number} turn @param {any} body */
+  async showLogged(path, turn, body) {
+    const section = await Card.loggedSection?.(path).catch(() => null);
+    if (turn === this.turn && section) body.querySelector("dl").after(section);
   }
 
-  /** Offer what can be done now. @param {Path} path */
-  refresh(path) {
-    this.panel.querySelector(".actions")?.replaceWith(this.actions(path));
+  /** Renew the buttons of the actions. @param {Path} path */
+  refreshActions(path) {
+    this.panel.querySelector(".actions")?.replaceWith(this.actionButtons(path));
   }
 
-  /** What can be done: one thing in words, the others as signs. @param {Path} path */
-  actions(path) {
+  /** The actions: the main one as a word, the others as icons. @param {Path} path */
+  actionButtons(path) {
     const { app } = this;
     const row = path[path.length - 1];
-    const opens = app.state.graph.opens(row) && row !== 0 && app.state.graph.isInData(path) && !app.state.graph.isApart(path);
+    const opens = app.state.graph.isOpenable(row) && row !== 0 && app.state.graph.hasLevel(path) && !app.state.graph.isUngrouped(path);
     const open = app.state.open.has(app.state.graph.key(path));
     const series = app.state.groupableSeries(path);
     const sign = (/** @type {string} */ key, /** @type {() => any} */ run) => iconButton(key, run);
@@ -106,32 +106,32 @@ export class Card {
       ...others.map(([key, run]) => sign(key, run)),
       opens && sign("openAll", () => app.actions.openAll(path)),
       opens && open && sign("closeAll", () => app.actions.closeAll(path)),
-      series && sign(app.state.graph.isApart(series) ? "group" : "ungroup", () => app.actions.regroup(series)),
-      app.view.canMove(path) && sign(app.view.isAuxiliary(path) ? "toMain" : "toAux", () => app.actions.move(path)),
+      series && sign(app.state.graph.isUngrouped(series) ? "group" : "ungroup", () => app.actions.toggleGrouping(series)),
+      app.view.canMove(path) && sign(app.view.isAuxiliary(path) ? "toMain" : "toAux", () => app.actions.toggleAuxiliary(path)),
       Card.timelineLink?.(path) && sign("profile.inTimeline", Card.timelineLink(path)),
       sign("fitNode", () => app.viewport.fitBox(path)),
       sign("copyName", () => copyText(app.state.graph.address(path)).then(() => app.frame.toast(t("nameCopied")))),
-      ...this.members(path),
+      ...this.memberButtons(path),
     );
   }
 
   /** The way from one member of a stack to the next. @param {Path} path */
-  members(path) {
+  memberButtons(path) {
     const { app } = this;
-    const found = app.state.stackMembers(path);
-    if (!found) return [];
-    const { members, at } = found;
+    const stack = app.state.stackMembers(path);
+    if (!stack) return [];
+    const { members, at } = stack;
     const arrow = (/** @type {string} */ key, /** @type {string} */ sign, /** @type {number} */ to) =>
       el("button", { class: "icon", "aria-label": t(key), title: t(key), disabled: !members[to], onclick: () => app.actions.showMember(path, members[to]) }, sign);
-    const told = el("span", { class: "count" }, t("memberOf", { at: at + 1, n: members.length }));
+    const position = el("span", { class: "count" }, t("memberOf", { at: at + 1, n: members.length }));
     return [
-      el("span", { class: "members" }, arrow("lastMember", "‹", at - 1), told, arrow("nextMember", "›", at + 1)),
+      el("span", { class: "members" }, arrow("lastMember", "‹", at - 1), position, arrow("nextMember", "›", at + 1)),
       iconButton("allMembers", () => app.actions.listMembers(path)),
     ];
   }
 
-  /** What is known in one line each. @param {Path} path @param {number} row */
-  list(path, row) {
+  /** The facts of one line each: kind, op, device, count. @param {Path} path @param {number} row */
+  factList(path, row) {
     const { app } = this;
     const { graph } = app.state;
     const list = el("dl");
@@ -140,46 +140,46 @@ export class Card {
     say("kind", t(kind));
     say("op", graph.words[graph.op[row]]);
     say("device", graph.words[graph.device[row]]);
-    if (graph.opens(row)) say("count", opsWord(graph.ops[row]));
-    if (graph.opens(row) && !graph.isInData(path)) list.append(el("dd", { class: "wide" }, t("notHeld", { name: shortText(graph.address(path), 80) })));
+    if (graph.isOpenable(row)) say("count", opsWord(graph.ops[row]));
+    if (graph.isOpenable(row) && !graph.hasLevel(path)) list.append(el("dd", { class: "wide" }, t("notHeld", { name: shortText(graph.address(path), 80) })));
     return list;
   }
 
-  /** What was measured of a node. @param {Path} path */
-  async figures(path) {
+  /** The measured numbers of a node as a table. @param {Path} path */
+  async figureTable(path) {
     const { app } = this;
     const rows = [];
     for (const scheme of app.state.head.measured ?? []) {
-      const one = await app.view.loadColouring(scheme).catch(() => null); // of the step that is shown
-      const [told, lacks] = [one?.figureWord(path), one?.lackingWord(path) ?? []];
-      const words = lacks.map(([kind, count]) => el("div", { class: "lacks" }, t(`lacks.${kind}${count === 1 ? "1" : ""}`, { n: count, batch: one?.told.batch })));
-      const value = told ? one?.boundedWord(path) :  (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
+      const colouring = await app.view.loadColouring(scheme).catch(() => null); // of the step that is shown
+      const [text, lacks] = [colouring?.valueText(path), colouring?.missingCounts(path) ?? []];
+      const words = lacks.map(([kind, count]) => el("div", { class: "lacks" }, t(`lacks.${kind}${count === 1 ? "1" : ""}`, { n: count, batch: colouring?.head.batch })));
+      const value = text ? colouring?.boundedValueText(path) :  (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
       if (value) rows.push([t(`scheme.${scheme}`), el("span", { class: "count" }, value, ...words)]);
     }
-    return rows.length ? this.table("statistics", rows) : null;
+    return rows.length ? this.makeTable("statistics", rows) : null;
   }
 
-  /** What a diff says of a node: before and after. @param {number} row */
+  /** The changes of a node in a diff, with the values before and after. @param {number} row */
   changeSection(row) {
     const { changes } = this.app;
-    const found = changes?.changesOfRow(row) ?? [];
-    if (changes && !found.length && row > 0) {
-      const near = changes.nearestChange(row).map((/** @type {any} */ one) => [el("button", { class: "link", title: shortText(one.full, 600), onclick: () => changes.bringItem(one) }, shortText(one.text, 300))]);
-      return near.length ? [this.table("changes", near.slice(0, CARD_ROWS), near.length - CARD_ROWS)] : [];
+    const ownChanges = changes?.changesOfRow(row) ?? [];
+    if (changes && !ownChanges.length && row > 0) {
+      const near = changes.changesNear(row).map((/** @type {any} */ change) => [el("button", { class: "link", title: shortText(change.full, 600), onclick: () => changes.revealChange(change) }, shortText(change.text, 300))]);
+      return near.length ? [this.makeTable("changes", near.slice(0, MAX_CARD_ROWS), near.length - MAX_CARD_ROWS)] : [];
     }
-    return found.map((/** @type {any} */ one) => {
+    return ownChanges.map((/** @type {any} */ change) => {
       const rows = [];
-      const pair = (/** @type {string} */ key, /** @type {string} */ value) => value && rows.push([el("span", { class: "key" }, t(key)), el("span", {}, ...withBreaks(shortText(value, 300)))]);
-      pair("before", one.detail.old ?? (one.sign === "→" ? one.old : ""));
-      pair("after", one.detail.new ?? (one.sign === "→" ? one.new : ""));
-      for (const fact of one.facts) rows.push(["", shortText(fact, 300)]);
-      const table = this.table("changes", rows);
-      table.caption.replaceChildren(el("span", { class: `sign ${WORDS_OF[one.sign] ?? ""}` }, one.sign), ` ${shortText(one.text, 300)}`);
+      const pair = (/** @type {string} */ key, /** @type {string} */ value) => value && rows.push([el("span", { class: "key" }, t(key)), el("span", {}, ...nameWithBreaks(shortText(value, 300)))]);
+      pair("before", change.detail.old ?? (change.sign === "→" ? change.old : ""));
+      pair("after", change.detail.new ?? (change.sign === "→" ? change.new : ""));
+      for (const fact of change.facts) rows.push(["", shortText(fact, 300)]);
+      const table = this.makeTable("changes", rows);
+      table.caption.replaceChildren(el("span", { class: `sign ${CHANGE_CLASSES[change.sign] ?? ""}` }, change.sign), ` ${shortText(change.text, 300)}`);
       return table;
     });
   }
 
-  /** What an op or a layer does, in a line. @param {any} meanings @param {string} type */
+  /** One line about the purpose of an op or a layer. @param {any} meanings @param {string} type */
   meaningSection(meanings, type) {
     const line = meanings?.ops[type];
     return line ? el("p", { class: "meaning" }, line[language === "ko" ? 1 : 0]) : null;
@@ -192,7 +192,7 @@ export class Card {
       const [place, code] = cut < 0 ? [line, ""] : [line.slice(0, cut), line.slice(cut + 1)];
       return [el("div", {}, el("div", { class: "key" }, visibleText(place), ops > 1 ? el("em", {}, ` · ${t("ops", { n: ops })}`) : null), el("span", { class: "value" }, visibleText(code)))];
     };
-    return this.table("program", [...(call ? [cells(call, 0)] : []), ...inside.map(([line, ops]) => cells(line, ops))]);
+    return this.makeTable("program", [...(call ? [cells(call, 0)] : []), ...inside.map(([line, ops]) => cells(line, ops))]);
   }
 
   /** Names and values. @param {string} caption @param {any[][]} pairs @param {any} meanings */
@@ -202,22 +202,22 @@ export class Card {
       const about = meanings?.attributes[name]?.[language === "ko" ? 1 : 0];
       return [el("span", { class: `key${about ? " about" : ""}`, title: about }, name), el("span", { class: "value" }, text, length ? el("em", {}, t("longer", { n: length })) : null)];
     });
-    return this.table(caption, rows);
+    return this.makeTable(caption, rows);
   }
 
-  /** What a constant holds. @param {any[]} content @param {any[][]} attributes */
+  /** The values of a constant: statistics and a histogram. @param {any[]} content @param {any[][]} attributes */
   contentSection([count, least, most, mean, zeros, odd, bins], attributes) {
-    const told = attributes.find(([name]) => name === "value")?.[1] ?? "";
-    const cut = told.indexOf(": ");
+    const valueText = attributes.find(([name]) => name === "value")?.[1] ?? "";
+    const cut = valueText.indexOf(": ");
     const number = (/** @type {number | null} */ value) => value !== null && String(Number(value.toPrecision(6)));
     const share = (/** @type {number} */ part) => part > 0 && `${countWord(part)} (${Number(((100 * part) / count).toPrecision(2))} %)`;
-    const rows = [["content.type", cut < 0 ? told : told.slice(0, cut)], ["content.least", number(least)], ["content.most", number(most)], ["content.mean", number(mean)], ["content.zeros", share(zeros)], ["content.odd", share(odd)], ["content.first", cut >= 0 && cutValue(told.slice(cut + 2), 160)]];
-    const table = this.table("content", rows.filter(([, value]) => value).map(([key, value]) => [el("span", { class: "key" }, t(/** @type {string} */ (key))), el("span", { class: "value count" }, String(value))]));
+    const rows = [["content.type", cut < 0 ? valueText : valueText.slice(0, cut)], ["content.least", number(least)], ["content.most", number(most)], ["content.mean", number(mean)], ["content.zeros", share(zeros)], ["content.odd", share(odd)], ["content.first", cut >= 0 && cutValue(valueText.slice(cut + 2), 160)]];
+    const table = this.makeTable("content", rows.filter(([, value]) => value).map(([key, value]) => [el("span", { class: "key" }, t(/** @type {string} */ (key))), el("span", { class: "value count" }, String(value))]));
     return bins.length ? el("div", {}, table, histogramOf(bins, number(least), number(most))) : table;
   }
 
   /** @param {string} caption @param {any[][]} rows @param {number} [more] */
-  table(caption, rows, more = 0) {
+  makeTable(caption, rows, more = 0) {
     const body = el("tbody");
     for (const cells of rows) body.append(el("tr", {}, ...cells.map((cell) => el("td", {}, cell))));
     if (more > 0) body.append(el("tr", {}, el("td", { colspan: 9, class: "more" }, t("and", { n: more }))));
@@ -225,63 +225,63 @@ export class Card {
   }
 
   /** A name that leads to its node. @param {Path} path */
-  link(path) {
+  nodeLink(path) {
     const name = this.app.state.graph.address(path);
-    return el("button", { class: "link", title: shortText(name), onclick: () => this.app.actions.reveal(path) }, ...withBreaks(shortText(name, 160)));
+    return el("button", { class: "link", title: shortText(name), onclick: () => this.app.actions.reveal(path) }, ...nameWithBreaks(shortText(name, 160)));
   }
 
   /** The path of another row as this path sees it. @param {Path} path @param {number} row */
   neighbourPath(path, row) {
-    return this.app.state.graph.neighbour(path, row, false).length > 1 ? this.app.state.graph.neighbour(path, row, false) : this.app.state.facts.path(row);
+    return this.app.state.graph.neighbour(path, row, false).length > 1 ? this.app.state.graph.neighbour(path, row, false) : this.app.state.facts.pathOfRow(row);
   }
 
   /** The box that shows a path now: the outermost closed one around it, or its own. @param {Path} path @returns {Path} */
   visibleBoxPath(path) {
     const { app } = this;
-    for (const one of [...app.state.graph.ancestors(path), path]) {
-      const framed = app.state.graph.frame(one);
+    for (const group of [...app.state.graph.ancestors(path), path]) {
+      const framed = app.state.graph.framePath(group);
       const box = app.view.boxAt(framed);
       if (box && !box.open) return framed;
     }
     return path;
   }
 
-  /** What comes or goes, by the box that is seen, each opening to its tensors. @param {string} caption @param {Wired[]} wired */
+  /** Edges grouped by the visible box at their other end; each group unfolds to its tensors. @param {string} caption @param {NodeEdge[]} wired */
   edgeTables(caption, wired) {
-    /** @type {Map<string, {seen: Path, all: Wired[]}>} */
+    /** @type {Map<string, {seen: Path, all: NodeEdge[]}>} */
     const groups = new Map();
-    for (const one of wired) {
-      const seen = this.visibleBoxPath(one.path);
+    for (const edge of wired) {
+      const seen = this.visibleBoxPath(edge.path);
       const key = this.app.state.graph.key(seen);
-      const found = groups.get(key) ?? { seen, all: [] };
-      found.all.push(one);
-      groups.set(key, found);
+      const group = groups.get(key) ?? { seen, all: [] };
+      group.all.push(edge);
+      groups.set(key, group);
     }
     const listed = [...groups.values()];
     if (!listed.length) return [];
-    const table = this.table(caption, [], listed.length - CARD_ROWS);
-    table.tBodies[0].prepend(...listed.slice(0, CARD_ROWS).flatMap(({ seen, all }) => this.edgeRows(seen, all)));
+    const table = this.makeTable(caption, [], listed.length - MAX_CARD_ROWS);
+    table.tBodies[0].prepend(...listed.slice(0, MAX_CARD_ROWS).flatMap(({ seen, all }) => this.edgeRows(seen, all)));
     return [table];
   }
 
-  /** The row of a box, and those of its tensors below. @param {Path} seen @param {Wired[]} all @returns {HTMLElement[]} */
+  /** The row of a box, and those of its tensors below. @param {Path} seen @param {NodeEdge[]} all @returns {HTMLElement[]} */
   edgeRows(seen, all) {
     const { graph } = this.app.state;
-    const row = (/** @type {any[]} */ first, /** @type {string} */ told) => el("tr", {}, el("td", {}, el("span", { class: "wire" }, ...first)), el("td", {}, told && el("span", { class: "tensor" }, told)));
-    const own = (/** @type {Wired} */ one) => row([changeSign(one.states, one.edges), this.link(one.path), one.key], one.told);
+    const row = (/** @type {any[]} */ first, /** @type {string} */ tensor) => el("tr", {}, el("td", {}, el("span", { class: "wire" }, ...first)), el("td", {}, tensor && el("span", { class: "tensor" }, tensor)));
+    const own = (/** @type {NodeEdge} */ edge) => row([changeSign(edge.states, edge.edges), this.nodeLink(edge.path), edge.key], edge.tensor);
     if (all.length === 1 && graph.key(all[0].path) === graph.key(seen)) return [own(all[0])];
-    const count = all.reduce((sum, one) => sum + one.count, 0);
-    const told = all.length === 1 ? all[0].told : count ? t("crossing", { n: count }) : "";
-    const inner = all.slice(0, CARD_ROWS).map(own);
-    if (all.length > CARD_ROWS) inner.push(row([t("and", { n: all.length - CARD_ROWS })], ""));
-    for (const one of inner) Object.assign(one, { hidden: true, className: "inner" });
+    const count = all.reduce((sum, edge) => sum + edge.count, 0);
+    const tensors = all.length === 1 ? all[0].tensor : count ? t("crossing", { n: count }) : "";
+    const inner = all.slice(0, MAX_CARD_ROWS).map(own);
+    if (all.length > MAX_CARD_ROWS) inner.push(row([t("and", { n: all.length - MAX_CARD_ROWS })], ""));
+    for (const innerRow of inner) Object.assign(innerRow, { hidden: true, className: "inner" });
     const opener = iconButton("unfold", () => {
       const open = opener.getAttribute("aria-expanded") !== "true";
       opener.setAttribute("aria-expanded", String(open));
-      for (const one of inner) one.hidden = !open;
+      for (const innerRow of inner) innerRow.hidden = !open;
     }, { class: "icon unfold", "aria-expanded": "false" });
-    const edges = all.flatMap((one) => one.edges);
-    return [row([changeSign(all[0].states, edges), this.link(seen), all.length > 1 && el("span", { class: "times" }, `×${countWord(all.length)}`), opener], told), ...inner];
+    const edges = all.flatMap((edge) => edge.edges);
+    return [row([changeSign(all[0].states, edges), this.nodeLink(seen), all.length > 1 && el("span", { class: "times" }, `×${countWord(all.length)}`), opener], tensors), ...inner];
   }
 
   /** Inputs and outputs of an op. @param {any} edges @param {number} row @param {Path} path */
@@ -289,68 +289,68 @@ export class Card {
     const { words } = this.app.state.graph;
     const into = this.app.state.facts.inputsOf(edges, row).sort((a, b) => edges.slot[a] - edges.slot[b]);
     const out = this.app.state.facts.outputsOf(edges, row);
-    const key = (/** @type {number} */ one) => (words[edges.key[one]] === "0" ? "" : `:${words[edges.key[one]]}`);
-    const wire = (/** @type {Int32Array} */ other, /** @type {number} */ one) => ({ path: this.neighbourPath(path, other[one]), edges: [one], states: edges.states, key: key(one), told: words[edges.tensor[one]] || "?", count: 1 });
-    const data = (/** @type {number[]} */ list) => list.filter((one) => !(edges.flags[one] & 1));
-    const control = into.filter((one) => edges.flags[one] & 1).map((one) => ({ ...wire(edges.source, one), key: "", told: "", count: 0 }));
+    const key = (/** @type {number} */ edge) => (words[edges.key[edge]] === "0" ? "" : `:${words[edges.key[edge]]}`);
+    const wire = (/** @type {Int32Array} */ other, /** @type {number} */ edge) => ({ path: this.neighbourPath(path, other[edge]), edges: [edge], states: edges.states, key: key(edge), tensor: words[edges.tensor[edge]] || "?", count: 1 });
+    const data = (/** @type {number[]} */ list) => list.filter((edge) => !(edges.flags[edge] & 1));
+    const control = into.filter((edge) => edges.flags[edge] & 1).map((edge) => ({ ...wire(edges.source, edge), key: "", tensor: "", count: 0 }));
     return [
-      ...this.edgeTables("inputs", data(into).map((one) => wire(edges.source, one))),
+      ...this.edgeTables("inputs", data(into).map((edge) => wire(edges.source, edge))),
       ...this.edgeTables("controlInputs", control),
-      ...this.edgeTables("outputs", data(out).map((one) => wire(edges.target, one))),
+      ...this.edgeTables("outputs", data(out).map((edge) => wire(edges.target, edge))),
     ];
   }
 
-  /** What crosses the border of a group. @param {any} edges @param {number} row @param {Path} path */
+  /** Inputs and outputs of a group. @param {any} edges @param {number} row @param {Path} path */
   groupEdgeTables(edges, row, path) {
     const crossing = (/** @type {boolean} */ inward) => [...this.app.state.facts.crossingEdges(edges, row, inward)];
-    const wire = (/** @type {[number, any]} */ [other, one]) => ({ path: this.neighbourPath(path, other), edges: one.edges, states: edges.states, key: "", told: !one.tensors ? "" : one.tensors === 1 ? one.told || "?" : t("crossing", { n: one.tensors }), count: one.tensors });
+    const wire = (/** @type {[number, any]} */ [other, crossing]) => ({ path: this.neighbourPath(path, other), edges: crossing.edges, states: edges.states, key: "", tensor: !crossing.tensors ? "" : crossing.tensors === 1 ? crossing.told || "?" : t("crossing", { n: crossing.tensors }), count: crossing.tensors });
     const [into, out] = [crossing(true).map(wire), crossing(false).map(wire)];
-    const data = (/** @type {Wired[]} */ all) => all.filter((one) => one.count);
-    return [...this.edgeTables("inputs", data(into)), ...this.edgeTables("controlInputs", into.filter((one) => !one.count)), ...this.edgeTables("outputs", data(out))];
+    const data = (/** @type {NodeEdge[]} */ all) => all.filter((edge) => edge.count);
+    return [...this.edgeTables("inputs", data(into)), ...this.edgeTables("controlInputs", into.filter((edge) => !edge.count)), ...this.edgeTables("outputs", data(out))];
   }
 
   /** @param {number} row */
-  types(row) {
-    const found = this.app.state.facts.types(row);
-    const most = found.length ? found[0][1] : 1;
-    const rows = found.slice(0, 12).map(([name, count]) => {
+  typeTable(row) {
+    const counts = this.app.state.facts.typeCounts(row);
+    const most = counts.length ? counts[0][1] : 1;
+    const rows = counts.slice(0, 12).map(([name, count]) => {
       const bar = el("span", { class: "share" });
       bar.style.width = `${Math.max(2, (100 * count) / most)}%`;
       return [name, el("span", { class: "count" }, countWord(count)), bar];
     });
-    return rows.length ? this.table("opTypes", rows, found.length - 12) : "";
+    return rows.length ? this.makeTable("opTypes", rows, counts.length - 12) : "";
   }
 
   /** @param {number} row @param {Path} path */
   twinTable(row, path) {
-    const found = this.app.state.facts.twins(row);
-    if (!found.length) return "";
-    const rows = found.slice(0, 12).map((one) => {
-      const other = this.app.state.facts.path(one);
-      return [this.link(other), iconButton("compare", () => sideBySide(this.app, path, other))];
+    const twins = this.app.state.facts.twinRows(row);
+    if (!twins.length) return "";
+    const rows = twins.slice(0, 12).map((twin) => {
+      const other = this.app.state.facts.pathOfRow(twin);
+      return [this.nodeLink(other), iconButton("compare", () => showComparison(this.app, path, other))];
     });
-    const table = this.table("twins", rows, found.length - 12);
-    table.caption.append(el("em", {}, ` ${t("moreLike", { n: found.length })}`));
+    const table = this.makeTable("twins", rows, twins.length - 12);
+    table.caption.append(el("em", {}, ` ${t("moreLike", { n: twins.length })}`));
     return table;
   }
 }
 
-/** What a diff says of edges: the sign that their line bears, and its words. */
+/** The sign and the label of each set of edge states (a bit each) in a diff. */
 const WIRE_SIGNS = ["", "", "+ new wire", "+ partly new", "− removed wire", "− partly removed", "~ new and removed", "~ partly new, removed"];
 
-/** The sign of what became of some edges, null where nothing did. @param {Int32Array | null} states of all edges @param {number[]} numbers */
+/** The sign of the states of some edges; null if none changed. @param {Int32Array | null} states of all edges @param {number[]} numbers */
 function changeSign(states, numbers) {
   let bits = 0;
   if (states) for (const at of numbers) bits |= 1 << states[at];
   const [sign, ...words] = (WIRE_SIGNS[bits] ?? "").split(" ");
   if (!sign) return null;
-  const said = words.join(" ");
-  const told = STRINGS[language][`legend.${said}`] ?? said;
-  return el("span", { class: `sign ${WORDS_OF[sign]}`, role: "img", "aria-label": told, title: told }, sign);
+  const label = words.join(" ");
+  const title = STRINGS[language][`legend.${label}`] ?? label;
+  return el("span", { class: `sign ${CHANGE_CLASSES[sign]}`, role: "img", "aria-label": title, title: title }, sign);
 }
 
 /** A name that may break at its slashes. @param {string} name @returns {any[]} */
-export const withBreaks = (name) => name.split(/(?<=\/|::)/).flatMap((part, at) => (at ? [el("wbr"), part] : [part]));
+export const nameWithBreaks = (name) => name.split(/(?<=\/|::)/).flatMap((part, at) => (at ? [el("wbr"), part] : [part]));
 
 /** Bars of a histogram, from the least to the largest. @param {number[]} bins @param {any} least @param {any} most */
 function histogramOf(bins, least, most) {

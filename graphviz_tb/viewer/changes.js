@@ -5,16 +5,16 @@ import { byId, el, raisePanel, shortText } from "./dom.js";
 import { narrowScreen } from "./input.js";
 import { countWord, t } from "./strings.js";
 
-const [STAYED, CAME, GONE] = [1, 2, 4];
+const [UNCHANGED, ADDED, REMOVED] = [1, 2, 4];
 
 /** The colouring of a diff. */
 export class ComparedColouring extends Colouring {
-  /** @param {Graph} graph @param {any} told @param {Int32Array} columns @param {any} legend @param {Record<string, number>} index @param {Int32Array} bits */
-  constructor(graph, told, columns, legend, index, bits) {
-    super(graph, "diff", told, columns);
-    this.index_ = index;
-    this.bits = bits;
-    this.rows = [0, 1].map((side) =>
+  /** @param {Graph} graph @param {any} head @param {Int32Array} columns @param {any} legend @param {Record<string, number>} index @param {Int32Array} bits */
+  constructor(graph, head, columns, legend, index, bits) {
+    super(graph, "diff", head, columns);
+    this.levelStarts = index;
+    this.edgeStates = bits;
+    this.legendRowsByTheme = [0, 1].map((side) =>
       legend.map((/** @type {any[]} */ [label, pair]) => new layout.LegendRow(label, new layout.Fill(...pair[side]))),
     );
   }
@@ -29,29 +29,29 @@ export class ComparedColouring extends Colouring {
 
   /** @param {number[]} _ */
   legend(_) {
-    return this.rows[this.side];
+    return this.legendRowsByTheme[this.themeIndex];
   }
 
-  /** What became of the edges behind one metaedge, bridge or mark of a level. @param {any} identity */
-  of({ path, kind, index }) {
+  /** The state of the edges behind one metaedge, bridge or mark of a level. @param {any} identity */
+  edgeState({ path, kind, index }) {
     const level = this.graph.level(path);
-    const held = level && this.graph.levelPlace(path);
-    const start = held ? this.index_[held.written] : undefined;
-    if (start === undefined) return STAYED;
+    const place = level && this.graph.levelPlace(path);
+    const start = place ? this.levelStarts[place.written] : undefined;
+    if (start === undefined) return UNCHANGED;
     const { edges, bridges } = level.metagraph;
     const from = kind === "edge" ? 0 : kind === "bridge" ? edges.length : edges.length + bridges.length;
-    return this.bits[start + from + index];
+    return this.edgeStates[start + from + index];
   }
 
   /** @param {any} line @returns {any} */
-  changeOf(line) {
-    const found = line.identities ?? [line.identity];
+  lineTint(line) {
+    const identities = line.identities ?? [line.identity];
     let bits = 0;
-    for (const one of found) if (one.index >= 0) bits |= this.of(one);
-    const changed = bits & (CAME | GONE);
+    for (const identity of identities) if (identity.index >= 0) bits |= this.edgeState(identity);
+    const changed = bits & (ADDED | REMOVED);
     if (!changed) return null;
-    const sign = changed === (CAME | GONE) ? "~" : changed === CAME ? "+" : "−";
-    const [colour, faint] = this.graph.head.tints[sign][this.side];
+    const sign = changed === (ADDED | REMOVED) ? "~" : changed === ADDED ? "+" : "−";
+    const [colour, faint] = this.graph.head.tints[sign][this.themeIndex];
     const whole = bits === changed && sign !== "~";
     return new layout.Tint(whole ? colour : faint, sign === "−" ? [6, 3] : [], sign, whole);
   }
@@ -62,10 +62,10 @@ export class ChangeList {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    this.at = -1;
+    this.current = -1;
     this.panel = byId("changes");
     /** @type {any[]} each change and each of its consequences, in the order in which they are walked through */
-    this.walked = app.state.head.changes;
+    this.changes = app.state.head.changes;
     this.draw();
     this.toggle(!narrowScreen.matches);
   }
@@ -77,79 +77,79 @@ export class ChangeList {
   }
 
   draw() {
-    const button = (/** @type {string} */ key, /** @type {number} */ step) => el("button", { onclick: () => this.goTo(this.at + step) }, t(key));
-    const count = this.walked.length;
+    const button = (/** @type {string} */ key, /** @type {number} */ step) => el("button", { onclick: () => this.goTo(this.current + step) }, t(key));
+    const count = this.changes.length;
     const list = el("ol", { role: "list", "aria-label": t("changes") });
-    this.walked.forEach((one, at) => list.append(this.item(one, () => this.goTo(at), at)));
+    this.changes.forEach((change, at) => list.append(this.changeItem(change, () => this.goTo(at), at)));
     const { same, remarks, beside } = this.app.state.head;
     this.panel.replaceChildren(
       el("div", { class: "walk" }, el("strong", {}, `${t("changes")} · ${countWord(count)}`), count > 0 && el("span", { class: "steps" }, button("previous", -1), button("next", 1))),
       same ? el("p", { class: "remark", role: "status" }, t("same")) : "",
       list,
-      beside.length ? this.toggleFold("reconnected", beside) : "",
-      ...remarks.map((/** @type {string} */ one) => el("p", { class: "remark" }, shortText(one, 300))),
+      beside.length ? this.foldedChanges("reconnected", beside) : "",
+      ...remarks.map((/** @type {string} */ remark) => el("p", { class: "remark" }, shortText(remark, 300))),
     );
     this.markCurrent();
   }
 
-  /** @param {any} one @param {() => void} go @param {number} at @returns {any} */
-  item(one, go, at) {
-    const sign = el("span", { class: `sign ${WORDS_OF[one.sign] ?? ""}`, "aria-hidden": "true" }, one.sign);
-    const found = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", title: shortText(one.full, 600), onclick: go }, sign, el("span", {}, shortText(one.text, 400))));
-    if (one.facts.length) found.append(el("div", { class: "said" }, ...one.facts.map((/** @type {string} */ fact) => el("div", {}, shortText(fact, 400)))));
-    if (one.behind.length) found.append(this.toggleFold("consequences", one.behind));
-    return found;
+  /** @param {any} change @param {() => void} go @param {number} at @returns {any} */
+  changeItem(change, go, at) {
+    const sign = el("span", { class: `sign ${CHANGE_CLASSES[change.sign] ?? ""}`, "aria-hidden": "true" }, change.sign);
+    const item = el("li", { role: "listitem", "data-change": at }, el("button", { class: "change", title: shortText(change.full, 600), onclick: go }, sign, el("span", {}, shortText(change.text, 400))));
+    if (change.facts.length) item.append(el("div", { class: "said" }, ...change.facts.map((/** @type {string} */ fact) => el("div", {}, shortText(fact, 400)))));
+    if (change.behind.length) item.append(this.foldedChanges("consequences", change.behind));
+    return item;
   }
 
-  /** What is no change by itself, folded. @param {string} key @param {any[]} items */
-  toggleFold(key, items) {
+  /** Changes without a place of their own in the list, folded. @param {string} key @param {any[]} items */
+  foldedChanges(key, items) {
     const inner = items.map((other) =>
-      el("div", { class: "behind" }, el("button", { class: "change", title: shortText(other.full, 600), onclick: () => this.bringItem(other) }, el("span", { class: `sign ${WORDS_OF[other.sign] ?? ""}`, "aria-hidden": "true" }, other.sign), el("span", {}, shortText(other.text, 300)))),
+      el("div", { class: "behind" }, el("button", { class: "change", title: shortText(other.full, 600), onclick: () => this.revealChange(other) }, el("span", { class: `sign ${CHANGE_CLASSES[other.sign] ?? ""}`, "aria-hidden": "true" }, other.sign), el("span", {}, shortText(other.text, 300)))),
     );
     return el("details", {}, el("summary", {}, `${t(key)} · ${countWord(items.length)}`), ...inner);
   }
 
   /** Walk to a change. @param {number} at */
   goTo(at) {
-    if (!this.walked.length) return Promise.resolve();
-    this.at = ((at % this.walked.length) + this.walked.length) % this.walked.length;
+    if (!this.changes.length) return Promise.resolve();
+    this.current = ((at % this.changes.length) + this.changes.length) % this.changes.length;
     this.markCurrent();
-    return this.bringItem(this.walked[this.at]);
+    return this.revealChange(this.changes[this.current]);
   }
 
   markCurrent() {
-    const there = this.walked.length === 1 && this.at === 0; // nowhere else to go
-    for (const one of this.panel.querySelectorAll(".steps button")) one.disabled = there;
-    this.panel.querySelectorAll("[data-change]").forEach((/** @type {any} */ one) => {
-      const mine = Number(one.dataset.change) === this.at;
-      one.classList.toggle("current", mine);
-      if (mine) one.setAttribute("aria-current", "true");
-      else one.removeAttribute("aria-current");
-      if (mine) one.scrollIntoView({ block: "nearest" });
+    const there = this.changes.length === 1 && this.current === 0; // nowhere else to go
+    for (const button of this.panel.querySelectorAll(".steps button")) button.disabled = there;
+    this.panel.querySelectorAll("[data-change]").forEach((/** @type {any} */ item) => {
+      const isCurrent = Number(item.dataset.change) === this.current;
+      item.classList.toggle("current", isCurrent);
+      if (isCurrent) item.setAttribute("aria-current", "true");
+      else item.removeAttribute("aria-current");
+      if (isCurrent) item.scrollIntoView({ block: "nearest" });
     });
   }
 
-  /** Bring a change into view. @param {any} one */
-  async bringItem(one) {
+  /** Bring a change into view. @param {any} change */
+  async revealChange(change) {
     const { app } = this;
-    app.actions.mark(one.rows);
-    if (one.rows.length) await app.actions.reveal(app.state.facts.path(one.rows[0]), false);
-    else app.frame.toast(shortText(one.text, 200));
+    app.actions.markRows(change.rows);
+    if (change.rows.length) await app.actions.reveal(app.state.facts.pathOfRow(change.rows[0]), false);
+    else app.frame.toast(shortText(change.text, 200));
   }
 
-  /** What the list says of a row: what it was before, and what it is. @param {number} row @returns {any[]} */
+  /** The changes and consequences that name a row. @param {number} row @returns {any[]} */
   changesOfRow(row) {
-    const all = this.walked.flatMap((one) => [one, ...one.behind]);
-    return all.filter((one) => one.rows.includes(row));
+    const all = this.changes.flatMap((change) => [change, ...change.behind]);
+    return all.filter((change) => change.rows.includes(row));
   }
 
   /** The changes around a row that is in none itself, or else in it. @param {number} row @returns {any[]} */
-  nearestChange(row) {
+  changesNear(row) {
     const { end } = this.app.state.graph;
-    const around = this.walked.filter((one) => one.rows.some((/** @type {number} */ at) => at < row && row < end[at]));
-    return around.length ? around : this.walked.filter((one) => one.rows.some((/** @type {number} */ at) => row < at && at < end[row]));
+    const around = this.changes.filter((change) => change.rows.some((/** @type {number} */ at) => at < row && row < end[at]));
+    return around.length ? around : this.changes.filter((change) => change.rows.some((/** @type {number} */ at) => row < at && at < end[row]));
   }
 }
 
 /** @type {Record<string, string>} */
-export const WORDS_OF = { "+": "added", "−": "removed", "~": "changed", "→": "renamed" };
+export const CHANGE_CLASSES = { "+": "added", "−": "removed", "~": "changed", "→": "renamed" };

@@ -3,14 +3,14 @@
 import { inBounds } from "./strings.js";
 
 export const ROW_KINDS = ["kind.scope", "kind.op", "kind.series", "kind.fold", "kind.function"];
-const MOST_ROWS = 10; // of a legend
-const UNKNOWN = "unknown"; // of the legend of costs
-const ROLES_WITH_SHAPES = new Set(["second", "count"]); // texts of what a colouring says: of a closed box, on the title bar of an open one
-const SECOND_SIDE = 18; // px beside a second line, at least
+const MAX_LEGEND_ROWS = 10; // of a legend
+const UNKNOWN_LABEL = "unknown"; // of the legend of costs
+const SECOND_LINE_ROLES = new Set(["second", "count"]); // texts of what a colouring says: of a closed box, on the title bar of an open one
+const SECOND_LINE_MARGIN_PX = 18; // px beside a second line, at least
 const SIGNED_SCALE_TICKS = [-1, -0.25, 0, 0.25, 1]; // of the largest difference
 
 /** The words for a value of each kind of colouring. @type {Record<string, (value: number) => string>} */
-const VALUE_WORDS = {
+const VALUE_FORMATS = {
   micros: layout.format_micros,
   bytes: layout.format_bytes,
   flops: layout.format_flops,
@@ -19,139 +19,139 @@ const VALUE_WORDS = {
 
 /** A painter, as the drawing code takes it, for one colouring in one theme. */
 export class Colouring {
-  /** @param {Graph} graph @param {string} scheme @param {any} told @param {Int32Array} columns */
-  constructor(graph, scheme, told, columns) {
+  /** @param {Graph} graph @param {string} scheme @param {any} head @param {Int32Array} columns */
+  constructor(graph, scheme, head, columns) {
     this.graph = graph;
     this.scheme = scheme;
-    this.told = told;
+    this.head = head;
     const count = graph.count;
     const column = (/** @type {number} */ at) => columns.subarray(at * count, (at + 1) * count);
-    this.measured = !!told.measured;
+    this.measured = !!head.measured;
     /** @type {any} fills of what was not measured, by theme: a group's, an op's */
     this.unknown = null;
     /** @type {Map<string, number>} */
-    this.inside = new Map();
-    this.top = 0;
+    this.insideIndexes = new Map();
+    this.greatestValue = 0;
     const none = new Int32Array(0);
-    this.fillOf = none;
-    this.secondOf = none;
-    this.accountOf = none;
-    this.start = none;
+    this.fillIndexes = none;
+    this.secondWords = none;
+    this.accountWords = none;
+    this.entryStarts = none;
     this.entries = none;
     this.columns = columns;
     /** @type {any[][]} fills by theme */
     this.fills = [[], []];
-    for (const pair of told.fills) pair.forEach((/** @type {any[]} */ one, /** @type {number} */ at) => this.fills[at].push(new layout.Fill(...one)));
+    for (const pair of head.fills) pair.forEach((/** @type {any[]} */ values, /** @type {number} */ at) => this.fills[at].push(new layout.Fill(...values)));
     if (this.measured) {
-      this.unknown = [0, 1].map((at) => told.unknown.map((/** @type {any[][]} */ pair) => new layout.Fill(...pair[at])));
-      this.inside = new Map(told.inside.map((/** @type {string} */ key, /** @type {number} */ at) => [key, count + at]));
+      this.unknown = [0, 1].map((at) => head.unknown.map((/** @type {any[][]} */ pair) => new layout.Fill(...pair[at])));
+      this.insideIndexes = new Map(head.inside.map((/** @type {string} */ key, /** @type {number} */ at) => [key, count + at]));
     } else {
-      this.fillOf = column(0);
-      this.secondOf = column(1);
-      this.accountOf = column(2);
-      this.start = columns.subarray(3 * count, 4 * count + 1);
+      this.fillIndexes = column(0);
+      this.secondWords = column(1);
+      this.accountWords = column(2);
+      this.entryStarts = columns.subarray(3 * count, 4 * count + 1);
       this.entries = columns.subarray(4 * count + 1);
     }
     /** @type {() => Colouring[]} those of all steps */
-    this.steps = () => [this];
+    this.stepColourings = () => [this];
     /** @type {Path[]} the path of each box shown */
-    this.shown = [];
+    this.boxPaths = [];
     this.setTheme("light");
   }
 
   /** @param {string} name */
   setTheme(name) {
     this.theme = layout.THEMES.get(name);
-    this.side = name === "dark" ? 1 : 0;
+    this.themeIndex = name === "dark" ? 1 : 0;
   }
 
   /** The position of the measured value of a path. @param {Path} path */
-  index(path) {
-    return (path.length > 1 ? this.inside?.get(path.join(".")) : undefined) ?? path[path.length - 1];
+  valueIndex(path) {
+    return (path.length > 1 ? this.insideIndexes?.get(path.join(".")) : undefined) ?? path[path.length - 1];
   }
 
   /** A measured value; null for none. @param {number} at @returns {number | null} */
   value(at) {
-    const value = this.told.values[at];
-    return this.told.signed || value >= 0 ? value : null;
+    const value = this.head.values[at];
+    return this.head.signed || value >= 0 ? value : null;
   }
 
   /** @param {number} at */
-  shade(at) {
+  measuredFill(at) {
     const value = this.value(at);
     const row = at < this.graph.count ? at : 0;
-    return value === null ? this.unknown[this.side][this.graph.isDrawnAsOp(row) ? 1 : 0] : this.colourOfValue(value);
+    return value === null ? this.unknown[this.themeIndex][this.graph.isDrawnAsOp(row) ? 1 : 0] : this.fillOfValue(value);
   }
 
   /** The colour of a value, along the root of its share of the largest. @param {number} value */
-  colourOfValue(value) {
-    const fills = this.fills[this.side];
-    const share = this.top > 0 ? Math.sqrt(Math.min(1, Math.abs(value) / this.top)) : 0;
-    const zero = this.told.signed ? (fills.length - 1) / 2 : 0;
+  fillOfValue(value) {
+    const fills = this.fills[this.themeIndex];
+    const share = this.greatestValue > 0 ? Math.sqrt(Math.min(1, Math.abs(value) / this.greatestValue)) : 0;
+    const zero = this.head.signed ? (fills.length - 1) / 2 : 0;
     return fills[zero + Math.sign(value) * Math.round(share * (fills.length - 1 - zero))];
   }
 
   /** @param {number} row */
   fill(row) {
-    return this.measured ? this.shade(row) : this.fills[this.side][this.fillOf[row]];
+    return this.measured ? this.measuredFill(row) : this.fills[this.themeIndex][this.fillIndexes[row]];
   }
 
   /** @param {Path} path */
   fillOfPath(path) {
-    return this.measured ? this.shade(this.index(path)) : this.fill(path[path.length - 1]);
+    return this.measured ? this.measuredFill(this.valueIndex(path)) : this.fill(path[path.length - 1]);
   }
 
   /** The colour of a line: a fainter one where it leads to a box of which nothing is known. @param {any} line @returns {any} */
-  changeOf(line) {
-    const { faint } = this.told;
+  lineTint(line) {
+    const { faint } = this.head;
     if (!faint || line.kind === "shortcut" || line.source === undefined) return null;
-    const hidden = [line.source, line.target].some((at) => at >= 0 && this.value(this.index(this.shown[at])) === null);
-    return hidden ? new layout.Tint(faint[line.kind][this.side], [], "", true) : null;
+    const hidden = [line.source, line.target].some((at) => at >= 0 && this.value(this.valueIndex(this.boxPaths[at])) === null);
+    return hidden ? new layout.Tint(faint[line.kind][this.themeIndex], [], "", true) : null;
   }
 
   /** Every colour of one scene, as the drawing code takes it. @param {any} scene @param {Map<string, Path>} places */
   paint(scene, places) {
     this.setScale(scene, places);
-    const shown = [...scene.boxes.map((/** @type {any} */ box) => box.row), ...scene.stubs.map((/** @type {any} */ one) => one.other).filter((/** @type {number} */ row) => row >= 0)];
-    const tint = (/** @type {any} */ one) => this.changeOf(one);
+    const shown = [...scene.boxes.map((/** @type {any} */ box) => box.row), ...scene.stubs.map((/** @type {any} */ stub) => stub.other).filter((/** @type {number} */ row) => row >= 0)];
+    const tint = (/** @type {any} */ line) => this.lineTint(line);
     const boxes = scene.boxes.map((/** @type {any} */ box) => this.fillOfPath(places.get(box.address) ?? [box.row]));
     const lettered = new Set(boxes.filter((/** @type {any} */ _, /** @type {number} */ at) => !scene.boxes[at].open).map((/** @type {any} */ fill) => fill.badge));
     return Object.assign(Object.create(layout.Paint.prototype), {
       theme: this.theme,
       scheme: this.scheme,
-      heading: this.told.heading,
+      heading: this.head.heading,
       boxes,
-      accounts: scene.boxes.map((/** @type {any} */ box) => this.measuredWord(box.row)),
-      stubs: scene.stubs.map((/** @type {any} */ one) => (one.other >= 0 ? this.fill(one.other) : null)),
+      accounts: scene.boxes.map((/** @type {any} */ box) => this.accountText(box.row)),
+      stubs: scene.stubs.map((/** @type {any} */ stub) => (stub.other >= 0 ? this.fill(stub.other) : null)),
       tints: { routes: scene.routes.map(tint), stubs: scene.stubs.map(tint) },
-      ...this.measuredRows([...new Set(shown)], lettered),
+      ...this.legendRows([...new Set(shown)], lettered),
     });
   }
 
   /** The rows of the legend, and all of them where it only counts the last ones; with the letters that boxes bear.
    * @param {number[]} rows @param {Set<string>} lettered */
-  measuredRows(rows, lettered) {
+  legendRows(rows, lettered) {
     const legend = this.legend(rows);
     const cut = !this.measured && legend.some((/** @type {any} */ row) => row.shape === "rest");
-    const changed = (/** @type {any} */ one, /** @type {any} */ more) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, more);
+    const changed = (/** @type {any} */ original, /** @type {any} */ more) => Object.assign(Object.create(Object.getPrototypeOf(original)), original, more);
     const fitted = (/** @type {any} */ row) => (lettered.has(row.fill.badge) ? row : changed(row, { fill: changed(row.fill, { badge: "" }) }));
     return { legend: legend.map(fitted), every: cut ? this.legend(rows, Infinity).map(fitted) : null };
   }
 
-  /** What the second line of a box says; null leaves the usual one. @param {Path} path */
+  /** The second line of a box; null keeps the default. @param {Path} path */
   secondLine(path) {
     if (!this.measured) {
-      const word = this.secondOf[path[path.length - 1]];
+      const word = this.secondWords[path[path.length - 1]];
       return word ? this.graph.words[word - 1] : null;
     }
-    return this.graph.words[this.columns[this.index(path)]] || null;
+    return this.graph.words[this.columns[this.valueIndex(path)]] || null;
   }
 
   /** The second line for which a box has room. @param {Path} path @returns {string | null} */
-  roomFor(path) {
+  longestSecondLine(path) {
     let longest = this.secondLine(path);
     if (longest === null) return null;
-    for (const step of this.steps()) {
+    for (const step of this.stepColourings()) {
       const second = step.secondLine(path);
       if (second !== null && layout.width(second, 10) > layout.width(longest, 10)) longest = second;
     }
@@ -163,16 +163,16 @@ export class Colouring {
   writeSecondLines(scene, places) {
     const written = new Set();
     for (const text of scene.texts) {
-      if (!text.inside || text.box < 0 || !ROLES_WITH_SHAPES.has(text.role)) continue;
+      if (!text.inside || text.box < 0 || !SECOND_LINE_ROLES.has(text.role)) continue;
       const box = scene.boxes[text.box];
       const path = places.get(box.address) ?? [box.row];
       const second = this.secondLine(path);
       if (!text.around) {
-        const room = this.roomFor(path);
+        const room = this.longestSecondLine(path);
         if (second === null || room === null) continue;
         const parts = text.content.split(room);
         text.around = parts.length === 2 ? parts : ["", ""];
-        text.most = Math.max(text.width, text.role === "second" ? box.width - 2 * SECOND_SIDE : 0);
+        text.most = Math.max(text.width, text.role === "second" ? box.width - 2 * SECOND_LINE_MARGIN_PX : 0);
         box.around = box.title.split(room);
       }
       if (second === null) return false;
@@ -191,69 +191,69 @@ export class Colouring {
   }
 
   /** The number of a path in words; null for none. @param {Path} path */
-  figureWord(path) {
+  valueText(path) {
     if (!this.measured) return this.secondLine(path);
-    const value = this.value(this.index(path));
-    return value === null || (this.told.whole && !value) ? null : this.valueInWords(value).replace(/ (parameters?|FLOPs)$/, "");
+    const value = this.value(this.valueIndex(path));
+    return value === null || (this.head.whole && !value) ? null : this.formatValue(value).replace(/ (parameters?|FLOPs)$/, "");
   }
 
   /** The number of a path with the word for a bound, which Python decides; null where there is none. @param {Path} path @returns {string | null} */
-  boundedWord(path) {
-    const told = this.figureWord(path);
-    return told && this.measured ? inBounds(this.bound(path), told) : told;
+  boundedValueText(path) {
+    const text = this.valueText(path);
+    return text && this.measured ? inBounds(this.bound(path), text) : text;
   }
 
   /** Whether the number of a path is exact (0), a lower bound (1), an upper one (2), or near (3). @param {Path} path @returns {number} */
   bound(path) {
-    return this.told.bounds?.[path[path.length - 1]] ?? 0;
+    return this.head.bounds?.[path[path.length - 1]] ?? 0;
   }
 
   /** The things not counted in the number of a path: their kind, and how many. @param {Path} path @returns {[string, number][]} */
-  lackingWord(path) {
+  missingCounts(path) {
     const row = path[path.length - 1];
-    const counts = Object.entries(this.told.lacks ?? {}).map(([kind, column]) => /** @type {[string, number]} */ ([kind, column[row]]));
+    const counts = Object.entries(this.head.lacks ?? {}).map(([kind, column]) => /** @type {[string, number]} */ ([kind, column[row]]));
     return counts.filter(([, count]) => count > 0);
   }
 
   /** A value with its unit, and with its sign where it is a difference. @param {number} value */
-  valueInWords(value) {
-    const told = VALUE_WORDS[this.told.measured](Math.abs(value));
-    return this.told.signed ? (value > 0 ? "+" : value < 0 ? "−" : "±") + told : told;
+  formatValue(value) {
+    const text = VALUE_FORMATS[this.head.measured](Math.abs(value));
+    return this.head.signed ? (value > 0 ? "+" : value < 0 ? "−" : "±") + text : text;
   }
 
   /** @param {number} row */
-  measuredWord(row) {
-    const { accounts } = this.told;
-    return this.measured ? (accounts ? this.graph.words[accounts[row]] : "") : this.graph.words[this.accountOf[row]];
+  accountText(row) {
+    const { accounts } = this.head;
+    return this.measured ? (accounts ? this.graph.words[accounts[row]] : "") : this.graph.words[this.accountWords[row]];
   }
 
   /** Set the scale of a measured colouring by the closed boxes. @param {any} scene @param {Map<string, Path>} places */
   setScale(scene, places) {
-    this.shown = scene.boxes.map((/** @type {any} */ box) => places.get(box.address) ?? [box.row]);
+    this.boxPaths = scene.boxes.map((/** @type {any} */ box) => places.get(box.address) ?? [box.row]);
     if (!this.measured) return;
-    this.top = 0;
+    this.greatestValue = 0;
     for (const box of scene.boxes) {
-      if (!box.open) this.top = Math.max(this.top, Math.abs(this.value(this.index(places.get(box.address) ?? [box.row])) ?? 0));
+      if (!box.open) this.greatestValue = Math.max(this.greatestValue, Math.abs(this.value(this.valueIndex(places.get(box.address) ?? [box.row])) ?? 0));
     }
   }
 
   /** @param {number[]} rows @param {number} [most] */
-  legend(rows, most = MOST_ROWS) {
+  legend(rows, most = MAX_LEGEND_ROWS) {
     return this.measured ? this.scaleLegend(rows) : this.categoryLegend(rows, most);
   }
 
   /** The numbers of a row's rows of the legend. @param {number} row @returns {Iterable<number>} */
-  legendOf(row) {
-    return this.entries.subarray(this.start[row], this.start[row + 1]);
+  legendEntries(row) {
+    return this.entries.subarray(this.entryStarts[row], this.entryStarts[row + 1]);
   }
 
   /** @param {number[]} rows @param {number} most */
   categoryLegend(rows, most) {
-    const found = new Set();
-    for (const row of rows) for (const entry of this.legendOf(row)) found.add(entry);
-    const shown = [...found].sort((a, b) => this.told.order[a] - this.told.order[b]).map((at) => {
-      const [label, fill, kind] = this.told.legend[at];
-      return new layout.LegendRow(label, this.fills[this.side][fill], "box", "", kind);
+    const entryNumbers = new Set();
+    for (const row of rows) for (const entry of this.legendEntries(row)) entryNumbers.add(entry);
+    const shown = [...entryNumbers].sort((a, b) => this.head.order[a] - this.head.order[b]).map((at) => {
+      const [label, fill, kind] = this.head.legend[at];
+      return new layout.LegendRow(label, this.fills[this.themeIndex][fill], "box", "", kind);
     });
     const plain = shown.filter((row) => !row.fill.hued); // has no category, or no value: never left out
     const hued = shown.filter((row) => row.fill.hued);
@@ -263,30 +263,30 @@ export class Colouring {
 
   /** The values that a ramp names, each once. */
   ticks() {
-    const { signed, whole } = this.told;
-    const ticks = signed ? SIGNED_SCALE_TICKS.map((tick) => this.top * tick) : layout.round_ticks(this.top, this.told.measured === "bytes");
+    const { signed, whole } = this.head;
+    const ticks = signed ? SIGNED_SCALE_TICKS.map((tick) => this.greatestValue * tick) : layout.round_ticks(this.greatestValue, this.head.measured === "bytes");
     return [...new Set(whole ? ticks.map(Math.round) : ticks.map((tick) => tick + 0))]; // -0 is 0
   }
 
   /** Whether a row of the legend is about a path: it has one of its colours, or that of the nearest value that is named.
    * @param {string} label @param {Path} path */
-  isSpokenOf(label, path) {
-    if (!this.measured) return [...this.legendOf(path[path.length - 1])].some((entry) => this.told.legend[entry][0] === label);
-    const value = this.value(this.index(path));
-    if (value === null) return label === this.told.missing || label === UNKNOWN;
-    const root = (/** @type {number} */ one) => Math.sign(one) * Math.sqrt(Math.abs(one)); // as the ramp goes
+  isInLegendRow(label, path) {
+    if (!this.measured) return [...this.legendEntries(path[path.length - 1])].some((entry) => this.head.legend[entry][0] === label);
+    const value = this.value(this.valueIndex(path));
+    if (value === null) return label === this.head.missing || label === UNKNOWN_LABEL;
+    const root = (/** @type {number} */ number) => Math.sign(number) * Math.sqrt(Math.abs(number)); // as the ramp goes
     const ticks = this.ticks().sort((a, b) => Math.abs(root(a) - root(value)) - Math.abs(root(b) - root(value)));
-    return this.valueInWords(ticks[0]) === label;
+    return this.formatValue(ticks[0]) === label;
   }
 
   /** @param {number[]} rows */
   scaleLegend(rows) {
-    const lacking = rows.filter((row) => this.value(row) === null && this.lackingWord([row]).some(([kind]) => kind !== "guessed"));
-    const ticks = this.top || lacking.length < rows.length ? this.ticks() : [];
-    const out = ticks.map((value) => new layout.LegendRow(this.valueInWords(value), this.colourOfValue(value)));
-    const unknown = this.unknown[this.side][0];
-    if (lacking.length) out.push(new layout.LegendRow(UNKNOWN, unknown)); // as the legend of a picture writes it
-    const { missing, rest } = this.told;
+    const lacking = rows.filter((row) => this.value(row) === null && this.missingCounts([row]).some(([kind]) => kind !== "guessed"));
+    const ticks = this.greatestValue || lacking.length < rows.length ? this.ticks() : [];
+    const out = ticks.map((value) => new layout.LegendRow(this.formatValue(value), this.fillOfValue(value)));
+    const unknown = this.unknown[this.themeIndex][0];
+    if (lacking.length) out.push(new layout.LegendRow(UNKNOWN_LABEL, unknown)); // as the legend of a picture writes it
+    const { missing, rest } = this.head;
     if (missing && rows.some((row) => this.value(row) === null)) out.push(new layout.LegendRow(missing, unknown));
     for (const word of rest) out.push(new layout.LegendRow(word, unknown, "rest"));
     return out;

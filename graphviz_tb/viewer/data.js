@@ -2,7 +2,7 @@
 // base64, or come from a server.
 
 /**
- * @typedef {{name: string, kind: string, digest: string, read: () => string | Promise<ArrayBuffer>}} Packed
+ * @typedef {{name: string, kind: string, digest: string, read: () => string | Promise<ArrayBuffer>}} PackedBlock
  * @typedef {Record<string, any>} Head
  */
 
@@ -12,12 +12,12 @@ export class DamagedBlock extends Error {}
 export class ServerLost extends Error {}
 
 export class Blocks {
-  /** @param {Packed[]} packed */
+  /** @param {PackedBlock[]} packed */
   constructor(packed) {
-    /** @type {Map<string, Packed>} */
-    this.packed = new Map(packed.map((one) => [one.name, one]));
+    /** @type {Map<string, PackedBlock>} */
+    this.packed = new Map(packed.map((block) => [block.name, block]));
     /** @type {Map<string, Promise<any>>} */
-    this.opened = new Map();
+    this.unpacked = new Map();
     /** @type {string[]} names of blocks that could not be read */
     this.damaged = [];
   }
@@ -27,30 +27,30 @@ export class Blocks {
     return this.packed.has(name);
   }
 
-  /** What a block holds: an Int32Array or a value of JSON. @param {string} name @returns {Promise<any>} */
+  /** The content of a block: an Int32Array or a value of JSON. @param {string} name @returns {Promise<any>} */
   get(name) {
-    let found = this.opened.get(name);
-    if (!found) {
-      found = this.unpack(name);
-      this.opened.set(name, found);
-      found.catch((error) => error instanceof ServerLost && this.opened.delete(name));
+    let content = this.unpacked.get(name);
+    if (!content) {
+      content = this.unpack(name);
+      this.unpacked.set(name, content);
+      content.catch((error) => error instanceof ServerLost && this.unpacked.delete(name));
     }
-    return found;
+    return content;
   }
 
   /** @param {string} name */
   async unpack(name) {
-    const one = this.packed.get(name);
-    if (!one) throw new DamagedBlock(name);
+    const block = this.packed.get(name);
+    if (!block) throw new DamagedBlock(name);
     try {
-      const packed = await one.read();
-      const data = await inflate(typeof packed === "string" ? bytesOf(packed) : new Uint8Array(packed));
+      const packed = await block.read();
+      const data = await inflate(typeof packed === "string" ? decodeBase64(packed) : new Uint8Array(packed));
       if (globalThis.crypto?.subtle) {
         const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-        if (hexWord(digest).slice(0, 32) !== one.digest) throw new DamagedBlock(name);
+        if (hexText(digest).slice(0, 32) !== block.digest) throw new DamagedBlock(name);
       }
-      if (one.kind === "ints") return new Int32Array(data);
-      if (one.kind === "columns") return data;
+      if (block.kind === "ints") return new Int32Array(data);
+      if (block.kind === "columns") return data;
       return JSON.parse(new TextDecoder().decode(data));
     } catch (error) {
       if (error instanceof ServerLost) throw error;
@@ -61,10 +61,10 @@ export class Blocks {
 }
 
 /** @param {string} text @returns {Uint8Array} */
-function bytesOf(text) {
-  const found = atob(text);
-  const out = new Uint8Array(found.length);
-  for (let at = 0; at < found.length; at++) out[at] = found.charCodeAt(at);
+function decodeBase64(text) {
+  const binary = atob(text);
+  const out = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) out[at] = binary.charCodeAt(at);
   return out;
 }
 
@@ -75,4 +75,4 @@ function inflate(data) {
 }
 
 /** @param {Uint8Array} bytes */
-const hexWord = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const hexText = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -18,26 +18,26 @@ export const shortText = (text, most = 300) => (text.length <= most ? visibleTex
  * @returns {any}
  */
 export function el(name, attributes = {}, ...children) {
-  const found = document.createElement(name);
-  setAttributes(found, attributes);
-  for (const child of children) if (child) found.append(typeof child === "string" ? visibleText(child) : child);
-  return found;
+  const element = document.createElement(name);
+  setAttributes(element, attributes);
+  for (const child of children) if (child) element.append(typeof child === "string" ? visibleText(child) : child);
+  return element;
 }
 
 /** The same in a picture. @param {string} name @param {Record<string, any>} attributes @param {Element} [parent] @returns {any} */
 export function svgEl(name, attributes, parent) {
-  const found = document.createElementNS(SVG, name);
-  setAttributes(found, attributes);
-  if (parent) parent.append(found);
-  return found;
+  const element = document.createElementNS(SVG, name);
+  setAttributes(element, attributes);
+  if (parent) parent.append(element);
+  return element;
 }
 
-/** @param {Element} found @param {Record<string, any>} attributes */
-export function setAttributes(found, attributes) {
+/** @param {Element} element @param {Record<string, any>} attributes */
+export function setAttributes(element, attributes) {
   for (const [key, value] of Object.entries(attributes)) {
     if (value == null || value === false) continue;
-    if (key.startsWith("on")) found.addEventListener(key.slice(2), value);
-    else found.setAttribute(key, value === true ? "" : String(value));
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? "" : String(value));
   }
 }
 
@@ -49,7 +49,7 @@ export const removeChildren = (element) => element.replaceChildren();
 
 /** Put a panel in front of the others: the last one opened is in front. @param {HTMLElement} panel */
 export function raisePanel(panel) {
-  for (const one of document.querySelectorAll(".raised")) one.classList.remove("raised");
+  for (const raised of document.querySelectorAll(".raised")) raised.classList.remove("raised");
   panel.classList.add("raised");
 }
 

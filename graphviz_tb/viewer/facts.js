@@ -2,50 +2,50 @@
 
 import { OP, SUMMARY } from "./levels.js";
 
-export const NODES_A_BLOCK = 2000;
-const WRITES = /^Assign|Apply|Scatter|Save|Restore/; // ops that set a variable: it is drawn next to them, too
-const GRADIENT = /(^|\/)(gradients(_\d+)?|gradient_tape)\//; // scopes of the backward pass
+export const NODES_PER_BLOCK = 2000;
+const WRITE_OPS = /^Assign|Apply|Scatter|Save|Restore/; // ops that set a variable: it is drawn next to them, too
+const GRADIENT_SCOPE = /(^|\/)(gradients(_\d+)?|gradient_tape)\//; // scopes of the backward pass
 
 export class Facts {
   /** @param {Graph} graph */
   constructor(graph) {
     this.graph = graph;
     /** @type {Promise<any> | null} */
-    this.columns = null;
+    this.edgeColumns = null;
   }
 
   /** The edges by column, and where those of a source and of a target begin. */
   edges() {
     const { blocks } = this.graph;
     const became = () => (blocks.has("changes/edges") ? blocks.get("changes/edges").catch(() => null) : null);
-    this.columns ??= Promise.all([blocks.get("edges"), became()]).then(([all, states]) => {
+    this.edgeColumns ??= Promise.all([blocks.get("edges"), became()]).then(([all, states]) => {
       const count = all.length / 6;
       const column = (/** @type {number} */ at) => all.subarray(at * count, (at + 1) * count);
       const [source, target, key, slot, flags, tensor] = [0, 1, 2, 3, 4, 5].map(column);
-      const into = prefixSums(target, this.graph.count);
-      const out = prefixSums(source, this.graph.count);
+      const into = edgesByRow(target, this.graph.count);
+      const out = edgesByRow(source, this.graph.count);
       return { source, target, key, slot, flags, tensor, states, into, out };
     });
-    return this.columns;
+    return this.edgeColumns;
   }
 
   /** Names and values of a node's attributes. @param {number} row @returns {Promise<any[][]>} */
   async attributes(row) {
     const node = this.graph.node[row];
     if (node < 0) return [];
-    const block = await this.graph.blocks.get(`attributes/${Math.floor(node / NODES_A_BLOCK)}`);
-    return block[node % NODES_A_BLOCK];
+    const block = await this.graph.blocks.get(`attributes/${Math.floor(node / NODES_PER_BLOCK)}`);
+    return block[node % NODES_PER_BLOCK];
   }
 
   /** The class and the configuration of the Keras layer that a row is; null for none. @param {number} row @returns {Promise<[string, any[][]] | null>} */
-  async layer(row) {
+  async layerConfig(row) {
     const { blocks } = this.graph;
     return blocks.has("layers") ? ((await blocks.get("layers"))[row] ?? null) : null;
   }
 
   /** The line of the program that called a group, null for none, and the lines inside with their ops; null where the file
    * does not say. @param {number} row @returns {Promise<[string | null, [string, number][]] | null>} */
-  async program(row) {
+  async programLines(row) {
     const { blocks } = this.graph;
     if (!blocks.has("program")) return null;
     const { lines, rows } = await blocks.get("program");
@@ -53,17 +53,17 @@ export class Facts {
     return inside ? [lines[call] ?? null, inside.map(([line, ops]) => [lines[line], ops])] : null;
   }
 
-  /** What op types, layers and attributes mean; null where the page has no room for it. @returns {Promise<any>} */
+  /** Explanations of op types, layers and attributes; null if the page lacks them. @returns {Promise<any>} */
   async meanings() {
     const { blocks } = this.graph;
     return blocks.has("meanings") ? blocks.get("meanings") : null;
   }
 
-  /** What a constant holds, or the one that a row hands on; null for none. @param {number} row @returns {Promise<any[] | null>} */
-  async content(row) {
+  /** The content of a constant, or of the one that a row forwards; null for none. @param {number} row @returns {Promise<any[] | null>} */
+  async constantContent(row) {
     const { blocks, node } = this.graph;
-    const name = `contents/${Math.floor(node[row] / NODES_A_BLOCK)}`;
-    return node[row] >= 0 && blocks.has(name) ? ((await blocks.get(name))[node[row] % NODES_A_BLOCK] ?? null) : null;
+    const name = `contents/${Math.floor(node[row] / NODES_PER_BLOCK)}`;
+    return node[row] >= 0 && blocks.has(name) ? ((await blocks.get(name))[node[row] % NODES_PER_BLOCK] ?? null) : null;
   }
 
   /** Edges into a row, by input. @param {any} edges @param {number} row */
@@ -76,97 +76,97 @@ export class Facts {
     return Array.from(edges.out.order.subarray(edges.out.start[row], edges.out.start[row + 1]));
   }
 
-  /** What crosses the border of a group: by the row outside, how many tensors and control edges.
+  /** The edges across the border of a group by the row outside, with counts of tensors and control edges.
    * @param {any} edges @param {number} row @param {boolean} inward */
   crossingEdges(edges, row, inward) {
     const end = this.graph.end[row];
-    const [mine, other, index] = inward ? [edges.target, edges.source, edges.into] : [edges.source, edges.target, edges.out];
-    const found = new Map();
+    const [near, other, index] = inward ? [edges.target, edges.source, edges.into] : [edges.source, edges.target, edges.out];
+    const crossings = new Map();
     for (let at = index.start[row]; at < index.start[end]; at++) {
       const edge = index.order[at];
       const outside = other[edge];
       if (outside >= row && outside < end) continue;
-      const one = found.get(outside) ?? { tensors: 0, control: 0, told: "", inside: mine[edge], edges: [] };
-      one.edges.push(edge);
-      if (edges.flags[edge] & 1) one.control++;
+      const crossing = crossings.get(outside) ?? { tensors: 0, control: 0, told: "", inside: near[edge], edges: [] };
+      crossing.edges.push(edge);
+      if (edges.flags[edge] & 1) crossing.control++;
       else {
-        one.tensors++;
-        one.told ||= this.graph.words[edges.tensor[edge]];
+        crossing.tensors++;
+        crossing.told ||= this.graph.words[edges.tensor[edge]];
       }
-      found.set(outside, one);
+      crossings.set(outside, crossing);
     }
-    return found;
+    return crossings;
   }
 
-  /** How many ops of each type lie under a row, the most first. @param {number} row @returns {[string, number][]} */
-  types(row) {
+  /** Op types below a row with their counts, the most frequent first. @param {number} row @returns {[string, number][]} */
+  typeCounts(row) {
     const { graph } = this;
-    const found = new Map();
+    const counts = new Map();
     for (let at = row; at < graph.end[row]; at++) {
-      if (graph.kind[at] === OP && !graph.mark[at]) found.set(graph.op[at], (found.get(graph.op[at]) ?? 0) + 1);
+      if (graph.kind[at] === OP && !graph.mark[at]) counts.set(graph.op[at], (counts.get(graph.op[at]) ?? 0) + 1);
     }
-    return [...found].map(([word, count]) => /** @type {[string, number]} */ ([graph.words[word], count])).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    return [...counts].map(([word, count]) => /** @type {[string, number]} */ ([graph.words[word], count])).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   }
 
   /** Other groups of the same structure. @param {number} row */
-  twins(row) {
+  twinRows(row) {
     const { graph } = this;
-    const mine = graph.template[row];
-    const found = [];
-    if (mine >= 0) for (let at = 1; at < graph.count; at++) if (graph.template[at] === mine && at !== row && graph.kind[at] === graph.kind[row]) found.push(at);
-    return found;
+    const template = graph.template[row];
+    const rows = [];
+    if (template >= 0) for (let at = 1; at < graph.count; at++) if (graph.template[at] === template && at !== row && graph.kind[at] === graph.kind[row]) rows.push(at);
+    return rows;
   }
 
   /** The op next to which a constant, summary or weight is drawn, -1 for none: of several the one of the network that
    * is least of its own scope, where only what watches it is. @param {number} row */
-  async host(row) {
+  async hostRow(row) {
     const { graph } = this;
     const edges = await this.edges().catch(() => null);
     if (!edges) return -1;
     const summary = graph.mark[row] === SUMMARY;
-    const near = (/** @type {number} */ at) => (summary ? this.inputsOf(edges, at).map((one) => edges.source[one]) : this.outputsOf(edges, at).map((one) => edges.target[one]));
+    const near = (/** @type {number} */ at) => (summary ? this.inputsOf(edges, at).map((edge) => edges.source[edge]) : this.outputsOf(edges, at).map((edge) => edges.target[edge]));
     const marks = new Set([row]); // a variable and what hands it on
     const hosts = new Set();
     for (const at of marks) for (const next of near(at)) {
       if (!graph.mark[next]) hosts.add(next);
       else if ((graph.mark[next] === SUMMARY) === summary) marks.add(next);
     }
-    const mine = graph.name(row).split("/");
-    const shared = (/** @type {string[]} */ other) => (mine.findIndex((word, at) => word !== other[at]) + mine.length + 1) % (mine.length + 1);
-    const last = (/** @type {number} */ at) => 1000 * Number(WRITES.test(graph.words[graph.op[at]]) || GRADIENT.test(graph.name(at))) + shared(graph.name(at).split("/"));
+    const segments = graph.name(row).split("/");
+    const shared = (/** @type {string[]} */ other) => (segments.findIndex((word, at) => word !== other[at]) + segments.length + 1) % (segments.length + 1);
+    const last = (/** @type {number} */ at) => 1000 * Number(WRITE_OPS.test(graph.words[graph.op[at]]) || GRADIENT_SCOPE.test(graph.name(at))) + shared(graph.name(at).split("/"));
     return [...hosts].sort((a, b) => last(a) - last(b) || a - b)[0] ?? -1;
   }
 
   /** All rows that lead to one, or that it leads to, in at most `hops` steps, and the edges on the way. @param {number} row @param {boolean} inward @param {number} hops */
-  async reach(row, inward, hops) {
+  async traceFrom(row, inward, hops) {
     const edges = await this.edges();
     const [index, other] = inward ? [edges.into, edges.source] : [edges.out, edges.target];
-    const found = new Set();
+    const rows = new Set();
     const passed = [];
     let front = [];
     for (let at = row; at < this.graph.end[row]; at++) {
-      found.add(at);
+      rows.add(at);
       front.push(at);
     }
     for (let hop = 0; hop < hops && front.length; hop++) {
       const next = [];
-      for (const one of front) {
-        for (let at = index.start[one]; at < index.start[one + 1]; at++) {
+      for (const reachedRow of front) {
+        for (let at = index.start[reachedRow]; at < index.start[reachedRow + 1]; at++) {
           const reached = other[index.order[at]];
           passed.push(index.order[at]);
-          if (!found.has(reached)) {
-            found.add(reached);
+          if (!rows.has(reached)) {
+            rows.add(reached);
             next.push(reached);
           }
         }
       }
       front = next;
     }
-    return { rows: found, edges: new TracedEdges(edges, passed) };
+    return { rows: rows, edges: new TracedEdges(edges, passed) };
   }
 
   /** A path of a row: inside the first call that leads to it, by itself where none does. @param {number} row @returns {Path} */
-  path(row) {
+  pathOfRow(row) {
     const { graph } = this;
     if (!this.callers) {
       this.callers = new Map();
@@ -214,8 +214,8 @@ class TracedEdges {
   }
 }
 
-/** Where the edges of each row begin when they are ordered by that row. @param {Int32Array} column @param {number} rows */
-function prefixSums(column, rows) {
+/** Edges ordered by a row, and the position where those of each row begin. @param {Int32Array} column @param {number} rows */
+function edgesByRow(column, rows) {
   const start = new Int32Array(rows + 2);
   for (const row of column) start[row + 2]++;
   for (let at = 2; at < start.length; at++) start[at] += start[at - 1];

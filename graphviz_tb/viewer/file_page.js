@@ -4,44 +4,44 @@ import { stateOf } from "./address.js";
 import { Blocks } from "./data.js";
 import { byId } from "./dom.js";
 import { Share, scriptJson } from "./share.js";
-import { beginWithView, initialState, loadGraph, makeApp } from "./startup.js";
+import { createApp, initialState, loadGraph, setInitialView } from "./startup.js";
 
-const PRISTINE = document.documentElement.cloneNode(true);
+const ORIGINAL_PAGE = document.documentElement.cloneNode(true);
 const EMPTY_ELEMENTS = new Set(["meta", "link", "input", "hr"]);
 const RAW_ELEMENTS = new Set(["script", "style", "noscript"]);
 const ENTITIES = /** @type {Record<string, string>} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" });
 
 /** The data in the page. @returns {{head: Head, blocks: Blocks}} */
-export function dataInPage() {
+export function readPageData() {
   const head = JSON.parse(byId("head").textContent);
-  if (head.view && location.hash.length < 2) beginWithView(head.view);
+  if (head.view && location.hash.length < 2) setInitialView(head.view);
   const scripts = /** @type {any[]} */ ([...document.querySelectorAll("script[data-block]")]);
-  return { head, blocks: new Blocks(scripts.map((one) => ({ name: one.dataset.block, kind: one.dataset.kind, digest: one.dataset.digest, read: () => one.textContent }))) };
+  return { head, blocks: new Blocks(scripts.map((script) => ({ name: script.dataset.block, kind: script.dataset.kind, digest: script.dataset.digest, read: () => script.textContent }))) };
 }
 
 /** Show the graph in the page. @param {Head} head @param {Blocks} blocks */
 export async function showGraphInPage(head, blocks) {
-  const app = makeApp(await loadGraph(head, blocks), head);
+  const app = createApp(await loadGraph(head, blocks), head);
   await app.actions.queue(() => app.restore({ ...initialState(head), ...stateOf(location.hash) }));
   app.history.past = [];
   return app;
 }
 
 /** The page, opening with a view. @param {string} view the part of an address behind `#` */
-async function pageOf(view) {
-  const head = /** @type {Element} */ (/** @type {Element} */ (PRISTINE).querySelector("#head"));
+async function pageWithView(view) {
+  const head = /** @type {Element} */ (/** @type {Element} */ (ORIGINAL_PAGE).querySelector("#head"));
   head.textContent = scriptJson({ ...JSON.parse(head.textContent ?? ""), view });
-  return new Blob(["<!doctype html>\n", ...markupOf(PRISTINE), "\n"], { type: "text/html" });
+  return new Blob(["<!doctype html>\n", ...serializeNode(ORIGINAL_PAGE), "\n"], { type: "text/html" });
 }
 
 /** A node as it is written in a file. @param {Node} node @returns {string[]} */
-function markupOf(node) {
+function serializeNode(node) {
   const escape = (/** @type {string} */ text) => text.replace(/[&<>"]/g, (char) => ENTITIES[char]);
   if (node instanceof Text) return [RAW_ELEMENTS.has(node.parentElement?.localName ?? "") ? node.data : escape(node.data)];
   if (!(node instanceof Element)) return [];
-  const attributes = [...node.attributes].map((one) => ` ${one.name}="${escape(one.value)}"`).join("");
+  const attributes = [...node.attributes].map((attribute) => ` ${attribute.name}="${escape(attribute.value)}"`).join("");
   if (EMPTY_ELEMENTS.has(node.localName)) return [`<${node.localName}${attributes}>`];
-  return [`<${node.localName}${attributes}>`, ...[...node.childNodes].flatMap(markupOf), `</${node.localName}>`];
+  return [`<${node.localName}${attributes}>`, ...[...node.childNodes].flatMap(serializeNode), `</${node.localName}>`];
 }
 
-Share.page = pageOf;
+Share.makePage = pageWithView;

@@ -1,31 +1,31 @@
 // Find: names, op types and devices at once, attributes when their blocks are unpacked; Enter steps through the
 // matches.
 
-import { withBreaks } from "./card.js";
+import { nameWithBreaks } from "./card.js";
 import { ROW_KINDS } from "./colours.js";
 import { byId, el, removeChildren, shortText } from "./dom.js";
 import { OP } from "./levels.js";
-import { QueryError, QueryRows, isNegated, parseQuery, rankedRows } from "./query.js";
+import { QueryError, RowSearch, isNegated, parseQuery, rankedRows } from "./query.js";
 import { t } from "./strings.js";
 
-const MOST_HITS = 200; // listed; all are counted
+const MAX_LISTED_HITS = 200; // listed; all are counted
 
 export class Find {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    this.box = byId("find");
+    this.field = byId("find");
     this.panel = byId("found");
     /** @type {number[]} */
     this.hits = [];
     this.at = -1;
     this.turn = 0;
-    this.looking = false; // whether nothing was listed yet
-    this.asked = 0; // which way Enter was to go then
-    this.box.addEventListener("input", () => this.run(this.box.value));
-    for (const name of ["focus", "click"]) this.box.addEventListener(name, () => this.box.value && this.open());
-    this.box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
-    for (const [id, way] of /** @type {[string, number][]} */ ([["hit-before", -1], ["hit-next", 1]])) byId(id).addEventListener("click", () => this.takeHit(this.at < 0 && way < 0 ? -1 : this.at + way));
+    this.isSearching = false; // whether nothing was listed yet
+    this.pendingStep = 0; // which way Enter was to go then
+    this.field.addEventListener("input", () => this.search(this.field.value));
+    for (const name of ["focus", "click"]) this.field.addEventListener(name, () => this.field.value && this.open());
+    this.field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.onKey(event));
+    for (const [id, way] of /** @type {[string, number][]} */ ([["hit-before", -1], ["hit-next", 1]])) byId(id).addEventListener("click", () => this.chooseHit(this.at < 0 && way < 0 ? -1 : this.at + way));
     document.addEventListener("pointerdown", (event) => {
       if (!byId("finding").contains(/** @type {Node} */ (event.target))) this.panel.hidden = true;
     });
@@ -42,50 +42,50 @@ export class Find {
     this.turn++;
     this.hits = [];
     this.at = -1;
-    this.box.value = "";
+    this.field.value = "";
     this.panel.hidden = true;
   }
 
   /** Look for a text. @param {string} text @returns {Promise<number[]>} */
-  async run(text) {
+  async search(text) {
     const turn = ++this.turn;
     const still = () => turn === this.turn;
     this.at = -1;
     this.hits = [];
-    this.asked = 0;
-    this.looking = !!text.trim();
+    this.pendingStep = 0;
+    this.isSearching = !!text.trim();
     this.panel.classList.remove("walking");
     if (!text.trim()) {
       this.panel.hidden = true;
-      this.app.actions.mark([]);
+      this.app.actions.markRows([]);
       return [];
     }
     try {
       const query = parseQuery(text);
-      const rows = new QueryRows(this.app, still);
+      const rows = new RowSearch(this.app, still);
       const take = async () => {
-        const hits = await rankedRows(this.app.state.graph, rows.rows(query), query, rows);
+        const hits = await rankedRows(this.app.state.graph, rows.matchingRows(query), query, rows);
         if (still()) this.hits = hits;
         return still();
       };
-      await rows.begin(query);
-      if (still() && !isNegated(query) && (await take()) && this.hits.length) this.list();
+      await rows.searchNames(query);
+      if (still() && !isNegated(query) && (await take()) && this.hits.length) this.listHits();
       const before = this.hits.length;
-      await rows.finish(query);
+      await rows.searchBlocks(query);
       if (!still() || !(await take())) return this.hits;
-      if (this.hits.length !== before || !before) this.list(before > 0 && this.isHidden); // it may have been put away meanwhile
+      if (this.hits.length !== before || !before) this.listHits(before > 0 && this.isListHidden); // it may have been put away meanwhile
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       if (!still()) return this.hits;
       this.hits = [];
-      this.app.actions.mark([]);
-      this.show(error.message);
+      this.app.actions.markRows([]);
+      this.showStatus(error.message);
     }
     return this.hits;
   }
 
   /** @param {string} status */
-  show(status) {
+  showStatus(status) {
     this.open();
     byId("hit-count").textContent = status;
     byId("hit-ways").hidden = !this.hits.length;
@@ -93,29 +93,29 @@ export class Find {
   }
 
   /** @param {boolean} [away] whether it is not shown */
-  list(away = false) {
+  listHits(away = false) {
     const { graph, facts } = this.app.state;
     const count = this.hits.length;
-    const more = count > MOST_HITS ? ` · ${t("moreHits", { n: MOST_HITS })}` : "";
-    this.show((count === 0 ? `${t("noHits")} · ${t("fields")}` : count === 1 ? t("oneHit") : t("hits", { n: count })) + more);
+    const more = count > MAX_LISTED_HITS ? ` · ${t("moreHits", { n: MAX_LISTED_HITS })}` : "";
+    this.showStatus((count === 0 ? `${t("noHits")} · ${t("fields")}` : count === 1 ? t("oneHit") : t("hits", { n: count })) + more);
     const list = byId("hits");
-    this.hits.slice(0, MOST_HITS).forEach((row, at) => {
-      const name = graph.address(facts.path(row));
+    this.hits.slice(0, MAX_LISTED_HITS).forEach((row, at) => {
+      const name = graph.address(facts.pathOfRow(row));
       const op = (graph.mark[row] && graph.labels.get(row)) || graph.words[graph.op[row]]; // "kernel 3×3×1×8"
       const kind = graph.kind[row] === OP ? shortText(op, 40) : t(ROW_KINDS[graph.kind[row]]);
-      const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": String(at === this.at), title: shortText(name), onclick: () => this.takeHit(at) }, el("span", { class: "hit" }, ...withBreaks(shortText(name, 160))), el("span", { class: "kind" }, kind));
+      const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": String(at === this.at), title: shortText(name), onclick: () => this.chooseHit(at) }, el("span", { class: "hit" }, ...nameWithBreaks(shortText(name, 160))), el("span", { class: "kind" }, kind));
       list.append(option);
     });
     if (away) this.hide();
-    this.app.actions.mark(this.hits);
-    const { asked } = this;
-    this.looking = false;
-    this.asked = 0;
-    if (asked && count) this.takeHit(asked > 0 ? 0 : -1);
+    this.app.actions.markRows(this.hits);
+    const { pendingStep: asked } = this;
+    this.isSearching = false;
+    this.pendingStep = 0;
+    if (asked && count) this.chooseHit(asked > 0 ? 0 : -1);
   }
 
   /** Whether the list is put away. */
-  get isHidden() {
+  get isListHidden() {
     return this.panel.hidden || this.panel.classList.contains("counting");
   }
 
@@ -126,7 +126,7 @@ export class Find {
   }
 
   /** Go to a hit, and put the list away: the picture is looked at now. @param {number} at */
-  takeHit(at) {
+  chooseHit(at) {
     const gone = this.goToHit(at);
     if (this.hits.length) this.hide();
     return gone;
@@ -135,29 +135,29 @@ export class Find {
   /** @param {number} at */
   goToHit(at) {
     if (!this.hits.length) return;
-    const count = Math.min(this.hits.length, MOST_HITS);
+    const count = Math.min(this.hits.length, MAX_LISTED_HITS);
     this.at = ((at % count) + count) % count;
     const list = byId("hits");
     byId("hit-count").textContent = t("hitOf", { at: this.at + 1, n: this.hits.length });
     this.panel.classList.add("walking");
-    [...list.children].forEach((one, number) => one.setAttribute("aria-selected", String(number === this.at)));
+    [...list.children].forEach((option, number) => option.setAttribute("aria-selected", String(number === this.at)));
     list.children[this.at].scrollIntoView({ block: "nearest" });
-    this.box.setAttribute("aria-activedescendant", `hit-${this.at}`);
-    return this.app.actions.reveal(this.app.state.facts.path(this.hits[this.at]), false);
+    this.field.setAttribute("aria-activedescendant", `hit-${this.at}`);
+    return this.app.actions.reveal(this.app.state.facts.pathOfRow(this.hits[this.at]), false);
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  onKey(event) {
     const way = event.shiftKey ? -1 : 1;
-    if (event.key === "Enter" && this.looking) this.asked = way; // it is fast: what is found first is taken
-    else if (event.key === "Enter") this.takeHit(this.at + way);
+    if (event.key === "Enter" && this.isSearching) this.pendingStep = way; // it is fast: what is found first is taken
+    else if (event.key === "Enter") this.chooseHit(this.at + way);
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      if (this.box.value) this.open();
+      if (this.field.value) this.open();
       this.goToHit(this.at + (event.key === "ArrowDown" ? 1 : -1));
     } else if (event.key === "Escape") {
-      if (this.box.value) {
-        this.box.value = "";
-        this.run("");
+      if (this.field.value) {
+        this.field.value = "";
+        this.search("");
       } else this.app.frame.focusPicture();
       event.stopPropagation();
     } else return;

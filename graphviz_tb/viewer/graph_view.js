@@ -29,7 +29,7 @@ export class GraphView {
     this.hoveredKey = ""; // the row of the legend under the pointer
     this.keptKey = ""; // the row of the legend whose boxes alone keep their colour
     /** @type {any} */
-    this.mapTimer = 0;
+    this.minimapTimer = 0;
     this.picture = new Picture(byId("stage"), this.svg);
     this.picture.onElement = (item, element) => {
       this.describeElement(item, element);
@@ -62,27 +62,27 @@ export class GraphView {
   /** Whether a node can be moved: it is shown, and is not a function outside of calls. @param {Path} path */
   canMove(path) {
     const box = this.boxAt(path);
-    const around = this.app.state.graph.around(path);
+    const around = this.app.state.graph.enclosingGroup(path);
     return !!box && box.area !== "functions" && !!around && this.app.state.graph.kind[around[around.length - 1]] !== SERIES && this.app.state.graph.kind[around[around.length - 1]] !== FOLD;
   }
 
   /** Emphasise the boxes of a row of the legend; "": none. @param {string} label */
-  keepOnly(label) {
+  emphasizeLegendRow(label) {
     this.keptKey = label;
-    for (const one of byId("legend").querySelectorAll(".key-row")) one.setAttribute("aria-pressed", String(/** @type {any} */ (one).dataset.key === label && !!label));
+    for (const row of byId("legend").querySelectorAll(".key-row")) row.setAttribute("aria-pressed", String(/** @type {any} */ (row).dataset.key === label && !!label));
     this.updateEmphasis();
   }
 
   /** Make the scene of what is open, and show it. @param {Path | null} anchor stays where it is @param {boolean} moving @param {Path | null} was the path of the box that was there before */
   async redraw(anchor, moving = true, was = anchor) {
     const { graph } = this.app.state;
-    await graph.prepare([[0], ...this.app.state.open.values()]).catch((error) => this.app.frame.reportDamage(error));
+    await graph.loadLevels([[0], ...this.app.state.open.values()]).catch((error) => this.app.frame.reportDamage(error));
     const painter = (this.painter = await this.loadPainter());
     const before = this.scene;
     this.hovered = null; // what was under the pointer may have gone from there
     byId("tip").hidden = true;
     const old = this.picture.byKey;
-    const view = this.views.build(this.app.state.open, (path) => painter.roomFor(path), this.app.state.head.options.max_annotations, this.app.state.moves);
+    const view = this.views.buildView(this.app.state.open, (path) => painter.longestSecondLine(path), this.app.state.head.options.max_annotations, this.app.state.moves);
     if (!view) return;
     const scene = layout.place(view, this.app.state.head.options, this.frameCache);
     this.places = this.views.places;
@@ -92,9 +92,9 @@ export class GraphView {
     this.paint = paint;
     const shift = anchor && before ? this.anchorShift(before, scene, graph.address(was ?? anchor), graph.address(anchor)) : null;
     this.setTreeOrder(scene);
-    this.picture.set(scene, paint, this.places);
+    this.picture.setScene(scene, paint, this.places);
     if (shift) {
-      this.app.viewport.camera.run++;
+      this.app.viewport.camera.motionId++;
       this.app.viewport.camera.set(this.app.viewport.camera.x + shift[0], this.app.viewport.camera.y + shift[1], this.app.viewport.camera.k);
       this.app.viewport.camera.settle();
     }
@@ -103,7 +103,7 @@ export class GraphView {
     this.app.legend.draw();
     this.app.minimap.draw(scene, paint);
     this.app.outline.draw();
-    if (this.app.state.selected) this.app.card.refresh(this.app.state.selected);
+    if (this.app.state.selected) this.app.card.refreshActions(this.app.state.selected);
     const shown = scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
     const left = this.app.state.head.left ? ` · ${t("left", { n: this.app.state.head.left })}` : "";
     byId("facts").textContent = `${opsWord(this.app.state.head.opsThrough)} · ${t("shown", { n: shown })}${left}`;
@@ -141,8 +141,8 @@ export class GraphView {
     this.paint = painter.paint(this.scene, this.places);
     this.picture.recolour(this.paint);
     this.app.legend.draw();
-    clearTimeout(this.mapTimer); // map and outline follow when the steps have come to rest
-    this.mapTimer = setTimeout(() => {
+    clearTimeout(this.minimapTimer); // map and outline follow when the steps have come to rest
+    this.minimapTimer = setTimeout(() => {
       this.app.minimap.draw(this.scene, this.paint);
       this.app.outline.draw();
     }, 150);
@@ -152,9 +152,9 @@ export class GraphView {
   /** The move of the camera after which a box is where it, or another, was. @param {any} before @param {any} after @param {string} was @param {string} is */
   anchorShift(before, after, was, is) {
     const of = (/** @type {any} */ scene, /** @type {string} */ name) => scene.boxes.find((/** @type {any} */ box) => box.address === name);
-    const [one, two] = [of(before, was), of(after, is)];
-    if (!one || !two) return null;
-    const [from, to] = [layout.mark_place(one), layout.mark_place(two)];
+    const [start, two] = [of(before, was), of(after, is)];
+    if (!start || !two) return null;
+    const [from, to] = [layout.mark_place(start), layout.mark_place(two)];
     return [(from[0] - to[0]) * this.app.viewport.camera.k, (from[1] - to[1]) * this.app.viewport.camera.k];
   }
 
@@ -186,9 +186,9 @@ export class GraphView {
   /** The painter of the colouring that is chosen. */
   async loadPainter() {
     const other = this.app.state.extraColourings.get(this.app.state.scheme);
-    const found = await (other ? other() : this.loadColouring(this.app.state.scheme));
-    found.setTheme(this.app.state.theme);
-    return found;
+    const painter = await (other ? other() : this.loadColouring(this.app.state.scheme));
+    painter.setTheme(this.app.state.theme);
+    return painter;
   }
 
   /** A colouring of the data, at the shown step if it has steps. @param {string} scheme @returns {Promise<Colouring>} */
@@ -203,13 +203,13 @@ export class GraphView {
 
   /** A colouring, made once. @param {string} name @param {string[]} names its own, and those of other steps @returns {Promise<Colouring>} */
   async cachedColouring(name, names) {
-    let found = this.colourings.get(name);
-    if (!found) {
-      found = await loadStoredColouring(this.app.state.graph, name);
-      found.steps = () => names.map((one) => this.colourings.get(one)).filter(Boolean);
-      this.colourings.set(name, found);
+    let colouring = this.colourings.get(name);
+    if (!colouring) {
+      colouring = await loadStoredColouring(this.app.state.graph, name);
+      colouring.stepColourings = () => names.map((step) => this.colourings.get(step)).filter(Boolean);
+      this.colourings.set(name, colouring);
     }
-    return found;
+    return colouring;
   }
 
   /** Set the attributes of an element for scripts and screen readers. @param {any} item @param {any} element */
@@ -237,11 +237,11 @@ export class GraphView {
     if (item.route) {
       setAttributes(element, { class: "line", "data-from": visibleText(item.route.identity.source), "data-to": visibleText(item.route.identity.target), "data-edge": item.route.kind });
     } else if (item.stub) {
-      const one = item.stub;
-      const host = this.picture.scene.boxes[one.box].address;
-      const other = one.other >= 0 ? one.identities[0] : null;
+      const stub = item.stub;
+      const host = this.picture.scene.boxes[stub.box].address;
+      const other = stub.other >= 0 ? stub.identities[0] : null;
       const name = other ? (other.source === host ? other.target : other.source) : "";
-      setAttributes(element, { class: `stub ${one.kind}`, "data-stub": visibleText(name), "data-of": visibleText(host) });
+      setAttributes(element, { class: `stub ${stub.kind}`, "data-stub": visibleText(name), "data-of": visibleText(host) });
     } else if (item.box >= 0) {
       setAttributes(element, { class: "head", "aria-hidden": "true" });
     }
@@ -250,7 +250,7 @@ export class GraphView {
   /** Bring the lines of the selected box and of the one under the pointer to the front. */
   highlightLines() {
     const names = [this.app.state.hostPath ? this.app.state.graph.address(this.app.state.hostPath) : null, this.hovered];
-    this.picture.highlight(new Set(names.filter((one) => one !== undefined && one !== null)), (one) => this.isOnTrace(one.identity));
+    this.picture.highlight(new Set(names.filter((address) => address !== undefined && address !== null)), (line) => this.isOnTrace(line.identity));
   }
 
   /** Mark the selected, traced and found boxes in the picture. */
@@ -265,10 +265,10 @@ export class GraphView {
     this.emphasis = {
       chosen: this.app.state.hostPath ? graph.address(this.app.state.hostPath) : null,
       row: this.app.state.selected ? this.app.state.selected[this.app.state.selected.length - 1] : -1,
-      trace: this.app.state.traced ? this.app.state.rowSums(this.app.state.traced.rows) : null,
-      marks: this.app.state.marked.size ? this.app.state.rowSums(this.app.state.marked) : null,
-      over: this.boxesOfKey(this.hoveredKey),
-      only: this.boxesOfKey(this.keptKey),
+      trace: this.app.state.traced ? this.app.state.rowPrefixSums(this.app.state.traced.rows) : null,
+      marks: this.app.state.marked.size ? this.app.state.rowPrefixSums(this.app.state.marked) : null,
+      over: this.boxesOfLegendRow(this.hoveredKey),
+      only: this.boxesOfLegendRow(this.keptKey),
     };
     for (const item of picture.items) if (item.element) this.emphasizeElement(item, item.element);
     this.drawRing();
@@ -276,16 +276,16 @@ export class GraphView {
   }
 
   /** The closed boxes of a row of the legend; null for none. @param {string} label @returns {Set<number> | null} */
-  boxesOfKey(label) {
+  boxesOfLegendRow(label) {
     if (!label || !this.painter || !this.scene) return null;
-    const found = new Set();
+    const indexes = new Set();
     this.scene.boxes.forEach((/** @type {any} */ box, /** @type {number} */ at) => {
-      if (!box.open && this.painter?.isSpokenOf(label, this.places.get(box.address) ?? [box.row])) found.add(at);
+      if (!box.open && this.painter?.isInLegendRow(label, this.places.get(box.address) ?? [box.row])) indexes.add(at);
     });
-    return found;
+    return indexes;
   }
 
-  /** The same for one item. @param {any} item @param {any} element */
+  /** Emphasise or fade one item. @param {any} item @param {any} element */
   emphasizeElement(item, element) {
     const { chosen, row, trace, marks, over, only } = this.emphasis;
     const { boxes } = this.picture.scene;
@@ -294,9 +294,9 @@ export class GraphView {
     const seen = (/** @type {number} */ box) => !trace || box < 0 || lives(trace, boxes[box].row);
     if (item.box >= 0) {
       const box = boxes[item.box];
-      const mine = box.address === chosen;
-      if (item.layer !== "titles") element.setAttribute("aria-selected", String(mine));
-      classList.toggle("selected", mine);
+      const isChosen = box.address === chosen;
+      if (item.layer !== "titles") element.setAttribute("aria-selected", String(isChosen));
+      classList.toggle("selected", isChosen);
       classList.toggle("found", !!marks && !box.open && lives(marks, box.row));
       classList.toggle("keyed", !!over && over.has(item.box));
       classList.toggle("faded", (!!trace && !seen(item.box)) || (!!only && !box.open && !only.has(item.box)));
@@ -306,7 +306,7 @@ export class GraphView {
       const { other, identities } = item.stub;
       classList.toggle("twin", row >= 0 && other === row);
       classList.toggle("found", !!marks && other >= 0 && lives(marks, other) && this.app.state.graph.mark[other] > 0);
-      classList.toggle("faded", identities.length > 0 && !identities.some((/** @type {any} */ one) => this.isOnTrace(one)));
+      classList.toggle("faded", identities.length > 0 && !identities.some((/** @type {any} */ identity) => this.isOnTrace(identity)));
     } else if (item.layer === "free" || item.layer === "ports") classList.toggle("faded", !!trace || !!only);
   }
 
@@ -314,7 +314,7 @@ export class GraphView {
   isOnTrace({ source, target }) {
     if (!this.app.state.traced) return true;
     const { graph } = this.app.state;
-    const ends = [source, target].map((name) => this.places.get(name) ?? graph.find(name));
+    const ends = [source, target].map((name) => this.places.get(name) ?? graph.pathOfAddress(name));
     if (!ends[0] || !ends[1]) return false;
     const [from, to] = ends.map((path) => /** @type {Path} */ (path)[/** @type {Path} */ (path).length - 1]);
     return this.app.state.traced.edges.hasBetween(from, graph.end[from], to, graph.end[to]);

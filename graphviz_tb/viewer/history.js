@@ -3,7 +3,7 @@
 import { hashOf, stateOf } from "./address.js";
 
 const BURST_MS = 2000; // milliseconds between two openings that are one step of the browser's history
-const MOST_VIEWS = 200;
+const MAX_VIEWS = 200;
 
 export class ViewHistory {
   /** @param {App} app */
@@ -23,15 +23,15 @@ export class ViewHistory {
   }
 
   goBack() {
-    return this.go(this.past, this.future);
+    return this.restoreLast(this.past, this.future);
   }
 
   goForward() {
-    return this.go(this.future, this.past);
+    return this.restoreLast(this.future, this.past);
   }
 
   /** Restore the last view of one list; the present one goes to the other. @param {string[]} from @param {string[]} to */
-  go(from, to) {
+  restoreLast(from, to) {
     return this.app.actions.queue(async () => {
       const hash = from.pop();
       if (hash === undefined) return;
@@ -51,13 +51,13 @@ export class ViewHistory {
   }
 
   /** Put the state into the address. */
-  remember() {
+  writeAddress() {
     clearTimeout(this.writeTimer);
     const state = this.app.addressValues();
     const hash = hashOf(state);
     if (hash === this.written) return;
     const apart = this.isOwnEntry();
-    if (apart) this.past = [...this.past.slice(1 - MOST_VIEWS), this.written];
+    if (apart) this.past = [...this.past.slice(1 - MAX_VIEWS), this.written];
     if (apart) this.future = [];
     else if (this.nextKind === "choice" && this.lastKind === "opening") this.nextKind = "opening"; // one burst
     this.lastKind = this.nextKind || this.lastKind;
@@ -73,16 +73,16 @@ export class ViewHistory {
     this.app.emit("state", state);
   }
 
-  /** The same soon, for what goes on many times a second. */
-  rememberSoon() {
+  /** Write the address a little later, for changes that come many times a second. */
+  writeAddressSoon() {
     clearTimeout(this.writeTimer);
-    this.writeTimer = setTimeout(() => this.remember(), 250);
+    this.writeTimer = setTimeout(() => this.writeAddress(), 250);
   }
 
   /** Note a view, to come back to it: what comes next is another one. Choosing one node after the other is one "choice".
    * @param {string} [kind] */
   beginEntry(kind = "view") {
-    if (!this.nextKind) this.remember(); // where the reader looked until now
+    if (!this.nextKind) this.writeAddress(); // where the reader looked until now
     this.nextKind = kind;
     this.lastBegun = performance.now();
   }

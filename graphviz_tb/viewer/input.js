@@ -1,10 +1,10 @@
 // Mouse, touch and keyboard: which gesture runs which action.
 
 import { stateOf } from "./address.js";
-import { sideBySide } from "./compare_nodes.js";
+import { showComparison } from "./compare_nodes.js";
 import { byId, el, shortText } from "./dom.js";
 import { SERIES } from "./levels.js";
-import { nextBox, zoomed } from "./navigation.js";
+import { nextBox, zoomedPlace } from "./navigation.js";
 import { closeMenus, closeMenusOutside, isGraphShown, isTyping, openMenus, showHelp } from "./page_keys.js";
 import { saveSvg } from "./save.js";
 import { t } from "./strings.js";
@@ -21,7 +21,7 @@ export class InputHandler {
     this.app = app;
     const stage = byId("stage");
     stage.addEventListener("click", (event) => this.onClick(event));
-    document.addEventListener("click", (event) => this.secondClick(event), true);
+    document.addEventListener("click", (event) => this.stopSecondClick(event), true);
     document.addEventListener("dblclick", () => this.onDoubleClick());
     stage.addEventListener("contextmenu", (event) => this.openMenu(event));
     stage.addEventListener("pointermove", (event) => this.onHover(event));
@@ -30,33 +30,33 @@ export class InputHandler {
       this.onLeave();
     });
     document.addEventListener("keydown", (event) => this.onKey(event));
-    for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, () => this.hushTip(), true);
+    for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, () => this.dismissTip(), true);
     /** @type {string | undefined} the item under the pointer, by its key */
     this.hoveredKey = undefined;
     /** @type {string | undefined} that whose tooltip has been read */
-    this.hushedKey = undefined;
+    this.dismissedKey = undefined;
     /** @type {Path | null} whose box was clicked last */
     this.clickedPath = null;
-    this.buttons();
+    this.connectButtons();
   }
 
-  buttons() {
+  connectButtons() {
     const { app } = this;
-    const on = (/** @type {string} */ id, /** @type {(event: any) => void} */ run, name = "click") => byId(id).addEventListener(name, run);
-    on("zoom-in", () => app.viewport.camera.glideTo(zoomed(app, 1.4)));
-    on("zoom-out", () => app.viewport.camera.glideTo(zoomed(app, 1 / 1.4)));
-    on("fit", () => app.viewport.fit());
-    on("back-button", () => app.viewport.fit().then(() => app.frame.focusPicture()));
-    for (const name of ["pointerdown", "click", "dblclick"]) on("back-button", (event) => event.stopPropagation(), name);
-    on("scheme", (event) => app.actions.setScheme(event.target.value), "change");
-    on("graph", (event) => app.actions.showFunction(Number(event.target.value)), "change");
-    on("step", (event) => app.actions.setStep(Number(event.target.value)), "change");
-    on("theme", (event) => app.actions.setTheme(event.target.value), "change");
-    on("language", (event) => this.setLanguage(event.target.value), "change");
-    on("changes-button", () => app.changes?.toggle());
-    on("help-button", () => {
+    const listen = (/** @type {string} */ id, /** @type {(event: any) => void} */ run, name = "click") => byId(id).addEventListener(name, run);
+    listen("zoom-in", () => app.viewport.camera.glideTo(zoomedPlace(app, 1.4)));
+    listen("zoom-out", () => app.viewport.camera.glideTo(zoomedPlace(app, 1 / 1.4)));
+    listen("fit", () => app.viewport.fit());
+    listen("back-button", () => app.viewport.fit().then(() => app.frame.focusPicture()));
+    for (const name of ["pointerdown", "click", "dblclick"]) listen("back-button", (event) => event.stopPropagation(), name);
+    listen("scheme", (event) => app.actions.setScheme(event.target.value), "change");
+    listen("graph", (event) => app.actions.showFunction(Number(event.target.value)), "change");
+    listen("step", (event) => app.actions.setStep(Number(event.target.value)), "change");
+    listen("theme", (event) => app.actions.setTheme(event.target.value), "change");
+    listen("language", (event) => this.setLanguage(event.target.value), "change");
+    listen("changes-button", () => app.changes?.toggle());
+    listen("help-button", () => {
       byId("settings").open = false;
-      this.help();
+      this.showShortcuts();
     });
     narrowScreen.addEventListener("change", () => this.arrangeBar());
     this.arrangeBar();
@@ -92,11 +92,11 @@ export class InputHandler {
       app.frame.update();
       await app.view.redraw(null, false);
       if (app.state.selected) app.actions.cardReady = app.card.show(app.state.selected);
-      app.history.remember();
+      app.history.writeAddress();
     });
   }
 
-  help() {
+  showShortcuts() {
     showHelp(true, !!this.app.changes);
   }
 
@@ -107,7 +107,7 @@ export class InputHandler {
     if (item.box >= 0) return app.view.places.get(app.view.scene.boxes[item.box].address) ?? null;
     if (item.stub && item.stub.other >= 0) {
       const host = app.view.places.get(app.view.scene.boxes[item.stub.box].address) ?? [0];
-      return app.state.graph.neighbour(app.state.graph.around(host) ?? host, item.stub.other, true);
+      return app.state.graph.neighbour(app.state.graph.enclosingGroup(host) ?? host, item.stub.other, true);
     }
     return null;
   }
@@ -115,7 +115,7 @@ export class InputHandler {
   /** @param {MouseEvent} event */
   onClick(event) {
     const { app } = this;
-    if (app.viewport.camera.dragged) return;
+    if (app.viewport.camera.wasDragged) return;
     app.frame.focusPicture();
     const item = itemAt(event.target);
     const path = this.pathOf(item);
@@ -123,22 +123,22 @@ export class InputHandler {
     if (item.box >= 0 && this.isOnMark(event, item)) return app.actions.toggle(path);
     this.clickedPath = item.box >= 0 ? path : null;
     if (item.stub && !app.state.graph.mark[path[path.length - 1]]) return app.actions.reveal(path);
-    if (event.shiftKey && app.state.selected && app.state.graph.key(app.state.selected) !== app.state.graph.key(path)) return sideBySide(app, app.state.selected, path);
-    return app.actions.pick(path);
+    if (event.shiftKey && app.state.selected && app.state.graph.key(app.state.selected) !== app.state.graph.key(path)) return showComparison(app, app.state.selected, path);
+    return app.actions.selectBox(path);
   }
 
   /** Whether a pointer is on the +/− mark of a box. @param {MouseEvent} event @param {any} item */
   isOnMark(event, item) {
     const box = this.app.view.scene.boxes[item.box];
     if (!box.openable) return false;
-    const [x, y] = this.app.viewport.camera.world(event.clientX, event.clientY);
+    const [x, y] = this.app.viewport.camera.worldPoint(event.clientX, event.clientY);
     const [mx, my] = layout.mark_place(box);
     return Math.hypot(x - mx, y - my) < Math.max(9, 8 / this.app.viewport.camera.k);
   }
 
   /** The second click of two is for the box of the first: since then the picture may have moved, or the card come to lie there.
    * @param {MouseEvent} event */
-  secondClick(event) {
+  stopSecondClick(event) {
     if (event.detail < 2) this.clickedPath = null;
     else if (this.clickedPath) {
       event.stopPropagation();
@@ -148,7 +148,7 @@ export class InputHandler {
 
   async onDoubleClick() {
     const path = this.clickedPath;
-    if (!path || !this.app.state.graph.opens(path[path.length - 1])) return;
+    if (!path || !this.app.state.graph.isOpenable(path[path.length - 1])) return;
     await this.app.actions.toggle(path);
     await this.app.viewport.centreOpened(path);
   }
@@ -158,7 +158,7 @@ export class InputHandler {
     const { app } = this;
     if (app.viewport.camera.fingers.size || !byId("menu").hidden) return this.onLeave();
     const item = itemAt(event.target);
-    const [x, y] = app.viewport.camera.world(event.clientX, event.clientY);
+    const [x, y] = app.viewport.camera.worldPoint(event.clientX, event.clientY);
     const open = item && item.box >= 0 && app.view.scene?.boxes[item.box].open;
     const line = !item || open ? app.view.picture.lineAt(x, y, 5 / app.viewport.camera.k) : null;
     const name = item && item.box >= 0 ? app.view.scene.boxes[item.box].address : null;
@@ -166,17 +166,17 @@ export class InputHandler {
     const hovered = open ? null : name;
     if (hovered !== app.view.hovered) {
       app.view.hovered = hovered;
-      clearTimeout(this.lighting);
-      this.lighting = setTimeout(() => app.view.highlightLines(), 40);
+      clearTimeout(this.highlightTimer);
+      this.highlightTimer = setTimeout(() => app.view.highlightLines(), 40);
     }
     this.hoveredKey = over?.key;
-    if (this.hushedKey !== this.hoveredKey) this.hushedKey = undefined;
-    this.showTip(this.hushedKey ? "" : (over?.tip ?? ""), event.clientX, event.clientY);
+    if (this.dismissedKey !== this.hoveredKey) this.dismissedKey = undefined;
+    this.showTip(this.dismissedKey ? "" : (over?.tip ?? ""), event.clientX, event.clientY);
   }
 
   /** Take the tooltip away until the pointer is over something else. */
-  hushTip() {
-    this.hushedKey = this.hoveredKey;
+  dismissTip() {
+    this.dismissedKey = this.hoveredKey;
     this.showTip("", 0, 0);
   }
 
@@ -214,14 +214,14 @@ export class InputHandler {
     const menu = byId("menu");
     const row = path[path.length - 1];
     const open = app.state.open.has(app.state.graph.key(path));
-    const opens = app.state.graph.opens(row);
+    const opens = app.state.graph.isOpenable(row);
     /** @type {[string, () => any][]} */
     const offers = [];
     if (opens) offers.push([open ? "close" : "open", () => app.actions.toggle(path)], ["openAll", () => app.actions.openAll(path)]);
     if (open) offers.push(["closeAll", () => app.actions.closeAll(path)]);
     const series = app.state.groupableSeries(path);
-    if (series) offers.push([app.state.graph.isApart(series) ? "group" : "ungroup", () => app.actions.regroup(series)]);
-    if (app.view.canMove(path)) offers.push([app.view.isAuxiliary(path) ? "toMain" : "toAux", () => app.actions.move(path)]);
+    if (series) offers.push([app.state.graph.isUngrouped(series) ? "group" : "ungroup", () => app.actions.toggleGrouping(series)]);
+    if (app.view.canMove(path)) offers.push([app.view.isAuxiliary(path) ? "toMain" : "toAux", () => app.actions.toggleAuxiliary(path)]);
     offers.push(["traceInputs", () => app.actions.traceFurther(path, "in")], ["traceOutputs", () => app.actions.traceFurther(path, "out")]);
     if (app.view.boxAt(path)) offers.push(["saveBox", () => saveSvg(app, { part: "chosen", title: false, legend: false, marks: false })]);
     menu.replaceChildren(
@@ -251,8 +251,8 @@ export class InputHandler {
   /** @param {Event} event */
   focusSearch(event) {
     event.preventDefault();
-    this.app.find.box.focus();
-    this.app.find.box.select();
+    this.app.find.field.focus();
+    this.app.find.field.select();
   }
 
   /** @param {KeyboardEvent} event */
@@ -268,14 +268,14 @@ export class InputHandler {
     event.preventDefault();
   }
 
-  /** What a key does on every page. @param {KeyboardEvent} event @returns {(() => any) | null} */
+  /** The action of a key on every page. @param {KeyboardEvent} event @returns {(() => any) | null} */
   pageAction(event) {
     const { app } = this;
-    if (event.key === "?") return () => this.help();
+    if (event.key === "?") return () => this.showShortcuts();
     return event.key === "t" ? () => app.actions.setTheme(app.state.theme === "dark" ? "light" : "dark") : null;
   }
 
-  /** What a key does. @param {KeyboardEvent} event @returns {(() => any) | null} */
+  /** The action of a key. @param {KeyboardEvent} event @returns {(() => any) | null} */
   keyAction(event) {
     const { app } = this;
     const path = app.state.selected;
@@ -284,8 +284,8 @@ export class InputHandler {
     if (stepped) return stepped;
     switch (event.key) {
       case "/": return () => this.focusSearch(event);
-      case "+": case "=": return () => app.viewport.camera.glideTo(zoomed(app, 1.4));
-      case "-": case "−": return () => app.viewport.camera.glideTo(zoomed(app, 1 / 1.4));
+      case "+": case "=": return () => app.viewport.camera.glideTo(zoomedPlace(app, 1.4));
+      case "-": case "−": return () => app.viewport.camera.glideTo(zoomedPlace(app, 1 / 1.4));
       case "0": return () => app.viewport.fit();
       case "f": return () => this.fitSelection();
       case "i": case "I": return path && (() => (event.shiftKey ? app.actions.trace(path, "in", Infinity) : app.actions.traceFurther(path, "in")));
@@ -294,18 +294,18 @@ export class InputHandler {
       case "[": return () => app.history.goBack();
       case "]": return () => app.history.goForward();
       case "r": return () => app.table.toggle();
-      case "m": return path && (() => app.actions.move(path));
+      case "m": return path && (() => app.actions.toggleAuxiliary(path));
       case "g": return this.seriesAction(path);
       case ",": return app.state.head.steps.length > 1 && (() => app.actions.goStep(-1));
       case ".": return app.state.head.steps.length > 1 && (() => app.actions.goStep(1));
-      case "n": return app.changes && (() => app.changes.goTo(app.changes.at + 1));
-      case "p": return app.changes && (() => app.changes.goTo(app.changes.at - 1));
-      case "Escape": return () => this.undoOne();
-      case "Enter": return !button && path && app.state.graph.opens(path[path.length - 1]) ? () => app.actions.toggle(path) : null;
+      case "n": return app.changes && (() => app.changes.goTo(app.changes.current + 1));
+      case "p": return app.changes && (() => app.changes.goTo(app.changes.current - 1));
+      case "Escape": return () => this.cancelLatest();
+      case "Enter": return !button && path && app.state.graph.isOpenable(path[path.length - 1]) ? () => app.actions.toggle(path) : null;
       case "ContextMenu": return path && (() => this.showNodeMenu(path, innerWidth / 2, innerHeight / 2));
       case "ArrowUp": case "ArrowDown": case "ArrowLeft": case "ArrowRight":
         if (event.target instanceof Element && event.target.closest("#outline, #menu")) return null;
-        return () => this.goArrow(event.key.slice(5).toLowerCase(), event.altKey);
+        return () => this.moveByArrow(event.key.slice(5).toLowerCase(), event.altKey);
       default: return this.pageAction(event);
     }
   }
@@ -314,20 +314,20 @@ export class InputHandler {
   seriesAction(path) {
     const { app } = this;
     const around = path ? [path, ...app.state.graph.ancestors(path).reverse()] : [];
-    const found = around.map((one) => app.state.groupableSeries(one)).find(Boolean);
-    if (found) return () => app.actions.regroup(found);
-    const stack = around.find((one) => app.state.graph.kind[one[one.length - 1]] === SERIES);
+    const series = around.map((group) => app.state.groupableSeries(group)).find(Boolean);
+    if (series) return () => app.actions.toggleGrouping(series);
+    const stack = around.find((group) => app.state.graph.kind[group[group.length - 1]] === SERIES);
     return stack ? () => app.actions.toggle(stack) : null;
   }
 
   /** Undo one thing. */
-  undoOne() {
+  cancelLatest() {
     const { app } = this;
     if (app.state.traced) app.actions.endTrace();
-    else if (app.view.keptKey) app.view.keepOnly("");
+    else if (app.view.keptKey) app.view.emphasizeLegendRow("");
     else if (app.state.marked.size) {
-      app.find.box.value = "";
-      app.find.run("");
+      app.find.field.value = "";
+      app.find.search("");
     } else if (app.state.selected) app.actions.select(null);
   }
 
@@ -337,18 +337,18 @@ export class InputHandler {
   }
 
   /** Go along a line, or to a sibling; with `alt` down into an open group, else to the group around. @param {string} way @param {boolean} alt */
-  goArrow(way, alt) {
+  moveByArrow(way, alt) {
     const { app } = this;
     const { boxes } = app.view.scene;
     if (!app.state.selected) return boxes.length ? app.actions.reveal(/** @type {Path} */ (app.view.places.get(boxes[0].address))) : null;
     const at = app.view.picture.boxOf.get(app.state.graph.address(app.state.hostPath ?? app.state.selected)) ?? -1;
-    const mine = boxes[at];
-    if (alt && way === "down" && mine?.open) {
+    const current = boxes[at];
+    if (alt && way === "down" && current?.open) {
       const inner = boxes.find((/** @type {any} */ box) => box.parent === at);
       return inner ? app.actions.reveal(/** @type {Path} */ (app.view.places.get(inner.address))) : null;
     }
-    if (alt || !mine) {
-      const around = app.state.graph.around(app.state.selected);
+    if (alt || !current) {
+      const around = app.state.graph.enclosingGroup(app.state.selected);
       return around && (around.length > 1 || around[0] !== 0) ? app.actions.reveal(around) : null;
     }
     const next = nextBox(app.view.scene, at, way);

@@ -9,12 +9,12 @@ export const OP = 1;
 export const SERIES = 2;
 export const FOLD = 3;
 const FUNCTION = 4;
-export const BORDER = /(?<!:)::(?!:)/; // of a call, in an address
-const LONE_BACKSLASHES = /^\\*$/; // a name by itself that is guarded: nothing, or all backslashes
+export const CALL_SEPARATOR = /(?<!:)::(?!:)/; // of a call, in an address
+const ONLY_BACKSLASHES = /^\\*$/; // a name by itself that is guarded: nothing, or all backslashes
 export const SUMMARY = 2; // a mark: 1 is a constant, 3 a weight
 
 /** @typedef {number[]} Path */
-/** @typedef {{member: number, usual: number, marks: Map<number, number>}} Copy a member of a stack that holds what the usual one does: rows inside are as many further on as the member is, and it has marks in place of others */
+/** @typedef {{member: number, usual: number, marks: Map<number, number>}} MemberCopy a member of a stack that holds what the usual one does: rows inside are as many further on as the member is, and it has marks in place of others */
 
 export class Graph {
   /** @param {Head} head @param {Blocks} blocks @param {string[]} words @param {Int32Array} columns @param {Int32Array} copies */
@@ -42,25 +42,25 @@ export class Graph {
     /** @type {Map<number, string>} */
     this.names = new Map();
     /** @type {string[]} */
-    this.lowered = new Array(count);
+    this.lowerCaseNames = new Array(count);
     /** @type {Map<string, any>} */
     this.levels = new Map();
     /** @type {Map<string, Promise<any>>} */
     this.waiting = new Map();
     /** @type {Map<string, Path> | null} */
-    this.known = null;
+    this.pathsByAddress = null;
     /** @type {Set<number> | null} */
-    this.hidden = null;
+    this.shadowedRows = null;
     /** @type {Map<string, Path>} levels whose series are ungrouped: their members are on the level itself */
     this.ungroupedLevels = new Map();
     /** @type {Map<number, number>} stacks that show one member, each with the usual one */
     this.stacks = new Map(head.stacks);
     /** @type {Map<number, number>} groups that hold nothing but a stack, each with that */
-    this.boxes = new Map(head.boxes);
+    this.stackInGroup = new Map(head.boxes);
     /** @type {Map<number, number>} scopes that hold nothing but one scope, each with that */
-    this.inner = new Map(head.inner);
-    /** @type {Map<number, Copy>} members of stacks that share the levels of another member */
-    this.copied = new Map(readCopies(new Reader(copies, 0)).map((copy) => [copy.member, copy]));
+    this.innerScopes = new Map(head.inner);
+    /** @type {Map<number, MemberCopy>} members of stacks that share the levels of another member */
+    this.copies = new Map(readCopies(new Reader(copies, 0)).map((copy) => [copy.member, copy]));
   }
 
   // names and paths
@@ -78,14 +78,14 @@ export class Graph {
       do at = this.parent[at];
       while (this.kind[at] !== SCOPE);
     }
-    const found = parts.reverse().join("/");
-    this.names.set(row, found);
-    return found;
+    const name = parts.reverse().join("/");
+    this.names.set(row, name);
+    return name;
   }
 
-  /** The same in small letters, as it is searched. @param {number} row */
-  lower(row) {
-    return (this.lowered[row] ??= this.name(row).toLowerCase());
+  /** The name in lower case, for searches. @param {number} row */
+  lowerCaseName(row) {
+    return (this.lowerCaseNames[row] ??= this.name(row).toLowerCase());
   }
 
   /** @param {Path} path */
@@ -99,10 +99,10 @@ export class Graph {
   }
 
   /** The group around a path; null for the root, and for a function shown by itself. @param {Path} path @returns {Path | null} */
-  around(path) {
+  enclosingGroup(path) {
     const row = path[path.length - 1];
     const parent = this.parent[row];
-    if (path.length === 1) return parent < 0 ? null : this.isApart([parent]) ? [this.parent[parent]] : [parent];
+    if (path.length === 1) return parent < 0 ? null : this.isUngrouped([parent]) ? [this.parent[parent]] : [parent];
     if (this.kind[row] === FUNCTION) return path.slice(0, -1);
     if (parent >= 0 && this.kind[parent] !== FUNCTION) return [...path.slice(0, -1), parent];
     const bodies = this.calls.get(path[path.length - 2]) ?? [];
@@ -111,13 +111,13 @@ export class Graph {
 
   /** The groups around a path, the outermost first. @param {Path} path @returns {Path[]} */
   ancestors(path) {
-    const found = [];
-    let at = this.around(path);
+    const groups = [];
+    let at = this.enclosingGroup(path);
     while (at) {
-      found.unshift(at);
-      at = this.around(at);
+      groups.unshift(at);
+      at = this.enclosingGroup(at);
     }
-    return found;
+    return groups;
   }
 
   /** The root or the function that contains a row. @param {number} row */
@@ -145,22 +145,22 @@ export class Graph {
       const bodies = at ? (this.calls.get(path[at - 1]) ?? []) : [];
       if (bodies.length > 1) {
         const body = this.functionOf(row);
-        const attr = bodies.find((one) => one[1] === body)?.[0] ?? "";
+        const attr = bodies.find((pair) => pair[1] === body)?.[0] ?? "";
         name = row === body ? attr : `${attr}/${name}`;
       }
       words.push(name);
     });
-    return around && this.shadowed().has(around) ? `::${words.map(layout.escape_address_part).join("::")}` : layout.join_address(words);
+    return around && this.shadowedFunctions().has(around) ? `::${words.map(layout.escape_address_part).join("::")}` : layout.join_address(words);
   }
 
   /** The rows of functions that are called like something in the main graph, or like that itself: not at all. @returns {Set<number>} */
-  shadowed() {
-    if (!this.hidden) {
+  shadowedFunctions() {
+    if (!this.shadowedRows) {
       const rows = new Map(this.head.functions.map((/** @type {number} */ row) => [this.name(row), row]));
-      this.hidden = new Set();
-      for (let row = 0; rows.size && row < this.end[0]; row++) if (rows.has(this.name(row))) this.hidden.add(rows.get(this.name(row)));
+      this.shadowedRows = new Set();
+      for (let row = 0; rows.size && row < this.end[0]; row++) if (rows.has(this.name(row))) this.shadowedRows.add(rows.get(this.name(row)));
     }
-    return this.hidden;
+    return this.shadowedRows;
   }
 
   /** The path of a row at the end of a line of an open group. @param {Path} path @param {number} row @param {boolean} inside */
@@ -173,23 +173,23 @@ export class Graph {
   }
 
   /** The path that an address means; null where there is none. @param {string} address @returns {Path | null} */
-  find(address) {
-    if (!this.known) {
-      this.known = new Map();
-      for (let row = this.count - 1; row > 0; row--) this.known.set(this.address([row]), [row]);
+  pathOfAddress(address) {
+    if (!this.pathsByAddress) {
+      this.pathsByAddress = new Map();
+      for (let row = this.count - 1; row > 0; row--) this.pathsByAddress.set(this.address([row]), [row]);
     }
-    const direct = address === "" ? [0] : this.known.get(address);
+    const direct = address === "" ? [0] : this.pathsByAddress.get(address);
     if (direct) return direct;
-    const found = this.findInCalls(address);
-    if (found) this.known.set(address, found);
-    return found;
+    const path = this.pathInCalls(address);
+    if (path) this.pathsByAddress.set(address, path);
+    return path;
   }
 
-  /** The same inside calls, name by name. @param {string} address @returns {Path | null} */
-  findInCalls(address) {
-    const known = /** @type {Map<string, Path>} */ (this.known);
-    const parts = address.split(BORDER);
-    let path = known.get(LONE_BACKSLASHES.test(parts[0]) ? parts[0] : parts[0].replace(/^\\/, "").replace(/\\$/, ""));
+  /** The path of an address inside calls, name by name. @param {string} address @returns {Path | null} */
+  pathInCalls(address) {
+    const known = /** @type {Map<string, Path>} */ (this.pathsByAddress);
+    const parts = address.split(CALL_SEPARATOR);
+    let path = known.get(ONLY_BACKSLASHES.test(parts[0]) ? parts[0] : parts[0].replace(/^\\/, "").replace(/\\$/, ""));
     let from = 1;
     // In a function that is shown outside of calls, the name after the function's is one of its rows.
     if (parts[0] === "" && parts.length > 3) path = known.get(parts.slice(0, (from = 3)).join("::"));
@@ -201,7 +201,7 @@ export class Graph {
       for (const [, body] of this.calls.get(around[around.length - 1]) ?? []) {
         for (let row = body; row < this.end[body] && !path; row++) {
           const here = [...around, row];
-          if (this.address(here).split(BORDER).pop() === part) path = here;
+          if (this.address(here).split(CALL_SEPARATOR).pop() === part) path = here;
         }
         if (path) break;
       }
@@ -217,12 +217,12 @@ export class Graph {
   }
 
   /** @param {number} row */
-  opens(row) {
+  isOpenable(row) {
     return this.kind[row] !== OP || this.calls.has(row);
   }
 
   /** Whether one path equals another or is inside it. @param {Path} path @param {Path} group */
-  within(path, group) {
+  isWithin(path, group) {
     const depth = group.length - 1;
     if (path.length <= depth) return false;
     for (let at = 0; at < depth; at++) if (path[at] !== group[at]) return false;
@@ -236,10 +236,10 @@ export class Graph {
   /** The stack that a group is, or that is all it holds. @param {Path} path @returns {Path | null} */
   stackIn(path) {
     const row = path[path.length - 1];
-    const stack = this.stacks.has(row) ? row : this.boxes.get(row);
+    const stack = this.stacks.has(row) ? row : this.stackInGroup.get(row);
     if (stack === undefined) return null;
-    const found = [...path.slice(0, -1), stack];
-    return this.isApart(found) ? null : found;
+    const stackPath = [...path.slice(0, -1), stack];
+    return this.isUngrouped(stackPath) ? null : stackPath;
   }
 
   /** The stack of which a path is a member. @param {Path} path @returns {Path | null} */
@@ -265,56 +265,56 @@ export class Graph {
 
   /** The scope that is all a scope holds. @param {Path} path @returns {Path | null} */
   innerOf(path) {
-    const inner = this.inner.get(path[path.length - 1]);
+    const inner = this.innerScopes.get(path[path.length - 1]);
     return inner === undefined ? null : [...path.slice(0, -1), inner];
   }
 
   /** The open scopes whose frame is one: a scope, the one that is all it holds, and so on. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
-  joined(path, open) {
-    const found = [path];
-    for (let at = this.innerOf(path); at && open.has(this.key(at)); at = this.innerOf(at)) found.push(at);
-    return found;
+  joinedScopes(path, open) {
+    const scopes = [path];
+    for (let at = this.innerOf(path); at && open.has(this.key(at)); at = this.innerOf(at)) scopes.push(at);
+    return scopes;
   }
 
-  /** What an open group shows: what it holds, or what a member of its stack, or the innermost of its frame, does. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
+  /** The path whose content an open group shows: its own, that of a member of its stack, or the innermost of its frame. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
   shownPath(path, open) {
     const stack = this.stackIn(path);
-    return stack ? this.memberOf(stack, open) || path : /** @type {Path} */ (this.joined(path, open).pop());
+    return stack ? this.memberOf(stack, open) || path : /** @type {Path} */ (this.joinedScopes(path, open).pop());
   }
 
   /** The group whose box shows a path: that of a stack for a member shown, the outermost of scopes that contain only each other. @param {Path} path @returns {Path} */
-  frame(path) {
-    let found = this.stackOf(path) ?? path;
-    for (let at = this.around(found); at && this.inner.get(at[at.length - 1]) === found[found.length - 1]; at = this.around(found)) found = at;
-    const stack = this.stackIn(found);
-    for (let at = stack && this.around(found); at && at[0] !== 0; at = this.around(at)) {
+  framePath(path) {
+    let frame = this.stackOf(path) ?? path;
+    for (let at = this.enclosingGroup(frame); at && this.innerScopes.get(at[at.length - 1]) === frame[frame.length - 1]; at = this.enclosingGroup(frame)) frame = at;
+    const stack = this.stackIn(frame);
+    for (let at = stack && this.enclosingGroup(frame); at && at[0] !== 0; at = this.enclosingGroup(at)) {
       const own = this.stackIn(at);
       if (!own || !stack || this.key(own) !== this.key(stack) || this.stackOf(at)) break;
-      found = at;
+      frame = at;
     }
-    return found;
+    return frame;
   }
 
-  /** What opens with a group: the stack in it and its usual member, unless one is open; the scope that is all it holds. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
-  opensWith(path, open) {
+  /** The groups to open together with a group: the stack in it and its default member, unless one is open; a scope that is its only child. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
+  pathsOpenedWith(path, open) {
     const stack = this.stackIn(path);
     if (!stack) {
-      const found = [];
-      for (let at = this.innerOf(path); at; at = this.innerOf(at)) found.push(at);
-      return found;
+      const scopes = [];
+      for (let at = this.innerOf(path); at; at = this.innerOf(at)) scopes.push(at);
+      return scopes;
     }
     if (this.memberOf(stack, open)) return [];
     const usual = [...stack.slice(0, -1), /** @type {number} */ (this.stacks.get(stack[stack.length - 1]))];
-    return [...this.ancestors(stack).filter((one) => this.within(one, path)), stack, usual];
+    return [...this.ancestors(stack).filter((group) => this.isWithin(group, path)), stack, usual];
   }
 
   /** Close the other members of the stacks that paths are members of. @param {Path[]} paths @param {Map<string, Path>} open */
-  showAlone(paths, open) {
+  closeOtherMembers(paths, open) {
     for (const path of paths) {
       const stack = this.stackOf(path);
       if (!stack) continue;
-      for (const [key, one] of [...open]) {
-        if (this.within(one, stack) && !this.within(one, path) && key !== this.key(stack)) open.delete(key);
+      for (const [key, openPath] of [...open]) {
+        if (this.isWithin(openPath, stack) && !this.isWithin(openPath, path) && key !== this.key(stack)) open.delete(key);
       }
     }
   }
@@ -324,12 +324,12 @@ export class Graph {
   // series apart
 
   /** Whether a path is an ungrouped series. @param {Path} path */
-  isApart(path) {
+  isUngrouped(path) {
     return path.length === 1 && this.kind[path[0]] === SERIES && this.ungroupedLevels.has(String(this.parent[path[0]]));
   }
 
   /** The level of a series, if it can be ungrouped there. @param {Path} path @returns {Path | null} */
-  comesApart(path) {
+  ungroupableLevel(path) {
     const [row] = path;
     const level = this.parent[row];
     return path.length === 1 && this.kind[row] === SERIES && String(level) in this.head.apart ? [level] : null;
@@ -337,35 +337,35 @@ export class Graph {
 
   /** The series of a level. @param {Path} path @returns {Path[]} */
   seriesOf([level]) {
-    const found = [];
-    for (let row = level + 1; row < this.end[level]; row = this.end[row]) if (this.kind[row] === SERIES) found.push([row]);
-    return found;
+    const series = [];
+    for (let row = level + 1; row < this.end[level]; row = this.end[row]) if (this.kind[row] === SERIES) series.push([row]);
+    return series;
   }
 
-  /** What the key of a level ends with where series on it or around it are apart: the ranks of these, as bits. @param {Path} path */
-  ranks(path) {
+  /** The end of the key of a level with ungrouped series on it or around it: their ranks as bits. @param {Path} path */
+  ungroupedSuffix(path) {
     let bits = 0;
     for (let row = path[0]; row >= 0; row = this.parent[row]) if (this.ungroupedLevels.has(String(row))) bits |= 1 << this.head.apart[row];
     return bits ? `~${bits}` : "";
   }
 
   /** The copies around a path, the outermost first; in a stack, those of the usual member.
-   * @param {Path} path @returns {Copy[]} */
+   * @param {Path} path @returns {MemberCopy[]} */
   copiesOf(path) {
-    if (path.length > 1 || !this.copied.size) return [];
+    if (path.length > 1 || !this.copies.size) return [];
     for (let row = path[0]; row > 0; row = this.parent[row]) {
-      const copy = this.copied.get(row);
+      const copy = this.copies.get(row);
       if (copy) return [copy, ...this.copiesOf([path[0] + copy.usual - copy.member])];
     }
     return [];
   }
 
-  /** Where a level lies: a member of a stack may be a copy of another, and a function in itself too often is drawn as
+  /** The position of a level in the data: a member of a stack may be a copy of another, and a function in itself too often is drawn as
    * one of the last that the file holds. `key` is its own, `written` that of the level that lies there.
-   * @param {Path} path @returns {{key: string, written: string, at: number[], copies: Copy[]} | null} */
+   * @param {Path} path @returns {{key: string, written: string, at: number[], copies: MemberCopy[]} | null} */
   levelPlace(path) {
     const copies = this.copiesOf(path);
-    for (const ranks of this.ungroupedLevels.size ? [this.ranks(path), ""] : [""]) {
+    for (const ranks of this.ungroupedLevels.size ? [this.ungroupedSuffix(path), ""] : [""]) {
       for (let row = path[0], depth = 0; depth <= copies.length; depth++) {
         const written = this.key([row, ...path.slice(1)]) + ranks;
         const at = this.head.levels[written];
@@ -373,24 +373,24 @@ export class Graph {
         if (depth < copies.length) row += copies[depth].usual - copies[depth].member;
       }
     }
-    const cut = shortcut(path);
+    const cut = withoutLastRepetition(path);
     return cut && this.levelPlace(cut);
   }
 
   /** Whether the file holds what a group holds. @param {Path} path */
-  isInData(path) {
+  hasLevel(path) {
     return this.levelPlace(path) !== null;
   }
 
   /** Make levels ready to be drawn. @param {Path[]} paths */
-  async prepare(paths) {
+  async loadLevels(paths) {
     const wanted = new Map();
     for (const path of paths) {
-      const found = this.levelPlace(path);
-      if (!found) continue;
+      const place = this.levelPlace(path);
+      if (!place) continue;
       for (const end of ["", "+"]) {
-        const at = this.head.levels[found.written + end];
-        if (at && !this.levels.has(found.key + end)) wanted.set(found.key + end, { at, copies: found.copies });
+        const at = this.head.levels[place.written + end];
+        if (at && !this.levels.has(place.key + end)) wanted.set(place.key + end, { at, copies: place.copies });
       }
     }
     const names = new Set([...wanted.values()].map(({ at }) => `levels/${at[0]}`));
@@ -399,31 +399,31 @@ export class Graph {
     await Promise.all([...names].map(async (name) => blocks.set(name, await this.blocks.get(name))));
     for (const [key, { at, copies }] of wanted) {
       const from = new Reader(blocks.get(`levels/${at[0]}`), at[1]);
-      this.levels.set(key, readLevel(this.words, from, this.copyNaming(copies)));
+      this.levels.set(key, readLevel(this.words, from, this.copyRowMap(copies)));
     }
   }
 
-  /** Map the rows of the stored level to those of a copy. @param {Copy[]} copies @returns {(row: number) => number} */
-  copyNaming(copies) {
+  /** Map the rows of the stored level to those of a copy. @param {MemberCopy[]} copies @returns {(row: number) => number} */
+  copyRowMap(copies) {
     const steps = [...copies].reverse();
     return (row) => steps.reduce((at, copy) => (at >= copy.usual && at < this.end[copy.usual] ? at + copy.member - copy.usual : (copy.marks.get(at) ?? at)), row);
   }
 
   /** The same level with everything in the main graph, where it has an auxiliary area. @param {Path} path */
   withoutAuxiliary(path) {
-    const found = this.levelPlace(path);
-    return found && this.levels.get(`${found.key}+`);
+    const place = this.levelPlace(path);
+    return place && this.levels.get(`${place.key}+`);
   }
 
   /** A level that was made ready. @param {Path} path */
   level(path) {
-    const found = this.levelPlace(path);
-    return found && this.levels.get(found.key);
+    const place = this.levelPlace(path);
+    return place && this.levels.get(place.key);
   }
 }
 
 /** A path without its last repetition of a call; null where nothing repeats. @param {Path} path @returns {Path | null} */
-function shortcut(path) {
+function withoutLastRepetition(path) {
   for (let end = path.length - 1; end > 0; end--) {
     const start = path.lastIndexOf(path[end], end - 1);
     if (start >= 0) return [...path.slice(0, start), ...path.slice(end)];

@@ -3,7 +3,7 @@
 import { byId, removeChildren, svgEl } from "./dom.js";
 import { numberText } from "./shapes.js";
 
-const LEAST_SEEN_PX = 16; // px of the picture that must be in the window: with less the reader sees nothing of it
+const MIN_VISIBLE_PX = 16; // px of the picture that must be in the window: with less the reader sees nothing of it
 
 export class Minimap {
   /** @param {App} app */
@@ -14,7 +14,7 @@ export class Minimap {
     this.ground = svgEl("g", { role: "none" }, /** @type {Element} */ (this.panel.querySelector("svg")));
     /** @type {any} an element of its own: the picture on the map is not drawn again when it moves */
     this.window = this.panel.querySelector(".window");
-    this.shown = "";
+    this.windowSize = "";
     const drag = (/** @type {PointerEvent} */ event) => {
       if (!(event.buttons & 1)) return;
       event.preventDefault();
@@ -23,7 +23,7 @@ export class Minimap {
       const [wide, tall] = camera.size;
       const x = (event.clientX - home.left - this.at[0]) / this.scale;
       const y = (event.clientY - home.top - this.at[1]) / this.scale;
-      camera.run++;
+      camera.motionId++;
       camera.set(wide / 2 - x * camera.k, tall / 2 - y * camera.k, camera.k);
     };
     this.panel.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
@@ -55,18 +55,18 @@ export class Minimap {
     this.onMove();
   }
 
-  /** The camera moved. */
+  /** Follow the camera. */
   onMove() {
     const { camera } = this.app.viewport;
     const { scene } = this.app.view;
     const [wide, tall] = camera.size;
     const [left, top, right, bottom] = [camera.x, camera.y, camera.x + (scene?.width ?? 0) * camera.k, camera.y + (scene?.height ?? 0) * camera.k];
     this.panel.classList.toggle("idle", !!scene && left >= -1 && top >= -1 && right <= wide + 1 && bottom <= tall + 1); // all is seen
-    byId("back-button").hidden = !scene || (left < wide - LEAST_SEEN_PX && top < tall - LEAST_SEEN_PX && right > LEAST_SEEN_PX && bottom > LEAST_SEEN_PX);
+    byId("back-button").hidden = !scene || (left < wide - MIN_VISIBLE_PX && top < tall - MIN_VISIBLE_PX && right > MIN_VISIBLE_PX && bottom > MIN_VISIBLE_PX);
     const { style } = this.window;
     const size = [(wide / camera.k) * this.scale, (tall / camera.k) * this.scale].map(numberText);
-    if (this.shown !== size.join()) [style.width, style.height] = size.map((one) => `${one}px`);
-    this.shown = size.join();
+    if (this.windowSize !== size.join()) [style.width, style.height] = size.map((length) => `${length}px`);
+    this.windowSize = size.join();
     style.transform = `translate(${numberText(this.at[0] - (camera.x / camera.k) * this.scale)}px, ${numberText(this.at[1] - (camera.y / camera.k) * this.scale)}px)`;
   }
 }

@@ -1,7 +1,7 @@
 // Move nodes by hand between the main graph and the auxiliary area. Nothing is laid out here: extracted nodes are left
 // out of the drawing order, restored ones get their place in the second order that Python computed for the level.
 
-/** What a reader moved, by key of the node. */
+/** The nodes that a reader moved, by their keys. */
 export class Moves {
   constructor() {
     /** @type {Map<string, Path>} */
@@ -10,42 +10,42 @@ export class Moves {
     this.main = new Map();
   }
 
-  get none() {
+  get isEmpty() {
     return !this.aux.size && !this.main.size;
   }
 
   /** The level as the moves leave it; the same where nothing of it moved.
    * @param {Graph} graph @param {Path} path @param {any} level @param {any} around the level around it, and the child that this one is */
-  level(graph, path, level, around) {
-    if (this.none || !level) return level;
+  movedLevel(graph, path, level, around) {
+    if (this.isEmpty || !level) return level;
     const keys = level.metagraph.children.map((/** @type {number} */ row) => graph.key(graph.child(path, row)));
     const positions = (/** @type {Map<string, Path>} */ moved) => keys.flatMap((/** @type {string} */ key, /** @type {number} */ at) => (moved.has(key) ? [at] : []));
     const [out, back] = [positions(this.aux), positions(this.main)];
-    const met = around ? roundedNeighbours(around.metagraph, around.at) : null;
-    const lost = met && level.metagraph.bridges.some((/** @type {any} */ one) => one.drawable && !met.has(`${one.other} ${one.inbound}`));
+    const visibleNeighbours = around ? neighboursDrawnAround(around.metagraph, around.at) : null;
+    const lost = visibleNeighbours && level.metagraph.bridges.some((/** @type {any} */ bridge) => bridge.drawable && !visibleNeighbours.has(`${bridge.other} ${bridge.inbound}`));
     if (!out.length && !back.length && !lost) return level;
     const source = (back.length && graph.withoutAuxiliary(path)) || level;
-    return rearrangedLevel(level, source, out, new Set(back), met);
+    return rearrangedLevel(level, source, out, new Set(back), visibleNeighbours);
   }
 }
 
 /** The neighbours of a child whose lines are drawn around it, each with its direction. @param {any} metagraph @param {number} at */
-function roundedNeighbours(metagraph, at) {
-  const found = new Set();
+function neighboursDrawnAround(metagraph, at) {
+  const neighbours = new Set();
   const { mask, edges, bridges, children } = metagraph;
   const away = mask.extracted_children;
   edges.forEach((/** @type {any} */ edge, /** @type {number} */ index) => {
     if (mask.stubbed.has(index) || away.has(edge.source) || away.has(edge.target)) return;
-    if (edge.target === at) found.add(`${children[edge.source]} true`);
-    if (edge.source === at) found.add(`${children[edge.target]} false`);
+    if (edge.target === at) neighbours.add(`${children[edge.source]} true`);
+    if (edge.source === at) neighbours.add(`${children[edge.target]} false`);
   });
-  if (!away.has(at)) for (const one of bridges) if (one.child === at && one.drawable) found.add(`${one.other} ${one.inbound}`);
-  return found;
+  if (!away.has(at)) for (const bridge of bridges) if (bridge.child === at && bridge.drawable) neighbours.add(`${bridge.other} ${bridge.inbound}`);
+  return neighbours;
 }
 
 /** A level with some children out of the main graph and others back in it.
- * @param {any} level @param {any} source the order of drawing to leave out of @param {number[]} out @param {Set<number>} back @param {Set<string> | null} met */
-function rearrangedLevel(level, source, out, back, met) {
+ * @param {any} level @param {any} source the order of drawing to leave out of @param {number[]} out @param {Set<number>} back @param {Set<string> | null} visibleNeighbours */
+function rearrangedLevel(level, source, out, back, visibleNeighbours) {
   const { metagraph } = level;
   const { edges, children } = metagraph;
   const [into, outOf] = [[...metagraph.mask.in_extract], [...metagraph.mask.out_extract]].map((list) => list.filter((at) => !back.has(at)));
@@ -61,11 +61,11 @@ function rearrangedLevel(level, source, out, back, met) {
   edges.forEach((/** @type {any} */ edge, /** @type {number} */ index) => {
     if (away.has(edge.source) || away.has(edge.target)) stubbed.add(index);
   });
-  const bridges = source.metagraph.bridges.map((/** @type {any} */ one) => {
-    const drawable = one.drawable && !away.has(one.child) && (!met || met.has(`${one.other} ${one.inbound}`));
-    return Object.assign(Object.create(layout.Bridge.prototype), one, { drawable });
+  const bridges = source.metagraph.bridges.map((/** @type {any} */ bridge) => {
+    const drawable = bridge.drawable && !away.has(bridge.child) && (!visibleNeighbours || visibleNeighbours.has(`${bridge.other} ${bridge.inbound}`));
+    return Object.assign(Object.create(layout.Bridge.prototype), bridge, { drawable });
   });
-  const marks = metagraph.annotations.filter((/** @type {any} */ one) => one.kind !== "shortcut");
+  const marks = metagraph.annotations.filter((/** @type {any} */ stub) => stub.kind !== "shortcut");
   const changed = Object.assign(Object.create(layout.Metagraph.prototype), metagraph, {
     bridges,
     mask: new layout.Mask(into, outOf, stubbed),
@@ -77,14 +77,14 @@ function rearrangedLevel(level, source, out, back, met) {
 
 /** Every stub of a level, once for each child, side and other end. @param {any[]} marks @param {any[]} edges @param {Set<number>} stubbed @param {any[]} bridges @param {number[]} rows */
 function stubsOf(marks, edges, stubbed, bridges, rows) {
-  const found = new Map(marks.map((one) => [`${one.child} ${one.side} ${one.other}`, one]));
+  const stubs = new Map(marks.map((mark) => [`${mark.child} ${mark.side} ${mark.other}`, mark]));
   const push = (/** @type {number} */ child, /** @type {string} */ side, /** @type {number} */ other, /** @type {number} */ count, /** @type {boolean} */ control, /** @type {boolean} */ training = false) => {
     const key = `${child} ${side} ${other}`;
-    const old = found.get(key);
+    const old = stubs.get(key);
     const [kind, more, all, trains] = old
       ? [old.kind, old.edges, old.control && control, old.training && training]
       : ["shortcut", 0, control, training];
-    found.set(key, new layout.Annotation(child, side, other, kind, more + count, all, trains));
+    stubs.set(key, new layout.Annotation(child, side, other, kind, more + count, all, trains));
   };
   for (const index of [...stubbed].sort((a, b) => a - b)) {
     const edge = edges[index];
@@ -93,13 +93,13 @@ function stubsOf(marks, edges, stubbed, bridges, rows) {
     push(edge.source, "out", rows[edge.target], count, control, implied);
     push(edge.target, "in", rows[edge.source], count, control, implied);
   }
-  for (const one of bridges) if (!one.drawable) push(one.child, one.inbound ? "in" : "out", one.other, one.tensors + one.control, !one.tensors, one.training);
-  return [...found.values()];
+  for (const bridge of bridges) if (!bridge.drawable) push(bridge.child, bridge.inbound ? "in" : "out", bridge.other, bridge.tensors + bridge.control, !bridge.tensors, bridge.training);
+  return [...stubs.values()];
 }
 
-/** How thick a line of data is, below 0 where it carries indices, sizes and masks alone; 0 for one that carries no data,
+/** The thickness of a line of data, below 0 if it carries only indices, sizes and masks; 0 if it carries no data,
  * or in part references. @param {any} line */
-function thickOf(line) {
+function signedThickness(line) {
   if (line.kind !== "data" || line.training) return 0;
   return line.indexing ? -line.thickness : line.thickness;
 }
@@ -109,16 +109,16 @@ function thickOf(line) {
 function skeletonWithout(skeleton, metagraph, stays, removed) {
   const { children, ports } = skeleton;
   const first = children + ports.length;
-  const kept = skeleton.wires.map((/** @type {any} */ wire, /** @type {number} */ at) => ({ wire, at })).filter((/** @type {any} */ one) => stays(one.wire));
-  const used = new Set(kept.flatMap((/** @type {any} */ one) => one.wire.chain));
+  const kept = skeleton.wires.map((/** @type {any} */ wire, /** @type {number} */ at) => ({ wire, at })).filter((/** @type {any} */ numbered) => stays(numbered.wire));
+  const used = new Set(kept.flatMap((/** @type {any} */ numbered) => numbered.wire.chain));
   const name = new Map();
   for (let at = 0; at < children; at++) if (!removed.has(at)) name.set(at, at);
   const slots = ports.filter((/** @type {any} */ _, /** @type {number} */ at) => used.has(children + at));
   let slot = 0;
   ports.forEach((/** @type {any} */ _, /** @type {number} */ at) => used.has(children + at) && name.set(children + at, children + slot++));
   const points = [];
-  kept.forEach((/** @type {any} */ one, /** @type {number} */ number) => {
-    for (const item of one.wire.chain) {
+  kept.forEach((/** @type {any} */ numbered, /** @type {number} */ number) => {
+    for (const item of numbered.wire.chain) {
       if (item < first || name.has(item)) continue;
       name.set(item, children + slots.length + points.length);
       points.push(number);
@@ -143,6 +143,6 @@ function skeletonWithout(skeleton, metagraph, stays, removed) {
     breaks: [],
     spine: [],
   });
-  const thick = kept.map(({ wire }) => thickOf(wire.bridge >= 0 ? metagraph.bridges[wire.bridge] : metagraph.edges[wire.edge]));
+  const thick = kept.map(({ wire }) => signedThickness(wire.bridge >= 0 ? metagraph.bridges[wire.bridge] : metagraph.edges[wire.edge]));
   return Object.assign(moved, { spine: layout.spines(moved, thick), breaks: layout.kept(skeleton, moved) });
 }

@@ -9,9 +9,9 @@ export function nextBox(scene, at, way) {
   const [dx, dy] = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] }[/** @type {"up"} */ (way)];
   const flow = scene.direction === "BT" || scene.direction === "TB" ? way === "up" || way === "down" : way === "left" || way === "right";
   const linked = new Set();
-  if (flow) for (const one of routes) {
-    if (one.source === at && one.target >= 0) linked.add(one.target);
-    if (one.target === at && one.source >= 0) linked.add(one.source);
+  if (flow) for (const route of routes) {
+    if (route.source === at && route.target >= 0) linked.add(route.target);
+    if (route.target === at && route.source >= 0) linked.add(route.source);
   }
   const cost = (/** @type {number} */ other) => {
     const [ox, oy] = middle(boxes[other]);
@@ -19,13 +19,13 @@ export function nextBox(scene, at, way) {
     return along > 0 ? along + 2 * aside : Infinity;
   };
   const best = (/** @type {number[]} */ list) => list.reduce((one, other) => (cost(other) < (one < 0 ? Infinity : cost(one)) ? other : one), -1);
-  const found = best([...linked].filter((one) => one !== at));
-  if (found >= 0) return found;
+  const nearest = best([...linked].filter((candidate) => candidate !== at));
+  if (nearest >= 0) return nearest;
   return best(boxes.map((/** @type {any} */ box, /** @type {number} */ number) => [box, number]).filter((/** @type {any[]} */ [box, number]) => number !== at && box.parent === boxes[at].parent).map((/** @type {any[]} */ pair) => pair[1]));
 }
 
 /** The camera after a zoom about the middle. @param {App} app @param {number} factor */
-export function zoomed(app, factor) {
+export function zoomedPlace(app, factor) {
   const { camera } = app.viewport;
   const [wide, tall] = camera.size;
   const [x, y, from] = camera.destination; // a key pressed twice counts twice

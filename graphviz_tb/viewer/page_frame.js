@@ -5,7 +5,7 @@ import { byId, el, shortText, visibleText } from "./dom.js";
 import { hatchPattern } from "./save.js";
 import { BROWSER_LANGUAGE, STRINGS, language, t, useLanguage } from "./strings.js";
 
-const MOST_GRAPHS = 500; // functions that the chooser lists
+const MAX_LISTED_FUNCTION_GRAPHS = 500; // functions that the chooser lists
 
 export class PageFrame {
   /** @param {App} app */
@@ -24,13 +24,13 @@ export class PageFrame {
     byId("title").textContent = visibleText(this.app.state.title);
     byId("title").title = visibleText(this.app.state.title);
     translateElements();
-    fillChooser("scheme", this.app.state.schemes.map((/** @type {string} */ one) => [one, t(`scheme.${one}`)]), this.app.state.scheme);
+    fillChooser("scheme", this.app.state.schemes.map((/** @type {string} */ scheme) => [scheme, t(`scheme.${scheme}`)]), this.app.state.scheme);
     byId("graph").hidden = !this.app.state.head.functions.length;
     fillChooser("graph", /** @type {any} */ (this.graphChoices()), byId("graph").value || "0");
     byId("step").hidden = this.app.state.head.steps.length < 2;
-    fillChooser("step", [["-1", this.app.state.scheme === "logged" ? "" : t("allSteps")], ...this.app.state.head.steps.map((/** @type {string} */ one, /** @type {number} */ at) => /** @type {[string, string]} */ ([String(at), shortText(one.split("/").pop(), 60)]))], String(this.app.state.stepIndex));
-    fillChooser("theme", ["system", "light", "dark"].map((one) => [one, t(one)]), this.app.state.themeChoice);
-    fillChooser("language", Object.keys(STRINGS).map((one) => [one, STRINGS[one].languageName]), language);
+    fillChooser("step", [["-1", this.app.state.scheme === "logged" ? "" : t("allSteps")], ...this.app.state.head.steps.map((/** @type {string} */ step, /** @type {number} */ at) => /** @type {[string, string]} */ ([String(at), shortText(step.split("/").pop(), 60)]))], String(this.app.state.stepIndex));
+    fillChooser("theme", ["system", "light", "dark"].map((theme) => [theme, t(theme)]), this.app.state.themeChoice);
+    fillChooser("language", Object.keys(STRINGS).map((word) => [word, STRINGS[word].languageName]), language);
     this.app.tracing.draw();
     this.app.view.svg.setAttribute("aria-label", t("picture", { name: visibleText(this.app.state.title) }));
     if (!this.app.view.pattern) this.app.view.pattern = hatchPattern(this.app.view.svg, layout.THEMES.get(this.app.state.theme));
@@ -48,7 +48,7 @@ export class PageFrame {
   /** Functions of the file by themselves, each to be gone to. */
   graphChoices() {
     const { graph, head } = this.app.state;
-    const shown = head.functions.slice(0, MOST_GRAPHS);
+    const shown = head.functions.slice(0, MAX_LISTED_FUNCTION_GRAPHS);
     return [["0", this.app.state.title], ...shown.map((/** @type {number} */ row) => [String(row), shortText(graph.name(row), 60)])];
   }
 
@@ -74,13 +74,13 @@ export class PageFrame {
 
 /** Translate the words of the page's shell to the reader's language. */
 export function translateElements() {
-  for (const one of document.querySelectorAll("[data-t]")) one.textContent = t(/** @type {any} */ (one).dataset.t);
-  for (const one of document.querySelectorAll("[data-t-label]")) {
-    const word = t(/** @type {any} */ (one).dataset.tLabel);
-    one.setAttribute("aria-label", word);
-    if (one.matches(".icon, summary")) one.setAttribute("title", word);
+  for (const element of document.querySelectorAll("[data-t]")) element.textContent = t(/** @type {any} */ (element).dataset.t);
+  for (const element of document.querySelectorAll("[data-t-label]")) {
+    const word = t(/** @type {any} */ (element).dataset.tLabel);
+    element.setAttribute("aria-label", word);
+    if (element.matches(".icon, summary")) element.setAttribute("title", word);
   }
-  for (const one of document.querySelectorAll("[data-t-hint]")) one.setAttribute("placeholder", t(/** @type {any} */ (one).dataset.tHint));
+  for (const element of document.querySelectorAll("[data-t-hint]")) element.setAttribute("placeholder", t(/** @type {any} */ (element).dataset.tHint));
 }
 
 /** Fill a list. @param {string} id @param {[string, string][]} pairs @param {string} value */

@@ -3,14 +3,14 @@
 import { byId, el } from "./dom.js";
 import { t } from "./strings.js";
 
-const SHORTCUTS = [
+const GRAPH_SHORTCUTS = [
   ["help.find", "/  Ctrl K"], ["help.enter", "Enter"], ["help.arrows", "↑ ↓ ← →"], ["help.parent", "Alt ↑"], ["help.inside", "Alt ↓"],
   ["help.zoom", "+  −  0"], ["help.fit", "f"], ["help.compare", "Shift Click"], ["help.trace", "i  o"], ["help.move", "m"], ["help.fold", "g"], ["help.colour", "c"],
   ["help.views", "[  ]"], ["help.table", "r"],
 ];
-const OF_CHANGES = ["help.changes", "n  p"]; // where there are any
-const OF_LOGS = [["help.pages", "1 … 9"], ["help.tags", "/"], ["help.cards", "j  k"], ["help.steps", ",  ."], ["help.logged", ",  .  Home  End  l"], ["help.cloud", "v  l  b  d  ,  ."], ["help.profile", "w  s  a  d  0  .  ,"]]; // beside the pages of a log
-const OF_ALL = [["help.theme", "t"], ["help.escape", "Esc"], ["help.help", "?"]];
+const CHANGE_SHORTCUT = ["help.changes", "n  p"]; // where there are any
+const LOG_SHORTCUTS = [["help.pages", "1 … 9"], ["help.tags", "/"], ["help.cards", "j  k"], ["help.steps", ",  ."], ["help.logged", ",  .  Home  End  l"], ["help.cloud", "v  l  b  d  ,  ."], ["help.profile", "w  s  a  d  0  .  ,"]]; // beside the pages of a log
+const COMMON_SHORTCUTS = [["help.theme", "t"], ["help.escape", "Esc"], ["help.help", "?"]];
 const RANGE_KEY = /^(?:Arrow|Home|End|Page)/;
 
 /** Whether a key is meant for what has the focus: a text, a list, or a slider that it moves. @param {KeyboardEvent} event */
@@ -25,7 +25,7 @@ export function isTyping({ target, key }) {
 export const isGraphShown = () => (document.documentElement.dataset.page ?? "graph") === "graph";
 
 /** The menus of the page that are open. @returns {HTMLDetailsElement[]} */
-export const openMenus = () => [...document.querySelectorAll("details.menu[open]")].filter((one) => one instanceof HTMLDetailsElement);
+export const openMenus = () => [...document.querySelectorAll("details.menu[open]")].filter((menu) => menu instanceof HTMLDetailsElement);
 
 /** Close the menus that an event is not inside of. @param {Event} event */
 export function closeMenusOutside(event) {
@@ -45,8 +45,8 @@ export function closeMenus(event) {
 /** List the keys. @param {boolean} graph whether there is a graph @param {boolean} changes whether the page shows a diff */
 export function showHelp(graph, changes) {
   const dialog = byId("help");
-  const all = [...(graph ? SHORTCUTS : []), ...(changes ? [OF_CHANGES] : []), ...(byId("logs") ? OF_LOGS : []), ...OF_ALL];
-  const rows = all.map(([key, keys]) => el("tr", {}, el("td", {}, ...keys.split("  ").flatMap((one) => [el("kbd", {}, one), " "])), el("td", {}, t(key))));
+  const all = [...(graph ? GRAPH_SHORTCUTS : []), ...(changes ? [CHANGE_SHORTCUT] : []), ...(byId("logs") ? LOG_SHORTCUTS : []), ...COMMON_SHORTCUTS];
+  const rows = all.map(([key, keys]) => el("tr", {}, el("td", {}, ...keys.split("  ").flatMap((key) => [el("kbd", {}, key), " "])), el("td", {}, t(key))));
   dialog.replaceChildren(el("h2", {}, t("help")), el("table", {}, el("tbody", {}, ...rows)), el("button", { onclick: () => dialog.close(), autofocus: true }, t("close")));
   if (!dialog.open) dialog.showModal();
 }

@@ -15,17 +15,17 @@ export class PageWithoutGraph {
     const state = stateOf(location.hash);
     this.choice = ["light", "dark"].includes(state.theme) ? state.theme : "system";
     useLanguage(Object.hasOwn(STRINGS, state.language ?? "") ? state.language : BROWSER_LANGUAGE);
-    this.ending = new AbortController();
-    const on = { signal: this.ending.signal };
-    byId("theme").addEventListener("change", () => this.set({ theme: byId("theme").value }), on);
-    byId("language").addEventListener("change", () => this.set({ language: byId("language").value }), on);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(), on);
-    document.addEventListener("pointerdown", closeMenusOutside, on);
-    document.addEventListener("keydown", (event) => this.onKey(event), on);
-    byId("help-button").addEventListener("click", () => ((byId("settings").open = false), showHelp(false, false)), on);
-    byId("copy-link").addEventListener("click", () => this.copyLink(), on);
-    byId("save-html").addEventListener("click", () => this.savePage(), on);
-    byId("share").addEventListener("toggle", () => (byId("save-html").hidden = !Share.page || document.body.classList.contains("served")), on);
+    this.listenerAbort = new AbortController();
+    const listenerOptions = { signal: this.listenerAbort.signal };
+    byId("theme").addEventListener("change", () => this.changeSettings({ theme: byId("theme").value }), listenerOptions);
+    byId("language").addEventListener("change", () => this.changeSettings({ language: byId("language").value }), listenerOptions);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(), listenerOptions);
+    document.addEventListener("pointerdown", closeMenusOutside, listenerOptions);
+    document.addEventListener("keydown", (event) => this.onKey(event), listenerOptions);
+    byId("help-button").addEventListener("click", () => ((byId("settings").open = false), showHelp(false, false)), listenerOptions);
+    byId("copy-link").addEventListener("click", () => this.copyLink(), listenerOptions);
+    byId("save-html").addEventListener("click", () => this.savePage(), listenerOptions);
+    byId("share").addEventListener("toggle", () => (byId("save-html").hidden = !Share.makePage || document.body.classList.contains("served")), listenerOptions);
     document.body.classList.add("without-graph");
     this.update();
   }
@@ -35,7 +35,7 @@ export class PageWithoutGraph {
     if (event.key === "Escape" && openMenus().length) return closeMenus(event);
     if (event.defaultPrevented || isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.key === "?") showHelp(false, false);
-    else if (event.key === "t") this.set({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" });
+    else if (event.key === "t") this.changeSettings({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" });
     else return;
     event.preventDefault();
   }
@@ -48,11 +48,11 @@ export class PageWithoutGraph {
   /** Save the page as it looks now. */
   async savePage() {
     byId("share").open = false;
-    download(await /** @type {(view: string) => Promise<Blob>} */ (Share.page)(location.hash.slice(1)), "tbgraph.html");
+    download(await /** @type {(view: string) => Promise<Blob>} */ (Share.makePage)(location.hash.slice(1)), "tbgraph.html");
   }
 
   /** @param {{theme?: string, language?: string}} chosen */
-  set(chosen) {
+  changeSettings(chosen) {
     if (chosen.theme) this.choice = chosen.theme;
     if (chosen.language) useLanguage(chosen.language);
     const theme = this.choice === "system" ? undefined : this.choice;
@@ -66,13 +66,13 @@ export class PageWithoutGraph {
     document.documentElement.dataset.theme = this.choice === "system" ? (dark ? "dark" : "light") : this.choice;
     byId("title").textContent = visibleText(this.title);
     translateElements();
-    fillChooser("theme", ["system", "light", "dark"].map((one) => [one, t(one)]), this.choice);
-    fillChooser("language", Object.keys(STRINGS).map((one) => [one, STRINGS[one].languageName]), language);
+    fillChooser("theme", ["system", "light", "dark"].map((theme) => [theme, t(theme)]), this.choice);
+    fillChooser("language", Object.keys(STRINGS).map((word) => [word, STRINGS[word].languageName]), language);
   }
 
-  /** Another one takes over. */
+  /** Remove the listeners when the page of a graph takes over. */
   release() {
     document.body.classList.remove("without-graph");
-    this.ending.abort();
+    this.listenerAbort.abort();
   }
 }

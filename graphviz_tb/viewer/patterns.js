@@ -1,10 +1,10 @@
 // Patterns of names with wildcards, and the groups that one matches: the syntax of the option `--open`.
 
-import { BORDER } from "./levels.js";
+import { CALL_SEPARATOR } from "./levels.js";
 
-export const WILD = /\*\*+|\*|\?/g;
-const MOST_CALLED_PLACES = 50_000; // in calls that are looked at
-const MOST_OPENED = 5000; // boxes in the groups that one pattern means
+export const WILDCARDS = /\*\*+|\*|\?/g;
+const MAX_CALLED_PLACES = 50_000; // in calls that are looked at
+const MAX_OPENED_BY_PATTERN = 5000; // boxes in the groups that one pattern means
 
 /**
  * Whether a text is as a pattern: `**` is any text, `*` any within one segment (up to a slash or the `::` of a call), `?` one letter.
@@ -15,9 +15,9 @@ export function patternTest(pattern) {
   /** @type {string[]} letters and wild cards one by one */
   const tokens = [];
   let last = 0;
-  for (const found of pattern.matchAll(WILD)) {
-    tokens.push(...pattern.slice(last, found.index), found[0].slice(0, 2));
-    last = found.index + found[0].length;
+  for (const wildcard of pattern.matchAll(WILDCARDS)) {
+    tokens.push(...pattern.slice(last, wildcard.index), wildcard[0].slice(0, 2));
+    last = wildcard.index + wildcard[0].length;
   }
   tokens.push(...pattern.slice(last));
   return (text) => {
@@ -40,18 +40,18 @@ export function patternTest(pattern) {
 
 /** The groups that match a pattern, those of the main graph first, and whether there are more than are opened.
  * @param {Graph} graph @param {string} pattern @returns {{paths: Path[], more: boolean}} */
-export function groupsNamed(graph, pattern) {
-  const found = pattern.includes("**") ? groupsAnywhere(graph, patternTest(pattern)) : groupsByParts(graph, pattern.split(BORDER));
-  let room = MOST_OPENED;
-  const end = found.findIndex((path) => (room -= childCount(graph, path)) < 0);
-  const paths = end < 0 ? found : found.slice(0, Math.max(1, end));
-  return { paths, more: paths.length < found.length };
+export function matchingGroups(graph, pattern) {
+  const groups = pattern.includes("**") ? groupsAnywhere(graph, patternTest(pattern)) : groupsByParts(graph, pattern.split(CALL_SEPARATOR));
+  let room = MAX_OPENED_BY_PATTERN;
+  const end = groups.findIndex((path) => (room -= childCount(graph, path)) < 0);
+  const paths = end < 0 ? groups : groups.slice(0, Math.max(1, end));
+  return { paths, more: paths.length < groups.length };
 }
 
 /** The groups whose whole address is as a pattern, call by call. @param {Graph} graph @param {(text: string) => boolean} test */
 function groupsAnywhere(graph, test) {
   const places = groupsInside(graph, null);
-  for (const path of places) if (graph.calls.has(path[path.length - 1]) && places.length < MOST_CALLED_PLACES) places.push(...groupsInside(graph, path, true));
+  for (const path of places) if (graph.calls.has(path[path.length - 1]) && places.length < MAX_CALLED_PLACES) places.push(...groupsInside(graph, path, true));
   return places.filter((path) => test(graph.address(path)));
 }
 
@@ -59,7 +59,7 @@ function groupsAnywhere(graph, test) {
 function groupsByParts(graph, parts) {
   const inside = (/** @type {Path | null} */ around, /** @type {string} */ part) => {
     const test = patternTest(part);
-    return groupsInside(graph, around).filter((path) => test(graph.address(path).split(BORDER).pop() ?? ""));
+    return groupsInside(graph, around).filter((path) => test(graph.address(path).split(CALL_SEPARATOR).pop() ?? ""));
   };
   return parts.slice(1).reduce((paths, part) => paths.flatMap((path) => (graph.calls.has(path[path.length - 1]) ? inside(path, part) : [])), inside(null, parts[0]));
 }
@@ -70,13 +70,13 @@ function groupsInside(graph, call, once = false) {
   const bodies = call ? (graph.calls.get(call[call.length - 1]) ?? []).map(([, body]) => body) : [0];
   const around = new Set(once ? (call ?? []).map((row) => graph.functionOf(row)) : []);
   const out = [];
-  for (const body of bodies.filter((one) => !call || !around.has(one))) {
-    for (let row = body + Number(bodies.length < 2); row < graph.end[body]; row++) if (graph.opens(row)) out.push([...(call ?? []), row]);
+  for (const body of bodies.filter((candidate) => !call || !around.has(candidate))) {
+    for (let row = body + Number(bodies.length < 2); row < graph.end[body]; row++) if (graph.isOpenable(row)) out.push([...(call ?? []), row]);
   }
   return out;
 }
 
-/** How many boxes an open group shows at least. @param {Graph} graph @param {Path} path */
+/** The least number of boxes that an open group shows. @param {Graph} graph @param {Path} path */
 function childCount(graph, path) {
   const own = path[path.length - 1];
   const bodies = (graph.calls.get(own) ?? []).map(([, body]) => body);

@@ -7,7 +7,7 @@ export const LAYERS = ["frames", "rules", "edges", "chosen", "stubs", "nodes", "
 export const DRAWN_MARGIN_PX = 300; // pixels around the window that are drawn ahead of a pan
 export const READABLE_SCALE = 0.5; // below this scale a label of 12 would be under 6 pixels: names are written large instead
 const DISTANT_SCALE = 0.2; // below this one boxes are specks: whole groups are named
-const LINES_A_BUNDLE = 64; // lines that are one element when they are seen from afar
+const LINES_PER_BUNDLE = 64; // lines that are one element when they are seen from afar
 
 /**
  * One thing of a scene that is drawn by itself.
@@ -21,9 +21,9 @@ const FILL_KEYS = new WeakMap();
 /** A fill in letters: many boxes have the same one. @param {any} fill */
 function fillKey(fill) {
   if (!fill) return "";
-  let found = FILL_KEYS.get(fill);
-  if (found === undefined) FILL_KEYS.set(fill, (found = JSON.stringify(fill)));
-  return found;
+  let key = FILL_KEYS.get(fill);
+  if (key === undefined) FILL_KEYS.set(fill, (key = JSON.stringify(fill)));
+  return key;
 }
 
 export class Picture {
@@ -44,7 +44,7 @@ export class Picture {
     /** @type {Map<string, number>} */
     this.boxOf = new Map();
     /** @type {Map<number, any[]>} the texts in each box */
-    this.inside = new Map();
+    this.textsByBox = new Map();
     this.far = 0;
     this.scale = 1;
     this.stamp = 0;
@@ -55,7 +55,7 @@ export class Picture {
     this.view = [0, 0, 0, 0];
     this.chosen = new Set();
     /** @type {(route: any) => boolean} whether a line may be brought to the front */
-    this.bright = () => true;
+    this.mayHighlight = () => true;
     /** whether each line is to be seen by itself however far away it is */
     this.isTraced = false;
     /** @type {Set<number> | null} */
@@ -65,7 +65,7 @@ export class Picture {
   }
 
   /** Show a scene in its colours. @param {any} scene @param {any} paint @param {Map<string, Path>} places */
-  set(scene, paint, places) {
+  setScene(scene, paint, places) {
     this.scene = scene;
     this.paint = paint;
     this.places = places;
@@ -73,7 +73,7 @@ export class Picture {
     const { theme } = paint; // the colours of boxes may change: those are asked for when one is drawn
     /** @type {Map<number, any[]>} */
     const inside = new Map();
-    this.inside = inside;
+    this.textsByBox = inside;
     for (const text of scene.texts) {
       const box = text.inside ? text.box : -1;
       if (!inside.has(box)) inside.set(box, []);
@@ -84,34 +84,34 @@ export class Picture {
     scene.boxes.forEach((/** @type {any} */ box, /** @type {number} */ at) => {
       const rect = [box.x - 6, box.y - 6, box.x + box.width + 6, box.y + box.height + 6];
       if (box.open) {
-        this.add("frames", `b:${box.address}`, rect, (far) => outlinePath(layout.node(scene, at, this.paint, [], none), far), box.title, { box: at });
-        this.add("titles", `t:${box.address}`, rect, (far) => (far ? this.addTitle(box, at) : layout.titles(box, inside.get(at) ?? [], theme)), box.title, { box: at });
+        this.addItem("frames", `b:${box.address}`, rect, (far) => outlinePath(layout.node(scene, at, this.paint, [], none), far), box.title, { box: at });
+        this.addItem("titles", `t:${box.address}`, rect, (far) => (far ? this.distantTitle(box, at) : layout.titles(box, inside.get(at) ?? [], theme)), box.title, { box: at });
       } else {
-        this.add("nodes", `b:${box.address}`, rect, (far) => (far ? this.addDistant(box, at, far) : layout.node(scene, at, this.paint, inside.get(at) ?? [], none)), "", { box: at });
+        this.addItem("nodes", `b:${box.address}`, rect, (far) => (far ? this.distantBox(box, at, far) : layout.node(scene, at, this.paint, inside.get(at) ?? [], none)), "", { box: at });
       }
     });
-    for (const rule of scene.rules) this.add("rules", "", [rule.x1, rule.y1, rule.x2, rule.y2], () => layout.rule(rule, theme), "", {});
-    for (const one of scene.webs)
-      for (const group of layout.web(one, scene, theme)) this.add("edges", "", [0, 0, scene.width, scene.height], () => group, "", {});
+    for (const rule of scene.rules) this.addItem("rules", "", [rule.x1, rule.y1, rule.x2, rule.y2], () => layout.rule(rule, theme), "", {});
+    for (const web of scene.webs)
+      for (const group of layout.web(web, scene, theme)) this.addItem("edges", "", [0, 0, scene.width, scene.height], () => group, "", {});
     for (const at of layout.in_front_last(scene, paint)) {
-      const one = scene.routes[at];
-      this.add("edges", this.lineKey(one, at), rectAround(one.points, 8), () => layout.route(one, theme, false, paint.tints.routes[at]), one.title, { route: one });
+      const route = scene.routes[at];
+      this.addItem("edges", this.lineKey(route, at), rectAround(route.points, 8), () => layout.route(route, theme, false, paint.tints.routes[at]), route.title, { route: route });
     }
-    for (let at = 0; at < scene.routes.length; at += LINES_A_BUNDLE) {
-      const some = scene.routes.slice(at, at + LINES_A_BUNDLE);
-      this.add("edges", "", rectAround(some.flatMap((/** @type {any} */ one) => one.points), 8), () => bundlePath(some, at, paint), "", { bundle: true });
+    for (let at = 0; at < scene.routes.length; at += LINES_PER_BUNDLE) {
+      const some = scene.routes.slice(at, at + LINES_PER_BUNDLE);
+      this.addItem("edges", "", rectAround(some.flatMap((/** @type {any} */ route) => route.points), 8), () => bundlePath(some, at, paint), "", { bundle: true });
     }
-    scene.stubs.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
-      const rect = rectAround([...one.points, [one.x, one.y], [one.x + one.width, one.y + one.height]], 8);
-      const key = `s:${nameOf(one.box)}:${one.side}:${one.other}:${one.kind}`;
-      this.add("stubs", key, rect, () => layout.stub(theme, one, this.paint.stubs[at], paint.tints.stubs[at]), one.title, { stub: one, at });
+    scene.stubs.forEach((/** @type {any} */ stub, /** @type {number} */ at) => {
+      const rect = rectAround([...stub.points, [stub.x, stub.y], [stub.x + stub.width, stub.y + stub.height]], 8);
+      const key = `s:${nameOf(stub.box)}:${stub.side}:${stub.other}:${stub.kind}`;
+      this.addItem("stubs", key, rect, () => layout.stub(theme, stub, this.paint.stubs[at], paint.tints.stubs[at]), stub.title, { stub: stub, at });
     });
-    scene.ports.forEach((/** @type {any} */ one) => {
-      this.add("ports", `p:${one.group}:${one.slot}`, [one.x - 4, one.y - 4, one.x + 4, one.y + 4], () => layout.port(one, theme), one.title, {});
+    scene.ports.forEach((/** @type {any} */ port) => {
+      this.addItem("ports", `p:${port.group}:${port.slot}`, [port.x - 4, port.y - 4, port.x + 4, port.y + 4], () => layout.port(port, theme), port.title, {});
     });
     for (const text of inside.get(-1) ?? []) {
       const left = text.anchor === "start" ? text.x : text.anchor === "end" ? text.x - text.width : text.x - text.width / 2;
-      this.add("free", `x:${text.role}:${text.box < 0 ? "" : nameOf(text.box)}:${text.full}`, [left - 4, text.y - 14, left + text.width + 4, text.y + 6],
+      this.addItem("free", `x:${text.role}:${text.box < 0 ? "" : nameOf(text.box)}:${text.full}`, [left - 4, text.y - 14, left + text.width + 4, text.y + 6],
         () => layout.free(text, scene, theme), text.full === text.content ? "" : text.full, {});
     }
     this.byKey = new Map(this.items.map((item) => [item.key, item]));
@@ -128,7 +128,7 @@ export class Picture {
       if (!item.element || (item.box < 0 && !item.stub)) continue;
       const look = this.paintKey(item);
       if (look === item.look) continue;
-      if (item.layer === "nodes" && item.far === this.far && item.element.parentNode && this.retint(item, boxes[item.box])) item.look = look;
+      if (item.layer === "nodes" && item.far === this.far && item.element.parentNode && this.recolourElement(item, boxes[item.box])) item.look = look;
       else if (item.element.parentNode) this.buildElement(item);
       else item.far = -1; // created again when it comes into view
     }
@@ -136,12 +136,12 @@ export class Picture {
 
   /** Give the element of a closed box other colours and another second line, without making it anew; whether that was
    * enough. @param {Item} item @param {any} old its fill before */
-  retint(item, old) {
+  recolourElement(item, old) {
     const now = this.paint.boxes[item.box];
     if (!old.hued || !now.hued || old.badge !== now.badge || old.hatch || now.hatch || old.bands.length || now.bands.length) return false;
-    const words = this.far ? [] : (this.inside.get(item.box) ?? []);
+    const words = this.far ? [] : (this.textsByBox.get(item.box) ?? []);
     const children = [...item.element.children];
-    const texts = children.filter((one) => one.tagName === "text").slice(-Math.max(1, words.length));
+    const texts = children.filter((child) => child.tagName === "text").slice(-Math.max(1, words.length));
     if (words.length && texts.length !== words.length) return false;
     for (const child of children) {
       if (child.tagName === "text") continue;
@@ -151,12 +151,12 @@ export class Picture {
         else if (colour === old.stroke) child.setAttribute(side, now.stroke);
       }
     }
-    texts.forEach((one, at) => {
+    texts.forEach((element, at) => {
       const word = words[at];
-      one.setAttribute("fill", word?.role === "second" ? now.second : now.text);
+      element.setAttribute("fill", word?.role === "second" ? now.second : now.text);
       if (word?.role !== "second") return;
-      one.setAttribute("textLength", word.width);
-      one.textContent = visibleText(word.content);
+      element.setAttribute("textLength", word.width);
+      element.textContent = visibleText(word.content);
     });
     const box = this.scene.boxes[item.box];
     item.tip = [box.title, this.paint.accounts[item.box]].filter(Boolean).join(" · ");
@@ -167,29 +167,29 @@ export class Picture {
   /** All that the colouring says of an item, in letters. @param {Item} item */
   paintKey(item) {
     if (item.stub) return fillKey(this.paint.stubs[item.at]);
-    const texts = this.inside.get(item.box) ?? [];
-    return `${fillKey(this.paint.boxes[item.box])}${this.paint.accounts[item.box]}\n${texts.map((/** @type {any} */ one) => one.content).join("\n")}`;
+    const texts = this.textsByBox.get(item.box) ?? [];
+    return `${fillKey(this.paint.boxes[item.box])}${this.paint.accounts[item.box]}\n${texts.map((/** @type {any} */ text) => text.content).join("\n")}`;
   }
 
-  /** @param {any} one @param {number} at */
-  lineKey(one, at) {
-    const { path, kind, index } = one.identity;
+  /** @param {any} route @param {number} at */
+  lineKey(route, at) {
+    const { path, kind, index } = route.identity;
     return index >= 0 ? `e:${path.join(".")}:${kind}:${index}` : `e:${at}`;
   }
 
   /** @param {string} layer @param {string} key @param {number[]} rect @param {(far: number) => any} make @param {string} tip @param {any} more */
-  add(layer, key, rect, make, tip, more) {
+  addItem(layer, key, rect, make, tip, more) {
     this.items.push({ layer, key, rect, make, tip, box: -1, route: null, stub: null, bundle: false, blank: false, element: null, far: -1, look: "", at: -1, ...more });
   }
 
   /** A closed box as it is seen from afar: its outline and its name as large as it fits. @param {any} box @param {number} at @param {number} far */
-  addDistant(box, at, far) {
+  distantBox(box, at, far) {
     const fill = this.paint.boxes[at];
     const [x, y, width, height] = layout.front(box);
     const radius = layout.is_pill(box) ? Math.min(12, height / 2) : 6;
     const shapes = [new layout.Rectangle(x + 0.5, y + 0.5, width - 1, height - 1, radius, fill.fill, { colour: fill.stroke, width: 1, dashes: [], cap: "butt", join: "miter" })];
     if (far === 1) {
-      const text = this.addLabel(at);
+      const text = this.boxLabel(at);
       const size = Math.min(height * 0.62, (12 * (width - 8)) / Math.max(1, layout.width(text, 12)));
       if (size >= 12) shapes.push(new layout.Label(text, x + width / 2, y + height / 2 + size * 0.34, Math.round(size * 10) / 10, Math.round((layout.width(text, 12) * size) / 12), fill.text, "middle"));
     }
@@ -197,8 +197,8 @@ export class Picture {
   }
 
   /** The name of an open group as it is seen from afar. @param {any} box @param {number} at */
-  addTitle(box, at) {
-    const text = this.addLabel(at);
+  distantTitle(box, at) {
+    const text = this.boxLabel(at);
     const { scale } = this;
     const wide = layout.width(text, 12, true);
     const size = Math.round(Math.min(11 / scale, (12 * (box.width - 12)) / Math.max(1, wide), box.height * 0.5, 240));
@@ -209,8 +209,8 @@ export class Picture {
   }
 
   /** The word that a box bears, the same from near and from afar. @param {number} at */
-  addLabel(at) {
-    return this.inside.get(at)?.find((one) => one.role === "label" || one.role === "title")?.content ?? "";
+  boxLabel(at) {
+    return this.textsByBox.get(at)?.find((text) => text.role === "label" || text.role === "title")?.content ?? "";
   }
 
   /** The part of the world that is drawn, and how far away it is; whether all of it is there.
@@ -228,7 +228,7 @@ export class Picture {
   }
 
   /** Whether an item is drawn at this distance. @param {Item} item */
-  isDrawn(item) {
+  isItemVisible(item) {
     const [left, top, right, bottom] = this.view;
     const { rect } = item;
     if (rect[0] > right || rect[2] < left || rect[1] > bottom || rect[3] < top) return false;
@@ -250,7 +250,7 @@ export class Picture {
     const next = {};
     for (const name of LAYERS) next[name] = this.layers[name].firstChild;
     this.stamp++;
-    let seen = this.items.filter((item) => this.isDrawn(item));
+    let seen = this.items.filter((item) => this.isItemVisible(item));
     let left = 0;
     for (const item of seen) {
       if (item.blank && item.far === this.far) continue;
@@ -307,19 +307,19 @@ export class Picture {
   }
 
   /** Bring lines to the front: those that touch one of these boxes. @param {Set<string>} addresses @param {(route: any) => boolean} shown */
-  highlight(addresses, shown = this.bright) {
+  highlight(addresses, shown = this.mayHighlight) {
     this.chosen = addresses;
-    this.bright = shown;
+    this.mayHighlight = shown;
     removeChildren(this.layers.chosen);
     if (!this.scene) return;
     const numbers = new Set([...addresses].map((name) => this.boxOf.get(name)).filter((at) => at !== undefined));
-    this.scene.routes.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
-      const mine = numbers.has(one.source) || numbers.has(one.target) || addresses.has(one.identity.source) || addresses.has(one.identity.target);
-      if (!mine || !shown(one)) return;
+    this.scene.routes.forEach((/** @type {any} */ route, /** @type {number} */ at) => {
+      const touches = numbers.has(route.source) || numbers.has(route.target) || addresses.has(route.identity.source) || addresses.has(route.identity.target);
+      if (!touches || !shown(route)) return;
       const tint = this.paint.tints.routes[at];
-      const told = tint?.sign ? tint : null; // what became of a line is to be seen before and after
-      const line = groupElement(layout.route(one, this.paint.theme, true, told), this.layers.chosen);
-      setAttributes(line, { class: told && "told", "data-from": visibleText(one.identity.source), "data-to": visibleText(one.identity.target) });
+      const changeTint = tint?.sign ? tint : null; // what became of a line is to be seen before and after
+      const line = groupElement(layout.route(route, this.paint.theme, true, changeTint), this.layers.chosen);
+      setAttributes(line, { class: changeTint && "told", "data-from": visibleText(route.identity.source), "data-to": visibleText(route.identity.target) });
     });
   }
 

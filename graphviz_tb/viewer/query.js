@@ -3,13 +3,13 @@
 // hand; a test compares its results with Python's.
 
 import { TimeSlices } from "./dom.js";
-import { NODES_A_BLOCK } from "./facts.js";
-import { WILD, patternTest } from "./patterns.js";
+import { NODES_PER_BLOCK } from "./facts.js";
+import { WILDCARDS, patternTest } from "./patterns.js";
 import { t } from "./strings.js";
 
 const SCHEME_OF_QUANTITY = new Map([["activation_bytes", "activations"], ["weight_bytes", "weights"], ["time", "compute-time"]]); // where it is called otherwise
-const SIZES_BETWEEN = /(?<=[0-9?])[x,](?=[0-9?])|, /g;
-const SOME = 256; // rows between two looks at the clock
+const SIZE_SEPARATORS = /(?<=[0-9?])[x,](?=[0-9?])|, /g;
+const ROWS_PER_CHECK = 256; // rows between two looks at the clock
 
 /**
  * @typedef {{field: string, text: string, regex: boolean}} TextTerm a text in one field, or ("") in all
@@ -20,7 +20,7 @@ const SOME = 256; // rows between two looks at the clock
 /** A query that cannot be read; the message is for people. */
 export class QueryError extends Error {}
 
-/** What a text asks for. Throws `QueryError`. @param {string} text @returns {Query} */
+/** Parse a query. Throws `QueryError`. @param {string} text @returns {Query} */
 export function parseQuery(text) {
   /** @type {Query} */
   let query;
@@ -54,63 +54,63 @@ function termsOf(query) {
 export const isNegated = (query) => "query" in query || ("queries" in query && query.queries.some(isNegated));
 
 /** Searches the rows of one graph, in short turns. */
-export class QueryRows {
+export class RowSearch {
   /** @param {App} app @param {() => boolean} still whether it is asked for yet */
   constructor(app, still) {
     this.app = app;
-    this.still = still;
+    this.isCurrent = still;
     this.turns = new TimeSlices();
     this.graph = app.state.graph;
     /** @type {Map<TextTerm | NumberTerm, Uint8Array>} the rows that fit each term, as far as they are known */
-    this.known = new Map();
+    this.masks = new Map();
   }
 
-  /** Whether to go on, after a pause where one is due. */
-  async on() {
+  /** Whether the search is still wanted, after a pause if one is due. */
+  async shouldContinue() {
     if (this.turns.isOver) await this.turns.nextSlice();
-    return this.still();
+    return this.isCurrent();
   }
 
-  /** Rows of names, op types and devices: what can be said at once. @param {Query} query */
-  async begin(query) {
+  /** Search names, op types and devices, which need no block. @param {Query} query */
+  async searchNames(query) {
     for (const term of termsOf(query)) {
       const marked = new Uint8Array(this.graph.count);
-      this.known.set(term, marked);
-      if ("field" in term) await this.atOnce(term, marked);
+      this.masks.set(term, marked);
+      if ("field" in term) await this.markByName(term, marked);
     }
   }
 
-  /** What takes a block of the page: attributes, tensors, numbers. Throws `QueryError`. @param {Query} query */
-  async finish(query) {
+  /** Search what needs a block of the page: attributes, tensors, numbers. Throws `QueryError`. @param {Query} query */
+  async searchBlocks(query) {
     for (const term of termsOf(query)) {
-      const marked = /** @type {Uint8Array} */ (this.known.get(term));
-      if (!("field" in term)) await this.compare(term, marked);
-      else if (!term.field || term.field === "attr" || term.field === "source") await this.attributes(term, marked);
-      else if (term.field === "shape" || term.field === "dtype") await this.tensors(term, marked);
-      if (!(await this.on())) return;
+      const marked = /** @type {Uint8Array} */ (this.masks.get(term));
+      if (!("field" in term)) await this.markByQuantity(term, marked);
+      else if (!term.field || term.field === "attr" || term.field === "source") await this.markByAttribute(term, marked);
+      else if (term.field === "shape" || term.field === "dtype") await this.markByTensor(term, marked);
+      if (!(await this.shouldContinue())) return;
     }
   }
 
   /** The rows for which a query holds, in order. @param {Query} query @returns {number[]} */
-  rows(query) {
-    const marked = this.holds(query);
-    const found = [];
-    for (let row = 1; row < marked.length; row++) if (marked[row]) found.push(row);
-    return found;
+  matchingRows(query) {
+    const marked = this.matchMask(query);
+    const rows = [];
+    for (let row = 1; row < marked.length; row++) if (marked[row]) rows.push(row);
+    return rows;
   }
 
   /** @param {Query} query @returns {Uint8Array} */
-  holds(query) {
-    if ("query" in query) return this.holds(query.query).map((one) => 1 - one);
-    if (!("queries" in query)) return /** @type {Uint8Array} */ (this.known.get(query));
-    const [first, ...others] = query.queries.map((one) => this.holds(one));
-    const held = first.slice();
-    for (const part of others) for (let row = 0; row < held.length; row++) held[row] = query.every ? held[row] & part[row] : held[row] | part[row];
-    return held;
+  matchMask(query) {
+    if ("query" in query) return this.matchMask(query.query).map((bit) => 1 - bit);
+    if (!("queries" in query)) return /** @type {Uint8Array} */ (this.masks.get(query));
+    const [first, ...others] = query.queries.map((part) => this.matchMask(part));
+    const mask = first.slice();
+    for (const part of others) for (let row = 0; row < mask.length; row++) mask[row] = query.every ? mask[row] & part[row] : mask[row] | part[row];
+    return mask;
   }
 
   /** @param {TextTerm} term @param {Uint8Array} marked */
-  async atOnce(term, marked) {
+  async markByName(term, marked) {
     const { graph } = this;
     if (!term.text) return;
     for (const [field, column] of /** @type {[string, Int32Array][]} */ ([["op", graph.op], ["device", graph.device]])) {
@@ -123,14 +123,14 @@ export class QueryRows {
     if (term.field && term.field !== "name") return;
     const test = testOf(term, "name", []);
     for (let row = 1; row < graph.count; row++) {
-      if (!marked[row] && test(term.regex ? graph.name(row) : graph.lower(row))) marked[row] = 1;
-      if (row % SOME === 0 && !(await this.on())) return;
+      if (!marked[row] && test(term.regex ? graph.name(row) : graph.lowerCaseName(row))) marked[row] = 1;
+      if (row % ROWS_PER_CHECK === 0 && !(await this.shouldContinue())) return;
     }
     for (const [row, text] of graph.labels) if (test(text)) marked[row] = 1;
   }
 
   /** @param {TextTerm} term @param {Uint8Array} marked */
-  async attributes(term, marked) {
+  async markByAttribute(term, marked) {
     const { graph } = this;
     if (!term.text) return;
     const rows = new Map();
@@ -139,22 +139,22 @@ export class QueryRows {
     const pairs = [];
     for (let at = 0; graph.blocks.has(`attributes/${at}`); at++) {
       const block = await graph.blocks.get(`attributes/${at}`).catch(() => []);
-      if (!(await this.on())) return;
-      block.forEach((/** @type {any[][]} */ one, /** @type {number} */ index) => {
-        const row = rows.get(at * NODES_A_BLOCK + index);
+      if (!(await this.shouldContinue())) return;
+      block.forEach((/** @type {any[][]} */ attributes, /** @type {number} */ index) => {
+        const row = rows.get(at * NODES_PER_BLOCK + index);
         if (row === undefined) return;
-        for (const [name, value] of one) {
+        for (const [name, value] of attributes) {
           if (term.field !== "source") pairs.push([row, `${name}=${value}`]);
           // The place alone too, so that `model.py:4` is not `model.py:41`.
           else if (name === "source") for (const line of String(value).split(" › ")) pairs.push([row, line], [row, line.split(" ")[0]]);
         }
       });
     }
-    await this.fit(term, term.field || "attr", pairs, marked);
+    await this.markByText(term, term.field || "attr", pairs, marked);
   }
 
   /** Shapes and types of the outputs that an edge takes. @param {TextTerm} term @param {Uint8Array} marked */
-  async tensors(term, marked) {
+  async markByTensor(term, marked) {
     const { words } = this.graph;
     const edges = await this.app.state.facts.edges().catch(() => null);
     if (!edges) return;
@@ -162,33 +162,33 @@ export class QueryRows {
     const pairs = [];
     for (let edge = 0; edge < edges.source.length; edge++) {
       if (edges.flags[edge] & 1) continue;
-      const told = words[edges.tensor[edge]];
-      const space = told.lastIndexOf(" ");
-      const text = term.field === "shape" ? told.slice(0, Math.max(space, 0)) : told.slice(space + 1);
+      const tensor = words[edges.tensor[edge]];
+      const space = tensor.lastIndexOf(" ");
+      const text = term.field === "shape" ? tensor.slice(0, Math.max(space, 0)) : tensor.slice(space + 1);
       if (text && text !== "unknown rank") pairs.push([edges.source[edge], text]);
-      if (edge % SOME === 0 && !(await this.on())) return;
+      if (edge % ROWS_PER_CHECK === 0 && !(await this.shouldContinue())) return;
     }
-    await this.fit(term, term.field, pairs, marked);
+    await this.markByText(term, term.field, pairs, marked);
   }
 
   /** @param {TextTerm} term @param {string} field @param {[number, string][]} pairs @param {Uint8Array} marked */
-  async fit(term, field, pairs, marked) {
+  async markByText(term, field, pairs, marked) {
     const test = testOf(term, field, term.field ? pairs.map(([, text]) => text) : []);
     for (const [at, [row, text]] of pairs.entries()) {
       if (!marked[row] && test(text)) marked[row] = 1;
-      if (at % SOME === 0 && !(await this.on())) return;
+      if (at % ROWS_PER_CHECK === 0 && !(await this.shouldContinue())) return;
     }
   }
 
   /** @param {NumberTerm} term @param {Uint8Array} marked */
-  async compare({ quantity, sign, limit }, marked) {
+  async markByQuantity({ quantity, sign, limit }, marked) {
     const scheme = SCHEME_OF_QUANTITY.get(quantity) ?? quantity;
-    const told = this.graph.blocks.has(`colour/${scheme}`) ? await this.graph.blocks.get(`colour/${scheme}`).catch(() => null) : null;
-    if (!told?.values || told.signed) throw new QueryError(t("query.unknown", { quantity: quantity.replaceAll("_", " ") }));
+    const colouring = this.graph.blocks.has(`colour/${scheme}`) ? await this.graph.blocks.get(`colour/${scheme}`).catch(() => null) : null;
+    if (!colouring?.values || colouring.signed) throw new QueryError(t("query.unknown", { quantity: quantity.replaceAll("_", " ") }));
     const measured = scheme === "compute-time" || scheme === "memory";
     const holds = COMPARISONS[sign];
     for (let row = 1; row < marked.length; row++) {
-      const value = told.values[row];
+      const value = colouring.values[row];
       if (value === null || (value < 0 && measured)) continue;
       if (holds(Math.max(value, 0), limit)) marked[row] = 1;
     }
@@ -205,9 +205,9 @@ function testOf(term, field, texts) {
     const regex = compiledRegex(term.text);
     return (text) => regex.test(text);
   }
-  const wanted = field === "shape" ? term.text.toLowerCase().replace(SIZES_BETWEEN, "×") : term.text.toLowerCase();
+  const wanted = field === "shape" ? term.text.toLowerCase().replace(SIZE_SEPARATORS, "×") : term.text.toLowerCase();
   if (term.field && texts.some((text) => text.toLowerCase() === wanted)) return (text) => text.toLowerCase() === wanted;
-  if (wanted.search(WILD) >= 0 && field !== "shape") {
+  if (wanted.search(WILDCARDS) >= 0 && field !== "shape") {
     const test = patternTest(field === "name" ? wanted : wanted.replaceAll("*", "**"));
     return (text) => test(text.toLowerCase());
   }
@@ -215,28 +215,28 @@ function testOf(term, field, texts) {
 }
 
 /** All rows for which a query holds, in the order of the file. Throws `QueryError`. @param {App} app @param {string} text @param {() => boolean} still */
-export async function rowsOf(app, text, still) {
+export async function findRows(app, text, still) {
   const query = parseQuery(text);
-  const rows = new QueryRows(app, still);
-  await rows.begin(query);
-  await rows.finish(query);
-  return rows.rows(query);
+  const rows = new RowSearch(app, still);
+  await rows.searchNames(query);
+  await rows.searchBlocks(query);
+  return rows.matchingRows(query);
 }
 
 /** Rows in the order in which they are worth looking at: names that are the text, then that begin with it, shallow ones first.
- * @param {Graph} graph @param {number[]} rows @param {Query} query @param {QueryRows} search @returns {Promise<number[]>} */
+ * @param {Graph} graph @param {number[]} rows @param {Query} query @param {RowSearch} search @returns {Promise<number[]>} */
 export async function rankedRows(graph, rows, query, search) {
-  const term = termsOf(query).find((one) => "field" in one && !one.regex && (!one.field || one.field === "name"));
+  const term = termsOf(query).find((candidate) => "field" in candidate && !candidate.regex && (!candidate.field || candidate.field === "name"));
   const wanted = term && "field" in term ? term.text.toLowerCase() : "";
   const keys = new Float64Array(rows.length);
   for (const [at, row] of rows.entries()) {
-    const name = graph.lower(row);
+    const name = graph.lowerCaseName(row);
     const segment = name.lastIndexOf("/") + 1;
     const likeness = !wanted ? 0 : name === wanted ? 0 : !name.startsWith(wanted, segment) ? 3 : name.length === segment + wanted.length ? 1 : 2;
     let depth = 1;
     for (let slash = name.indexOf("/"); slash >= 0 && depth < 9999; slash = name.indexOf("/", slash + 1)) depth++;
     keys[at] = (likeness * 1e4 + depth) * graph.count + row;
-    if (at % SOME === 0 && !(await search.on())) return [];
+    if (at % ROWS_PER_CHECK === 0 && !(await search.shouldContinue())) return [];
   }
   return Array.from(keys.sort(), (key) => key % graph.count);
 }

@@ -27,24 +27,24 @@ export class Reader {
     const count = this.next();
     const out = [];
     for (let row = 0; row < count; row++) {
-      const one = [];
-      for (let column = 0; column < width; column++) one.push(this.numbers[this.at + column * count + row]);
-      out.push(one);
+      const values = [];
+      for (let column = 0; column < width; column++) values.push(this.numbers[this.at + column * count + row]);
+      out.push(values);
     }
     this.at += count * width;
     return out;
   }
 }
 
-/** The copies of a page. @param {Reader} from @returns {Copy[]} */
+/** The copies of a page. @param {Reader} from @returns {MemberCopy[]} */
 export function readCopies(from) {
-  const found = [];
+  const copies = [];
   while (from.at < from.numbers.length) {
     const [member, usual, count] = [from.next(), from.next(), from.next()];
     const marks = new Map(Array.from({ length: count }, () => [from.next(), from.next()]));
-    found.push({ member, usual, marks });
+    copies.push({ member, usual, marks });
   }
-  return found;
+  return copies;
 }
 
 /** A level as Python wrote it, its rows by other numbers. @param {string[]} words @param {Reader} from @param {(row: number) => number} name */
@@ -71,13 +71,13 @@ export function readLevel(words, from, name) {
       layers: !!(flags & 2048),
     });
   }
-  const said = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, told]) =>
-    Object.assign(line, { label: word(label), thickness: bits >> 1, indexing: !!(bits & 1), told: word(told) });
+  const withWords = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, tooltip]) =>
+    Object.assign(line, { label: word(label), thickness: bits >> 1, indexing: !!(bits & 1), told: word(tooltip) });
   const edges = from.rows(9).map(([source, target, tensors, control, reference, back, ...rest]) =>
-    said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!(back & 1), training: back >> 1 }), rest),
+    withWords(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!(back & 1), training: back >> 1 }), rest),
   );
   const bridges = from.rows(11).map(([child, other, seen, tensors, control, reference, some, members, ...rest]) =>
-    said(Object.assign(new layout.Bridge(child, name(other), !!(seen & 1), tensors, control, reference, !!(seen & 2)), { members: [some, members], training: !!(seen & 4) }), rest),
+    withWords(Object.assign(new layout.Bridge(child, name(other), !!(seen & 1), tensors, control, reference, !!(seen & 2)), { members: [some, members], training: !!(seen & 4) }), rest),
   );
   const masks = [0, 1].map(() => new layout.Mask(from.list(), from.list(), new Set(from.list())));
   const notes = from

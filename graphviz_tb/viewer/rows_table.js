@@ -2,12 +2,12 @@
 
 import { el, setAttributes, visibleText } from "./dom.js";
 
-const ROW_HEIGHT = 28; // px, as style.css has it
-const ROWS_BESIDE = 12; // drawn above and below what is seen
+const ROW_HEIGHT_PX = 28; // px, as style.css has it
+const EXTRA_ROWS = 12; // drawn above and below what is seen
 
 /**
  * @typedef {{key: string, word: string, width: number, text?: boolean, fixed?: boolean, sort?: string, value: (row: any) => number | string | null, cell: (row: any) => any}} TableColumn `sort`: the column by which this one sorts; `fixed`: its cells are no numbers to be aligned
- * @typedef {{label: string, name: (row: any) => string, sorted: () => void, chosen: (row: any) => void, click: boolean}} TableHooks `click`: whether a click on a row chooses it, as Enter does
+ * @typedef {{label: string, name: (row: any) => string, onSorted: () => void, onChosen: (row: any) => void, choosesOnClick: boolean}} TableHooks `click`: whether a click on a row chooses it, as Enter does
  */
 
 export class RowsTable {
@@ -20,7 +20,7 @@ export class RowsTable {
     /** @type {TableColumn[]} */
     this.columns = [];
     this.at = -1; // the marked row
-    this.waiting = 0;
+    this.frameRequest = 0;
     this.widths = el("colgroup");
     this.heads = el("tr", { "aria-rowindex": 1 });
     this.body = el("tbody");
@@ -28,120 +28,120 @@ export class RowsTable {
     this.root = el("div", { class: "rows-table" }, this.table);
     this.root.addEventListener("scroll", () => this.drawSoon());
     new ResizeObserver(() => this.drawSoon()).observe(this.root);
-    this.table.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
-    this.body.addEventListener("click", (/** @type {MouseEvent} */ event) => this.click(event));
+    this.table.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.onKey(event));
+    this.body.addEventListener("click", (/** @type {MouseEvent} */ event) => this.onClick(event));
   }
 
   /** List rows. @param {any[]} rows in the order of those that are equal @param {TableColumn[]} columns */
-  take(rows, columns) {
+  setRows(rows, columns) {
     this.columns = columns;
-    this.found = rows;
-    this.arrange();
+    this.unsortedRows = rows;
+    this.sortRows();
   }
 
   /** Sort the rows, and list them from the first. */
-  arrange() {
-    const column = this.columns.find((one) => one.key === this.sort.replace(/^-/, ""));
-    this.rows = column ? sortedRows(this.found, column, this.sort.startsWith("-")) : this.found;
+  sortRows() {
+    const column = this.columns.find((column) => column.key === this.sort.replace(/^-/, ""));
+    this.rows = column ? sortedRows(this.unsortedRows, column, this.sort.startsWith("-")) : this.unsortedRows;
     this.at = -1;
     this.root.scrollTop = 0;
     setAttributes(this.table, { "aria-rowcount": this.rows.length + 1 });
-    this.table.style.minWidth = `${this.columns.reduce((sum, one) => sum + one.width, 0)}px`;
-    this.widths.replaceChildren(...this.columns.map((one, at) => {
-      const found = el("col");
-      if (at) found.style.width = `${one.width}px`; // the first takes what is left
-      return found;
+    this.table.style.minWidth = `${this.columns.reduce((sum, column) => sum + column.width, 0)}px`;
+    this.widths.replaceChildren(...this.columns.map((column, at) => {
+      const col = el("col");
+      if (at) col.style.width = `${column.width}px`; // the first takes what is left
+      return col;
     }));
-    this.heads.replaceChildren(...this.columns.map((one) => this.head(one)));
+    this.heads.replaceChildren(...this.columns.map((column) => this.headCell(column)));
     this.draw();
   }
 
   /** @param {TableColumn} column */
-  head(column) {
+  headCell(column) {
     const sort = column.sort ?? column.key;
-    const mine = sort === column.key;
-    const [up, down] = [mine && this.sort === sort, mine && this.sort === `-${sort}`];
+    const sortsItself = sort === column.key;
+    const [up, down] = [sortsItself && this.sort === sort, sortsItself && this.sort === `-${sort}`];
     const next = () => {
       this.sort = down || (!up && column.text) ? sort : `-${sort}`;
-      this.arrange();
-      this.hooks.sorted();
+      this.sortRows();
+      this.hooks.onSorted();
     };
     const button = el("button", { class: "sort", title: column.word, onclick: next }, column.word, el("span", { "aria-hidden": "true" }, up ? " ▲" : down ? " ▼" : ""));
     return el("th", { scope: "col", class: column.text || column.fixed ? null : "number", "aria-sort": up ? "ascending" : down ? "descending" : "none" }, button);
   }
 
   drawSoon() {
-    cancelAnimationFrame(this.waiting);
-    this.waiting = requestAnimationFrame(() => this.draw());
+    cancelAnimationFrame(this.frameRequest);
+    this.frameRequest = requestAnimationFrame(() => this.draw());
   }
 
   /** Draw the rows that are seen, with empty room for the others. */
   draw() {
-    const first = Math.max(0, Math.floor(this.root.scrollTop / ROW_HEIGHT) - ROWS_BESIDE);
-    const last = Math.min(this.rows.length, Math.ceil((this.root.scrollTop + this.root.clientHeight) / ROW_HEIGHT) + ROWS_BESIDE);
+    const first = Math.max(0, Math.floor(this.root.scrollTop / ROW_HEIGHT_PX) - EXTRA_ROWS);
+    const last = Math.min(this.rows.length, Math.ceil((this.root.scrollTop + this.root.clientHeight) / ROW_HEIGHT_PX) + EXTRA_ROWS);
     const gap = (/** @type {number} */ rows) => {
       const cell = el("td", { colspan: Math.max(1, this.columns.length) });
-      cell.style.height = `${rows * ROW_HEIGHT}px`;
+      cell.style.height = `${rows * ROW_HEIGHT_PX}px`;
       return rows > 0 ? [el("tr", { role: "none", class: "gap" }, cell)] : [];
     };
-    const shown = this.rows.slice(first, last).map((row, at) => this.row(row, first + at));
+    const shown = this.rows.slice(first, last).map((row, at) => this.rowElement(row, first + at));
     this.body.replaceChildren(...gap(first), ...shown, ...gap(this.rows.length - last));
   }
 
   /** @param {any} row @param {number} at */
-  row(row, at) {
+  rowElement(row, at) {
     const [first, ...others] = this.columns;
     const cell = (/** @type {TableColumn} */ column) => {
-      const told = column.cell(row);
-      return el("td", { class: column.text || column.fixed ? null : "number", title: column.text && typeof told === "string" && told ? told : null }, told);
+      const content = column.cell(row);
+      return el("td", { class: column.text || column.fixed ? null : "number", title: column.text && typeof content === "string" && content ? content : null }, content);
     };
     return el("tr", { id: `row-${at}`, "data-name": visibleText(this.hooks.name(row)), "aria-rowindex": at + 2, "aria-selected": String(at === this.at) }, el("th", { scope: "row" }, first.cell(row)), ...others.map(cell));
   }
 
   /** Mark a row, and bring it into view; none: -1. @param {number} at */
-  mark(at) {
+  markRow(at) {
     this.at = at;
     setAttributes(this.table, { "aria-activedescendant": at < 0 ? "" : `row-${at}` });
     if (at >= 0) {
       const { root } = this;
-      const least = (at + 2) * ROW_HEIGHT - root.clientHeight; // the heads lie over the first
-      root.scrollTop = Math.min(at * ROW_HEIGHT, Math.max(root.scrollTop, least));
+      const least = (at + 2) * ROW_HEIGHT_PX - root.clientHeight; // the heads lie over the first
+      root.scrollTop = Math.min(at * ROW_HEIGHT_PX, Math.max(root.scrollTop, least));
     }
     this.draw();
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  onKey(event) {
     if (event.target !== this.table || event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(this.root.clientHeight / ROW_HEIGHT) - 2);
+    const page = Math.max(1, Math.floor(this.root.clientHeight / ROW_HEIGHT_PX) - 2);
     const last = this.rows.length - 1;
     const moves = /** @type {Record<string, number>} */ ({ ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: this.at + page, PageUp: this.at - page, Home: 0, End: last });
-    if (event.key in moves && last >= 0) this.mark(Math.max(0, Math.min(last, moves[event.key])));
-    else if ((event.key === "Enter" || event.key === " ") && this.rows[this.at] !== undefined) this.hooks.chosen(this.rows[this.at]);
+    if (event.key in moves && last >= 0) this.markRow(Math.max(0, Math.min(last, moves[event.key])));
+    else if ((event.key === "Enter" || event.key === " ") && this.rows[this.at] !== undefined) this.hooks.onChosen(this.rows[this.at]);
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
   /** @param {MouseEvent} event */
-  click(event) {
+  onClick(event) {
     const target = /** @type {Element} */ (event.target);
     const row = target.closest("tr[id]");
     if (!row || target.closest("button")) return;
-    this.mark(Number(row.id.slice(4)));
-    if (this.hooks.click) this.hooks.chosen(this.rows[this.at]);
+    this.markRow(Number(row.id.slice(4)));
+    if (this.hooks.choosesOnClick) this.hooks.onChosen(this.rows[this.at]);
   }
 }
 
 /** Rows in the order of a column; those without a value last. @param {any[]} rows @param {TableColumn} column @param {boolean} down */
 function sortedRows(rows, column, down) {
-  const told = rows.map(column.value);
+  const rowValues = rows.map(column.value);
   /** @type {(number | string | null)[]} */
-  let values = told;
+  let values = rowValues;
   if (column.text) {
-    const keys = new Map([...new Set(told)].map((text) => [text, byValue(String(text ?? ""))]));
+    const keys = new Map([...new Set(rowValues)].map((text) => [text, naturalKey(String(text ?? ""))]));
     const order = new Map([...keys].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([text], rank) => [text, rank]));
-    values = told.map((text) => (text === null || text === "" ? null : /** @type {number} */ (order.get(text))));
+    values = rowValues.map((text) => (text === null || text === "" ? null : /** @type {number} */ (order.get(text))));
   }
   const sign = down ? -1 : 1;
   const places = rows.map((_, at) => at);
@@ -154,7 +154,7 @@ function sortedRows(rows, column, down) {
 }
 
 /** A text that stands, letter by letter, where its numbers put it by value: `naturalOrder` takes too long for 100,000. @param {string} text */
-const byValue = (text) => text.toLowerCase().replace(/\d+/g, (digits) => String.fromCharCode(47 + Math.min(digits.length, 9)) + digits);
+const naturalKey = (text) => text.toLowerCase().replace(/\d+/g, (digits) => String.fromCharCode(47 + Math.min(digits.length, 9)) + digits);
 
 /** A bar as long as its share of the longest one, and a word beside it. @param {number} part @param {number} most @param {string} word */
 export function shareBar(part, most, word) {
@@ -164,20 +164,20 @@ export function shareBar(part, most, word) {
 }
 
 /** A name of which the last segment is always seen. @param {string} name */
-export function leafShown(name) {
+export function nameWithLeaf(name) {
   const cut = name.lastIndexOf("/", name.length - 2) + 1;
   return [el("span", { class: "scope" }, name.slice(0, cut)), el("span", { class: "own" }, name.slice(cut))];
 }
 
 /** A share in words. @param {number} part @param {number} whole */
-export const shareWord = (part, whole) => (whole > 0 ? `${Number(((100 * part) / whole).toPrecision(3))} %` : "–");
+export const percentText = (part, whole) => (whole > 0 ? `${Number(((100 * part) / whole).toPrecision(3))} %` : "–");
 
 /** Names with numbers in them by value: `a2` before `a10`. @param {string} a @param {string} b */
 export const naturalOrder = (a, b) => NATURAL.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
 const NATURAL = new Intl.Collator("en", { numeric: true });
 
 /** Rows as a file of a format, CSV or JSON. @param {Record<string, any>[]} rows @param {string} format */
-export function rowsAs(rows, format) {
+export function encodeRows(rows, format) {
   const word = (/** @type {number} */ value) => (Number.isNaN(value) ? "NaN" : String(value));
   const whole = rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, typeof value === "number" && !Number.isFinite(value) ? word(value) : value])));
   if (format === "json") return JSON.stringify(whole);

@@ -4,11 +4,11 @@ import { SVG, el, svgEl, visibleText } from "./dom.js";
 import { LAYERS } from "./picture.js";
 import { groupElement } from "./shapes.js";
 import { countWord, opsCount } from "./strings.js";
-import { overlaps } from "./viewport.js";
+import { rectsOverlap } from "./viewport.js";
 
 export const FONTS = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif";
-const LONGEST_SIDE = 8000; // pixels of a PNG
-const [FADED, FADED_TEXT] = ["0.22", "0.75"]; // what a trace leaves aside, as on the screen (style.css)
+const MAX_PNG_SIDE_PX = 8000; // pixels of a PNG
+const [FADED_OPACITY, FADED_TEXT_OPACITY] = ["0.22", "0.75"]; // what a trace leaves aside, as on the screen (style.css)
 
 /**
  * What a saved picture shows.
@@ -16,8 +16,8 @@ const [FADED, FADED_TEXT] = ["0.22", "0.75"]; // what a trace leaves aside, as o
  */
 /** @type {Shot} */
 const WHOLE_PICTURE = { part: "whole", title: true, legend: true, marks: true };
-const SHOT_ROOM = 12; // px around the part of a picture that is saved alone
-const TITLE_ROOM = 48; // px that the title of such a part takes
+const SHOT_MARGIN_PX = 12; // px around the part of a picture that is saved alone
+const TITLE_HEIGHT_PX = 48; // px that the title of such a part takes
 
 /** A picture as one SVG document. @param {App} app @param {Shot} [shot] */
 export function pictureSvg(app, shot = WHOLE_PICTURE) {
@@ -39,30 +39,30 @@ function sheetSvg(app, { title, legend }) {
   const { width, height } = drawing;
   const svg = svgDocument(app, width, height, drawing.summary);
   for (const part of drawing.parts) {
-    const held = svgEl("g", { transform: `translate(${part.at[0]} ${part.at[1]})` }, svg);
+    const group = svgEl("g", { transform: `translate(${part.at[0]} ${part.at[1]})` }, svg);
     const traced = part.name === "graph" && app.state.traced;
-    addElement(held, traced ? itemsToDraw(app, () => true) : part.groups.map((/** @type {any} */ group) => [group, false]));
+    appendGroups(group, traced ? groupsToSave(app, () => true) : part.groups.map((/** @type {any} */ group) => [group, false]));
   }
   return svg;
 }
 
-/** What is on the screen, or the chosen box alone, below the title and above the legend. @param {App} app @param {Shot} shot */
+/** The visible part of the picture, or the selected box alone, with title and legend. @param {App} app @param {Shot} shot */
 function partSvg(app, { part, title, legend }) {
   const { paint } = app.view;
-  const [[left, top, right, bottom], keep] = part === "chosen" ? chosenPart(app) : screenPart(app);
+  const [[left, top, right, bottom], keep] = part === "chosen" ? chosenBoxPart(app) : screenPart(app);
   const [wide, tall] = [Math.ceil(right - left), Math.ceil(bottom - top)];
   const forms = legend ? layout.shapes(layout.legend(app.view.scene, paint)) : [];
-  const form = forms.filter((/** @type {any} */ one) => one.width <= wide - 2 * SHOT_ROOM).pop() ?? forms[0];
-  const head = title ? TITLE_ROOM : 0;
-  const width = Math.max(wide, form ? form.width + 2 * SHOT_ROOM : 0, title ? layout.width(pictureTitle(app), 16, true) + 2 * SHOT_ROOM : 0);
-  const svg = svgDocument(app, width, head + tall + (form ? form.height + SHOT_ROOM : 0), factsLine(app));
+  const form = forms.filter((/** @type {any} */ candidate) => candidate.width <= wide - 2 * SHOT_MARGIN_PX).pop() ?? forms[0];
+  const head = title ? TITLE_HEIGHT_PX : 0;
+  const width = Math.max(wide, form ? form.width + 2 * SHOT_MARGIN_PX : 0, title ? layout.width(pictureTitle(app), 16, true) + 2 * SHOT_MARGIN_PX : 0);
+  const svg = svgDocument(app, width, head + tall + (form ? form.height + SHOT_MARGIN_PX : 0), factsLine(app));
   if (title) {
-    svgEl("text", { x: SHOT_ROOM, y: 24, "font-size": 16, "font-weight": 600, fill: paint.theme.text }, svg).textContent = visibleText(pictureTitle(app));
-    svgEl("text", { x: SHOT_ROOM, y: 40, "font-size": 11, fill: paint.theme.secondary }, svg).textContent = visibleText(factsLine(app));
+    svgEl("text", { x: SHOT_MARGIN_PX, y: 24, "font-size": 16, "font-weight": 600, fill: paint.theme.text }, svg).textContent = visibleText(pictureTitle(app));
+    svgEl("text", { x: SHOT_MARGIN_PX, y: 40, "font-size": 11, fill: paint.theme.secondary }, svg).textContent = visibleText(factsLine(app));
   }
-  const held = svgEl("svg", { x: 0, y: head, width: wide, height: tall, viewBox: `${left} ${top} ${wide} ${tall}` }, svg);
-  addElement(held, itemsToDraw(app, keep));
-  if (form) addElement(svgEl("g", { transform: `translate(${SHOT_ROOM} ${head + tall})` }, svg), layout.drawn(form, paint.theme).map((/** @type {any} */ group) => [group, false]));
+  const viewport = svgEl("svg", { x: 0, y: head, width: wide, height: tall, viewBox: `${left} ${top} ${wide} ${tall}` }, svg);
+  appendGroups(viewport, groupsToSave(app, keep));
+  if (form) appendGroups(svgEl("g", { transform: `translate(${SHOT_MARGIN_PX} ${head + tall})` }, svg), layout.drawn(form, paint.theme).map((/** @type {any} */ group) => [group, false]));
   return svg;
 }
 
@@ -71,20 +71,20 @@ function screenPart(app) {
   const { camera } = app.viewport;
   const { scene } = app.view;
   const { x, y, k, size } = camera;
-  const rect = [Math.max(-SHOT_ROOM, -x / k), Math.max(-SHOT_ROOM, -y / k), Math.min(scene.width + SHOT_ROOM, (size[0] - x) / k), Math.min(scene.height + SHOT_ROOM, (size[1] - y) / k)];
+  const rect = [Math.max(-SHOT_MARGIN_PX, -x / k), Math.max(-SHOT_MARGIN_PX, -y / k), Math.min(scene.width + SHOT_MARGIN_PX, (size[0] - x) / k), Math.min(scene.height + SHOT_MARGIN_PX, (size[1] - y) / k)];
   if (rect[0] >= rect[2] || rect[1] >= rect[3]) [rect[2], rect[3]] = [rect[0] + 1, rect[1] + 1]; // nothing of it
-  return [rect, (item) => overlaps(item.rect, rect)];
+  return [rect, (item) => rectsOverlap(item.rect, rect)];
 }
 
 /** The chosen box, and what lies in it. @param {App} app @returns {[number[], (item: any) => boolean]} */
-function chosenPart(app) {
+function chosenBoxPart(app) {
   const { boxes } = app.view.scene;
   const at = app.view.picture.boxOf.get(app.state.graph.address(/** @type {Path} */ (app.state.hostPath))) ?? 0;
   const inside = new Set([at]); // boxes come behind those around them
-  boxes.forEach((/** @type {any} */ box, /** @type {number} */ one) => inside.has(box.parent) && inside.add(one));
+  boxes.forEach((/** @type {any} */ box, /** @type {number} */ index) => inside.has(box.parent) && inside.add(index));
   const { x, y, width, height } = boxes[at];
-  const rect = [x - SHOT_ROOM, y - SHOT_ROOM, x + width + SHOT_ROOM, y + height + SHOT_ROOM];
-  const within = (/** @type {number[]} */ one) => one[0] >= rect[0] && one[1] >= rect[1] && one[2] <= rect[2] && one[3] <= rect[3];
+  const rect = [x - SHOT_MARGIN_PX, y - SHOT_MARGIN_PX, x + width + SHOT_MARGIN_PX, y + height + SHOT_MARGIN_PX];
+  const within = (/** @type {number[]} */ inner) => inner[0] >= rect[0] && inner[1] >= rect[1] && inner[2] <= rect[2] && inner[3] <= rect[3];
   return [rect, (item) => (item.box >= 0 ? inside.has(item.box) : item.stub ? inside.has(item.stub.box) && within(item.rect) : boxes[at].open && within(item.rect))];
 }
 
@@ -98,27 +98,27 @@ function svgDocument(app, width, height, summary) {
   return svg;
 }
 
-/** Put groups into a document. @param {any} held @param {Array<[any, boolean]>} groups each, and whether a trace leaves it aside */
-function addElement(held, groups) {
+/** Put groups into a document. @param {any} parent @param {Array<[any, boolean]>} groups each, and whether a trace leaves it aside */
+function appendGroups(parent, groups) {
   for (const [group, faded] of groups) {
-    const one = groupElement(group, held);
-    if (faded) for (const shape of one.children) shape.setAttribute("opacity", shape.localName === "text" ? FADED_TEXT : FADED);
-    if (group.address !== null && group.address !== undefined) one.setAttribute("data-name", visibleText(group.address));
+    const element = groupElement(group, parent);
+    if (faded) for (const shape of element.children) shape.setAttribute("opacity", shape.localName === "text" ? FADED_TEXT_OPACITY : FADED_OPACITY);
+    if (group.address !== null && group.address !== undefined) element.setAttribute("data-name", visibleText(group.address));
     if (!group.tooltip) continue;
     const title = document.createElementNS(SVG, "title");
     title.textContent = visibleText(group.tooltip);
-    one.prepend(title);
+    element.prepend(title);
   }
 }
 
 /** Some of the graph as it is on the screen, from near: each group, and whether a trace leaves it aside. @param {App} app @param {(item: any) => boolean} keep @returns {Array<[any, boolean]>} */
-function itemsToDraw(app, keep) {
+function groupsToSave(app, keep) {
   const { picture, scene, paint } = app.view;
   const chosen = app.state.selected ? picture.boxOf.get(app.state.graph.address(app.state.selected)) ?? -1 : -1;
   const lineAt = new Map(scene.routes.map((/** @type {any} */ route, /** @type {number} */ at) => [route, at]));
   const drawn = (/** @type {any} */ item) => {
     const { box, layer, route } = item;
-    if (box >= 0 && box === chosen && layer !== "titles") return layout.node(scene, box, paint, scene.boxes[box].open ? [] : picture.inside.get(box) ?? [], new Set([box]));
+    if (box >= 0 && box === chosen && layer !== "titles") return layout.node(scene, box, paint, scene.boxes[box].open ? [] : picture.textsByBox.get(box) ?? [], new Set([box]));
     if (route && (route.source === chosen || route.target === chosen) && app.view.isOnTrace(route.identity)) return layout.route(route, paint.theme, true, paint.tints.routes[lineAt.get(route)]);
     return item.make(0);
   };
@@ -138,7 +138,7 @@ function pictureTitle(app) {
   return step && head.traced.includes(scheme) ? `${title} · ${step}` : title;
 }
 
-/** What stands below the title. @param {App} app */
+/** The line below the title. @param {App} app */
 function factsLine(app) {
   const shown = app.view.scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
   const { opsThrough: ops, leftOut, verdict } = app.state.head;
@@ -186,7 +186,7 @@ export async function savePng(app, shot) {
     image.src = url;
   });
   let blob = null;
-  for (let scale = Math.min(2, LONGEST_SIDE / image.width, LONGEST_SIDE / image.height); !blob && scale > 0.05; scale /= 2) {
+  for (let scale = Math.min(2, MAX_PNG_SIDE_PX / image.width, MAX_PNG_SIDE_PX / image.height); !blob && scale > 0.05; scale /= 2) {
     blob = await rasterize(image, scale); // a phone has less room for a picture: none is given where it does not do
   }
   URL.revokeObjectURL(url);

@@ -30,49 +30,49 @@ function strokeAttributes(pen, scale = 1) {
 }
 
 /** One primitive as an element, moved by `dx` and `dy`: a transformation of its own would cost a layer's work each frame.
- * @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
-function shapeElement(one, parent, dx, dy) {
-  if (one instanceof layout.Rectangle || one instanceof layout.Hatch) {
-    const hatch = one instanceof layout.Hatch;
-    const size = { x: numberText(one.x + dx), y: numberText(one.y + dy), width: numberText(one.width), height: numberText(one.height), rx: one.radius ? numberText(one.radius) : null };
-    return svgEl("rect", { ...size, fill: hatch ? "url(#hatch)" : (one.fill ?? "none"), ...strokeAttributes(one.pen) }, parent);
+ * @param {any} shape @param {Element} parent @param {number} dx @param {number} dy */
+function shapeElement(shape, parent, dx, dy) {
+  if (shape instanceof layout.Rectangle || shape instanceof layout.Hatch) {
+    const hatch = shape instanceof layout.Hatch;
+    const size = { x: numberText(shape.x + dx), y: numberText(shape.y + dy), width: numberText(shape.width), height: numberText(shape.height), rx: shape.radius ? numberText(shape.radius) : null };
+    return svgEl("rect", { ...size, fill: hatch ? "url(#hatch)" : (shape.fill ?? "none"), ...strokeAttributes(shape.pen) }, parent);
   }
-  if (one instanceof layout.Disc) return svgEl("circle", { cx: numberText(one.x + dx), cy: numberText(one.y + dy), r: numberText(one.radius), fill: one.fill, ...strokeAttributes(one.pen) }, parent);
-  if (one instanceof layout.Curve) {
-    const d = pathData(one.steps, one.at[0] + dx, one.at[1] + dy, one.scale);
-    return svgEl("path", { d, fill: one.fill ?? "none", ...strokeAttributes(one.pen, one.scale) }, parent);
+  if (shape instanceof layout.Disc) return svgEl("circle", { cx: numberText(shape.x + dx), cy: numberText(shape.y + dy), r: numberText(shape.radius), fill: shape.fill, ...strokeAttributes(shape.pen) }, parent);
+  if (shape instanceof layout.Curve) {
+    const d = pathData(shape.steps, shape.at[0] + dx, shape.at[1] + dy, shape.scale);
+    return svgEl("path", { d, fill: shape.fill ?? "none", ...strokeAttributes(shape.pen, shape.scale) }, parent);
   }
-  return textElement(one, parent, dx, dy);
+  return textElement(shape, parent, dx, dy);
 }
 
-/** A text that is drawn in its measured width. @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
-function textElement(one, parent, dx, dy) {
-  const halo = one.halo ? { stroke: one.halo, "stroke-width": 6, "stroke-linejoin": "round", "paint-order": "stroke" } : {};
-  const found = svgEl(
+/** A text that is drawn in its measured width. @param {any} label @param {Element} parent @param {number} dx @param {number} dy */
+function textElement(label, parent, dx, dy) {
+  const halo = label.halo ? { stroke: label.halo, "stroke-width": 6, "stroke-linejoin": "round", "paint-order": "stroke" } : {};
+  const element = svgEl(
     "text",
     {
-      x: numberText(one.x + dx),
-      y: numberText(one.y + dy),
-      "font-size": one.size,
-      "font-weight": one.semibold ? 600 : null,
-      "text-anchor": one.anchor === "start" ? null : one.anchor,
-      textLength: one.width,
+      x: numberText(label.x + dx),
+      y: numberText(label.y + dy),
+      "font-size": label.size,
+      "font-weight": label.semibold ? 600 : null,
+      "text-anchor": label.anchor === "start" ? null : label.anchor,
+      textLength: label.width,
       lengthAdjust: "spacingAndGlyphs",
-      fill: one.colour,
+      fill: label.colour,
       ...halo,
     },
     parent,
   );
-  const spaced = /^ | $| {2}/.test(one.content) ? one.content.replaceAll(" ", "\u00a0") : one.content;
-  found.textContent = visibleText(spaced);
-  return found;
+  const spaced = /^ | $| {2}/.test(label.content) ? label.content.replaceAll(" ", "\u00a0") : label.content;
+  element.textContent = visibleText(spaced);
+  return element;
 }
 
 /** A group of primitives. @param {any} group @param {Element} [parent] */
 export function groupElement(group, parent) {
-  const found = svgEl("g", {}, parent);
-  for (const one of group.shapes) shapeElement(one, found, group.at[0], group.at[1]);
-  return found;
+  const element = svgEl("g", {}, parent);
+  for (const shape of group.shapes) shapeElement(shape, element, group.at[0], group.at[1]);
+  return element;
 }
 
 /** A frame as it is seen from afar: its outline alone. @param {any} group @param {number} far */
@@ -80,22 +80,22 @@ export const outlinePath = (group, far) => (far === 2 ? Object.assign(new layout
 
 /** Many lines as they are seen from afar: one outline for each pen, without arrow heads. @param {any[]} routes @param {number} first @param {any} paint */
 export function bundlePath(routes, first, paint) {
-  const found = new Map();
-  routes.forEach((one, at) => {
-    for (const shape of layout.route(one, paint.theme, false, paint.tints.routes[first + at]).shapes) {
+  const curves = new Map();
+  routes.forEach((route, at) => {
+    for (const shape of layout.route(route, paint.theme, false, paint.tints.routes[first + at]).shapes) {
       if (!(shape instanceof layout.Curve) || !shape.pen || shape.fill || shape.scale !== 1) continue;
       const key = JSON.stringify(shape.pen);
-      if (!found.has(key)) found.set(key, new layout.Curve([], null, shape.pen));
-      found.get(key).steps.push(...shape.steps);
+      if (!curves.has(key)) curves.set(key, new layout.Curve([], null, shape.pen));
+      curves.get(key).steps.push(...shape.steps);
     }
   });
-  return new layout.Group([...found.values()]);
+  return new layout.Group([...curves.values()]);
 }
 
 /** The rectangle around points. @param {number[][]} points @param {number} room */
 export function rectAround(points, room) {
-  const xs = points.map((one) => one[0]);
-  const ys = points.map((one) => one[1]);
+  const xs = points.map((point) => point[0]);
+  const ys = points.map((point) => point[1]);
   return [Math.min(...xs) - room, Math.min(...ys) - room, Math.max(...xs) + room, Math.max(...ys) + room];
 }
 

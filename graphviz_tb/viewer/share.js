@@ -9,21 +9,21 @@ import { viewText } from "./view_file.js";
 
 export class Share {
   /** Makes the page of a view, to be saved as a file: a file has it, a server makes it. @type {((view: string) => Promise<Blob>) | null} */
-  static page = null;
+  static makePage = null;
 
   /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.menu = byId("share");
     this.menu.addEventListener("toggle", () => this.menu.open && this.updateChoices());
-    const on = (/** @type {string} */ id, /** @type {() => any} */ run) => byId(id).addEventListener("click", run);
-    on("copy-link", () => this.copyLink());
-    on("save-html", () => this.savePage());
-    on("save-view", () => this.saveView());
-    on("save-svg", () => saveSvg(app, this.wantedShot()));
-    on("save-png", () => savePng(app, this.wantedShot()));
-    on("print-picture", () => this.print());
-    addEventListener("beforeprint", () => byId("print").replaceChildren(pictureSvg(app, this.wantedShot())));
+    const onClick = (/** @type {string} */ id, /** @type {() => any} */ run) => byId(id).addEventListener("click", run);
+    onClick("copy-link", () => this.copyLink());
+    onClick("save-html", () => this.savePage());
+    onClick("save-view", () => this.saveView());
+    onClick("save-svg", () => saveSvg(app, this.chosenShot()));
+    onClick("save-png", () => savePng(app, this.chosenShot()));
+    onClick("print-picture", () => this.print());
+    addEventListener("beforeprint", () => byId("print").replaceChildren(pictureSvg(app, this.chosenShot())));
     addEventListener("afterprint", () => removeChildren(byId("print")));
   }
 
@@ -31,24 +31,24 @@ export class Share {
   updateChoices() {
     const parts = ["whole", "screen", ...(this.app.state.hostPath && this.app.view.boxAt(this.app.state.hostPath) ? ["chosen"] : [])];
     const was = byId("save-part").value;
-    fillChooser("save-part", parts.map((one) => [one, t(`share.${one}`)]), parts.includes(was) ? was : "whole");
+    fillChooser("save-part", parts.map((part) => [part, t(`share.${part}`)]), parts.includes(was) ? was : "whole");
     byId("link-note").hidden = location.protocol !== "file:";
-    byId("save-html").hidden = !Share.page;
+    byId("save-html").hidden = !Share.makePage;
     byId("save-view").hidden = !!this.app.state.head.changes; // what a diff opens is of its changes
   }
 
-  /** What the saved picture is to show. @returns {Shot} */
-  wantedShot() {
-    const on = (/** @type {string} */ id) => byId(id).checked;
+  /** The chosen content of the saved picture. @returns {Shot} */
+  chosenShot() {
+    const isChecked = (/** @type {string} */ id) => byId(id).checked;
     const part = byId("save-part").value || "whole";
     const gone = part === "chosen" && !(this.app.state.hostPath && this.app.view.boxAt(this.app.state.hostPath));
-    return { part: gone ? "whole" : part, title: on("save-title"), legend: on("save-legend"), marks: on("save-marks") };
+    return { part: gone ? "whole" : part, title: isChecked("save-title"), legend: isChecked("save-legend"), marks: isChecked("save-marks") };
   }
 
   /** Copy a link to the present view. */
   async copyLink() {
     const { app } = this;
-    app.history.remember();
+    app.history.writeAddress();
     this.menu.open = false;
     await copyText(location.href);
     app.frame.toast(location.protocol === "file:" ? `${t("copied")}. ${t("share.fileLink")}` : t("copied"), location.protocol === "file:" ? 7000 : undefined);
@@ -59,7 +59,7 @@ export class Share {
     const { app } = this;
     const { page, ...state } = app.addressValues(); // that of a log comes first anywhere
     this.menu.open = false;
-    download(await /** @type {(view: string) => Promise<Blob>} */ (Share.page)(hashOf(page && page !== "graph" ? { ...state, page } : state)), `${fileName(app)}.html`);
+    download(await /** @type {(view: string) => Promise<Blob>} */ (Share.makePage)(hashOf(page && page !== "graph" ? { ...state, page } : state)), `${fileName(app)}.html`);
   }
 
   /** Save open groups, moves and colours as a view file for the command line. */

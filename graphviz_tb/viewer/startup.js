@@ -18,14 +18,14 @@ export async function loadGraph(head, blocks) {
 }
 
 /** The page of a graph. @param {Graph} graph @param {Head} head */
-export function makeApp(graph, head) {
+export function createApp(graph, head) {
   const app = new App(graph, head);
   new InputHandler(app);
   exposeApi(app);
   return app;
 }
 
-/** What the file asks to begin with, where its address says nothing. @param {any} head */
+/** The state that a file begins with if its address has none. @param {any} head */
 export function initialState(head) {
   /** @type {Record<string, any>} */
   const out = {};
@@ -34,21 +34,21 @@ export function initialState(head) {
   return out;
 }
 
-/** What `window.tbgraph` offers. @param {App} app */
+/** Fill `window.tbgraph` with its functions. @param {App} app */
 function exposeApi(app) {
-  const found = (/** @type {string} */ name) => {
-    const path = app.state.graph.find(name);
+  const pathNamed = (/** @type {string} */ name) => {
+    const path = app.state.graph.pathOfAddress(name);
     if (!path) throw new Error(`no node ${JSON.stringify(name)}`);
     return path;
   };
   Object.assign(scriptApi, {
-    open: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.openNow(found(name), false)),
-    close: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.closeNow(found(name), false)),
-    select: async (/** @type {string | null} */ name) => (name === null ? app.actions.select(null) : app.actions.reveal(found(name), false, false)),
+    open: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.openNow(pathNamed(name), false)),
+    close: (/** @type {string} */ name) => app.actions.queue(async () => app.actions.closeNow(pathNamed(name), false)),
+    select: async (/** @type {string | null} */ name) => (name === null ? app.actions.select(null) : app.actions.reveal(pathNamed(name), false, false)),
     find: async (/** @type {string} */ text) => {
-      app.find.box.value = text;
-      const hits = await app.find.run(text);
-      return hits.map((row) => app.state.graph.address(app.state.facts.path(row)));
+      app.find.field.value = text;
+      const hits = await app.find.search(text);
+      return hits.map((row) => app.state.graph.address(app.state.facts.pathOfRow(row)));
     },
     state: async (/** @type {any} */ value) => {
       if (value !== undefined) await app.actions.queue(() => app.restore(typeof value === "string" ? stateOf(value) : value));
@@ -65,7 +65,7 @@ function sceneValues(scene) {
     width: scene.width,
     height: scene.height,
     boxes: scene.boxes.map((/** @type {any} */ box) => ({ name: box.address, kind: box.kind, x: box.x, y: box.y, width: box.width, height: box.height, open: box.open, parent: name(box.parent) })),
-    lines: scene.routes.map((/** @type {any} */ one) => ({ from: one.identity.source, to: one.identity.target, kind: one.kind, points: one.points })),
+    lines: scene.routes.map((/** @type {any} */ route) => ({ from: route.identity.source, to: route.identity.target, kind: route.kind, points: route.points })),
   };
 }
 
@@ -79,7 +79,7 @@ export function reportFailure(error) {
 }
 
 /** Begin with a view that was saved. @param {string} view */
-export function beginWithView(view) {
+export function setInitialView(view) {
   try {
     history.replaceState(null, "", `#${view}`);
   } catch {

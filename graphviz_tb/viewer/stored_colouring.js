@@ -8,10 +8,10 @@ export async function loadStoredColouring(graph, scheme) {
   const { blocks } = graph;
   if (scheme === "diff") {
     const names = ["colour/diff", "colour/diff/rows", "changes/legend", "changes/index", "changes/bits"];
-    const [told, columns, legend, index, bits] = await Promise.all(names.map((name) => blocks.get(name)));
-    return new ComparedColouring(graph, told, columns, legend, index, bits);
+    const [head, columns, legend, index, bits] = await Promise.all(names.map((name) => blocks.get(name)));
+    return new ComparedColouring(graph, head, columns, legend, index, bits);
   }
-  const [told, columns] = await Promise.all([blocks.get(`colour/${scheme}`), blocks.get(`colour/${scheme}/rows`)]);
-  const fills = Array.isArray(told.fills) ? told.fills : (await blocks.get(told.fills)).fills;
-  return new Colouring(graph, scheme, { ...told, fills }, columns);
+  const [head, columns] = await Promise.all([blocks.get(`colour/${scheme}`), blocks.get(`colour/${scheme}/rows`)]);
+  const fills = Array.isArray(head.fills) ? head.fills : (await blocks.get(head.fills)).fills;
+  return new Colouring(graph, scheme, { ...head, fills }, columns);
 }

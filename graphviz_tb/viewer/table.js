@@ -3,14 +3,14 @@
 
 import { byId, el, setAttributes, shortText } from "./dom.js";
 import { OP } from "./levels.js";
-import { QueryError, QueryRows, parseQuery } from "./query.js";
-import { RowsTable, leafShown, rowsAs, shareBar, shareWord } from "./rows_table.js";
+import { QueryError, RowSearch, parseQuery } from "./query.js";
+import { RowsTable, encodeRows, nameWithLeaf, percentText, shareBar } from "./rows_table.js";
 import { download, fileName } from "./save.js";
 import { BOUND_SIGNS, inBounds, language, opsCount, opsWord, t } from "./strings.js";
 
-const LISTS_OF_ROWS = ["ops", "layers", "groups"];
+const ROW_LISTS = ["ops", "layers", "groups"];
 const QUANTITIES = ["compute-time", "memory", "flops", "parameters", "activations"]; // in the order of the columns
-const SELF = "self"; // the time of the ops that lie in a group directly
+const SELF_TIME = "self"; // the time of the ops that lie in a group directly
 
 export class GraphTable {
   /** @param {App} app */
@@ -22,109 +22,109 @@ export class GraphTable {
     this.text = "";
     this.turn = 0;
     /** @type {any} what the table was made of: it is made anew when that is another */
-    this.made = [];
+    this.builtFrom = [];
     /** @type {Map<string, Colouring>} */
     this.measures = new Map();
     /** @type {number[]} */
-    this.found = [];
-    this.waits = /** @type {Promise<any>} */ (Promise.resolve());
-    this.list = new RowsTable({ label: t("table"), name: (row) => this.address(row), sorted: () => this.sorted(), chosen: (row) => this.app.actions.reveal(this.app.state.facts.path(row), false), click: true });
+    this.listedRowNumbers = [];
+    this.rowsReady = /** @type {Promise<any>} */ (Promise.resolve());
+    this.list = new RowsTable({ label: t("table"), name: (row) => this.address(row), onSorted: () => this.onSorted(), onChosen: (row) => this.app.actions.reveal(this.app.state.facts.pathOfRow(row), false), choosesOnClick: true });
     this.button.addEventListener("click", () => this.toggle());
-    app.view.svg.addEventListener("tbgraph:select", () => this.markChosen());
-    app.view.drawListeners.add(() => this.dress());
+    app.view.svg.addEventListener("tbgraph:select", () => this.markSelected());
+    app.view.drawListeners.add(() => this.rebuildIfChanged());
   }
 
-  get shown() {
+  get isShown() {
     return !this.panel.hidden;
   }
 
   toggle(show = this.panel.hidden) {
     this.show(show);
-    this.app.history.remember();
-    if (show) this.waits.then(() => this.list.table.focus({ preventScroll: true }));
+    this.app.history.writeAddress();
+    if (show) this.rowsReady.then(() => this.list.table.focus({ preventScroll: true }));
     else this.app.frame.focusPicture();
   }
 
   /** Show the panel, or put it away. @param {boolean} show */
   show(show) {
-    if (show === this.shown) return;
+    if (show === this.isShown) return;
     this.panel.hidden = !show;
     document.body.classList.toggle("tabled", show);
     this.button.setAttribute("aria-pressed", String(show));
     this.app.viewport.resize();
-    if (show) this.dress();
+    if (show) this.rebuildIfChanged();
   }
 
-  /** What the address holds of it. */
-  state() {
-    const sort = this.list.sort === this.usualSort() ? "" : this.list.sort;
-    return this.shown ? { table: [this.by, ...(sort ? [sort] : [])].join(":"), rows: this.text } : {};
+  /** Return its entries of the address. */
+  addressValues() {
+    const sort = this.list.sort === this.defaultSort() ? "" : this.list.sort;
+    return this.isShown ? { table: [this.by, ...(sort ? [sort] : [])].join(":"), rows: this.text } : {};
   }
 
-  /** @param {string | undefined} told @param {string} text */
-  restore(told, text) {
-    const [by, sort] = (told ?? "").split(":");
+  /** @param {string | undefined} value @param {string} text */
+  restore(value, text) {
+    const [by, sort] = (value ?? "").split(":");
     const known = [this.by, this.list.sort, this.text].join("\n");
-    if (told !== undefined) {
-      this.by = LISTS_OF_ROWS.includes(by) ? by : "ops";
+    if (value !== undefined) {
+      this.by = ROW_LISTS.includes(by) ? by : "ops";
       this.list.sort = sort ?? "";
       this.text = text;
     }
-    if (known !== [this.by, this.list.sort, this.text].join("\n")) this.made = [];
-    this.show(told !== undefined);
+    if (known !== [this.by, this.list.sort, this.text].join("\n")) this.builtFrom = [];
+    this.show(value !== undefined);
   }
 
-  /** Make the table anew where it was made of something else: another graph, step or language. */
-  dress() {
+  /** Rebuild the table after a change of graph, step or language. */
+  rebuildIfChanged() {
     const { graph, stepIndex: at } = this.app.state;
     const now = [graph, at, language];
-    if (!this.shown || now.every((one, place) => one === this.made[place])) return;
-    this.made = now;
-    this.frame();
-    this.waits = this.fillRows();
+    if (!this.isShown || now.every((value, place) => value === this.builtFrom[place])) return;
+    this.builtFrom = now;
+    this.buildBar();
+    this.rowsReady = this.fillRows();
   }
 
   /** The bar above the rows. */
-  frame() {
-    const kinds = LISTS_OF_ROWS.filter((one) => one !== "layers" || this.app.state.head.layers.length);
-    const pick = el("select", { "aria-label": t("table.by"), onchange: () => this.take({ by: pick.value }) }, ...kinds.map((one) => el("option", { value: one }, t(`table.${one}`))));
+  buildBar() {
+    const kinds = ROW_LISTS.filter((kind) => kind !== "layers" || this.app.state.head.layers.length);
+    const pick = el("select", { "aria-label": t("table.by"), onchange: () => this.changeList({ by: pick.value }) }, ...kinds.map((kind) => el("option", { value: kind }, t(`table.${kind}`))));
     if (!kinds.includes(this.by)) this.by = "ops";
     pick.value = this.by;
-    this.filter = el("input", { class: "filter", type: "search", placeholder: t("findHint"), "aria-label": t("table.filter"), title: t("fields"), spellcheck: "false", oninput: () => this.take({ text: this.filter.value }) });
+    this.filter = el("input", { class: "filter", type: "search", placeholder: t("findHint"), "aria-label": t("table.filter"), title: t("fields"), spellcheck: "false", oninput: () => this.changeList({ text: this.filter.value }) });
     this.filter.value = this.text;
-    this.filter.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.filterKey(event));
-    this.said = el("span", { class: "quiet", role: "status" });
+    this.filter.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.onFilterKey(event));
+    this.statusElement = el("span", { class: "quiet", role: "status" });
     const save = el("button", { onclick: () => this.save() }, t("table.csv"));
     const close = el("button", { class: "icon", "aria-label": t("table.close"), title: t("table.close"), onclick: () => this.toggle(false) }, "×");
-    this.panel.replaceChildren(el("div", { class: "table-bar" }, pick, this.filter, this.said, save, close), this.list.root);
+    this.panel.replaceChildren(el("div", { class: "table-bar" }, pick, this.filter, this.statusElement, save, close), this.list.root);
     setAttributes(this.list.table, { "aria-label": t("table") });
   }
 
   /** List other rows. @param {{by?: string, text?: string}} change */
-  take(change) {
-    if (change.by && (this.list.sort.slice(1) === SELF || change.by !== "groups")) this.list.sort = this.list.sort.replace(SELF, "compute-time");
+  changeList(change) {
+    if (change.by && (this.list.sort.slice(1) === SELF_TIME || change.by !== "groups")) this.list.sort = this.list.sort.replace(SELF_TIME, "compute-time");
     Object.assign(this, change);
-    this.waits = this.fillRows();
-    this.app.history.rememberSoon();
+    this.rowsReady = this.fillRows();
+    this.app.history.writeAddressSoon();
   }
 
   /** Look up what rows there are, and list them. */
   async fillRows() {
     const { app } = this;
     const turn = ++this.turn;
-    const mine = QUANTITIES.filter((one) => (app.state.head.measured ?? []).includes(one));
-    const measures = await Promise.all(mine.map((one) => app.view.loadColouring(one)));
-    const shapes = await this.shapesOf();
+    const quantities = QUANTITIES.filter((quantity) => (app.state.head.measured ?? []).includes(quantity));
+    const measures = await Promise.all(quantities.map((quantity) => app.view.loadColouring(quantity)));
+    const shapes = await this.outputShapes();
     const rows = await this.matchingRows(() => turn === this.turn);
     if (turn !== this.turn || !rows) return;
-    this.measures = new Map(mine.map((one, at) => [one, measures[at]]));
-    this.tensors = shapes;
-    this.found = rows;
-    this.list.sort ||= this.usualSort();
-    this.selves = this.by === "groups" ? this.selfTimes() : null;
-    this.list.take(rows, this.columns());
+    this.measures = new Map(quantities.map((quantity, at) => [quantity, measures[at]]));
+    this.tensorWords = shapes;
+    this.listedRowNumbers = rows;
+    this.list.sort ||= this.defaultSort();
+    this.selfTimesByRow = this.by === "groups" ? this.selfTimes() : null;
+    this.list.setRows(rows, this.columns());
     this.updateStatus();
-    this.markChosen();
+    this.markSelected();
   }
 
   /** The rows for which the filter holds; null where it cannot be read. @param {() => boolean} still @returns {Promise<number[] | null>} */
@@ -133,14 +133,14 @@ export class GraphTable {
     if (!this.text.trim()) return rows;
     try {
       const query = parseQuery(this.text);
-      const search = new QueryRows(this.app, still);
-      await search.begin(query);
-      await search.finish(query);
-      const holds = search.holds(query);
+      const search = new RowSearch(this.app, still);
+      await search.searchNames(query);
+      await search.searchBlocks(query);
+      const holds = search.matchMask(query);
       return rows.filter((row) => holds[row]);
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
-      if (still()) this.said.textContent = error.message;
+      if (still()) this.statusElement.textContent = error.message;
       return null;
     }
   }
@@ -149,23 +149,23 @@ export class GraphTable {
   listedRows() {
     const { graph, head } = this.app.state;
     if (this.by === "layers") return head.layers;
-    const found = [];
-    for (let row = 1; row < graph.count; row++) if ((graph.kind[row] === OP) === (this.by === "ops")) found.push(row);
-    return found;
+    const rows = [];
+    for (let row = 1; row < graph.count; row++) if ((graph.kind[row] === OP) === (this.by === "ops")) rows.push(row);
+    return rows;
   }
 
-  /** What each op gives first, as a number of a text. @returns {Promise<Int32Array>} */
-  async shapesOf() {
+  /** The type and shape of the first output of each op, as a number of a text. @returns {Promise<Int32Array>} */
+  async outputShapes() {
     const { graph, facts } = this.app.state;
-    const found = new Int32Array(graph.count).fill(-1);
+    const tensors = new Int32Array(graph.count).fill(-1);
     const edges = await facts.edges().catch(() => null);
-    if (!edges) return found;
+    if (!edges) return tensors;
     for (let edge = 0; edge < edges.source.length; edge++) {
       const source = edges.source[edge];
       if (edges.flags[edge] & 1) continue;
-      if (found[source] < 0 || graph.words[edges.key[edge]] === "0") found[source] = edges.tensor[edge];
+      if (tensors[source] < 0 || graph.words[edges.key[edge]] === "0") tensors[source] = edges.tensor[edge];
     }
-    return found;
+    return tensors;
   }
 
   /** The time of the ops that lie in each group directly. @returns {Float64Array | null} */
@@ -173,41 +173,41 @@ export class GraphTable {
     const { graph } = this.app.state;
     const times = this.measures.get("compute-time");
     if (!times) return null;
-    const found = new Float64Array(graph.count);
+    const directTimes = new Float64Array(graph.count);
     for (let row = 0; row < graph.count; row++) {
       const time = times.value(row) ?? 0;
-      found[row] += time;
-      if (graph.kind[row] !== OP && graph.parent[row] >= 0) found[graph.parent[row]] -= time;
+      directTimes[row] += time;
+      if (graph.kind[row] !== OP && graph.parent[row] >= 0) directTimes[graph.parent[row]] -= time;
     }
-    return found.map((time) => (times.told.signed || time > 5e-4 ? time : 0)); // times are rounded to a thousandth
+    return directTimes.map((time) => (times.head.signed || time > 5e-4 ? time : 0)); // times are rounded to a thousandth
   }
 
-  /** By which column it is sorted at first: the first quantity there is. */
-  usualSort() {
+  /** The column of the initial order: the first quantity. */
+  defaultSort() {
     const [first] = this.measures.keys();
     return first ? `-${first}` : "";
   }
 
   /** The quantity whose shares are shown: that by which the rows are sorted, or else the first. */
   quantity() {
-    const sort = this.list.sort.replace(/^-/, "").replace(SELF, "compute-time");
+    const sort = this.list.sort.replace(/^-/, "").replace(SELF_TIME, "compute-time");
     return this.measures.has(sort) ? sort : [...this.measures.keys()][0];
   }
 
-  /** What a row takes of a quantity; null where it is unknown. @param {string} quantity @param {number} row @returns {number | null} */
+  /** The value of a quantity for a row; null if unknown. @param {string} quantity @param {number} row @returns {number | null} */
   value(quantity, row) {
-    if (quantity === SELF) return this.selves?.[row] ?? null;
+    if (quantity === SELF_TIME) return this.selfTimesByRow?.[row] ?? null;
     return /** @type {Colouring} */ (this.measures.get(quantity)).value(row);
   }
 
-  /** The same in words: what is incomplete says so. @param {string} quantity @param {number} row */
+  /** The value in words, with its bound if it is incomplete. @param {string} quantity @param {number} row */
   valueWords(quantity, row) {
     const measure = /** @type {Colouring} */ (this.measures.get(quantity));
-    const [told, lacks] = [measure.figureWord([row]), measure.lackingWord([row])];
+    const [text, lacks] = [measure.valueText([row]), measure.missingCounts([row])];
     const lacking = lacks.some(([kind]) => kind !== "guessed");
-    if (!told) return lacking ? t("unknown") : "";
-    const [bound, whole] = [measure.bound([row]), measure.boundedWord([row])];
-    return bound ? el("span", { title: whole, "aria-label": whole }, `${BOUND_SIGNS[bound]} ${told}`) : told;
+    if (!text) return lacking ? t("unknown") : "";
+    const [bound, whole] = [measure.bound([row]), measure.boundedValueText([row])];
+    return bound ? el("span", { title: whole, "aria-label": whole }, `${BOUND_SIGNS[bound]} ${text}`) : text;
   }
 
   /** @returns {TableColumn[]} */
@@ -215,72 +215,72 @@ export class GraphTable {
     const { graph } = this.app.state;
     const word = (/** @type {number} */ at) => graph.words[at] ?? "";
     const type = (/** @type {number} */ row) => word(graph.op[row]) || opsWord(graph.ops[row]);
-    const text = (/** @type {string} */ key, /** @type {number} */ width, /** @type {(row: number) => string} */ said) => ({ key, word: t(key), width, text: true, value: said, cell: (/** @type {number} */ row) => shortText(said(row), 120) });
+    const text = (/** @type {string} */ key, /** @type {number} */ width, /** @type {(row: number) => string} */ textOf) => ({ key, word: t(key), width, text: true, value: textOf, cell: (/** @type {number} */ row) => shortText(textOf(row), 120) });
     const shares = this.quantity();
     const device = (/** @type {number} */ row) => word(graph.device[row]);
     return [
       { key: "name", word: t("name"), width: 300, text: true, value: (row) => this.address(row), cell: (row) => this.name(row) },
       ...(this.by === "groups" ? [{ key: "count", word: t("table.ops"), width: 72, value: (/** @type {number} */ row) => graph.ops[row], cell: (/** @type {number} */ row) => opsCount(graph.ops[row]) }] : [text("op", 140, type)]),
-      ...[...this.measures.keys()].flatMap((one) => [
-        ...(one === "compute-time" && this.selves ? [{ key: SELF, word: t("table.self"), width: 110, value: (/** @type {number} */ row) => this.value(SELF, row), cell: (/** @type {number} */ row) => this.measures.get(one)?.valueInWords(this.selves?.[row] ?? 0) }] : []),
-        { key: one, word: one === "compute-time" ? t("table.time") : t(`scheme.${one}`), width: 112, value: (/** @type {number} */ row) => this.value(one, row), cell: (/** @type {number} */ row) => this.valueWords(one, row) },
-        ...(one === shares ? this.share(one) : []),
+      ...[...this.measures.keys()].flatMap((quantity) => [
+        ...(quantity === "compute-time" && this.selfTimesByRow ? [{ key: SELF_TIME, word: t("table.self"), width: 110, value: (/** @type {number} */ row) => this.value(SELF_TIME, row), cell: (/** @type {number} */ row) => this.measures.get(quantity)?.formatValue(this.selfTimesByRow?.[row] ?? 0) }] : []),
+        { key: quantity, word: quantity === "compute-time" ? t("table.time") : t(`scheme.${quantity}`), width: 112, value: (/** @type {number} */ row) => this.value(quantity, row), cell: (/** @type {number} */ row) => this.valueWords(quantity, row) },
+        ...(quantity === shares ? this.shareColumns(quantity) : []),
       ]),
-      ...(this.by !== "groups" && this.found.some((row) => this.tensors[row] >= 0) ? [{ key: "shape", word: t("table.shape"), width: 150, fixed: true, value: (/** @type {number} */ row) => sizeOf(this.shape(row)), cell: (/** @type {number} */ row) => el("span", { title: this.shape(row) }, this.shape(row)) }] : []),
-      ...(this.found.some(device) ? [text("device", 150, device)] : []),
+      ...(this.by !== "groups" && this.listedRowNumbers.some((row) => this.tensorWords[row] >= 0) ? [{ key: "shape", word: t("table.shape"), width: 150, fixed: true, value: (/** @type {number} */ row) => elementCount(this.shape(row)), cell: (/** @type {number} */ row) => el("span", { title: this.shape(row) }, this.shape(row)) }] : []),
+      ...(this.listedRowNumbers.some(device) ? [text("device", 150, device)] : []),
     ];
   }
 
   /** The column of shares of a quantity: of the whole graph, where it is no difference. @param {string} quantity @returns {TableColumn[]} */
-  share(quantity) {
+  shareColumns(quantity) {
     const measure = /** @type {Colouring} */ (this.measures.get(quantity));
-    const whole = measure.told.signed ? null : measure.value(0);
+    const whole = measure.head.signed ? null : measure.value(0);
     if (!whole) return [];
-    const most = this.found.reduce((least, row) => Math.max(least, measure.value(row) ?? 0), 1e-9);
+    const most = this.listedRowNumbers.reduce((least, row) => Math.max(least, measure.value(row) ?? 0), 1e-9);
     const cell = (/** @type {number} */ row) => {
       const value = measure.value(row);
-      return value === null ? "" : shareBar(value, most, shareWord(value, whole));
+      return value === null ? "" : shareBar(value, most, percentText(value, whole));
     };
     return [{ key: "share", word: t("table.share"), width: 132, fixed: true, sort: quantity, value: (row) => measure.value(row), cell }];
   }
 
   /** @param {number} row */
   shape(row) {
-    const told = this.app.state.graph.words[this.tensors[row]] ?? "";
-    const words = told.split(",")[0];
+    const tensor = this.app.state.graph.words[this.tensorWords[row]] ?? "";
+    const words = tensor.split(",")[0];
     return words.startsWith("unknown") ? "" : words.replace(/ float32$/, "");
   }
 
   /** @param {number} row */
   address(row) {
-    return this.app.state.graph.address(this.app.state.facts.path(row));
+    return this.app.state.graph.address(this.app.state.facts.pathOfRow(row));
   }
 
   /** @param {number} row */
   name(row) {
     const address = this.address(row);
-    return el("div", { class: "named", title: shortText(address, 600) }, ...leafShown(shortText(address, 300)));
+    return el("div", { class: "named", title: shortText(address, 600) }, ...nameWithLeaf(shortText(address, 300)));
   }
 
-  /** Another column sorts: its shares are shown. */
-  sorted() {
-    this.list.take(this.found, this.columns());
+  /** Show the shares of the column that now sorts. */
+  onSorted() {
+    this.list.setRows(this.listedRowNumbers, this.columns());
     this.updateStatus();
-    this.markChosen();
-    this.app.history.rememberSoon();
+    this.markSelected();
+    this.app.history.writeAddressSoon();
   }
 
-  /** How many rows there are, and what they take together: what lies in one another counts once. */
+  /** Show the count of rows and their sum, counting nested rows once. */
   updateStatus() {
-    const rows = t(this.found.length === 1 ? "table.oneRow" : "table.rows", { n: this.found.length });
+    const rows = t(this.listedRowNumbers.length === 1 ? "table.oneRow" : "table.rows", { n: this.listedRowNumbers.length });
     const quantity = this.quantity();
     const measure = quantity && this.measures.get(quantity);
-    if (!measure) return void (this.said.textContent = rows);
+    if (!measure) return void (this.statusElement.textContent = rows);
     const { sum, bound } = this.sumRows(measure);
     const whole = measure.value(0);
-    const word = (/** @type {number} */ value, /** @type {number} */ bound) => inBounds(bound, measure.valueInWords(value));
-    const all = whole === null ? "" : t("table.of", { all: word(whole, measure.bound([0])), share: measure.told.signed ? "" : ` (${shareWord(sum, whole)})` });
-    this.said.textContent = `${rows} · ${t(`scheme.${quantity}`)}: ${word(sum, bound)}${all}`;
+    const word = (/** @type {number} */ value, /** @type {number} */ bound) => inBounds(bound, measure.formatValue(value));
+    const all = whole === null ? "" : t("table.of", { all: word(whole, measure.bound([0])), share: measure.head.signed ? "" : ` (${percentText(sum, whole)})` });
+    this.statusElement.textContent = `${rows} · ${t(`scheme.${quantity}`)}: ${word(sum, bound)}${all}`;
   }
 
   /** The sum of a measure over the rows, and which bound it is. @param {Colouring} measure */
@@ -289,7 +289,7 @@ export class GraphTable {
     const whole = measure.value(0);
     if (whole !== null && !this.text.trim() && this.by !== "layers") return { sum: whole, bound: measure.bound([0]) };
     let [sum, end, bound] = [0, 0, 0];
-    for (const row of this.found) {
+    for (const row of this.listedRowNumbers) {
       if (graph.functionOf(row)) bound |= 1; // it runs as often as it is called
       else if (row >= end) {
         sum += measure.value(row) ?? 0;
@@ -301,21 +301,21 @@ export class GraphTable {
   }
 
   /** Mark the row of what is chosen. */
-  markChosen() {
+  markSelected() {
     const { selected } = this.app.state;
-    if (!this.shown) return;
+    if (!this.isShown) return;
     const at = selected ? this.list.rows.indexOf(selected[selected.length - 1]) : -1;
-    if (at !== this.list.at) this.list.mark(at);
+    if (at !== this.list.at) this.list.markRow(at);
   }
 
   /** @param {KeyboardEvent} event */
-  filterKey(event) {
+  onFilterKey(event) {
     if (event.key === "Escape" && this.filter.value) {
       this.filter.value = "";
-      this.take({ text: "" });
+      this.changeList({ text: "" });
     } else if (event.key === "ArrowDown" || event.key === "Escape" || event.key === "Enter") {
       this.list.table.focus();
-      if (this.list.at < 0 && event.key !== "Escape") this.list.mark(this.list.rows.length ? 0 : -1);
+      if (this.list.at < 0 && event.key !== "Escape") this.list.markRow(this.list.rows.length ? 0 : -1);
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -329,18 +329,18 @@ export class GraphTable {
       name: this.address(row),
       type: graph.words[graph.op[row]] || ["scope", "op", "series", "fold", "function"][graph.kind[row]],
       ops: graph.kind[row] === OP ? 1 : graph.ops[row],
-      ...(this.selves && { self_time_us: this.selves[row] }),
-      ...Object.fromEntries([...this.measures].map(([one, measure]) => [[one.replace("-", "_"), units[measure.told.measured]].filter(Boolean).join("_"), measure.value(row) ?? ""])),
+      ...(this.selfTimesByRow && { self_time_us: this.selfTimesByRow[row] }),
+      ...Object.fromEntries([...this.measures].map(([quantity, measure]) => [[quantity.replace("-", "_"), units[measure.head.measured]].filter(Boolean).join("_"), measure.value(row) ?? ""])),
       ...(this.by !== "groups" && { shape: this.shape(row) }),
       device: graph.words[graph.device[row]] ?? "",
     }));
-    download(new Blob([rowsAs(rows, "csv")], { type: "text/csv" }), `${fileName(this.app)}-${this.by}.csv`);
+    download(new Blob([encodeRows(rows, "csv")], { type: "text/csv" }), `${fileName(this.app)}-${this.by}.csv`);
   }
 }
 
-/** How many numbers a tensor of a shape in words has, unknown sizes as one; null where nothing is known. @param {string} words */
-function sizeOf(words) {
+/** The element count of a shape in words, unknown sizes as one; null if nothing is known. @param {string} words */
+function elementCount(words) {
   if (!words) return null;
   const shape = words.includes(" ") ? words.slice(0, words.indexOf(" ")) : words;
-  return shape.split("×").reduce((size, one) => size * (Number(one.replace(/\D/g, "")) || 1), 1);
+  return shape.split("×").reduce((size, length) => size * (Number(length.replace(/\D/g, "")) || 1), 1);
 }

@@ -4,15 +4,15 @@ import { byId, el, removeChildren, shortText } from "./dom.js";
 import { OP } from "./levels.js";
 import { opsWord, t } from "./strings.js";
 
-const REACHES = [1, 2, 3, 5, 10, Infinity]; // hops that the list offers
+const HOP_CHOICES = [1, 2, 3, 5, 10, Infinity]; // hops that the list offers
 
-/** How far a trace goes, as the address says it. @param {number} hops */
-export const reachWord = (hops) => (hops === Infinity ? "-all" : hops === 1 ? "" : `-${hops}`);
+/** The length of a trace as written in the address. @param {number} hops */
+export const hopsText = (hops) => (hops === Infinity ? "-all" : hops === 1 ? "" : `-${hops}`);
 
-/** What the address says of a trace. @param {string} text @returns {{way: string, hops: number, name: string} | null} */
-export function traceOf(text) {
-  const found = /^(in|out)(?:-(all|[1-9]\d{0,3}))?:(.*)$/s.exec(text);
-  return found && { way: found[1], hops: found[2] === "all" ? Infinity : Number(found[2] ?? 1), name: found[3] };
+/** Parse the trace of an address. @param {string} text @returns {{way: string, hops: number, name: string} | null} */
+export function parseTrace(text) {
+  const match = /^(in|out)(?:-(all|[1-9]\d{0,3}))?:(.*)$/s.exec(text);
+  return match && { way: match[1], hops: match[2] === "all" ? Infinity : Number(match[2] ?? 1), name: match[3] };
 }
 
 export class TraceBar {
@@ -29,14 +29,14 @@ export class TraceBar {
     if (!traced) return removeChildren(panel);
     const { path, way, hops, rows } = traced;
     const [row] = path.slice(-1);
-    const reached = [...rows].filter((one) => (one < row || one >= app.state.graph.end[row]) && app.state.graph.kind[one] === OP).length; // not what it holds itself
+    const reached = [...rows].filter((reachedRow) => (reachedRow < row || reachedRow >= app.state.graph.end[row]) && app.state.graph.kind[reachedRow] === OP).length; // not what it holds itself
     const word = t(way === "in" ? "inputsOf" : "outputsOf", { name: shortText(app.state.leafName(path), 40) });
-    const reaches = REACHES.includes(hops) ? REACHES : [...REACHES, hops].sort((a, b) => a - b);
-    const said = (/** @type {number} */ one) => (one === Infinity ? t("allTheWay") : one === 1 ? t("oneHop") : t("hops", { n: one }));
+    const reaches = HOP_CHOICES.includes(hops) ? HOP_CHOICES : [...HOP_CHOICES, hops].sort((a, b) => a - b);
+    const hopsLabel = (/** @type {number} */ count) => (count === Infinity ? t("allTheWay") : count === 1 ? t("oneHop") : t("hops", { n: count }));
     const choice = el(
       "select",
       { "aria-label": t("reach"), onchange: (/** @type {any} */ event) => app.actions.trace(path, way, Number(event.target.value)) },
-      ...reaches.map((one) => el("option", { value: String(one), selected: one === hops }, said(one))),
+      ...reaches.map((count) => el("option", { value: String(count), selected: count === hops }, hopsLabel(count))),
     );
     panel.replaceChildren(
       el("span", { role: "status" }, `${word} · ${opsWord(reached)}`),

@@ -8,7 +8,7 @@ const tomlText = (text) => JSON.stringify(text.replace(/\p{Surrogate}/gu, "\uFFF
 /** @param {any} value */
 const tomlValue = (value) => (Array.isArray(value) ? `[${value.map(tomlText).join(", ")}]` : typeof value === "string" ? tomlText(value) : String(value));
 
-/** What the file says: the view that the page was made with, and what the reader did since. @param {App} app @returns {Record<string, any>} */
+/** The entries of the file: the view that the page was made with, changed by the reader's actions. @param {App} app @returns {Record<string, any>} */
 function viewValues(app) {
   const { graph, head } = app.state;
   /** @type {Record<string, any>} */
@@ -35,10 +35,10 @@ export function viewText(app) {
   const values = viewValues(app);
   const lines = Object.entries(values).filter(([, value]) => !isTable(value) && !(Array.isArray(value) && !value.length));
   const order = (/** @type {string} */ key) => (VIEW_LISTS.includes(key) ? VIEW_LISTS.indexOf(key) : VIEW_LISTS.length);
-  const said = lines.sort(([a], [b]) => order(a) - order(b)).map(([key, value]) => `${key} = ${tomlValue(value)}\n`);
+  const valueLines = lines.sort(([a], [b]) => order(a) - order(b)).map(([key, value]) => `${key} = ${tomlValue(value)}\n`);
   const tables = Object.entries(values).filter(([, value]) => isTable(value));
-  const told = tables.map(([key, table]) => `\n[${key}]\n${Object.entries(table).map(([name, text]) => `${tomlText(name)} = ${tomlText(text)}\n`).join("")}`);
-  return [...said, ...told].join("");
+  const tableLines = tables.map(([key, table]) => `\n[${key}]\n${Object.entries(table).map(([name, text]) => `${tomlText(name)} = ${tomlText(text)}\n`).join("")}`);
+  return [...valueLines, ...tableLines].join("");
 }
 
 /** @param {any} value */

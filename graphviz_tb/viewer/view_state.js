@@ -48,8 +48,8 @@ export class ViewState {
   groupableSeries(path) {
     const { graph } = this;
     const up = [graph.parent[path[0]]];
-    const found = path.length === 1 && up[0] >= 0 && graph.isApart(up) ? up : path;
-    return graph.comesApart(found) ? found : null;
+    const series = path.length === 1 && up[0] >= 0 && graph.isUngrouped(up) ? up : path;
+    return graph.ungroupableLevel(series) ? series : null;
   }
 
   /** The members of the stack that a path is, or that it is shown in, with the place of the one shown.
@@ -60,7 +60,7 @@ export class ViewState {
     const member = stack && graph.memberOf(stack, this.open);
     if (!stack || !member) return null;
     const members = graph.members(stack);
-    return { members, at: members.findIndex((one) => graph.key(one) === graph.key(member)) };
+    return { members, at: members.findIndex((candidate) => graph.key(candidate) === graph.key(member)) };
   }
 
   /** Whether a call is inside itself. @param {Path} path */
@@ -71,9 +71,9 @@ export class ViewState {
   /** Open what is around a node that a link names alone. @param {Path} path @param {Map<string, Path>} wanted */
   openAround(path, wanted) {
     const inner = this.graph.stackOf(path) ? [path] : []; // its stack shows it
-    const around = [...this.graph.ancestors(path), ...inner].filter((one) => one.length > 1 || one[0] !== 0);
-    this.graph.showAlone(around, wanted);
-    for (const one of around) wanted.set(this.graph.key(one), one);
+    const around = [...this.graph.ancestors(path), ...inner].filter((group) => group.length > 1 || group[0] !== 0);
+    this.graph.closeOtherMembers(around, wanted);
+    for (const group of around) wanted.set(this.graph.key(group), group);
   }
 
   /** Let open stacks show their usual member, as a picture does that Python draws; those in `listed` list all of them.
@@ -83,7 +83,7 @@ export class ViewState {
     for (const path of [...wanted.values()]) {
       const stack = graph.stackIn(path);
       if (stack && listed.has(graph.address(stack))) continue;
-      for (const one of graph.opensWith(path, wanted)) wanted.set(graph.key(one), one);
+      for (const opened of graph.pathsOpenedWith(path, wanted)) wanted.set(graph.key(opened), opened);
     }
   }
 
@@ -96,14 +96,14 @@ export class ViewState {
   /** The group of a name, or the nearest one around it that is here. @param {string} name @returns {Path | null} */
   nearestGroup(name) {
     for (let at = name; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
-      const path = this.graph.find(at);
-      if (path && this.graph.opens(path[path.length - 1])) return path;
+      const path = this.graph.pathOfAddress(at);
+      if (path && this.graph.isOpenable(path[path.length - 1])) return path;
     }
     return null;
   }
 
-  /** How many of some rows there are up to each row. @param {Set<number>} rows */
-  rowSums(rows) {
+  /** The count of given rows up to each row. @param {Set<number>} rows */
+  rowPrefixSums(rows) {
     const sums = new Int32Array(this.graph.count + 1);
     for (const row of rows) sums[row + 1] = 1;
     for (let at = 1; at < sums.length; at++) sums[at] += sums[at - 1];
@@ -127,7 +127,7 @@ export class ViewState {
     const { graph, open } = this;
     const around = new Set();
     for (const path of open.values()) {
-      for (let at = graph.around(path); at && !around.has(graph.key(at)); at = graph.around(at)) around.add(graph.key(at));
+      for (let at = graph.enclosingGroup(path); at && !around.has(graph.key(at)); at = graph.enclosingGroup(at)) around.add(graph.key(at));
     }
     return [...open].filter(([key]) => !around.has(key)).map(([, path]) => path);
   }
@@ -139,9 +139,9 @@ export class ViewState {
 
   /** The last word of a path's name. @param {Path} path */
   leafName(path) {
-    const around = this.graph.around(path);
-    const held = around && this.graph.level(around);
-    const at = held ? held.metagraph.children.indexOf(path[path.length - 1]) : -1;
-    return at >= 0 ? visibleText(held.node_labels[at].label) : shortText(this.graph.name(path[path.length - 1]), 80);
+    const around = this.graph.enclosingGroup(path);
+    const level = around && this.graph.level(around);
+    const at = level ? level.metagraph.children.indexOf(path[path.length - 1]) : -1;
+    return at >= 0 ? visibleText(level.node_labels[at].label) : shortText(this.graph.name(path[path.length - 1]), 80);
   }
 }

@@ -10,7 +10,7 @@ export class Viewport {
   constructor(app) {
     this.app = app;
     const stage = byId("stage");
-    this.camera = new Camera(stage, app.view.picture, () => this.noteMove(), () => this.fit(false).then(() => app.legend.draw()));
+    this.camera = new Camera(stage, app.view.picture, () => this.onCameraMove(), () => this.fit(false).then(() => app.legend.draw()));
     new ResizeObserver(() => this.resize()).observe(stage);
     this.reset();
   }
@@ -25,7 +25,7 @@ export class Viewport {
   async bringSelected(path) {
     const box = this.app.view.boxAt(await this.app.actions.hostOf(path));
     const [across, along] = this.camera.freeRoom();
-    if (box && !overlaps(this.stageRect(box), [across[0], along[0], across[1], along[1]])) await this.bringIntoView(box);
+    if (box && !rectsOverlap(this.stageRect(box), [across[0], along[0], across[1], along[1]])) await this.bringIntoView(box);
   }
 
   /** @param {Path} path */
@@ -43,7 +43,7 @@ export class Viewport {
 
   /** Bring the middle of an open box to that of the free room, as large as it is or as fits. @param {Path} path */
   async centreOpened(path) {
-    const box = this.app.view.boxAt(path) ?? this.app.view.boxAt(this.app.state.graph.frame(path));
+    const box = this.app.view.boxAt(path) ?? this.app.view.boxAt(this.app.state.graph.framePath(path));
     if (box?.open) await this.camera.glideTo(this.placeShowing(box, Math.max(this.camera.k, READABLE_SCALE), 40));
   }
 
@@ -53,10 +53,10 @@ export class Viewport {
     const { camera } = this;
     const { traced, graph } = this.app.state;
     if (!traced) return; // it was ended meanwhile
-    const sums = this.app.state.rowSums(traced.rows);
+    const sums = this.app.state.rowPrefixSums(traced.rows);
     const [wide, tall] = camera.size;
     const lit = this.app.view.scene.boxes.filter((/** @type {any} */ box) => !box.open && sums[graph.end[box.row]] > sums[box.row]);
-    const seen = lit.map((/** @type {any} */ box) => this.stageRect(box)).filter((/** @type {number[]} */ rect) => overlaps(rect, [0, 0, wide, tall]));
+    const seen = lit.map((/** @type {any} */ box) => this.stageRect(box)).filter((/** @type {number[]} */ rect) => rectsOverlap(rect, [0, 0, wide, tall]));
     if (!seen.length) return;
     const rect = [Math.min, Math.min, Math.max, Math.max].map((most, side) => most(...seen.map((/** @type {number[]} */ one) => one[side])));
     const [across, along] = camera.freeRoom();
@@ -64,13 +64,13 @@ export class Viewport {
     if (top >= 0 && bottom <= tall) [rect[1], rect[3]] = [Math.min(rect[1], top), Math.max(rect[3], bottom)]; // all of it was seen, and is
     if (rect[2] - rect[0] < across[1] - across[0] - 24 && rect[3] - rect[1] < along[1] - along[0] - 24) return this.uncoverRect(rect);
     const world = rect.map((value, side) => (value - (side % 2 ? camera.y : camera.x)) / camera.k);
-    const whole = camera.fitting(world, camera.k, 16);
+    const whole = camera.placeFitting(world, camera.k, 16);
     if (whole[2] > 0.6 * camera.k) return camera.glideTo(whole);
     return this.uncoverPath(traced.path);
   }
 
   /** Whether a panel at the lower left would lie on a box. @param {number} wide @param {number} tall */
-  isCovered(wide, tall) {
+  wouldCoverDrawing(wide, tall) {
     const { camera } = this;
     const [left, top] = [camera.freeRoom()[0][0], camera.size[1] - tall];
     const { boxes, stubs, texts } = this.app.view.scene;
@@ -94,10 +94,10 @@ export class Viewport {
     if (fitted) this.fit(false);
   }
 
-  noteMove() {
+  onCameraMove() {
     this.app.minimap.onMove();
     this.app.state.isCameraMoved = true;
-    this.app.history.rememberSoon();
+    this.app.history.writeAddressSoon();
   }
 
   /** A box in coordinates of the stage: left, top, right, bottom. @param {any} box @param {number[]} [place] of the camera */
@@ -108,8 +108,8 @@ export class Viewport {
   /** The panels over the lower corners of the picture. @returns {number[][]} */
   panelRects() {
     const home = byId("stage").getBoundingClientRect();
-    const found = [byId("corner"), byId("legend")].map((one) => one.getBoundingClientRect()).filter((one) => one.width > 0);
-    return found.map((one) => [one.left - home.left, one.top - home.top, one.right - home.left, one.bottom - home.top]);
+    const rects = [byId("corner"), byId("legend")].map((panel) => panel.getBoundingClientRect()).filter((rect) => rect.width > 0);
+    return rects.map((rect) => [rect.left - home.left, rect.top - home.top, rect.right - home.left, rect.bottom - home.top]);
   }
 
   /** Scroll until a box is in view and no panel covers it. @param {any} box */
@@ -127,9 +127,9 @@ export class Viewport {
   placeShowing(box, most, room) {
     const { camera } = this;
     const rect = [box.x, box.y, box.x + box.width, box.y + box.height];
-    const to = camera.fitting(rect, most, room);
-    if (!this.panelRects().some((panel) => overlaps(panel, this.stageRect(box, to)))) return to;
-    const higher = camera.fitting(rect, most, room, byId("corner").offsetHeight);
+    const to = camera.placeFitting(rect, most, room);
+    if (!this.panelRects().some((panel) => rectsOverlap(panel, this.stageRect(box, to)))) return to;
+    const higher = camera.placeFitting(rect, most, room, byId("corner").offsetHeight);
     return higher[2] > 0.7 * to[2] ? higher : to;
   }
 
@@ -145,7 +145,7 @@ export class Viewport {
     const by = [shiftInto(rect[0], rect[2], across), shiftInto(rect[1], rect[3], along)];
     for (const panel of this.panelRects()) {
       const here = rect.map((value, at) => value + by[at % 2]);
-      if (!overlaps(panel, here)) continue;
+      if (!rectsOverlap(panel, here)) continue;
       const ways = [[0, panel[1] - here[3] - 12], [panel[0] - here[2] - 12, 0], [panel[2] - here[0] + 12, 0]];
       const stays = (/** @type {number[]} */ [dx, dy]) => here[0] + dx >= across[0] && here[2] + dx <= across[1] && here[1] + dy >= along[0];
       const [dx, dy] = ways.filter(stays).sort((one, other) => Math.abs(one[0] + one[1]) - Math.abs(other[0] + other[1]))[0] ?? [0, 0];
@@ -163,12 +163,12 @@ export class Viewport {
     const whole = [0, 0, scene.width, scene.height];
     const [wide, tall] = camera.size;
     const most = Math.max(1.25, Math.min(wide / 1200, tall / 700)); // a large screen is looked at from further away
-    let to = camera.fitting(whole, most, room);
-    if (narrowScreen.matches) to = this.placeAboveButtons(to, (foot) => camera.fitting(whole, most, room, foot));
+    let to = camera.placeFitting(whole, most, room);
+    if (narrowScreen.matches) to = this.placeAboveButtons(to, (foot) => camera.placeFitting(whole, most, room, foot));
     else if (this.isUnderCorner(to)) {
       const corner = byId("corner").getBoundingClientRect();
       const aside = [Math.max(camera.freeRoom()[0][0] + room, corner.left - room - scene.width * to[2]), to[1], to[2]];
-      const higher = camera.fitting(whole, most, room, corner.height);
+      const higher = camera.placeFitting(whole, most, room, corner.height);
       if (!this.isUnderCorner(aside)) to = aside;
       else if (higher[2] > 0.7 * to[2]) to = higher;
     }
@@ -184,8 +184,8 @@ export class Viewport {
   placeAboveButtons(to, fitting) {
     for (let turn = 0; turn < 2; turn++) {
       const places = this.app.view.scene.boxes.map((/** @type {any} */ box) => this.stageRect(box, to));
-      const met = this.panelRects().filter((panel) => places.some((/** @type {number[]} */ place) => overlaps(panel, place)));
-      const foot = this.camera.size[1] - Math.min(Infinity, ...met.map((panel) => panel[1]));
+      const covering = this.panelRects().filter((panel) => places.some((/** @type {number[]} */ place) => rectsOverlap(panel, place)));
+      const foot = this.camera.size[1] - Math.min(Infinity, ...covering.map((panel) => panel[1]));
       if (foot > 0 && foot < this.camera.size[1] / 3) to = fitting(foot);
     }
     return to;
@@ -211,7 +211,7 @@ export class Viewport {
 }
 
 /** Whether two rectangles overlap. @param {number[]} one @param {number[]} other */
-export const overlaps = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+export const rectsOverlap = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
 
 /** How far a run must move to lie within a room, 12 pixels from its ends; never out at the other end.
  * @param {number} from @param {number} to @param {number[]} room */

@@ -1,6 +1,6 @@
 // Build the views that `place.js` lays out from a set of open groups.
 
-const MOST_LISTED = 12; // functions beside the graph, as in Python
+const MAX_LISTED_FUNCTIONS = 12; // functions beside the graph, as in Python
 
 /** The tree of open groups that `place` takes, groups that did not change kept as they were. */
 export class Views {
@@ -19,7 +19,7 @@ export class Views {
    * @param {number} stubs how many stubs a side of a box shows
    * @param {Moves | null} moves what the reader moved
    */
-  build(open, second, stubs, moves = null) {
+  buildView(open, second, stubs, moves = null) {
     const graph = this.graph;
     this.places = new Map();
     const names = { get: (/** @type {number} */ row) => graph.name(row) };
@@ -29,25 +29,25 @@ export class Views {
     const views = new Map();
     for (let next = 0; next < todo.length; next++) {
       const { path, at, up } = todo[next];
-      const held = graph.level(path);
-      if (!held) continue;
+      const stored = graph.level(path);
+      if (!stored) continue;
       const around = up && at < up.metagraph.children.length ? { metagraph: up.metagraph, at } : null;
-      const level = moves ? moves.level(graph, path, held, around) : held;
+      const level = moves ? moves.movedLevel(graph, path, stored, around) : stored;
       const count = level.metagraph.children.length;
-      const listed = path.length === 1 && path[0] === 0 ? this.listed(open) : [];
-      const nodeLabel = (/** @type {Path} */ one, /** @type {any} */ told) => {
-        const row = one[one.length - 1];
-        const address = graph.address(one);
-        this.places.set(address, one);
-        return Object.assign(Object.create(layout.NodeLabel.prototype), told, { row, address, full: graph.name(row), second: second(one) ?? told.second });
+      const listed = path.length === 1 && path[0] === 0 ? this.listedFunctions(open) : [];
+      const nodeLabel = (/** @type {Path} */ child, /** @type {any} */ stored) => {
+        const row = child[child.length - 1];
+        const address = graph.address(child);
+        this.places.set(address, child);
+        return Object.assign(Object.create(layout.NodeLabel.prototype), stored, { row, address, full: graph.name(row), second: second(child) ?? stored.second });
       };
       const paths = level.metagraph.children.map((/** @type {number} */ row) => graph.child(path, row));
-      const nodeLabels = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => {
-        const made = nodeLabel(one, level.node_labels[number]);
-        const content = open.has(graph.key(one)) ? graph.shownPath(one, open) : one;
-        if (content === one || !graph.level(content)) return made;
-        const stack = graph.stackIn(one);
-        return stack ? this.asStack(made, second, stack, content, one) : this.asOneFrame(made, second, graph.joined(one, open));
+      const nodeLabels = paths.map((/** @type {Path} */ child, /** @type {number} */ number) => {
+        const label = nodeLabel(child, level.node_labels[number]);
+        const content = open.has(graph.key(child)) ? graph.shownPath(child, open) : child;
+        if (content === child || !graph.level(content)) return label;
+        const stack = graph.stackIn(child);
+        return stack ? this.stackLabel(label, second, stack, content, child) : this.joinedFrameLabel(label, second, graph.joinedScopes(child, open));
       });
       const functions = listed.map((row) => nodeLabel([row], level.node_labels[count + level.metagraph.functions.indexOf(row)]));
       /** @type {any} */
@@ -60,27 +60,27 @@ export class Views {
         opened: new Map(),
         names,
         labels: graph.labels,
-        addresses: this.addresses(path, level.metagraph),
+        addresses: this.rowAddresses(path, level.metagraph),
         functions,
         paths: [...paths, ...listed.map((row) => [row])],
       });
       views.set(graph.key(path), view);
       if (up) up.opened.set(at, view);
       else top = view;
-      view.paths.forEach((/** @type {Path} */ one, /** @type {number} */ number) => {
-        if (!open.has(graph.key(one))) return;
-        const content = graph.shownPath(one, open);
+      view.paths.forEach((/** @type {Path} */ child, /** @type {number} */ number) => {
+        if (!open.has(graph.key(child))) return;
+        const content = graph.shownPath(child, open);
         if (graph.level(content)) todo.push({ path: content, at: number, up: view });
       });
     }
-    for (const [key, view] of views) if (!this.keep(view, this.last.get(key))) view.words = layout.words_of(view, stubs);
+    for (const [key, view] of views) if (!this.reuseLabels(view, this.last.get(key))) view.words = layout.words_of(view, stubs);
     this.last = views;
     return top;
   }
 
   /** Take the labels and words of the last picture, if they would be the same. @param {any} view @param {any} last */
-  keep(view, last) {
-    const same = (/** @type {string} */ field) => view[field].length === last[field].length && view[field].every((/** @type {any} */ one, /** @type {number} */ at) => alikeLabel(one, last[field][at]));
+  reuseLabels(view, last) {
+    const same = (/** @type {string} */ field) => view[field].length === last[field].length && view[field].every((/** @type {any} */ label, /** @type {number} */ at) => areLabelsEqual(label, last[field][at]));
     if (!last || view.metagraph !== last.metagraph || view.skeleton !== last.skeleton || view.opened.size !== last.opened.size) return false;
     for (const at of view.opened.keys()) if (!last.opened.has(at)) return false;
     if (!same("node_labels") || !same("functions")) return false;
@@ -88,44 +88,44 @@ export class Views {
     return true;
   }
 
-  /** The label of a stack that shows what a member holds. @param {any} made @param {(path: Path) => string | null} second @param {Path} stack @param {Path} member @param {Path} box */
-  asStack(made, second, stack, member, box) {
+  /** The label of a stack that shows what a member holds. @param {any} label @param {(path: Path) => string | null} second @param {Path} stack @param {Path} member @param {Path} box */
+  stackLabel(label, second, stack, member, box) {
     const { metagraph, node_labels: labels } = this.graph.level(stack);
     const at = metagraph.children.indexOf(member[member.length - 1]);
-    const one = { ...labels[at], second: second(member) ?? labels[at].second };
-    return layout.as_stack(made, second(box), one, at, metagraph.children.length);
+    const shown = { ...labels[at], second: second(member) ?? labels[at].second };
+    return layout.as_stack(label, second(box), shown, at, metagraph.children.length);
   }
 
-  /** The label of a frame of scopes that hold one another alone. @param {any} made @param {(path: Path) => string | null} second @param {Path[]} chain */
-  asOneFrame(made, second, chain) {
+  /** The label of a frame of scopes that hold one another alone. @param {any} label @param {(path: Path) => string | null} second @param {Path[]} chain */
+  joinedFrameLabel(label, second, chain) {
     const labels = chain.slice(1).map((path, at) => {
-      const told = this.graph.level(chain[at]).node_labels[0];
-      return { ...told, full: this.graph.name(path[path.length - 1]), second: second(path) ?? told.second };
+      const label = this.graph.level(chain[at]).node_labels[0];
+      return { ...label, full: this.graph.name(path[path.length - 1]), second: second(path) ?? label.second };
     });
-    return layout.as_one_frame([made, ...labels]);
+    return layout.as_one_frame([label, ...labels]);
   }
 
-  /** Where the rows are that the lines of a level speak of. @param {Path} path @param {any} metagraph */
-  addresses(path, metagraph) {
-    const outside = new Set(metagraph.bridges.map((/** @type {any} */ one) => one.other));
+  /** The addresses of the rows named by the lines of a level. @param {Path} path @param {any} metagraph */
+  rowAddresses(path, metagraph) {
+    const outside = new Set(metagraph.bridges.map((/** @type {any} */ bridge) => bridge.other));
     return { get: (/** @type {number} */ row) => this.graph.address(this.graph.neighbour(path, row, !outside.has(row))) };
   }
 
   /** Functions that stand beside the graph: the largest that nothing calls, and those that were opened by themselves.
    * @param {Map<string, Path>} open @returns {number[]} */
-  listed(open) {
+  listedFunctions(open) {
     const { graph } = this;
     const size = (/** @type {number} */ row) => (graph.ops[row] < 0 ? Infinity : graph.ops[row]);
     let uncalled = [...graph.head.uncalled];
-    if (uncalled.length > MOST_LISTED) uncalled.sort((a, b) => size(b) - size(a) || a - b);
-    uncalled = uncalled.slice(0, MOST_LISTED);
+    if (uncalled.length > MAX_LISTED_FUNCTIONS) uncalled.sort((a, b) => size(b) - size(a) || a - b);
+    uncalled = uncalled.slice(0, MAX_LISTED_FUNCTIONS);
     const own = graph.head.functions.filter((/** @type {number} */ row) => open.has(String(row)));
     return [...new Set([...own, ...uncalled])].sort((a, b) => a - b);
   }
 }
 
 /** Whether two labels of a box say the same. @param {any} one @param {any} other */
-function alikeLabel(one, other) {
+function areLabelsEqual(one, other) {
   for (const field in one) if (one[field] !== other[field]) return false;
   return true;
 }

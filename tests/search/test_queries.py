@@ -151,7 +151,7 @@ def page(model: graphviz_tb.Model) -> Any:
 
 NODE = """
 const t = (key) => key;
-const NODES_A_BLOCK = 1024;
+const NODES_PER_BLOCK = 1024;
 class App {}
 class Graph {}
 """
@@ -159,7 +159,7 @@ ASK = """
 const {graph, queries} = JSON.parse(require("fs").readFileSync(0, "utf8"));
 graph.labels = new Map(graph.labels);
 graph.name = (row) => graph.names[row];
-graph.lower = (row) => graph.names[row].toLowerCase();
+graph.lowerCaseName = (row) => graph.names[row].toLowerCase();
 class TimeSlices { isOver = true; nextSlice = async () => undefined; }
 const held = new Map(graph.held);
 graph.blocks = {has: (name) => held.has(name), get: async (name) => held.get(name)};
@@ -169,10 +169,10 @@ const app = {state: {graph, facts: {edges: async () => graph.edges}}};
   for (const text of queries) {
     try {
       const query = parseQuery(text);
-      const rows = new QueryRows(app, () => true);
-      await rows.begin(query);
-      await rows.finish(query);
-      answers.push(rows.rows(query));
+      const search = new RowSearch(app, () => true);
+      await search.searchNames(query);
+      await search.searchBlocks(query);
+      answers.push(search.matchingRows(query));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       answers.push(error.message);

@@ -18,10 +18,10 @@ async function main() {
       if (!(graph.ungroupedLevels instanceof Map)) throw new Error("the page keeps its ungrouped levels elsewhere");
       graph.ungroupedLevels = new Map(apart.map((row) => [String(row), [row]]));
       const set = new Map(paths.map((path) => [graph.key(path), path]));
-      await graph.prepare([[0], ...paths]);
+      await graph.loadLevels([[0], ...paths]);
       const moves = new Moves();
       for (const path of aux) moves.aux.set(graph.key(path), path);
-      const view = views.build(set, () => null, options.max_annotations, moves);
+      const view = views.buildView(set, () => null, options.max_annotations, moves);
       out.push(layout.place(view, options, frames));
     }
   }

@@ -110,8 +110,8 @@ CHART = """
 const line = {x: Array.from({length: POINTS}, (_, at) => at)};
 const y = line.x.map((at) => at === 7 ? 99 : (at % 2) * HEIGHT);
 const chart = Object.assign(Object.create(LineChart.prototype), {
-  lines: [line], width: 200 + PLOT.left + PLOT.right, height: 100, right: PLOT.right, x: {}, y: {},
-  left: (x) => PLOT.left + x / POINTS * 200, top: (y) => y,
+  lines: [line], width: 200 + PLOT.left + PLOT.right, height: 100, rightMargin: PLOT.right, x: {}, y: {},
+  xPosition: (x) => PLOT.left + x / POINTS * 200, yPosition: (y) => y,
 });
 Object.assign(chart, LOOK);
 const at = [];
@@ -120,7 +120,7 @@ const pen = {
   beginPath() {}, stroke() { widths.push(this.lineWidth); }, rect() {}, setLineDash(dashes) { this.dashes = dashes; },
   moveTo(x, y) { at.push(["M", x, y]); }, lineTo(x, y) { at.push(["L", x, y]); },
 };
-chart.outline(pen, line, y, () => true, [6, 4]);
+chart.strokeLine(pen, line, y, () => true, [6, 4]);
 console.log(JSON.stringify({at, widths, dashes: pen.dashes}));
 """
 

@@ -16,13 +16,13 @@ SCRIPT = """
 const source = require("node:fs").readFileSync(process.argv[2], "utf8");
 const GraphChooser = new Function(`${source}\\nreturn GraphChooser;`)();
 const chooser = Object.create(GraphChooser.prototype);
-Object.assign(chooser, { listings: 0, anew: false, graphs: ["old"], id: "", app: null, version: -1 });
+Object.assign(chooser, { listingCount: 0, isServerNew: false, graphs: ["old"], id: "", app: null, version: -1 });
 Object.assign(chooser, { setGraphs: (graphs) => (chooser.graphs = graphs), shownId: () => "" });
-for (const name of ["showFirst", "draw", "meantId", "graphOfId"]) chooser[name] = () => undefined;
+for (const name of ["showFirst", "draw", "graphIdInAddress", "graphById"]) chooser[name] = () => undefined;
 const { anew, order, state } = JSON.parse(process.argv[3]);
 (async () => {
   let answer;
-  const asked = chooser.askAgain(anew, new Promise((done) => (answer = done)));
+  const asked = chooser.relistGraphs(anew, new Promise((done) => (answer = done)));
   for (const step of order) {
     if (step === "list") chooser.onEvent("graph", { graphs: ["new"] });
     else answer(state);

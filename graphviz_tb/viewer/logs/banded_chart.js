@@ -11,9 +11,9 @@ export class BandedChart extends LineChart {
   bands = [];
 
   /** @param {ChartLine[]} lines @param {ChartLook} look @param {ChartBand[]} [bands] */
-  set(lines, look, bands = this.bands) {
+  setLines(lines, look, bands = this.bands) {
     this.bands = bands;
-    super.set(lines, look);
+    super.setLines(lines, look);
   }
 
   /** @returns {number[]} */
@@ -34,8 +34,8 @@ export class BandedChart extends LineChart {
     const shown = Array.from(x, (_, at) => at).filter((at) => Number.isFinite(low[at]) && Number.isFinite(high[at]) && !(this.y.log && low[at] <= 0) && !(this.x.log && x[at] <= 0));
     g.fillStyle = colour;
     g.beginPath();
-    shown.forEach((at, nth) => (nth ? g.lineTo(this.left(x[at]), this.top(high[at])) : g.moveTo(this.left(x[at]), this.top(high[at]))));
-    for (const at of shown.reverse()) g.lineTo(this.left(x[at]), this.top(low[at]));
+    shown.forEach((at, nth) => (nth ? g.lineTo(this.xPosition(x[at]), this.yPosition(high[at])) : g.moveTo(this.xPosition(x[at]), this.yPosition(high[at]))));
+    for (const at of shown.reverse()) g.lineTo(this.xPosition(x[at]), this.yPosition(low[at]));
     g.fill();
   }
 }

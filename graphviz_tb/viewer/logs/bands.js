@@ -5,27 +5,27 @@ import { PLOT, Plot } from "./plot.js";
 import { wholeRange } from "./ridges.js";
 
 const BAND_SHADES = [0.14, 0.2, 0.28, 0.38]; // from the outer band, least to greatest, to the inner one
-export const BANDS = 9; // percentiles of a step, as `graphviz_tb/chart/series.py` makes them
+export const BAND_COUNT = 9; // percentiles of a step, as `graphviz_tb/chart/series.py` makes them
 export const PERCENTILES = ["min", "6.68 %", "15.87 %", "30.85 %", "50 %", "69.15 %", "84.13 %", "93.32 %", "max"];
 
 export class BandChart extends Plot {
-  /** @param {HTMLElement} place @param {(at: number, x: number) => void} told */
-  constructor(place, told) {
+  /** @param {HTMLElement} place @param {(at: number, x: number) => void} onPoint */
+  constructor(place, onPoint) {
     super(place);
-    this.told = told;
+    this.onPoint = onPoint;
     /** @type {HistogramColumns} */
     this.data = { n: 0, step: [], wall: [], borders: [], count: [], bands: [] };
     /** @type {ArrayLike<number>} */
-    this.when = [];
+    this.stepPositions = [];
     this.colour = "#000";
-    this.pointed = -1; // the step at the pointer
+    this.pointedStep = -1; // the step at the pointer
     this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.onMove(event));
-    this.canvas.addEventListener("pointerleave", () => this.point(-1, 0));
+    this.canvas.addEventListener("pointerleave", () => this.pointAt(-1, 0));
   }
 
   /** @param {HistogramColumns} data @param {ArrayLike<number>} when @param {{axis: string, colour: string}} look */
-  set(data, when, { axis, colour }) {
-    Object.assign(this, { data, when, axis, colour });
+  setData(data, when, { axis, colour }) {
+    Object.assign(this, { data, stepPositions: when, axis, colour });
     this.x = wholeRange(when);
     this.y = paddedRange(wholeRange(data.bands));
     this.draw();
@@ -33,18 +33,18 @@ export class BandChart extends Plot {
 
   /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawInside(g, colours) {
-    const count = this.when.length;
+    const count = this.stepPositions.length;
     if (!count) return;
-    const at = (/** @type {number} */ step, /** @type {number} */ band) => this.top(this.data.bands[step * BANDS + band]);
+    const at = (/** @type {number} */ step, /** @type {number} */ band) => this.yPosition(this.data.bands[step * BAND_COUNT + band]);
     // A single step has no width of its own.
-    const xs = count > 1 ? Array.from(this.when, (value) => this.left(value)) : [-4, 4].map((more) => this.left(this.when[0]) + more);
+    const xs = count > 1 ? Array.from(this.stepPositions, (value) => this.xPosition(value)) : [-4, 4].map((more) => this.xPosition(this.stepPositions[0]) + more);
     const step = (/** @type {number} */ nth) => Math.min(nth, count - 1);
     g.fillStyle = this.colour;
     BAND_SHADES.forEach((shade, band) => {
       g.globalAlpha = shade;
       g.beginPath();
       xs.forEach((x, nth) => (nth ? g.lineTo(x, at(step(nth), band)) : g.moveTo(x, at(step(nth), band))));
-      for (let nth = xs.length - 1; nth >= 0; nth--) g.lineTo(xs[nth], at(step(nth), BANDS - 1 - band));
+      for (let nth = xs.length - 1; nth >= 0; nth--) g.lineTo(xs[nth], at(step(nth), BAND_COUNT - 1 - band));
       g.fill();
     });
     g.globalAlpha = 1;
@@ -53,13 +53,13 @@ export class BandChart extends Plot {
     g.beginPath();
     xs.forEach((x, nth) => (nth ? g.lineTo(x, at(step(nth), 4)) : g.moveTo(x, at(step(nth), 4))));
     g.stroke();
-    if (this.pointed < 0) return;
-    const x = Math.trunc(this.left(this.when[this.pointed])) + 0.5;
+    if (this.pointedStep < 0) return;
+    const x = Math.trunc(this.xPosition(this.stepPositions[this.pointedStep])) + 0.5;
     g.strokeStyle = colours.text;
     g.lineWidth = 1;
     g.beginPath();
     g.moveTo(x, PLOT.top);
-    g.lineTo(x, PLOT.top + this.inner.height);
+    g.lineTo(x, PLOT.top + this.innerSize.height);
     g.stroke();
   }
 
@@ -67,16 +67,16 @@ export class BandChart extends Plot {
   onMove(event) {
     const x = event.clientX - this.canvas.getBoundingClientRect().left;
     let best = -1;
-    for (let at = 0; at < this.when.length; at++) if (best < 0 || Math.abs(this.left(this.when[at]) - x) < Math.abs(this.left(this.when[best]) - x)) best = at;
-    this.point(best, event.clientX);
+    for (let at = 0; at < this.stepPositions.length; at++) if (best < 0 || Math.abs(this.xPosition(this.stepPositions[at]) - x) < Math.abs(this.xPosition(this.stepPositions[best]) - x)) best = at;
+    this.pointAt(best, event.clientX);
   }
 
   /** @param {number} at @param {number} x */
-  point(at, x) {
-    if (at !== this.pointed) {
-      this.pointed = at;
+  pointAt(at, x) {
+    if (at !== this.pointedStep) {
+      this.pointedStep = at;
       this.draw();
     }
-    this.told(at, x);
+    this.onPoint(at, x);
   }
 }

@@ -2,14 +2,14 @@
 
 import { SVG, el, setAttributes, shortText, svgEl, visibleText } from "../dom.js";
 import { iconElement } from "../icons.js";
-import { rowsAs } from "../rows_table.js";
+import { encodeRows } from "../rows_table.js";
 import { FONTS, download } from "../save.js";
 import { t } from "../strings.js";
 import { markdown } from "./markdown.js";
 import { SvgPen } from "./svg_pen.js";
 
-const TABLE_ROWS = 500; // that a table shows at first
-const LONGEST_ABOUT = 5000; // letters of the description of a tag
+const MAX_TABLE_ROWS = 500; // that a table shows at first
+const MAX_DESCRIPTION_LENGTH = 5000; // letters of the description of a tag
 
 /**
  * @typedef {{key: string, tag: LogTag, run: LogRun | null}} CardEntry a tag, of one run or of all that are chosen
@@ -18,7 +18,7 @@ const LONGEST_ABOUT = 5000; // letters of the description of a tag
 
 export class TagCard {
   /** Whether its content is a chart. */
-  static charted = false;
+  static isChart = false;
 
   /** @param {TagPage} page @param {CardEntry} entry */
   constructor(page, entry) {
@@ -26,33 +26,33 @@ export class TagCard {
     this.key = entry.key;
     this.tag = entry.tag;
     this.run = entry.run;
-    this.wide = false;
-    this.table = false;
-    this.tableRows = TABLE_ROWS;
-    this.near = false; // whether it is in sight, or nearly
-    this.stale = true;
+    this.isWide = false;
+    this.isTable = false;
+    this.maxTableRows = MAX_TABLE_ROWS;
+    this.isNear = false; // whether it is in sight, or nearly
+    this.isStale = true;
     /** @type {AbortController | null} */
-    this.asking = null;
+    this.request = null;
     this.note = el("span", { class: "note" });
     this.pin = el("button", { class: "icon", "aria-pressed": "false", title: t("log.pin"), "aria-label": t("log.pin"), onclick: () => page.togglePin(this.key) }, iconElement("log.pin"));
     this.plot = el("div", { class: "plot" });
     /** @type {Plot | null} of a card that draws one */
     this.chart = null;
     this.foot = el("div", { class: "card-foot" });
-    this.menu = el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.more"), title: t("log.more") }, iconElement("log.more")), el("div", { class: "pop" }, ...this.actions().map(([key, run]) => el("button", { onclick: () => ((this.menu.open = false), run()) }, t(key)))));
-    this.way = el("button", { class: "icon", hidden: true, onclick: () => page.linkOf(this)?.[1]() }, iconElement("log.inGraph"));
+    this.menu = el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.more"), title: t("log.more") }, iconElement("log.more")), el("div", { class: "pop" }, ...this.menuActions().map(([key, run]) => el("button", { onclick: () => ((this.menu.open = false), run()) }, t(key)))));
+    this.link = el("button", { class: "icon", hidden: true, onclick: () => page.cardLink(this)?.[1]() }, iconElement("log.inGraph"));
     const title = el("h3", { title: shortText(this.tag.name) }, shortText(this.tag.title || this.tag.name, 160));
     const { about } = this.tag;
-    const words = about && el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.about"), title: t("log.about") }, iconElement("log.about")), el("div", { class: "pop markdown" }, ...markdown(about.slice(0, LONGEST_ABOUT))));
-    const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.runBadge()), words, this.way, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.toggleWide() }, iconElement("log.wide")), this.menu);
-    this.root = el("section", { class: "chart-card far", role: "figure", tabindex: "0", "aria-label": this.name(), "data-tag": this.key }, head, this.plot, this.foot, this.note);
+    const words = about && el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.about"), title: t("log.about") }, iconElement("log.about")), el("div", { class: "pop markdown" }, ...markdown(about.slice(0, MAX_DESCRIPTION_LENGTH))));
+    const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.runBadge()), words, this.link, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.toggleWide() }, iconElement("log.wide")), this.menu);
+    this.root = el("section", { class: "chart-card far", role: "figure", tabindex: "0", "aria-label": this.accessibleName(), "data-tag": this.key }, head, this.plot, this.foot, this.note);
   }
 
   /** Offer the way to where its tag is shown otherwise, where there is one. */
   updateLink() {
-    const [word] = this.page.linkOf(this) ?? [""];
-    this.way.hidden = !word;
-    if (word) setAttributes(this.way, { title: t(word), "aria-label": t(word) });
+    const [word] = this.page.cardLink(this) ?? [""];
+    this.link.hidden = !word;
+    if (word) setAttributes(this.link, { title: t(word), "aria-label": t(word) });
   }
 
   /** The run that the card is of, in its colour. */
@@ -61,20 +61,20 @@ export class TagCard {
     return el("div", { class: "card-run" }, this.swatch, this.page.logs.runs.shownName(/** @type {LogRun} */ (this.run).name, 48));
   }
 
-  /** What the card is called by those who do not see it. */
-  name() {
+  /** The name for screen readers. */
+  accessibleName() {
     return shortText(this.run ? `${this.tag.name}, ${this.run.name}` : this.tag.name);
   }
 
-  /** What its menu offers: names of words, and what they do. @returns {[string, () => void][]} */
-  actions() {
+  /** The menu: keys of words and their actions. @returns {[string, () => void][]} */
+  menuActions() {
     /** @type {[string, () => void][]} */
-    const pictures = /** @type {typeof TagCard} */ (this.constructor).charted ? [["saveSvg", () => this.savePicture("svg")], ["savePng", () => this.savePicture("png")]] : [];
-    return [["log.table", () => this.toggleTable()], ["log.copy", () => this.copy()], ["log.csv", () => this.saveRows("csv")], ["log.json", () => this.saveRows("json")], ...pictures];
+    const pictures = /** @type {typeof TagCard} */ (this.constructor).isChart ? [["saveSvg", () => this.savePicture("svg")], ["savePng", () => this.savePicture("png")]] : [];
+    return [["log.table", () => this.toggleTable()], ["log.copy", () => this.copyTable()], ["log.csv", () => this.saveRows("csv")], ["log.json", () => this.saveRows("json")], ...pictures];
   }
 
   /** The runs that the card shows: [run, series, number of points, …]. @returns {number[][]} */
-  series() {
+  shownSeries() {
     if (this.run) return this.tag.runs.filter(([run]) => run === this.run?.id);
     const chosen = this.page.logs.runs.chosenIds();
     return this.tag.runs.filter(([run]) => chosen.has(run));
@@ -82,44 +82,44 @@ export class TagCard {
 
   /** Come into sight, or leave it: what cannot be seen keeps neither data under way nor pixels. @param {boolean} near */
   setNear(near) {
-    this.near = near;
+    this.isNear = near;
     if (near) {
-      if (this.stale) this.load();
+      if (this.isStale) this.load();
     } else {
-      this.asking?.abort();
+      this.request?.abort();
       this.onHide();
     }
   }
 
   /** Request the data of the card. */
   async load() {
-    if (!this.near) return void (this.stale = true);
-    this.asking?.abort();
-    const asking = (this.asking = new AbortController());
-    this.stale = false;
+    if (!this.isNear) return void (this.isStale = true);
+    this.request?.abort();
+    const asking = (this.request = new AbortController());
+    this.isStale = false;
     try {
       const take = await this.fetchData(asking.signal);
-      if (asking.signal.aborted) return void (this.stale ||= this.asking === asking);
+      if (asking.signal.aborted) return void (this.isStale ||= this.request === asking);
       take();
-      this.show();
+      this.showData();
     } catch (error) {
-      if (asking.signal.aborted) return void (this.stale ||= this.asking === asking);
-      this.stale = true;
+      if (asking.signal.aborted) return void (this.isStale ||= this.request === asking);
+      this.isStale = true;
       this.note.textContent = t("log.lost", { error: shortText(/** @type {Error} */ (error).message) });
     }
   }
 
   /** Note that the data has changed. */
   noteChange() {
-    if (this.near) this.load();
-    else this.stale = true;
+    if (this.isNear) this.load();
+    else this.isStale = true;
   }
 
-  /** Draw what is here. */
-  show() {
+  /** Show the loaded data. */
+  showData() {
     if (this.swatch && this.run) this.swatch.style.background = this.page.logs.runColour(this.run);
-    this.root.setAttribute("aria-label", this.summaryWords());
-    if (this.table) this.drawTable();
+    this.root.setAttribute("aria-label", this.summary());
+    if (this.isTable) this.drawTable();
     else this.onDrawn();
   }
 
@@ -133,87 +133,87 @@ export class TagCard {
   /** Draw the content. */
   onDrawn() {}
 
-  /** The room for it may be another. @param {number} [width] @param {number} [height] */
+  /** Resize the chart to its place. @param {number} [width] @param {number} [height] */
   fitPlot(width = this.plot.clientWidth, height = this.plot.clientHeight) {
-    if (!this.table && this.near) this.chart?.resize(width, height);
+    if (!this.isTable && this.isNear) this.chart?.resize(width, height);
   }
 
-  /** It is out of sight. */
+  /** Release what a card out of sight does not need. */
   onHide() {
-    this.chart?.release();
+    this.chart?.releasePixels();
   }
 
   /** The description for screen readers. */
-  summaryWords() {
-    return this.name();
+  summary() {
+    return this.accessibleName();
   }
 
   /** @returns {CardRow[]} */
-  rows() {
+  tableRows() {
     return [];
   }
 
   /** The table's columns: a heading, and a cell of a row. @returns {[string, (row: CardRow) => string][]} */
-  columns() {
+  tableColumns() {
     return [];
   }
 
   // the same for all
 
   toggleWide() {
-    this.wide = !this.wide;
-    this.root.classList.toggle("wide", this.wide);
+    this.isWide = !this.isWide;
+    this.root.classList.toggle("wide", this.isWide);
   }
 
   toggleTable() {
-    this.table = !this.table;
-    this.root.classList.toggle("as-table", this.table);
-    if (this.table) return this.drawTable();
-    this.plot.replaceChildren(...this.content());
+    this.isTable = !this.isTable;
+    this.root.classList.toggle("as-table", this.isTable);
+    if (this.isTable) return this.drawTable();
+    this.plot.replaceChildren(...this.makeContent());
     this.onDrawn();
     this.fitPlot();
   }
 
   /** The content in place of the table. @returns {Node[]} */
-  content() {
+  makeContent() {
     return this.chart ? [this.chart.canvas] : [];
   }
 
   drawTable() {
-    const [rows, columns] = [this.rows(), this.columns()];
-    const body = rows.slice(-this.tableRows).map((row) => el("tr", {}, ...columns.map(([, cell]) => el("td", {}, cell(row)))));
+    const [rows, columns] = [this.tableRows(), this.tableColumns()];
+    const body = rows.slice(-this.maxTableRows).map((row) => el("tr", {}, ...columns.map(([, cell]) => el("td", {}, cell(row)))));
     const left = rows.length - body.length;
-    const further = el("button", { class: "link", onclick: () => ((this.tableRows *= 4), this.drawTable()) }, t("log.moreRows", { n: Math.min(left, 3 * this.tableRows) }));
+    const further = el("button", { class: "link", onclick: () => ((this.maxTableRows *= 4), this.drawTable()) }, t("log.moreRows", { n: Math.min(left, 3 * this.maxTableRows) }));
     const more = left > 0 ? el("p", { class: "quiet" }, t("log.lastRows", { n: body.length, all: rows.length }), " · ", further) : null;
     this.plot.replaceChildren(el("div", { class: "table", tabindex: "0" }, more, el("table", {}, el("caption", { class: "away" }, shortText(this.tag.name)), el("thead", {}, el("tr", {}, ...columns.map(([head]) => el("th", { scope: "col" }, head)))), el("tbody", {}, ...body))));
   }
 
-  async copy() {
-    const rows = this.rows().map(({ tag, superseded, ...row }) => row);
+  async copyTable() {
+    const rows = this.tableRows().map(({ tag, superseded, ...row }) => row);
     await navigator.clipboard?.writeText([Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))].map((row) => row.join("\t")).join("\n"));
     this.page.logs.toast(t("log.copied"));
   }
 
   /** The name of a file of this card. @param {string} ending */
-  file(ending) {
-    return `${tagFile(this.run ? `${this.tag.name}_${this.run.name}` : this.tag.name)}.${ending}`;
+  fileName(ending) {
+    return `${safeFileName(this.run ? `${this.tag.name}_${this.run.name}` : this.tag.name)}.${ending}`;
   }
 
-  /** Save what the table has. @param {string} format */
+  /** Save the rows of the table. @param {string} format */
   saveRows(format) {
-    download(new Blob([rowsAs(this.rows(), format)]), this.file(format));
+    download(new Blob([encodeRows(this.tableRows(), format)]), this.fileName(format));
   }
 
   /** Save the chart. @param {string} format */
   savePicture(format) {
     const chart = /** @type {Plot} */ (this.chart);
-    if (format === "png") return chart.canvas.toBlob((/** @type {Blob} */ blob) => download(blob, this.file("png")));
-    download(new Blob([chartSvg(chart, this.run ? `${this.tag.name} · ${this.run.name}` : this.tag.name)], { type: "image/svg+xml" }), this.file("svg"));
+    if (format === "png") return chart.canvas.toBlob((/** @type {Blob} */ blob) => download(blob, this.fileName("png")));
+    download(new Blob([chartSvg(chart, this.run ? `${this.tag.name} · ${this.run.name}` : this.tag.name)], { type: "image/svg+xml" }), this.fileName("svg"));
   }
 }
 
 /** A name that is safe for a file. @param {string} tag */
-export const tagFile = (tag) => tag.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 100) || "chart";
+export const safeFileName = (tag) => tag.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 100) || "chart";
 
 /** A chart as a document of its own. @param {Plot} chart @param {string} title */
 function chartSvg(chart, title) {

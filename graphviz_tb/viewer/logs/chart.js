@@ -1,7 +1,7 @@
 // Lines on a canvas, the crosshair, and the gestures that change the visible range.
 
-import { oddPlaces, outliersOf, paddedRange, rangeOf, valueAt } from "./curves.js";
-import { PLOT, Plot, TRIANGLE } from "./plot.js";
+import { nonFinitePlaces, outliersOf, paddedRange, rangeOf, valueAt } from "./curves.js";
+import { PLOT, Plot, TRIANGLE_PX } from "./plot.js";
 
 /**
  * @typedef {{run: LogRun, tag?: string, colour: string, dashes: number[], x: ArrayLike<number>, y: ArrayLike<number>, raw: ArrayLike<number>, step: ArrayLike<number>, wall: ArrayLike<number>, superseded: ArrayLike<number> | undefined, start: number, n: number, faint?: boolean, group?: any}} ChartLine
@@ -9,12 +9,12 @@ import { PLOT, Plot, TRIANGLE } from "./plot.js";
  */
 
 const FAINT_ALPHA = 0.25;
-const DOT = 2.5; // px: the radius of the sign of a point that smoothing hides
-const ODD_ROWS = 5; // of signs at an edge, one for each line
+const OUTLIER_RADIUS_PX = 2.5; // px: the radius of the sign of a point that smoothing hides
+const ODD_VALUE_ROWS = 5; // of signs at an edge, one for each line
 const LINE_PX = 1.5; // as thick as a line is
-const MANY_POINTS = 6000; // of all lines: a stroke thicker than a pixel of the screen takes twenty times as long as one of a pixel
-const QUICK_POINTS = 12000; // of all lines, of more those between them are left out while a slider moves
-const DENSE_LENGTHS = 12; // times the width of the chart: a line longer than that, with points in each pixel column, is a band of noise
+const MAX_THICK_POINTS = 6000; // of all lines: a stroke thicker than a pixel of the screen takes twenty times as long as one of a pixel
+const MAX_QUICK_POINTS = 12000; // of all lines, of more those between them are left out while a slider moves
+const DENSE_LINE_WIDTHS = 12; // times the width of the chart: a line longer than that, with points in each pixel column, is a band of noise
 
 export class LineChart extends Plot {
   /** @param {HTMLElement} place @param {{hover: (x: number | null, from: LineChart) => void, zoomed: (chart: LineChart) => void, told: (rows: any[] | null, at: {x: number, y: number}) => void}} hooks */
@@ -28,63 +28,63 @@ export class LineChart extends Plot {
     /** @type {Extent | null} the range across that the reader chose */
     this.zoom = null;
     /** @type {number | null} where the crosshair is, in values of the axis across */
-    this.cross = null;
+    this.crosshairValue = null;
     /** @type {{from: number, to: number, pan: boolean, range: Extent} | null} */
     this.drag = null;
-    this.hidden = 0;
+    this.hiddenCount = 0;
     this.oddLines = 0; // how many of those drawn have values that are not finite
     this.isKept = false; // whether what was drawn last was kept
     this.thinPx = 0; // how thick strokes are where lines have very many points; 0 where they have not
     this.isQuick = false; // whether only the lines that count are drawn: a slider is moving
     /** @type {HTMLCanvasElement | null} what was drawn last, without the crosshair */
-    this.base = null;
+    this.keptCanvas = null;
     /** @type {WeakMap<ChartLine, number[]>} */
-    this.places = new WeakMap();
+    this.pointsByLine = new WeakMap();
     /** @type {WeakMap<object, number[]>} by values of a line */
-    this.outliers = new WeakMap();
+    this.outliersByValues = new WeakMap();
     /** @type {number | null} the step that the reader typed */
     this.markedStep = null;
     this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.onMove(event));
     this.canvas.addEventListener("pointerleave", () => this.onLeave());
     this.canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.onPress(event));
     this.canvas.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => this.onRelease(event));
-    this.canvas.addEventListener("dblclick", () => this.fitAll());
+    this.canvas.addEventListener("dblclick", () => this.resetZoom());
     this.canvas.addEventListener("wheel", (/** @type {WheelEvent} */ event) => this.onWheel(event), { passive: false });
   }
 
   /** @param {ChartLine[]} lines @param {ChartLook} look */
-  set(lines, look) {
+  setLines(lines, look) {
     if (look.axis !== this.look.axis || look.logX !== this.look.logX) this.zoom = null;
     this.lines = lines;
     this.look = look;
     this.axis = look.axis;
-    this.range();
+    this.fitAxes();
     this.draw();
   }
 
   /** Fit the axes to the lines and to the reader's range. */
-  range() {
+  fitAxes() {
     const { logX, logY, outliers } = this.look;
     const extra = this.extraValues();
     const most = this.pointCount();
-    const [xs, ys] = [roomFor(0, most), roomFor(1, most + extra.length)];
+    const [xs, ys] = [bufferFor(0, most), bufferFor(1, most + extra.length)];
     let [across, up] = [0, 0];
-    this.hidden = 0;
+    this.hiddenCount = 0;
     for (const { x, y, raw, superseded } of this.lines) {
       for (let at = 0; at < x.length; at++) {
         if (superseded?.[at] && !this.look.restarts) continue;
         xs[across++] = x[at];
-        if ((logY && raw[at] <= 0) || (logX && x[at] <= 0)) this.hidden++;
+        if ((logY && raw[at] <= 0) || (logX && x[at] <= 0)) this.hiddenCount++;
         if (!this.zoom || (x[at] >= this.zoom.low && x[at] <= this.zoom.high)) ys[up++] = y[at];
       }
     }
     ys.set(extra, up);
-    this.whole = rangeOf(xs.subarray(0, across), logX);
-    this.x = this.zoom ?? this.whole;
+    this.wholeRange = rangeOf(xs.subarray(0, across), logX);
+    this.x = this.zoom ?? this.wholeRange;
     this.y = paddedRange(rangeOf(ys.subarray(0, up + extra.length), logY, outliers));
   }
 
-  /** How many points all lines have. */
+  /** The count of points of all lines. */
   pointCount() {
     return this.lines.reduce((sum, line) => sum + line.x.length, 0);
   }
@@ -96,26 +96,26 @@ export class LineChart extends Plot {
 
   /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawInside(g, colours) {
-    this.thinPx = this.pointCount() > MANY_POINTS && g instanceof CanvasRenderingContext2D ? this.width / this.canvas.width : 0;
+    this.thinPx = this.pointCount() > MAX_THICK_POINTS && g instanceof CanvasRenderingContext2D ? this.width / this.canvas.width : 0;
     if (!this.isQuick) for (const line of this.lines) this.drawFaint(g, line);
     this.oddLines = 0;
-    for (const line of this.lines) this.drawClear(g, line);
+    for (const line of this.lines) this.drawLine(g, line);
     this.drawMarkedStep(g, colours);
   }
 
-  /** Draw all but the crosshair, and that over it: a move of the pointer draws the crosshair alone. */
+  /** Draw the chart, then the crosshair over it. A move of the pointer draws the crosshair alone. */
   draw() {
     super.draw();
     this.isKept = false;
-    if (this.canvas.width && this.width && (this.cross !== null || this.drag)) this.drawCross();
+    if (this.canvas.width && this.width && (this.crosshairValue !== null || this.drag)) this.drawCross();
   }
 
   /** Keep what was drawn, once a crosshair is drawn over it: a copy waits until all of it is there. */
   keepDrawn() {
-    this.base ??= document.createElement("canvas");
-    this.base.width = this.canvas.width;
-    this.base.height = this.canvas.height;
-    this.base.getContext("2d").drawImage(this.canvas, 0, 0);
+    this.keptCanvas ??= document.createElement("canvas");
+    this.keptCanvas.width = this.canvas.width;
+    this.keptCanvas.height = this.canvas.height;
+    this.keptCanvas.getContext("2d").drawImage(this.canvas, 0, 0);
     this.isKept = true;
   }
 
@@ -127,74 +127,74 @@ export class LineChart extends Plot {
     const ratio = this.canvas.width / this.width;
     g.setTransform(1, 0, 0, 1, 0, 0);
     g.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    g.drawImage(this.base, 0, 0);
-    if (this.cross === null && !this.drag) return;
+    g.drawImage(this.keptCanvas, 0, 0);
+    if (this.crosshairValue === null && !this.drag) return;
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     const look = getComputedStyle(this.canvas);
     g.save();
     g.beginPath();
-    g.rect(PLOT.left, PLOT.top - TRIANGLE, this.inner.width, this.inner.height + 2 * TRIANGLE);
+    g.rect(PLOT.left, PLOT.top - TRIANGLE_PX, this.innerSize.width, this.innerSize.height + 2 * TRIANGLE_PX);
     g.clip();
-    this.crosshair(g, { text: look.getPropertyValue("--secondary"), strong: look.getPropertyValue("--text") });
+    this.paintCrosshair(g, { text: look.getPropertyValue("--secondary"), strong: look.getPropertyValue("--text") });
     g.restore();
   }
 
-  release() {
-    if (this.base) this.base.width = this.base.height = 0;
-    super.release();
+  releasePixels() {
+    if (this.keptCanvas) this.keptCanvas.width = this.keptCanvas.height = 0;
+    super.releasePixels();
   }
 
   /** A line at the step that the reader typed. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawMarkedStep(g, colours) {
     if (this.markedStep === null || this.look.axis !== "step" || (this.x.log && this.markedStep <= 0)) return;
-    const x = Math.trunc(this.left(this.markedStep)) + 0.5;
+    const x = Math.trunc(this.xPosition(this.markedStep)) + 0.5;
     g.strokeStyle = colours.strong;
     g.lineWidth = 1;
     g.setLineDash([4, 3]);
     g.beginPath();
     g.moveTo(x, PLOT.top);
-    g.lineTo(x, PLOT.top + this.inner.height);
+    g.lineTo(x, PLOT.top + this.innerSize.height);
     g.stroke();
     g.setLineDash([]);
   }
 
-  /** What is replaced, and what smoothing hides. @param {CanvasRenderingContext2D} g @param {ChartLine} line */
+  /** Draw superseded points, and the raw values behind a smoothed line. @param {CanvasRenderingContext2D} g @param {ChartLine} line */
   drawFaint(g, line) {
     g.globalAlpha = FAINT_ALPHA;
     g.strokeStyle = line.colour;
     if (line.faint) {
-      this.outline(g, line, line.y, (at) => !line.superseded?.[at]);
+      this.strokeLine(g, line, line.y, (at) => !line.superseded?.[at]);
       g.globalAlpha = 1;
       return;
     }
-    if (this.look.restarts) this.outline(g, line, line.raw, (at) => !!line.superseded?.[at]);
-    if (line.raw !== line.y) this.outline(g, line, line.raw, (at) => !line.superseded?.[at]);
+    if (this.look.restarts) this.strokeLine(g, line, line.raw, (at) => !!line.superseded?.[at]);
+    if (line.raw !== line.y) this.strokeLine(g, line, line.raw, (at) => !line.superseded?.[at]);
     g.globalAlpha = 1;
   }
 
   /** @param {CanvasRenderingContext2D} g @param {ChartLine} line */
-  drawClear(g, line) {
+  drawLine(g, line) {
     if (line.faint) return;
     g.strokeStyle = g.fillStyle = line.colour;
-    this.outline(g, line, line.y, (at) => !line.superseded?.[at], line.dashes);
+    this.strokeLine(g, line, line.y, (at) => !line.superseded?.[at], line.dashes);
     g.setLineDash([]);
     for (const at of this.isQuick ? [] : this.hiddenOutliers(line)) {
-      const y = Math.min(Math.max(this.top(line.raw[at]), PLOT.top + DOT), PLOT.top + this.inner.height - DOT); // at the edge beyond which it is
+      const y = Math.min(Math.max(this.yPosition(line.raw[at]), PLOT.top + OUTLIER_RADIUS_PX), PLOT.top + this.innerSize.height - OUTLIER_RADIUS_PX); // at the edge beyond which it is
       g.beginPath();
-      g.arc(this.left(line.x[at]), y, DOT, 0, 7);
+      g.arc(this.xPosition(line.x[at]), y, OUTLIER_RADIUS_PX, 0, 7);
       g.fill();
     }
-    const odd = oddPlaces(line.raw).filter((at) => !line.superseded?.[at]);
-    for (const at of odd) this.triangle(g, line.x[at], line.raw[at] > 0, this.oddLines);
+    const odd = nonFinitePlaces(line.raw).filter((at) => !line.superseded?.[at]);
+    for (const at of odd) this.drawTriangle(g, line.x[at], line.raw[at] > 0, this.oddLines);
     if (odd.length) this.oddLines++;
   }
 
   /** A line through the points that count, broken where a value cannot be shown. @param {CanvasRenderingContext2D} g @param {ChartLine} line @param {ArrayLike<number>} y @param {(at: number) => boolean} counts @param {number[]} [dashes] */
-  outline(g, line, y, counts, dashes = []) {
-    const parts = this.parts(line, y, counts);
+  strokeLine(g, line, y, counts, dashes = []) {
+    const parts = this.pixelRuns(line, y, counts);
     const points = parts.reduce((sum, part) => sum + part.length / 2, 0);
     // Strokes of a dense line, its joins and dashes, lie on each other and take hundreds of times as long as the band that they make.
-    if (points > this.inner.width && lengthOf(parts) > DENSE_LENGTHS * this.inner.width) return this.band(g, parts);
+    if (points > this.innerSize.width && lengthOf(parts) > DENSE_LINE_WIDTHS * this.innerSize.width) return this.drawDenseLine(g, parts);
     g.setLineDash(this.isQuick ? [] : dashes);
     const strokes = this.thinPx && !this.isQuick ? Math.round(LINE_PX / this.thinPx) : 1; // thin ones, each a little further, make a thick one
     g.lineWidth = this.thinPx || LINE_PX;
@@ -210,27 +210,27 @@ export class LineChart extends Plot {
   }
 
   /** Pixels of the points that count, x and y in turns, without a gap in each part. @param {ChartLine} line @param {ArrayLike<number>} y @param {(at: number) => boolean} counts */
-  parts(line, y, counts) {
+  pixelRuns(line, y, counts) {
     const parts = /** @type {number[][]} */ ([]);
     let part = /** @type {number[]} */ ([]);
-    const every = this.isQuick ? this.quickEvery(line) : 1;
+    const every = this.isQuick ? this.quickStride(line) : 1;
     for (let at = 0; at < line.x.length; at += every) {
       if (!counts(at)) continue;
       const good = Number.isFinite(y[at]) && Number.isFinite(line.x[at]) && !(this.y.log && y[at] <= 0) && !(this.x.log && line.x[at] <= 0);
       if (!good) part = [];
-      else if (part.push(this.left(line.x[at]), this.top(y[at])) === 2) parts.push(part);
+      else if (part.push(this.xPosition(line.x[at]), this.yPosition(y[at])) === 2) parts.push(part);
     }
     return parts;
   }
 
-  /** Of how many points one is drawn while a slider moves: a point a pixel does, and of very many lines fewer. @param {ChartLine} line */
-  quickEvery(line) {
-    return Math.max(1, Math.floor(line.x.length / this.innerWidth), Math.ceil(this.pointCount() / QUICK_POINTS));
+  /** The stride between the points drawn while a slider moves: one a pixel, fewer for very many lines. @param {ChartLine} line */
+  quickStride(line) {
+    return Math.max(1, Math.floor(line.x.length / this.innerWidth), Math.ceil(this.pointCount() / MAX_QUICK_POINTS));
   }
 
-  /** What a dense line covers of each pixel column: from its least to its greatest point. @param {CanvasRenderingContext2D} g @param {number[][]} parts */
-  band(g, parts) {
-    const [from, count] = [Math.floor(PLOT.left), Math.ceil(this.inner.width) + 1];
+  /** Draw a dense line as a band: in each pixel column from its least to its greatest point. @param {CanvasRenderingContext2D} g @param {number[][]} parts */
+  drawDenseLine(g, parts) {
+    const [from, count] = [Math.floor(PLOT.left), Math.ceil(this.innerSize.width) + 1];
     const low = new Float64Array(count).fill(Infinity);
     const high = new Float64Array(count).fill(-Infinity);
     const cover = (/** @type {number} */ column, /** @type {number} */ y) => {
@@ -263,44 +263,44 @@ export class LineChart extends Plot {
     g.stroke();
   }
 
-  /** A sign of what is not finite, in a row of its own for each line that has such values. @param {CanvasRenderingContext2D} g @param {number} value @param {boolean} up @param {number} [row] */
-  triangle(g, value, up, row = 0) {
-    const x = this.left(value);
-    const inward = (row % ODD_ROWS) * 2 * TRIANGLE;
-    const tip = up ? PLOT.top - TRIANGLE + inward : PLOT.top + this.inner.height + TRIANGLE - inward;
-    const base = tip + (up ? 2 : -2) * TRIANGLE;
+  /** A triangle for a value that is not finite, in a row of its own for each such line. @param {CanvasRenderingContext2D} g @param {number} value @param {boolean} up @param {number} [row] */
+  drawTriangle(g, value, up, row = 0) {
+    const x = this.xPosition(value);
+    const inward = (row % ODD_VALUE_ROWS) * 2 * TRIANGLE_PX;
+    const tip = up ? PLOT.top - TRIANGLE_PX + inward : PLOT.top + this.innerSize.height + TRIANGLE_PX - inward;
+    const base = tip + (up ? 2 : -2) * TRIANGLE_PX;
     g.beginPath();
     g.moveTo(x, tip);
-    g.lineTo(x - TRIANGLE, base);
-    g.lineTo(x + TRIANGLE, base);
+    g.lineTo(x - TRIANGLE_PX, base);
+    g.lineTo(x + TRIANGLE_PX, base);
     g.fill();
   }
 
   /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
-  crosshair(g, colours) {
+  paintCrosshair(g, colours) {
     if (this.drag && !this.drag.pan) {
       g.fillStyle = colours.strong;
       g.globalAlpha = 0.1;
-      g.fillRect(Math.min(this.drag.from, this.drag.to), PLOT.top, Math.abs(this.drag.to - this.drag.from), this.inner.height);
+      g.fillRect(Math.min(this.drag.from, this.drag.to), PLOT.top, Math.abs(this.drag.to - this.drag.from), this.innerSize.height);
       g.globalAlpha = 1;
     }
-    if (this.cross === null || this.drag) return;
-    const x = Math.trunc(this.left(this.cross)) + 0.5;
+    if (this.crosshairValue === null || this.drag) return;
+    const x = Math.trunc(this.xPosition(this.crosshairValue)) + 0.5;
     g.strokeStyle = colours.text;
     g.lineWidth = 1;
     g.globalAlpha = 0.5;
     g.beginPath();
     g.moveTo(x, PLOT.top);
-    g.lineTo(x, PLOT.top + this.inner.height);
+    g.lineTo(x, PLOT.top + this.innerSize.height);
     g.stroke();
     g.globalAlpha = 1;
     /** @type {Map<string, [number, number][]>} */
     const dots = new Map();
-    for (const { line, at } of this.nearestPoint(this.cross)) {
+    for (const { line, at } of this.nearestPoints(this.crosshairValue)) {
       if (!Number.isFinite(line.y[at])) continue;
       const same = dots.get(line.colour) ?? [];
       dots.set(line.colour, same);
-      same.push([this.left(line.x[at]), this.top(line.y[at])]);
+      same.push([this.xPosition(line.x[at]), this.yPosition(line.y[at])]);
     }
     // One path a colour: of a thousand runs each dot by itself takes longer than a frame.
     for (const [colour, places] of dots) {
@@ -315,10 +315,10 @@ export class LineChart extends Plot {
   }
 
   /** The point of each line that is nearest to a place across. @param {number} x @returns {{line: ChartLine, at: number}[]} */
-  nearestPoint(x) {
+  nearestPoints(x) {
     const out = [];
     for (const line of this.lines) {
-      const places = line.faint ? [] : this.livePlaces(line);
+      const places = line.faint ? [] : this.livePoints(line);
       if (!places.length) continue;
       let [low, high] = [0, places.length];
       while (low < high) {
@@ -337,31 +337,31 @@ export class LineChart extends Plot {
   /** The points that smoothing hides: found once. @param {ChartLine} line @returns {number[]} */
   hiddenOutliers(line) {
     if (line.raw === line.y || line.group) return [];
-    let found = this.outliers.get(line.raw);
-    if (!found) this.outliers.set(line.raw, (found = outliersOf(line.raw, line.superseded)));
-    return found;
+    let outliers = this.outliersByValues.get(line.raw);
+    if (!outliers) this.outliersByValues.set(line.raw, (outliers = outliersOf(line.raw, line.superseded)));
+    return outliers;
   }
 
   /** The points of a line that count, ascending along the axis: found once. @param {ChartLine} line @returns {number[]} */
-  livePlaces(line) {
-    let found = this.places.get(line);
-    if (!found) {
-      found = Array.from(line.x, (_, at) => at).filter((at) => !line.superseded?.[at] && Number.isFinite(line.x[at]));
-      if (found.some((at, nth) => nth && line.x[at] < line.x[found[nth - 1]])) found.sort((a, b) => line.x[a] - line.x[b]);
-      this.places.set(line, found);
+  livePoints(line) {
+    let points = this.pointsByLine.get(line);
+    if (!points) {
+      points = Array.from(line.x, (_, at) => at).filter((at) => !line.superseded?.[at] && Number.isFinite(line.x[at]));
+      if (points.some((at, nth) => nth && line.x[at] < line.x[points[nth - 1]])) points.sort((a, b) => line.x[a] - line.x[b]);
+      this.pointsByLine.set(line, points);
     }
-    return found;
+    return points;
   }
 
   /** @param {PointerEvent} event */
-  spotAt(event) {
+  plotPosition(event) {
     const box = this.canvas.getBoundingClientRect();
-    return { x: Math.min(Math.max(event.clientX - box.left, PLOT.left), PLOT.left + this.inner.width), y: event.clientY - box.top };
+    return { x: Math.min(Math.max(event.clientX - box.left, PLOT.left), PLOT.left + this.innerSize.width), y: event.clientY - box.top };
   }
 
   /** @param {PointerEvent} event */
   onMove(event) {
-    const { x, y } = this.spotAt(event);
+    const { x, y } = this.plotPosition(event);
     if (this.drag) {
       if (this.drag.pan) this.panBy(x - this.drag.from, this.drag.range);
       else {
@@ -370,9 +370,9 @@ export class LineChart extends Plot {
       }
       return this.draw();
     }
-    const value = valueAt(this.x, (x - PLOT.left) / this.inner.width);
+    const value = valueAt(this.x, (x - PLOT.left) / this.innerSize.width);
     this.hooks.hover(value, this);
-    const rows = this.nearestPoint(value).map(({ line, at }) => ({ line, at, far: Math.abs(this.top(line.y[at]) - y) || 0 }));
+    const rows = this.nearestPoints(value).map(({ line, at }) => ({ line, at, far: Math.abs(this.yPosition(line.y[at]) - y) || 0 }));
     this.hooks.told(rows.sort((a, b) => a.far - b.far), { x: event.clientX, y: event.clientY });
   }
 
@@ -385,7 +385,7 @@ export class LineChart extends Plot {
   /** @param {PointerEvent} event */
   onPress(event) {
     if (event.button) return;
-    const { x } = this.spotAt(event);
+    const { x } = this.plotPosition(event);
     this.drag = { from: x, to: x, pan: event.shiftKey, range: this.x };
     this.canvas.setPointerCapture(event.pointerId);
     this.hooks.told(null, { x: 0, y: 0 });
@@ -400,23 +400,23 @@ export class LineChart extends Plot {
     const [from, to] = [drag.from, drag.to].sort((a, b) => a - b);
     if (drag.pan) this.hooks.zoomed(this);
     else if (to - from > 4) {
-      const share = (/** @type {number} */ x) => (x - PLOT.left) / this.inner.width;
+      const share = (/** @type {number} */ x) => (x - PLOT.left) / this.innerSize.width;
       this.setZoom({ low: valueAt(this.x, share(from)), high: valueAt(this.x, share(to)), log: this.x.log });
     } else this.draw();
   }
 
   /** @param {number} by pixels @param {Extent} range */
   panBy(by, range) {
-    const share = by / this.inner.width;
+    const share = by / this.innerSize.width;
     this.zoom = { low: valueAt(range, -share), high: valueAt(range, 1 - share), log: range.log };
-    this.range();
+    this.fitAxes();
   }
 
   /** @param {WheelEvent} event */
   onWheel(event) {
     if (!event.ctrlKey && !event.metaKey && !event.altKey) return;
     event.preventDefault();
-    const share = (this.spotAt(/** @type {any} */ (event)).x - PLOT.left) / this.inner.width;
+    const share = (this.plotPosition(/** @type {any} */ (event)).x - PLOT.left) / this.innerSize.width;
     const by = Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300)));
     this.setZoom({ low: valueAt(this.x, share - share * by), high: valueAt(this.x, share + (1 - share) * by), log: this.x.log });
   }
@@ -424,22 +424,22 @@ export class LineChart extends Plot {
   /** @param {Extent | null} range */
   setZoom(range) {
     this.zoom = range;
-    this.range();
+    this.fitAxes();
     this.draw();
     this.hooks.zoomed(this);
   }
 
-  fitAll() {
+  resetZoom() {
     this.setZoom(null);
   }
 }
 
-const ROOMS = [new Float64Array(0), new Float64Array(0)]; // that all charts use in turn
+const BUFFERS = [new Float64Array(0), new Float64Array(0)]; // that all charts use in turn
 
 /** Room for so many numbers, whatever is in it. @param {number} which @param {number} most */
-function roomFor(which, most) {
-  if (ROOMS[which].length < most) ROOMS[which] = new Float64Array(most);
-  return ROOMS[which];
+function bufferFor(which, most) {
+  if (BUFFERS[which].length < most) BUFFERS[which] = new Float64Array(most);
+  return BUFFERS[which];
 }
 
 /** Pixels that lines are long. @param {number[][]} parts x and y in turns */

@@ -2,12 +2,12 @@
 
 import { el, shortText } from "../dom.js";
 import { t } from "../strings.js";
-import { PixelPainter, cloudPainter } from "./cloud_paint.js";
+import { PixelPainter, createCloudPainter } from "./cloud_paint.js";
 import { CloudView } from "./cloud_view.js";
 
-const CLOUD_CLICK = 4; // px that a click may move
-export const CLOUD_LABELS = 80; // labels of points at once
-const CLOUD_TURN = 0.008; // radians a pixel
+const MAX_CLICK_PX = 4; // px that a click may move
+export const MAX_CLOUD_LABELS = 80; // labels of points at once
+const RADIANS_PER_PX = 0.008; // radians a pixel
 
 /**
  * @typedef {{hover: (row: number, x: number, y: number) => void, pick: (row: number, add: boolean) => void, lasso: (rows: number[], add: boolean) => void, label: (row: number) => string}} CloudHooks
@@ -21,10 +21,10 @@ export class Cloud {
     /** what a drag does: "turn", "lasso" or "box" */
     this.tool = "turn";
     this.points = el("canvas", { class: "cloud-points" });
-    this.over = el("canvas", { class: "cloud-over" });
-    this.root = el("div", { class: "cloud", tabindex: "0", role: "application", "aria-label": t("log.page.projector") }, this.points, this.over);
+    this.overlay = el("canvas", { class: "cloud-over" });
+    this.root = el("div", { class: "cloud", tabindex: "0", role: "application", "aria-label": t("log.page.projector") }, this.points, this.overlay);
     /** @type {GlPainter | PixelPainter} */
-    this.painter = this.firstPainter();
+    this.painter = this.createPainter();
     /** @type {number[]} rows with a label, the most important first */
     this.labelled = [];
     this.hovered = -1;
@@ -32,25 +32,25 @@ export class Cloud {
     this.outline = [];
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
-    this.moved = 0;
+    this.movedPx = 0;
     /** frames that were drawn, for tests */
-    this.frames = 0;
+    this.frameCount = 0;
     new ResizeObserver(() => this.resize()).observe(this.root);
-    this.listen();
+    this.connectGestures();
   }
 
-  /** What draws: a graphics card, as long as it does. @returns {GlPainter | PixelPainter} */
-  firstPainter() {
+  /** Create a painter on the graphics card, else one of pixels. @returns {GlPainter | PixelPainter} */
+  createPainter() {
     this.points.addEventListener("webglcontextlost", () => this.fallBack());
     try {
-      return cloudPainter(this.points);
+      return createCloudPainter(this.points);
     } catch {
-      return this.otherPainter();
+      return this.createPixelPainter();
     }
   }
 
-  /** Pixels on a canvas of their own: one that a card drew on takes no others. */
-  otherPainter() {
+  /** Create a painter of pixels on a new canvas: one used by WebGL has no other context. */
+  createPixelPainter() {
     const canvas = el("canvas", { class: "cloud-points" });
     this.points.replaceWith(canvas);
     this.points = canvas;
@@ -60,30 +60,30 @@ export class Cloud {
   /** The card was lost: draw without it. */
   fallBack() {
     const { look } = this.painter;
-    this.painter = this.otherPainter();
+    this.painter = this.createPixelPainter();
     if (look) this.painter.setLook(look);
     this.resize();
   }
 
-  listen() {
+  connectGestures() {
     const { root } = this;
-    root.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.down(event));
-    root.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(event));
-    root.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => this.up(event));
-    root.addEventListener("pointercancel", (/** @type {PointerEvent} */ event) => this.up(event));
-    root.addEventListener("pointerleave", () => this.point(-1, 0, 0));
+    root.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.onPress(event));
+    root.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.onMove(event));
+    root.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => this.onRelease(event));
+    root.addEventListener("pointercancel", (/** @type {PointerEvent} */ event) => this.onRelease(event));
+    root.addEventListener("pointerleave", () => this.setHovered(-1, 0, 0));
     root.addEventListener("contextmenu", (/** @type {Event} */ event) => event.preventDefault());
     root.addEventListener("wheel", (/** @type {WheelEvent} */ event) => {
       event.preventDefault();
-      const { x, y } = this.spot(event);
-      this.view.scale(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), x, y);
+      const { x, y } = this.canvasPosition(event);
+      this.view.zoomBy(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), x, y);
       this.draw();
     }, { passive: false });
     root.addEventListener("dblclick", () => this.fit());
   }
 
   /** @param {MouseEvent} event */
-  spot(event) {
+  canvasPosition(event) {
     const box = this.root.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   }
@@ -92,15 +92,15 @@ export class Cloud {
     const { clientWidth: width, clientHeight: height } = this.root;
     if (!width || !height) return;
     this.ratio = Math.min(2, devicePixelRatio || 1);
-    for (const canvas of [this.points, this.over]) Object.assign(canvas, { width: Math.round(width * this.ratio), height: Math.round(height * this.ratio) });
+    for (const canvas of [this.points, this.overlay]) Object.assign(canvas, { width: Math.round(width * this.ratio), height: Math.round(height * this.ratio) });
     this.view.resize(width, height);
     this.draw();
   }
 
   /** @param {CloudPlaces} places @param {boolean} flat @param {Uint8Array | null} there */
   setPlaces(places, flat, there) {
-    this.view.there = there;
-    this.view.set(places, flat);
+    this.view.shownPoints = there;
+    this.view.setPlaces(places, flat);
     this.painter.setPlaces(places);
     this.draw();
   }
@@ -121,12 +121,12 @@ export class Cloud {
 
   /** Draw when the screen is drawn next; what comes before is drawn with it. */
   draw() {
-    if (this.waits) return;
-    this.waits = true;
+    if (this.isDrawPending) return;
+    this.isDrawPending = true;
     requestAnimationFrame(() => {
-      this.waits = false;
+      this.isDrawPending = false;
       if (!this.ratio) return;
-      this.frames++;
+      this.frameCount++;
       this.painter.paint(this.view, this.ratio);
       this.drawOver();
     });
@@ -134,7 +134,7 @@ export class Cloud {
 
   /** Draw labels of points, none over another, and the outline. */
   drawOver() {
-    const pen = this.over.getContext("2d");
+    const pen = this.overlay.getContext("2d");
     const look = getComputedStyle(this.root);
     const [text, ground, accent] = ["--text", "--ground", "--accent"].map((name) => look.getPropertyValue(name));
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
@@ -143,15 +143,15 @@ export class Cloud {
     pen.lineJoin = "round";
     /** @type {number[][]} */
     const taken = [];
-    const rows = [...new Set(this.hovered >= 0 ? [this.hovered, ...this.labelled] : this.labelled)].slice(0, CLOUD_LABELS);
+    const rows = [...new Set(this.hovered >= 0 ? [this.hovered, ...this.labelled] : this.labelled)].slice(0, MAX_CLOUD_LABELS);
     for (const row of rows) {
-      const [x, y] = this.view.place(row);
+      const [x, y] = this.view.screenPosition(row);
       const word = shortText(this.hooks.label(row), 60);
       if (!(x > 0 && y > 0 && x < this.view.width && y < this.view.height) || !word) continue;
       const wide = pen.measureText(word).width;
       const left = x + 9 + wide > this.view.width ? x - 9 - wide : x + 9;
       const box = [left - 2, y - 9, left + wide + 2, y + 8];
-      if (taken.some((one) => box[0] < one[2] && box[2] > one[0] && box[1] < one[3] && box[3] > one[1])) continue;
+      if (taken.some((taken) => box[0] < taken[2] && box[2] > taken[0] && box[1] < taken[3] && box[3] > taken[1])) continue;
       taken.push(box);
       Object.assign(pen, { strokeStyle: ground, lineWidth: 4, fillStyle: row === this.hovered ? accent : text });
       pen.strokeText(word, left, y + 4);
@@ -170,65 +170,65 @@ export class Cloud {
   // hands
 
   /** @param {PointerEvent} event */
-  down(event) {
+  onPress(event) {
     this.root.focus({ preventScroll: true });
     this.root.setPointerCapture(event.pointerId);
-    this.fingers.set(event.pointerId, this.spot(event));
-    this.moved = 0;
-    this.pans = event.button === 1 || event.button === 2 || event.altKey;
-    this.marks = !this.pans && event.button === 0 && (this.tool !== "turn" || event.shiftKey);
+    this.fingers.set(event.pointerId, this.canvasPosition(event));
+    this.movedPx = 0;
+    this.isPanning = event.button === 1 || event.button === 2 || event.altKey;
+    this.isMarking = !this.isPanning && event.button === 0 && (this.tool !== "turn" || event.shiftKey);
     this.outline = [];
-    this.from = this.spot(event);
+    this.pressedPoint = this.canvasPosition(event);
   }
 
   /** @param {PointerEvent} event */
-  move(event) {
-    const now = this.spot(event);
+  onMove(event) {
+    const now = this.canvasPosition(event);
     const before = this.fingers.get(event.pointerId);
     if (!before) {
-      const row = this.view.at(now.x, now.y, this.reach());
-      return this.point(row, now.x, now.y);
+      const row = this.view.pointNear(now.x, now.y, this.pickRadius());
+      return this.setHovered(row, now.x, now.y);
     }
-    const others = [...this.fingers].filter(([id]) => id !== event.pointerId).map(([, one]) => one);
+    const others = [...this.fingers].filter(([id]) => id !== event.pointerId).map(([, finger]) => finger);
     this.fingers.set(event.pointerId, now);
-    this.moved += Math.hypot(now.x - before.x, now.y - before.y);
+    this.movedPx += Math.hypot(now.x - before.x, now.y - before.y);
     const [dx, dy] = [now.x - before.x, now.y - before.y];
     if (others.length) {
       const [other] = others;
-      const far = (/** @type {{x: number, y: number}} */ one) => Math.max(1, Math.hypot(one.x - other.x, one.y - other.y));
-      this.view.scale(far(now) / far(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
-      this.view.move(dx / 2, dy / 2);
-    } else if (this.marks) {
-      if (this.moved < CLOUD_CLICK) return;
-      const { x, y } = this.from;
+      const far = (/** @type {{x: number, y: number}} */ finger) => Math.max(1, Math.hypot(finger.x - other.x, finger.y - other.y));
+      this.view.zoomBy(far(now) / far(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
+      this.view.panBy(dx / 2, dy / 2);
+    } else if (this.isMarking) {
+      if (this.movedPx < MAX_CLICK_PX) return;
+      const { x, y } = this.pressedPoint;
       if (this.tool === "box") this.outline = [[x, y], [now.x, y], [now.x, now.y], [x, now.y]];
       else this.outline.push([now.x, now.y]);
-    } else if (this.pans || this.view.flat) this.view.move(dx, dy);
-    else this.view.orbit(dx * CLOUD_TURN, dy * CLOUD_TURN);
+    } else if (this.isPanning || this.view.isFlat) this.view.panBy(dx, dy);
+    else this.view.orbit(dx * RADIANS_PER_PX, dy * RADIANS_PER_PX);
     this.draw();
   }
 
   /** @param {PointerEvent} event */
-  up(event) {
+  onRelease(event) {
     if (!this.fingers.delete(event.pointerId) || this.fingers.size) return;
     const { outline } = this;
     this.outline = [];
     this.draw();
     if (event.type === "pointercancel") return;
     const add = event.shiftKey || event.ctrlKey || event.metaKey;
-    if (outline.length > 2) return this.hooks.lasso(this.view.inside(outline), add && this.tool !== "turn");
-    if (this.moved >= CLOUD_CLICK || event.button !== 0) return;
-    const { x, y } = this.spot(event);
-    this.hooks.pick(this.view.at(x, y, this.reach()), add);
+    if (outline.length > 2) return this.hooks.lasso(this.view.pointsInside(outline), add && this.tool !== "turn");
+    if (this.movedPx >= MAX_CLICK_PX || event.button !== 0) return;
+    const { x, y } = this.canvasPosition(event);
+    this.hooks.pick(this.view.pointNear(x, y, this.pickRadius()), add);
   }
 
-  /** How far from a point the pointer may be, in px. */
-  reach() {
+  /** The radius in px within which the pointer picks a point. */
+  pickRadius() {
     return Math.max(9, (this.painter.look?.size ?? 0) * 0.75);
   }
 
   /** @param {number} row @param {number} x @param {number} y */
-  point(row, x, y) {
+  setHovered(row, x, y) {
     if (row !== this.hovered) {
       this.hovered = row;
       this.root.style.cursor = row >= 0 ? "pointer" : "";
@@ -237,13 +237,13 @@ export class Cloud {
     this.hooks.hover(row, x, y);
   }
 
-  /** What a key does with the view; whether it does anything. @param {KeyboardEvent} event */
-  key(event) {
+  /** Apply a key to the view; return whether it has an action. @param {KeyboardEvent} event */
+  handleKey(event) {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (step && (this.view.flat || event.shiftKey)) this.view.move(-40 * step[0], -40 * step[1]);
+    if (step && (this.view.isFlat || event.shiftKey)) this.view.panBy(-40 * step[0], -40 * step[1]);
     else if (step) this.view.orbit(step[0] * 0.12, step[1] * 0.12);
-    else if (event.key === "+" || event.key === "=") this.view.scale(1.25);
-    else if (event.key === "-") this.view.scale(0.8);
+    else if (event.key === "+" || event.key === "=") this.view.zoomBy(1.25);
+    else if (event.key === "-") this.view.zoomBy(0.8);
     else if (event.key === "0") this.view.reset();
     else return false;
     this.draw();

@@ -1,14 +1,14 @@
 // The panel next to a cloud: one point with its metadata and neighbours, or a table of points.
 
 import { el, shortText } from "../dom.js";
-import { rowsAs } from "../rows_table.js";
+import { encodeRows } from "../rows_table.js";
 import { download } from "../save.js";
 import { countWord, t } from "../strings.js";
 import { hexOf } from "./cloud_colours.js";
 import { shortNumber } from "./curves.js";
 
-const CLOUD_TABLE = 200; // rows of the table of a selection
-const CLOUD_NEAREST = 100; // neighbours that can be asked for
+const MAX_SELECTION_ROWS = 200; // rows of the table of a selection
+const MAX_NEIGHBOURS = 100; // neighbours that can be asked for
 
 export class CloudCard {
   /** @param {ProjectorPage} page */
@@ -17,15 +17,15 @@ export class CloudCard {
     this.k = 10;
     this.metric = "cosine";
     this.root = el("aside", { class: "cloud-card", role: "region", "aria-label": t("log.cloud.selection"), hidden: true });
-    this.slider = el("input", { type: "range", min: 1, max: CLOUD_NEAREST, step: 1, value: this.k, "aria-label": t("log.cloud.neighbours"), oninput: () => this.again(Number(this.slider.value), this.metric) });
-    this.measure = el("select", { "aria-label": t("log.cloud.distance"), onchange: () => this.again(this.k, this.measure.value) }, ...["cosine", "euclidean"].map((one) => el("option", { value: one }, t(`log.cloud.${one}`))));
+    this.slider = el("input", { type: "range", min: 1, max: MAX_NEIGHBOURS, step: 1, value: this.k, "aria-label": t("log.cloud.neighbours"), oninput: () => this.changeNeighbours(Number(this.slider.value), this.metric) });
+    this.measure = el("select", { "aria-label": t("log.cloud.distance"), onchange: () => this.changeNeighbours(this.k, this.measure.value) }, ...["cosine", "euclidean"].map((metric) => el("option", { value: metric }, t(`log.cloud.${metric}`))));
     this.kWord = el("output", {}, String(this.k));
     this.list = el("ol", { class: "cloud-near" });
-    this.said = el("p", { class: "cloud-said" });
+    this.statusElement = el("p", { class: "cloud-said" });
   }
 
   /** @param {number} k @param {string} metric */
-  again(k, metric) {
+  changeNeighbours(k, metric) {
     Object.assign(this, { k, metric });
     this.kWord.textContent = String(k);
     this.page.askNeighbours();
@@ -38,34 +38,34 @@ export class CloudCard {
     this.root.hidden = !rows.length;
     if (!rows.length) return;
     const act = (/** @type {string} */ key, /** @type {() => void} */ run, off = false) => el("button", { onclick: run, disabled: off || null }, t(key));
-    const acts = el("div", { class: "cloud-acts" }, act("log.cloud.isolate", () => page.isolate(page.onPick()), page.onPick().length < 2), page.there && act("log.cloud.showAll", () => page.isolate(null)), act("fit", () => page.cloud.fit(page.onPick())), act("log.cloud.clear", () => page.select([])));
-    const head = el("h2", {}, rows.length === 1 ? shortText(page.label(rows[0]), 120) : t("log.cloud.points", { n: countWord(rows.length) }));
-    this.root.replaceChildren(head, acts, ...(rows.length === 1 ? this.one(rows[0]) : this.many(rows)));
+    const acts = el("div", { class: "cloud-acts" }, act("log.cloud.isolate", () => page.isolate(page.highlightedRows()), page.highlightedRows().length < 2), page.shownPoints && act("log.cloud.showAll", () => page.isolate(null)), act("fit", () => page.cloud.fit(page.highlightedRows())), act("log.cloud.clear", () => page.select([])));
+    const head = el("h2", {}, rows.length === 1 ? shortText(page.pointLabel(rows[0]), 120) : t("log.cloud.points", { n: countWord(rows.length) }));
+    this.root.replaceChildren(head, acts, ...(rows.length === 1 ? this.pointContent(rows[0]) : this.selectionContent(rows)));
   }
 
   /** @param {number} row @returns {(Node | null)[]} */
-  one(row) {
+  pointContent(row) {
     const { page } = this;
-    const facts = page.columns.map((one) => el("tr", {}, el("th", { scope: "row" }, shortText(one.name, 60)), el("td", {}, shortText(one.texts[one.at[row]] ?? "", 500))));
+    const facts = page.columns.map((column) => el("tr", {}, el("th", { scope: "row" }, shortText(column.name, 60)), el("td", {}, shortText(column.texts[column.at[row]] ?? "", 500))));
     const table = el("table", { class: "cloud-facts" }, el("caption", { class: "away" }, t("log.cloud.metadata")), el("tbody", {}, el("tr", {}, el("th", { scope: "row" }, t("log.cloud.number")), el("td", {}, countWord(row))), ...facts));
-    const near = page.near
-      ? [el("div", { class: "cloud-k" }, el("b", {}, t("log.cloud.neighbours")), this.slider, this.kWord, this.measure), this.said, this.list]
+    const near = page.hasNeighbours
+      ? [el("div", { class: "cloud-k" }, el("b", {}, t("log.cloud.neighbours")), this.slider, this.kWord, this.measure), this.statusElement, this.list]
       : [el("p", { class: "quiet" }, t("log.cloud.noNeighbours"))];
-    return [this.picture(row), table, ...near].filter(Boolean);
+    return [this.pointPicture(row), table, ...near].filter(Boolean);
   }
 
   /** The picture of a point. @param {number} row */
-  picture(row) {
+  pointPicture(row) {
     const { sprite } = this.page;
     if (!sprite) return null;
     const { width, height, columns, image } = sprite;
-    const canvas = el("canvas", { class: "cloud-picture", width, height, role: "img", "aria-label": shortText(this.page.label(row), 120) });
+    const canvas = el("canvas", { class: "cloud-picture", width, height, role: "img", "aria-label": shortText(this.page.pointLabel(row), 120) });
     canvas.getContext("2d").drawImage(image, (row % columns) * width, Math.floor(row / columns) * height, width, height, 0, 0, width, height);
     return canvas;
   }
 
-  /** The neighbours came. */
-  drawNear() {
+  /** Show the loaded neighbours. */
+  drawNeighbours() {
     const { page } = this;
     const column = page.colourColumn();
     const value = (/** @type {number} */ row) => (column ? (column.texts[column.at[row]] ?? "") : "");
@@ -75,16 +75,16 @@ export class CloudCard {
     this.list.replaceChildren(
       ...page.neighbours.map(({ row, distance }) => {
         const swatch = el("span", { class: "cloud-swatch", "aria-hidden": "true" });
-        swatch.style.background = hexOf(page.colouring.of(row));
-        return el("li", {}, el("button", { class: "link", onclick: () => page.select([row]) }, swatch, shortText(page.label(row), 80), repeated && el("span", { class: "quiet" }, ` #${row}`), apart && el("span", { class: "quiet" }, ` ${shortText(value(row), 40)}`)), el("span", { class: "quiet" }, shortNumber(distance, 3)));
+        swatch.style.background = hexOf(page.colouring.colourOfRow(row));
+        return el("li", {}, el("button", { class: "link", onclick: () => page.select([row]) }, swatch, shortText(page.pointLabel(row), 80), repeated && el("span", { class: "quiet" }, ` #${row}`), apart && el("span", { class: "quiet" }, ` ${shortText(value(row), 40)}`)), el("span", { class: "quiet" }, shortNumber(distance, 3)));
       }),
     );
-    this.said.textContent = this.agreement(column, value);
+    this.statusElement.textContent = this.agreementText(column, value);
   }
 
   /** Whether the neighbours of a point are of its category: a point among those of other categories may be labelled wrongly.
    * @param {CloudColumn | undefined} column @param {(row: number) => string} value */
-  agreement(column, value) {
+  agreementText(column, value) {
     const { neighbours, selected, colouring } = this.page;
     if (!column || !colouring.entries.length || !neighbours.length) return "";
     /** @type {Map<string, number>} */
@@ -92,43 +92,43 @@ export class CloudCard {
     for (const { row } of neighbours) counts.set(value(row), (counts.get(value(row)) ?? 0) + 1);
     const [word, most] = [...counts].sort((a, b) => b[1] - a[1])[0];
     const own = value(selected[0]);
-    const told = { n: most, all: neighbours.length, word: shortText(word, 60) || "∅", column: shortText(column.name, 40), own: shortText(own, 60) || "∅" };
-    return word === own ? t("log.cloud.agree", told) : t("log.cloud.differ", told);
+    const words = { n: most, all: neighbours.length, word: shortText(word, 60) || "∅", column: shortText(column.name, 40), own: shortText(own, 60) || "∅" };
+    return word === own ? t("log.cloud.agree", words) : t("log.cloud.differ", words);
   }
 
   /** @param {number[]} rows */
-  many(rows) {
+  selectionContent(rows) {
     const { page } = this;
-    const some = rows.slice(0, CLOUD_TABLE);
+    const some = rows.slice(0, MAX_SELECTION_ROWS);
     const [first] = page.columns;
     const columns = page.columns.slice(0, 6);
-    const cell = (/** @type {number} */ row) => columns.map((one) => (one === first ? null : el("td", {}, shortText(one.texts[one.at[row]] ?? "", 80)))).filter(Boolean);
-    const body = some.map((row) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => page.select([row]) }, shortText(first ? (first.texts[first.at[row]] ?? "") : page.label(row), 80) || countWord(row))), ...cell(row)));
-    const heads = first ? columns.map((one) => el("th", { scope: "col" }, shortText(one.name, 40))) : [el("th", { scope: "col" }, t("log.cloud.number"))];
+    const cell = (/** @type {number} */ row) => columns.map((column) => (column === first ? null : el("td", {}, shortText(column.texts[column.at[row]] ?? "", 80)))).filter(Boolean);
+    const body = some.map((row) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => page.select([row]) }, shortText(first ? (first.texts[first.at[row]] ?? "") : page.pointLabel(row), 80) || countWord(row))), ...cell(row)));
+    const heads = first ? columns.map((column) => el("th", { scope: "col" }, shortText(column.name, 40))) : [el("th", { scope: "col" }, t("log.cloud.number"))];
     const table = el("table", {}, el("caption", { class: "away" }, t("log.cloud.selection")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
     const more = rows.length > some.length && el("p", { class: "quiet" }, t("and", { n: countWord(rows.length - some.length) }));
-    const save = el("button", { onclick: () => this.save(rows) }, t("log.csv"));
-    return [this.shares(rows), el("div", { class: "table", tabindex: "0" }, table), more, save].filter(Boolean);
+    const save = el("button", { onclick: () => this.saveRows(rows) }, t("log.csv"));
+    return [this.categoryShares(rows), el("div", { class: "table", tabindex: "0" }, table), more, save].filter(Boolean);
   }
 
-  /** Which categories the chosen points are of. @param {number[]} rows */
-  shares(rows) {
+  /** The categories of the selected points with their counts. @param {number[]} rows */
+  categoryShares(rows) {
     const { entries } = this.page.colouring;
     if (!entries.length) return null;
     const counts = entries.map((entry) => rows.filter(entry.rows).length);
-    const found = entries.map((entry, at) => ({ entry, count: counts[at] })).filter(({ count }) => count).sort((a, b) => b.count - a.count);
-    const one = (/** @type {{entry: CloudEntry, count: number}} */ { entry, count }) => {
+    const shares = entries.map((entry, at) => ({ entry, count: counts[at] })).filter(({ count }) => count).sort((a, b) => b.count - a.count);
+    const item = (/** @type {{entry: CloudEntry, count: number}} */ { entry, count }) => {
       const swatch = el("span", { class: "cloud-swatch", "aria-hidden": "true" });
       swatch.style.background = entry.colour;
       return el("li", {}, swatch, shortText(entry.word, 40) || "∅", el("span", { class: "quiet" }, ` ${countWord(count)}`));
     };
-    return el("ul", { class: "cloud-shares" }, ...found.slice(0, 12).map(one));
+    return el("ul", { class: "cloud-shares" }, ...shares.slice(0, 12).map(item));
   }
 
   /** @param {number[]} rows */
-  save(rows) {
+  saveRows(rows) {
     const { columns } = this.page;
-    const told = rows.map((row) => Object.fromEntries([["index", row], ...columns.map((one) => [one.name, one.texts[one.at[row]] ?? ""])]));
-    download(new Blob([rowsAs(told, "csv")]), "points.csv");
+    const records = rows.map((row) => Object.fromEntries([["index", row], ...columns.map((column) => [column.name, column.texts[column.at[row]] ?? ""])]));
+    download(new Blob([encodeRows(records, "csv")]), "points.csv");
   }
 }

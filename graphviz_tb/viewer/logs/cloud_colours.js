@@ -4,14 +4,14 @@ import { naturalOrder } from "../rows_table.js";
 import { t } from "../strings.js";
 import { shortNumber } from "./curves.js";
 
-export const CLOUD_CATEGORIES = 24; // that have colours; what is rarer shares one
-const CLOUD_SCALE = 12; // different whole numbers that are still categories
-const CLOUD_RAMP = { light: ["#e07b00", "#c0338f", "#1b1b7f"], dark: ["#5566e0", "#e0609f", "#ffe08a"] };
+export const MAX_COLOURED_CATEGORIES = 24; // that have colours; what is rarer shares one
+const MAX_INTEGER_CATEGORIES = 12; // different whole numbers that are still categories
+const RAMP_COLOURS = { light: ["#e07b00", "#c0338f", "#1b1b7f"], dark: ["#5566e0", "#e0609f", "#ffe08a"] };
 
 /**
  * @typedef {{name: string, numeric: boolean, texts: string[], at: ArrayLike<number>}} CloudColumn texts, and which of them each point has
  * @typedef {{word: string, colour: string, count: number, rows: (row: number) => boolean}} CloudEntry of a legend
- * @typedef {{entries: CloudEntry[], ramp: {low: string, high: string, colours: string[]} | null, of: (row: number) => number}} CloudColouring the colour of a row, as 0xRRGGBB
+ * @typedef {{entries: CloudEntry[], ramp: {low: string, high: string, colours: string[]} | null, colourOfRow: (row: number) => number}} CloudColouring the colour of a row, as 0xRRGGBB
  */
 
 /** @param {string} colour such as #0969da or #fff */
@@ -31,14 +31,14 @@ export const hexOf = (colour) => `#${colour.toString(16).padStart(6, "0")}`;
 
 /** @param {CloudColumn | undefined} column @param {number} n points @param {string[]} hues @param {"light" | "dark"} theme @param {number} plain @param {number} ground @returns {CloudColouring} */
 export function cloudColouring(column, n, hues, theme, plain, ground) {
-  if (!column) return { entries: [], ramp: null, of: () => plain };
+  if (!column) return { entries: [], ramp: null, colourOfRow: () => plain };
   const counts = new Uint32Array(column.texts.length);
   for (let row = 0; row < n; row++) counts[column.at[row]]++;
   const whole = column.texts.every((text) => Number.isInteger(Number(text)));
-  const categories = !column.numeric || (whole && column.texts.length <= CLOUD_SCALE);
-  if (!categories) return cloudRamp(column, CLOUD_RAMP[theme], plain);
+  const categories = !column.numeric || (whole && column.texts.length <= MAX_INTEGER_CATEGORIES);
+  if (!categories) return cloudRamp(column, RAMP_COLOURS[theme], plain);
   const order = [...counts.keys()].sort((a, b) => counts[b] - counts[a] || naturalOrder(column.texts[a], column.texts[b]));
-  const some = order.length > CLOUD_CATEGORIES ? order.slice(0, CLOUD_CATEGORIES - 1) : order;
+  const some = order.length > MAX_COLOURED_CATEGORIES ? order.slice(0, MAX_COLOURED_CATEGORIES - 1) : order;
   some.sort((a, b) => naturalOrder(column.texts[a], column.texts[b]));
   const colours = new Int32Array(counts.length).fill(plain);
   // Twelve hues, then the same nearer to the ground.
@@ -47,7 +47,7 @@ export function cloudColouring(column, n, hues, theme, plain, ground) {
   const left = n - some.reduce((sum, text) => sum + counts[text], 0);
   const shown = new Set(some);
   if (left) entries.push({ word: t("log.cloud.others", { n: order.length - some.length }), colour: hexOf(plain), count: left, rows: (row) => !shown.has(column.at[row]) });
-  return { entries, ramp: null, of: (row) => colours[column.at[row]] };
+  return { entries, ramp: null, colourOfRow: (row) => colours[column.at[row]] };
 }
 
 /** @param {CloudColumn} column @param {string[]} ramp @param {number} plain @returns {CloudColouring} */
@@ -62,20 +62,20 @@ function cloudRamp(column, ramp, plain) {
     const first = Math.min(ramp.length - 2, Math.floor(at));
     return mixedRgb(rgbOf(ramp[first]), rgbOf(ramp[first + 1]), at - first);
   });
-  return { entries: [], ramp: { low: shortNumber(low, 4), high: shortNumber(high, 4), colours: ramp }, of: (row) => colours[column.at[row]] };
+  return { entries: [], ramp: { low: shortNumber(low, 4), high: shortNumber(high, 4), colours: ramp }, colourOfRow: (row) => colours[column.at[row]] };
 }
 
-/** Which of the texts of a column a search finds: letters of it, or /regex/; null for a pattern that is none. @param {CloudColumn} column @param {string} text @returns {Uint8Array | null} */
+/** The texts of a column that match a search, a part or a /regex/; null for an invalid pattern. @param {CloudColumn} column @param {string} text @returns {Uint8Array | null} */
 export function cloudSearch(column, text) {
   const regex = /^\/(.*)\/$/.exec(text);
-  let test = (/** @type {string} */ one) => one.toLowerCase().includes(text.toLowerCase());
+  let test = (/** @type {string} */ candidate) => candidate.toLowerCase().includes(text.toLowerCase());
   if (regex) {
     try {
       const pattern = new RegExp(regex[1], "iu");
-      test = (one) => pattern.test(one);
+      test = (candidate) => pattern.test(candidate);
     } catch {
       return null;
     }
   }
-  return Uint8Array.from(column.texts, (one) => Number(test(one)));
+  return Uint8Array.from(column.texts, (candidate) => Number(test(candidate)));
 }

@@ -1,6 +1,6 @@
 // Draw points on a canvas: with WebGL in two draw calls for any number of points, else pixel by pixel.
 
-const CLOUD_VERTEX = `
+const VERTEX_SHADER = `
 attribute vec3 place; attribute vec4 colour; attribute float look; attribute float number;
 uniform mat3 turn; uniform vec3 centre; uniform vec2 pan; uniform vec2 side; uniform float unit; uniform float size; uniform float only;
 uniform vec2 grid;
@@ -15,7 +15,7 @@ void main() {
   shown = colour; ring = look > 1.5 ? 1.0 : 0.0; back = look < 0.5 ? 1.0 : 0.0;
   corner = vec2(mod(number, grid.x), floor(number / grid.x));
 }`;
-const CLOUD_FRAGMENT = `
+const FRAGMENT_SHADER = `
 #ifdef GL_FRAGMENT_PRECISION_HIGH
 precision highp float;
 #else
@@ -37,7 +37,7 @@ void main() {
   gl_FragColor = ring > 0.5 && far > 0.36 ? edge : vec4(shown.rgb, 1.0);
 }`;
 
-const CLOUD_SWELL = [1, 1, 1.7, 2.6]; // how much larger a point is that stands out, as the shader has it
+const LOOK_SCALES = [1, 1, 1.7, 2.6]; // how much larger a point is that stands out, as the shader has it
 
 /**
  * How points look: a colour of four bytes (alpha 0: not shown); 0 for those that step back, 1, 2 for those that stand out, 3 for the chosen one.
@@ -51,7 +51,7 @@ class GlPainter {
     this.canvas = canvas;
     this.gl = gl;
     const program = gl.createProgram();
-    for (const [kind, text] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, CLOUD_VERTEX], [gl.FRAGMENT_SHADER, CLOUD_FRAGMENT]])) {
+    for (const [kind, text] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, VERTEX_SHADER], [gl.FRAGMENT_SHADER, FRAGMENT_SHADER]])) {
       const shader = gl.createShader(kind);
       gl.shaderSource(shader, text);
       gl.compileShader(shader);
@@ -66,16 +66,16 @@ class GlPainter {
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.LEQUAL);
     this.n = 0;
-    this.strong = false; // whether some points stand out
-    this.most = gl.getParameter(gl.ALIASED_POINT_SIZE_RANGE)[1];
-    this.largest = gl.getParameter(gl.MAX_TEXTURE_SIZE);
+    this.hasHighlights = false; // whether some points stand out
+    this.maxPointSize = gl.getParameter(gl.ALIASED_POINT_SIZE_RANGE)[1];
+    this.maxTextureSize = gl.getParameter(gl.MAX_TEXTURE_SIZE);
     this.texture = gl.createTexture();
     /** @type {CloudSprite | null} */
     this.sprite = null;
   }
 
   /** @param {string} name @param {ArrayBufferView} data @param {number} size @param {number} type @param {boolean} share */
-  send(name, data, size, type, share) {
+  sendAttribute(name, data, size, type, share) {
     const { gl } = this;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
     gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
@@ -95,17 +95,17 @@ class GlPainter {
       numbers[row] = row;
     }
     this.n = n;
-    this.send("place", all, 3, this.gl.FLOAT, false);
-    this.send("number", numbers, 1, this.gl.FLOAT, false);
+    this.sendAttribute("place", all, 3, this.gl.FLOAT, false);
+    this.sendAttribute("number", numbers, 1, this.gl.FLOAT, false);
   }
 
   /** @param {CloudLook} look */
   setLook(look) {
     const { gl } = this;
     this.look = look;
-    this.strong = look.looks.some((one) => one > 1);
-    this.send("colour", look.colours, 4, gl.UNSIGNED_BYTE, true);
-    this.send("look", look.looks, 1, gl.FLOAT, false);
+    this.hasHighlights = look.looks.some((rank) => rank > 1);
+    this.sendAttribute("colour", look.colours, 4, gl.UNSIGNED_BYTE, true);
+    this.sendAttribute("look", look.looks, 1, gl.FLOAT, false);
     if (look.sprite === this.sprite) return;
     this.sprite = look.sprite;
     if (!this.sprite) return;
@@ -115,8 +115,8 @@ class GlPainter {
   }
 
   /** Whether the pictures of points can be drawn. @param {CloudSprite} sprite */
-  takes(sprite) {
-    return Math.max(sprite.image.naturalWidth, sprite.image.naturalHeight) <= this.largest;
+  canDrawSprite(sprite) {
+    return Math.max(sprite.image.naturalWidth, sprite.image.naturalHeight) <= this.maxTextureSize;
   }
 
   /** @param {CloudView} view @param {number} ratio pixels of the canvas to one of the page */
@@ -126,24 +126,24 @@ class GlPainter {
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     if (!this.n || !look) return;
-    gl.uniformMatrix3fv(uniform.turn, false, [0, 3, 6, 1, 4, 7, 2, 5, 8].map((at) => view.turn[at]));
+    gl.uniformMatrix3fv(uniform.turn, false, [0, 3, 6, 1, 4, 7, 2, 5, 8].map((at) => view.rotation[at]));
     gl.uniform3fv(uniform.centre, view.centre);
     gl.uniform2fv(uniform.pan, view.pan);
     gl.uniform2f(uniform.side, view.width, view.height);
-    gl.uniform1f(uniform.unit, view.unit);
-    gl.uniform1f(uniform.size, Math.min(this.most, look.size * ratio));
+    gl.uniform1f(uniform.unit, view.radiusPx);
+    gl.uniform1f(uniform.size, Math.min(this.maxPointSize, look.size * ratio));
     gl.uniform4fv(uniform.edge, look.edge);
     gl.uniform1f(uniform.pictures, look.sprite ? 1 : 0);
     const { image, columns = 1, width = 1, height = 1 } = look.sprite ?? {};
     gl.uniform2f(uniform.grid, columns, 1);
     gl.uniform2f(uniform.share, width / (image?.naturalWidth || 1), height / (image?.naturalHeight || 1));
-    for (const only of this.strong ? [0, 1] : [0]) {
+    for (const only of this.hasHighlights ? [0, 1] : [0]) {
       gl.uniform1f(uniform.only, only);
       gl.drawArrays(gl.POINTS, 0, this.n);
     }
   }
 
-  drop() {
+  releaseContext() {
     this.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }
 }
@@ -163,7 +163,7 @@ export class PixelPainter {
     this.look = look;
   }
 
-  takes() {
+  canDrawSprite() {
     return true;
   }
 
@@ -171,69 +171,69 @@ export class PixelPainter {
   paint(view, ratio) {
     const { canvas, pen, look } = this;
     if (!look || !canvas.width || !canvas.height) return;
-    view.sorted();
-    if (look.sprite && view.places.n <= 3000) return this.pictures(view, ratio, look, look.sprite);
+    view.sortIntoCells();
+    if (look.sprite && view.places.n <= 3000) return this.drawSprites(view, ratio, look, look.sprite);
     if (this.image?.width !== canvas.width || this.image?.height !== canvas.height) {
       this.image = pen.createImageData(canvas.width, canvas.height);
       this.pixels = new Uint32Array(this.image.data.buffer);
-      this.near = new Float32Array(this.pixels.length);
+      this.depths = new Float32Array(this.pixels.length);
     }
     this.pixels.fill(0);
-    this.near.fill(-Infinity);
+    this.depths.fill(-Infinity);
     const colours = new Uint32Array(look.colours.buffer, look.colours.byteOffset, view.places.n);
-    const edge = new Uint32Array(new Uint8Array(look.edge.map((one) => 255 * one)).buffer)[0];
-    const discs = CLOUD_SWELL.map((swell) => discOf(Math.max(1, (look.size * ratio * swell) / 2), canvas.width));
+    const edge = new Uint32Array(new Uint8Array(look.edge.map((channel) => 255 * channel)).buffer)[0];
+    const discs = LOOK_SCALES.map((swell) => discPixels(Math.max(1, (look.size * ratio * swell) / 2), canvas.width));
     const { looks } = look;
     for (let row = 0; row < view.places.n; row++) {
       if (view.cellOf[row] < 0 || !look.colours[4 * row + 3]) continue;
       const strong = looks[row] > 1;
-      this.disc(discs[looks[row]], view.screen[2 * row] * ratio, view.screen[2 * row + 1] * ratio, colours[row], strong ? edge : colours[row], view.depth[row] + (strong ? 9 : 0));
+      this.drawDisc(discs[looks[row]], view.screen[2 * row] * ratio, view.screen[2 * row + 1] * ratio, colours[row], strong ? edge : colours[row], view.depth[row] + (strong ? 9 : 0));
     }
     pen.putImageData(this.image, 0, 0);
   }
 
   /** @param {Disc} disc @param {number} x @param {number} y of its middle @param {number} colour @param {number} edge @param {number} depth */
-  disc({ half, inner, rim }, x, y, colour, edge, depth) {
+  drawDisc({ half, inner, rim }, x, y, colour, edge, depth) {
     const { width, height } = this.canvas;
     const [a, b] = [Math.round(x), Math.round(y)];
     if (a < half || b < half || a >= width - half || b >= height - half) return; // at the border: half of it would turn up across
-    const { near, pixels } = this;
+    const { depths: near, pixels } = this;
     const middle = b * width + a;
-    for (let one = 0; one < inner.length; one++) {
-      const at = middle + inner[one];
+    for (let index = 0; index < inner.length; index++) {
+      const at = middle + inner[index];
       if (near[at] <= depth) (near[at] = depth), (pixels[at] = colour);
     }
-    for (let one = 0; one < rim.length; one++) {
-      const at = middle + rim[one];
+    for (let index = 0; index < rim.length; index++) {
+      const at = middle + rim[index];
       if (near[at] <= depth) (near[at] = depth), (pixels[at] = edge);
     }
   }
 
   /** @param {CloudView} view @param {number} ratio @param {CloudLook} look @param {CloudSprite} sprite */
-  pictures(view, ratio, look, { image, columns, width, height }) {
+  drawSprites(view, ratio, look, { image, columns, width, height }) {
     const { canvas, pen } = this;
     pen.clearRect(0, 0, canvas.width, canvas.height);
     const order = [...view.depth.keys()].filter((row) => view.cellOf[row] >= 0 && look.colours[4 * row + 3]).sort((a, b) => Number(look.looks[a] > 1) - Number(look.looks[b] > 1) || view.depth[a] - view.depth[b]);
     for (const row of order) {
-      const side = look.size * ratio * CLOUD_SWELL[look.looks[row]];
+      const side = look.size * ratio * LOOK_SCALES[look.looks[row]];
       const [x, y] = [view.screen[2 * row] * ratio - side / 2, view.screen[2 * row + 1] * ratio - side / 2];
       pen.globalAlpha = look.looks[row] ? 1 : 0.3;
       pen.drawImage(image, (row % columns) * width, Math.floor(row / columns) * height, width, height, x, y, side, side);
       const own = [...look.colours.subarray(4 * row, 4 * row + 3)];
-      pen.strokeStyle = `rgb(${look.looks[row] > 1 ? look.edge.slice(0, 3).map((one) => 255 * one) : own})`;
+      pen.strokeStyle = `rgb(${look.looks[row] > 1 ? look.edge.slice(0, 3).map((channel) => 255 * channel) : own})`;
       pen.lineWidth = (look.looks[row] > 1 ? 2.5 : 1.5) * ratio;
       pen.strokeRect(x, y, side, side);
     }
     pen.globalAlpha = 1;
   }
 
-  drop() {}
+  releaseContext() {}
 }
 
 /** @typedef {{half: number, inner: number[], rim: number[]}} Disc the pixels of a round point, as steps from its middle */
 
 /** @param {number} radius @param {number} width of the canvas @returns {Disc} */
-function discOf(radius, width) {
+function discPixels(radius, width) {
   const half = Math.ceil(radius);
   /** @type {Disc} */
   const out = { half, inner: [], rim: [] };
@@ -255,8 +255,8 @@ function hasGraphicsCard() {
   return gl !== null && !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
 
-/** What draws points on a canvas. @param {HTMLCanvasElement} canvas @returns {GlPainter | PixelPainter} */
-export function cloudPainter(canvas) {
+/** Create a painter for a canvas. @param {HTMLCanvasElement} canvas @returns {GlPainter | PixelPainter} */
+export function createCloudPainter(canvas) {
   const gl = hasGraphicsCard() ? canvas.getContext("webgl", { antialias: false, preserveDrawingBuffer: true }) : null;
   return gl ? new GlPainter(canvas, gl) : new PixelPainter(canvas);
 }

@@ -1,70 +1,70 @@
 // Screen positions of the points of a cloud: an orbiting camera, and a grid that finds points near a position.
 
-const CLOUD_CELL = 24; // px: a side of a cell of the grid
-const CLOUD_EYE = 3; // how far the eye is from the centre, in radii of the cloud
-const CLOUD_FIT = 0.44; // radius of the fitted cloud, as a share of the shorter side
-const CLOUD_ZOOMS = [0.2, 400];
+const CELL_PX = 24; // px: a side of a cell of the grid
+const EYE_DISTANCE_RADII = 3; // how far the eye is from the centre, in radii of the cloud
+const FITTED_RADIUS = 0.44; // radius of the fitted cloud, as a share of the shorter side
+const ZOOM_LIMITS = [0.2, 400];
 
 /** @typedef {{x: Float32Array, y: Float32Array, z: Float32Array, n: number}} CloudPlaces in a sphere of radius 1; NaN for a point that is not shown */
 
 export class CloudView {
   constructor() {
     this.width = this.height = 1;
-    this.flat = true;
+    this.isFlat = true;
     /** @type {CloudPlaces} */
     this.places = { x: new Float32Array(0), y: new Float32Array(0), z: new Float32Array(0), n: 0 };
     /** @type {Uint8Array | null} which points are there; none: all */
-    this.there = null;
+    this.shownPoints = null;
     this.reset();
   }
 
   /** Look at everything. */
   reset() {
-    this.turn = [1, 0, 0, 0, 1, 0, 0, 0, 1];
-    if (!this.flat) this.orbit(0.5, 0.35);
+    this.rotation = [1, 0, 0, 0, 1, 0, 0, 0, 1];
+    if (!this.isFlat) this.orbit(0.5, 0.35);
     this.zoom = 1;
     this.pan = [0, 0];
     this.centre = [0, 0, 0];
-    this.stale = true;
+    this.isStale = true;
   }
 
   /** @param {CloudPlaces} places @param {boolean} flat */
-  set(places, flat) {
-    const before = this.flat;
+  setPlaces(places, flat) {
+    const before = this.isFlat;
     this.places = places;
-    this.flat = flat;
+    this.isFlat = flat;
     if (before !== flat) this.reset();
-    this.stale = true;
+    this.isStale = true;
   }
 
   /** @param {number} width @param {number} height in px */
   resize(width, height) {
-    Object.assign(this, { width, height, stale: true });
+    Object.assign(this, { width, height, isStale: true });
   }
 
   /** Turn the cloud. @param {number} across @param {number} down in radians */
   orbit(across, down) {
     const [c, s, d, e] = [Math.cos(across), Math.sin(across), Math.cos(down), Math.sin(down)];
     const by = [c, 0, s, e * s, d, -e * c, -d * s, e, d * c];
-    const m = this.turn;
-    this.turn = by.map((_, at) => [0, 1, 2].reduce((sum, k) => sum + by[3 * Math.floor(at / 3) + k] * m[3 * k + (at % 3)], 0));
-    this.stale = true;
+    const m = this.rotation;
+    this.rotation = by.map((_, at) => [0, 1, 2].reduce((sum, k) => sum + by[3 * Math.floor(at / 3) + k] * m[3 * k + (at % 3)], 0));
+    this.isStale = true;
   }
 
   /** @param {number} x @param {number} y in px */
-  move(x, y) {
+  panBy(x, y) {
     this.pan = [this.pan[0] + x, this.pan[1] + y];
-    this.stale = true;
+    this.isStale = true;
   }
 
   /** Come nearer; what is at a place of the screen stays there. @param {number} by @param {number} x @param {number} y */
-  scale(by, x = this.width / 2, y = this.height / 2) {
-    const zoom = Math.max(CLOUD_ZOOMS[0], Math.min(CLOUD_ZOOMS[1], this.zoom * by));
+  zoomBy(by, x = this.width / 2, y = this.height / 2) {
+    const zoom = Math.max(ZOOM_LIMITS[0], Math.min(ZOOM_LIMITS[1], this.zoom * by));
     const real = zoom / this.zoom;
     const [dx, dy] = [x - this.width / 2, y - this.height / 2];
     this.pan = [dx - (dx - this.pan[0]) * real, dy - (dy - this.pan[1]) * real];
     this.zoom = zoom;
-    this.stale = true;
+    this.isStale = true;
   }
 
   /** Show some points as large as they fit. @param {number[]} rows */
@@ -75,99 +75,99 @@ export class CloudView {
     const ends = [x, y, z].map((axis) => [Math.min(...there.map((row) => axis[row])), Math.max(...there.map((row) => axis[row]))]);
     this.centre = ends.map(([low, high]) => (low + high) / 2);
     const radius = Math.max(0.02, Math.hypot(...ends.map(([low, high]) => (high - low) / 2)));
-    this.zoom = Math.max(CLOUD_ZOOMS[0], Math.min(CLOUD_ZOOMS[1], 1 / radius));
+    this.zoom = Math.max(ZOOM_LIMITS[0], Math.min(ZOOM_LIMITS[1], 1 / radius));
     this.pan = [0, 0];
-    this.stale = true;
+    this.isStale = true;
   }
 
   /** Pixels of a radius. */
-  get unit() {
-    return CLOUD_FIT * Math.min(this.width, this.height) * this.zoom;
+  get radiusPx() {
+    return FITTED_RADIUS * Math.min(this.width, this.height) * this.zoom;
   }
 
   /** A point on the screen: x, y and how near it is. @param {number} row @returns {[number, number, number]} */
-  place(row) {
+  screenPosition(row) {
     const { x, y, z } = this.places;
-    const [m, c] = [this.turn, this.centre];
+    const [m, c] = [this.rotation, this.centre];
     const [a, b, d] = [x[row] - c[0], y[row] - c[1], z[row] - c[2]];
     const depth = m[6] * a + m[7] * b + m[8] * d;
-    const k = (this.unit * CLOUD_EYE) / Math.max(0.3, CLOUD_EYE - depth);
+    const k = (this.radiusPx * EYE_DISTANCE_RADII) / Math.max(0.3, EYE_DISTANCE_RADII - depth);
     return [this.width / 2 + this.pan[0] + k * (m[0] * a + m[1] * b + m[2] * d), this.height / 2 + this.pan[1] - k * (m[3] * a + m[4] * b + m[5] * d), depth];
   }
 
   /** Put all points into the cells of a grid, once for each look. */
-  sorted() {
-    if (!this.stale && this.screen) return;
-    this.stale = false;
+  sortIntoCells() {
+    if (!this.isStale && this.screen) return;
+    this.isStale = false;
     const { n } = this.places;
     if (this.screen?.length !== 2 * n) {
       this.screen = new Float32Array(2 * n);
       this.depth = new Float32Array(n);
       this.cellOf = new Int32Array(n);
-      this.inCells = new Int32Array(n);
+      this.pointsByCell = new Int32Array(n);
     }
-    this.columns = Math.max(1, Math.ceil(this.width / CLOUD_CELL));
-    this.rowsOfCells = Math.max(1, Math.ceil(this.height / CLOUD_CELL));
-    const starts = new Int32Array(this.columns * this.rowsOfCells + 1);
-    this.placeAll(starts);
+    this.columns = Math.max(1, Math.ceil(this.width / CELL_PX));
+    this.cellRows = Math.max(1, Math.ceil(this.height / CELL_PX));
+    const starts = new Int32Array(this.columns * this.cellRows + 1);
+    this.projectPoints(starts);
     for (let cell = 1; cell < starts.length; cell++) starts[cell] += starts[cell - 1];
-    this.starts = starts;
+    this.cellStarts = starts;
     const next = starts.slice(0, -1);
-    for (let row = 0; row < n; row++) if (this.cellOf[row] >= 0) this.inCells[next[this.cellOf[row]]++] = row;
+    for (let row = 0; row < n; row++) if (this.cellOf[row] >= 0) this.pointsByCell[next[this.cellOf[row]]++] = row;
   }
 
-  /** Where every point is on the screen, and in which cell; counted in `starts`, a cell further. Plain: it runs for every point at
+  /** Compute the screen position and the cell of every point; count the cells in `starts`, shifted by one. Plain: it runs for every point at
    * every look. @param {Int32Array} starts */
-  placeAll(starts) {
-    const { screen, depth, cellOf, there, width, height, columns } = this;
+  projectPoints(starts) {
+    const { screen, depth, cellOf, shownPoints: there, width, height, columns } = this;
     const { x, y, z, n } = this.places;
-    const [m0, m1, m2, m3, m4, m5, m6, m7, m8] = this.turn;
+    const [m0, m1, m2, m3, m4, m5, m6, m7, m8] = this.rotation;
     const [cx, cy, cz] = this.centre;
-    const [left, top, unit] = [width / 2 + this.pan[0], height / 2 + this.pan[1], this.unit * CLOUD_EYE];
+    const [left, top, unit] = [width / 2 + this.pan[0], height / 2 + this.pan[1], this.radiusPx * EYE_DISTANCE_RADII];
     for (let row = 0; row < n; row++) {
       const a = x[row] - cx;
       const b = y[row] - cy;
       const c = z[row] - cz;
       const near = m6 * a + m7 * b + m8 * c;
-      const k = unit / Math.max(0.3, CLOUD_EYE - near);
+      const k = unit / Math.max(0.3, EYE_DISTANCE_RADII - near);
       const sx = left + k * (m0 * a + m1 * b + m2 * c);
       const sy = top - k * (m3 * a + m4 * b + m5 * c);
       screen[2 * row] = sx;
       screen[2 * row + 1] = sy;
       depth[row] = near;
-      const on = sx >= 0 && sy >= 0 && sx < width && sy < height && (there === null || there[row] > 0);
-      const cell = on ? Math.floor(sy / CLOUD_CELL) * columns + Math.floor(sx / CLOUD_CELL) : -1;
+      const isVisible = sx >= 0 && sy >= 0 && sx < width && sy < height && (there === null || there[row] > 0);
+      const cell = isVisible ? Math.floor(sy / CELL_PX) * columns + Math.floor(sx / CELL_PX) : -1;
       cellOf[row] = cell;
-      if (on) starts[cell + 1]++;
+      if (isVisible) starts[cell + 1]++;
     }
   }
 
   /** The point at a place of the screen, the nearest to the reader of those that are about as near to it; −1 for none.
    * @param {number} x @param {number} y @param {number} reach in px */
-  at(x, y, reach) {
-    this.sorted();
-    let [best, found] = [reach * reach, -1];
-    const [column, line] = [Math.floor(x / CLOUD_CELL), Math.floor(y / CLOUD_CELL)];
-    const wide = Math.ceil(reach / CLOUD_CELL);
-    for (let row = Math.max(0, line - wide); row <= Math.min(this.rowsOfCells - 1, line + wide); row++) {
+  pointNear(x, y, reach) {
+    this.sortIntoCells();
+    let [best, nearest] = [reach * reach, -1];
+    const [column, line] = [Math.floor(x / CELL_PX), Math.floor(y / CELL_PX)];
+    const wide = Math.ceil(reach / CELL_PX);
+    for (let row = Math.max(0, line - wide); row <= Math.min(this.cellRows - 1, line + wide); row++) {
       for (let cell = Math.max(0, column - wide); cell <= Math.min(this.columns - 1, column + wide); cell++) {
         const own = row * this.columns + cell;
-        for (let at = this.starts[own]; at < this.starts[own + 1]; at++) {
-          const point = this.inCells[at];
+        for (let at = this.cellStarts[own]; at < this.cellStarts[own + 1]; at++) {
+          const point = this.pointsByCell[at];
           const far = (this.screen[2 * point] - x) ** 2 + (this.screen[2 * point + 1] - y) ** 2;
-          if (far < best || (far < best + 4 && found >= 0 && this.depth[point] > this.depth[found])) {
+          if (far < best || (far < best + 4 && nearest >= 0 && this.depth[point] > this.depth[nearest])) {
             best = Math.min(best, far);
-            found = point;
+            nearest = point;
           }
         }
       }
     }
-    return found;
+    return nearest;
   }
 
   /** The points inside an outline. @param {number[][]} outline corners in px @returns {number[]} */
-  inside(outline) {
-    this.sorted();
+  pointsInside(outline) {
+    this.sortIntoCells();
     const [xs, ys] = [outline.map(([x]) => x), outline.map(([, y]) => y)];
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
     const out = [];
@@ -205,7 +205,7 @@ export function cloudPlaces(axes, there) {
       });
     }
   }
-  const middle = low.map((one, at) => (Number.isFinite(one) ? (one + high[at]) / 2 : 0));
+  const middle = low.map((least, at) => (Number.isFinite(least) ? (least + high[at]) / 2 : 0));
   let most = 0;
   for (let row = 0; row < n; row++) if (x[row] === x[row]) most = Math.max(most, (x[row] - middle[0]) ** 2 + (y[row] - middle[1]) ** 2 + (z[row] - middle[2]) ** 2);
   const by = most > 0 ? 1 / Math.sqrt(most) : 1;

@@ -2,11 +2,11 @@
 // percentiles, which Python computes with NumPy for a million points, are written by hand and compared with Python by
 // a test.
 
-export const POINTS_A_PIXEL = 4;
-const GREATEST_WEIGHT = 0.999;
-const LEAST_POWER = 2 ** -54; // 1 less than that is 1
-const OUTLIER_TIMES = 8; // times as far from the points around it as points are on average
-const LEAST_FOR_OUTLIERS = 10; // points
+export const POINTS_PER_PIXEL = 4;
+const MAX_SMOOTHING_WEIGHT = 0.999;
+const MIN_WEIGHT_POWER = 2 ** -54; // 1 less than that is 1
+const OUTLIER_FACTOR = 8; // times as far from the points around it as points are on average
+const MIN_POINTS_FOR_OUTLIERS = 10; // points
 
 /** @typedef {{low: number, high: number, log: boolean}} Extent */
 
@@ -25,7 +25,7 @@ export const ticksOf = (range, most = 5, time = false) => (time ? layout.axis_ti
  */
 export function smoothSeries(values, weight) {
   const out = new Float64Array(values);
-  const w = Math.min(Math.max(weight, 0), GREATEST_WEIGHT);
+  const w = Math.min(Math.max(weight, 0), MAX_SMOOTHING_WEIGHT);
   if (!w) return out;
   let [last, power, first, varies, begun] = [0, 1, NaN, false, false];
   for (let at = 0; at < out.length; at++) {
@@ -35,23 +35,23 @@ export function smoothSeries(values, weight) {
     begun = true;
     varies ||= value !== first;
     last = last * w + (1 - w) * value;
-    power = power > LEAST_POWER ? power * w : 0;
+    power = power > MIN_WEIGHT_POWER ? power * w : 0;
     out[at] = power ? last / (1 - power) : last;
   }
   return varies ? out : new Float64Array(values);
 }
 
 /** @type {WeakMap<object, number[]>} by values */
-const ODD_PLACES = new WeakMap();
+const NON_FINITE_PLACES = new WeakMap();
 
 /** The places of the values that are not finite: looked for once. @param {ArrayLike<number>} values @returns {number[]} */
-export function oddPlaces(values) {
-  let found = ODD_PLACES.get(values);
-  if (found) return found;
-  found = [];
-  for (let at = 0; at < values.length; at++) if (!Number.isFinite(values[at])) found.push(at);
-  ODD_PLACES.set(values, found);
-  return found;
+export function nonFinitePlaces(values) {
+  let places = NON_FINITE_PLACES.get(values);
+  if (places) return places;
+  places = [];
+  for (let at = 0; at < values.length; at++) if (!Number.isFinite(values[at])) places.push(at);
+  NON_FINITE_PLACES.set(values, places);
+  return places;
 }
 
 /**
@@ -61,13 +61,13 @@ export function oddPlaces(values) {
  */
 export function outliersOf(values, superseded) {
   const places = Array.from(values, (_, at) => at).filter((at) => Number.isFinite(values[at]) && !superseded?.[at]);
-  if (places.length < LEAST_FOR_OUTLIERS) return [];
+  if (places.length < MIN_POINTS_FOR_OUTLIERS) return [];
   const far = places.map((at, nth) => {
     const half = Math.min(2, nth, places.length - 1 - nth);
-    const near = places.slice(nth - half, nth + half + 1).map((one) => values[one]).sort((a, b) => a - b);
+    const near = places.slice(nth - half, nth + half + 1).map((place) => values[place]).sort((a, b) => a - b);
     return Math.abs(values[at] - near[half]);
   });
-  const most = (OUTLIER_TIMES * far.reduce((sum, one) => sum + one, 0)) / far.length;
+  const most = (OUTLIER_FACTOR * far.reduce((sum, distance) => sum + distance, 0)) / far.length;
   return places.filter((_, nth) => far[nth] > most);
 }
 
@@ -76,7 +76,7 @@ export function outliersOf(values, superseded) {
  * @param {ArrayLike<number>} values @param {boolean} log @param {boolean} [outliers] @returns {Extent}
  */
 export function rangeOf(values, log, outliers = true) {
-  const [low, high] = outliers ? extremes(values, log) : middleOf(values, log);
+  const [low, high] = outliers ? extremes(values, log) : middlePercentiles(values, log);
   return layout.axis_between(low, high, log);
 }
 
@@ -93,7 +93,7 @@ function extremes(values, log) {
 }
 
 /** The 5th and the 95th percentile of the finite values. @param {ArrayLike<number>} values @param {boolean} log */
-function middleOf(values, log) {
+function middlePercentiles(values, log) {
   const finite = new Float64Array(values).filter((value) => Number.isFinite(value) && (!log || value > 0)).sort();
   const last = finite.length - 1;
   const first = Math.ceil(0.05 * last);
@@ -124,7 +124,7 @@ export function floatWord(value) {
 export function momentWord(seconds, span) {
   const at = new Date(seconds * 1000);
   if (Number.isNaN(at.getTime())) return "?";
-  const two = (/** @type {number} */ one) => String(one).padStart(2, "0");
+  const two = (/** @type {number} */ number) => String(number).padStart(2, "0");
   const day = `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
   const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
   if (span <= 86400) return `${clock}:${two(at.getSeconds())}`;

@@ -9,7 +9,7 @@ import { ScalarPage } from "./scalars.js";
  * @typedef {LogTag & {members: LogTag[], margins: Map<string, [LogTag | undefined, LogTag | undefined]>}} CustomTag `runs` has the series of all members; `margins`: by the name of a member its lower and its upper border
  */
 
-const LONGEST_PATTERN = 500; // letters
+const MAX_PATTERN_LENGTH = 500; // letters
 
 /**
  * Whether a pattern fits from the start of a name. A layout is data: a pattern that may take for ever on some name
@@ -17,10 +17,10 @@ const LONGEST_PATTERN = 500; // letters
  * @param {string} pattern @returns {(name: string) => boolean}
  */
 function layoutPatternTest(pattern) {
-  const slow = pattern.length > LONGEST_PATTERN || /\)[*+?{]|\\\d|\(\?/.test(pattern) || (pattern.match(/[*+{]/g) ?? []).length > 2;
+  const slow = pattern.length > MAX_PATTERN_LENGTH || /\)[*+?{]|\\\d|\(\?/.test(pattern) || (pattern.match(/[*+{]/g) ?? []).length > 2;
   try {
-    const found = slow ? null : new RegExp(`^(?:${pattern})`);
-    return (name) => name === pattern || !!found?.test(name.slice(0, LONGEST_PATTERN));
+    const regex = slow ? null : new RegExp(`^(?:${pattern})`);
+    return (name) => name === pattern || !!regex?.test(name.slice(0, MAX_PATTERN_LENGTH));
   } catch {
     return (name) => name === pattern;
   }
@@ -54,13 +54,13 @@ class CustomCard extends ScalarCard {
   }
 
   /** @param {ChartLine[]} lines */
-  draw(lines) {
+  drawLines(lines) {
     const chart = /** @type {BandedChart} */ (this.chart);
-    chart.set(lines, this.scalars.look, [...this.bands, ...lines.flatMap((line) => this.band(line))]);
+    chart.setLines(lines, this.scalars.look, [...this.bands, ...lines.flatMap((line) => this.marginBands(line))]);
   }
 
   /** The band around a line, where its tag has one. @param {ChartLine} line */
-  band(line) {
+  marginBands(line) {
     const margins = /** @type {CustomTag} */ (this.tag).margins.get(line.tag ?? "");
     const points = (/** @type {LogTag | undefined} */ tag) => this.points.get(tag?.runs.find(([run]) => run === line.run.id)?.[1] ?? -1);
     const [lower, upper] = (margins ?? []).map(points);
@@ -74,26 +74,26 @@ class CustomCard extends ScalarCard {
 
 export class CustomPage extends ScalarPage {
   /** @param {CardEntry} entry */
-  make(entry) {
+  createCard(entry) {
     return new CustomCard(this, entry);
   }
 
   /** Charts of a layout are not joined further. @param {LogTag[]} tags */
-  withTogether(tags) {
+  withCombinedTags(tags) {
     return tags;
   }
 
   /** Ask for the layout, and for the tags that its charts show. */
   async load() {
-    if (!this.dirty) return;
-    this.dirty = false;
+    if (!this.isDirty) return;
+    this.isDirty = false;
     try {
       const [layout, scalars] = await Promise.all([this.logs.feed.custom(), this.logs.feed.tags("scalar")]);
-      if (!this.known) for (const { title, closed } of layout.categories) if (closed) this.closed.add(title);
-      this.known = true;
-      this.set(customChartTags(layout, scalars));
+      if (!this.areGroupsKnown) for (const { title, closed } of layout.categories) if (closed) this.closedGroups.add(title);
+      this.areGroupsKnown = true;
+      this.setTags(customChartTags(layout, scalars));
     } catch (error) {
-      this.dirty = true;
+      this.isDirty = true;
       throw error;
     }
   }

@@ -1,20 +1,20 @@
 // The log in a file: its points, thinned to the width of a screen.
 
-import { columnsOf, histogramsOf, pointsOf } from "./feed.js";
-import { markedSlices, slicesOf } from "./slices.js";
+import { decodeColumns, decodeHistograms, decodePoints } from "./feed.js";
+import { decodeSlices, markedSlices } from "./slices.js";
 
 export class FileLog {
   /** @param {{state: LogState, tags: LogTag[]}} log @param {Blocks} blocks */
   constructor(log, blocks) {
     this.log = log;
     this.blocks = blocks;
-    this.left = 0; // traced steps that are not in the file
+    this.missingStepCount = 0; // traced steps that are not in the file
     /** @type {Map<string, string>} of bytes that were asked for */
     this.addresses = new Map();
     /** @type {Map<number, ArrayLike<number> | undefined>} the points of embeddings that were shown */
     this.values = new Map();
     /** @type {Map<number, LogTag>} */
-    this.tagOf = new Map(log.tags.flatMap((tag) => tag.runs.map((one) => /** @type {[number, LogTag]} */ ([one[1], tag]))));
+    this.tagOf = new Map(log.tags.flatMap((tag) => tag.runs.map((entry) => /** @type {[number, LogTag]} */ ([entry[1], tag]))));
   }
 
   async state() {
@@ -26,7 +26,7 @@ export class FileLog {
     return this.log.tags.filter((tag) => !kind || tag.kind === kind);
   }
 
-  /** Where tags belong in the graph of the file. @returns {Promise<JoinsTold>} */
+  /** The rows of the graph that tags belong to. @returns {Promise<GraphJoins>} */
   async joins() {
     return this.blocks.has("log/joins") ? this.blocks.get("log/joins") : { joins: [], apart: [] };
   }
@@ -37,40 +37,40 @@ export class FileLog {
     for (const id of ids) {
       const tag = this.tagOf.get(id);
       if (!tag) continue;
-      const { head, blocks } = columnsOf(await this.blocks.get(`log/${tag.id}`));
-      out.set(id, pointsOf(blocks, id, head));
+      const { head, blocks } = decodeColumns(await this.blocks.get(`log/${tag.id}`));
+      out.set(id, decodePoints(blocks, id, head));
     }
     return out;
   }
 
   /** @param {number} series @returns {Promise<HistogramColumns>} */
   async histograms(series) {
-    return histogramsOf(await this.blocks.get(`log/${this.tagOf.get(series)?.id}`), series);
+    return decodeHistograms(await this.blocks.get(`log/${this.tagOf.get(series)?.id}`), series);
   }
 
-  /** What the file has of a series: its last points. @param {number} series @returns {Promise<{n: number, step: number[], wall: number[], points: any[]}>} */
-  async last(series) {
+  /** The last points of a series, as the file stores them. @param {number} series @returns {Promise<{n: number, step: number[], wall: number[], points: any[]}>} */
+  async lastPoints(series) {
     return (await this.blocks.get(`log/${this.tagOf.get(series)?.id}`))[series];
   }
 
   /** @param {number[]} ids @returns {Promise<Map<number, StepList>>} */
   async steps(ids) {
-    return new Map(await Promise.all(ids.map(async (id) => /** @type {[number, StepList]} */ ([id, await this.last(id)]))));
+    return new Map(await Promise.all(ids.map(async (id) => /** @type {[number, StepList]} */ ([id, await this.lastPoints(id)]))));
   }
 
   /** The last point at a step or before it. @param {string} kind @param {number} series @param {number} at */
   async point(kind, series, at) {
-    const { step, points } = await this.last(series);
-    return points[step.findLastIndex((one) => one <= at)];
+    const { step, points } = await this.lastPoints(series);
+    return points[step.findLastIndex((candidate) => candidate <= at)];
   }
 
   /** The address of the bytes of an image or a sound. @param {{blob: number, type: string}} sample */
   blob({ blob, type }) {
-    return this.address(`log/blob/${blob}`, type);
+    return this.blockAddress(`log/blob/${blob}`, type);
   }
 
   /** The address of the bytes of a block. @param {string} name @param {string} type */
-  async address(name, type) {
+  async blockAddress(name, type) {
     let address = this.addresses.get(name);
     if (!address) {
       address = URL.createObjectURL(new Blob([await this.blocks.get(name)], { type }));
@@ -96,19 +96,19 @@ export class FileLog {
 
   /** The points of an embedding on axes. @param {number} id */
   async cloud(id) {
-    const found = columnsOf(await this.blocks.get(`log/projector/${id}`));
-    this.values.set(id, found.blocks.get("values"));
-    return found;
+    const cloud = decodeColumns(await this.blocks.get(`log/projector/${id}`));
+    this.values.set(id, cloud.blocks.get("values"));
+    return cloud;
   }
 
-  /** What is known of its points. @param {number} id */
+  /** The metadata of its points. @param {number} id */
   cloudColumns(id) {
     return this.blocks.get(`log/projector/${id}/metadata`);
   }
 
   /** The address of its sprite. @param {number} id */
   cloudSprite(id) {
-    return this.address(`log/projector/${id}/sprite`, "");
+    return this.blockAddress(`log/projector/${id}/sprite`, "");
   }
 
   /** Whether its values are in the file. @param {number} id */
@@ -119,8 +119,8 @@ export class FileLog {
   /** @param {number} id @param {number} row @param {number} k @param {string} metric */
   async cloudNeighbours(id, row, k, metric) {
     const { tensors } = await this.embeddings();
-    const { dims } = tensors.find((/** @type {any} */ one) => one.id === id);
-    return cloudNearest(this.values.get(id), dims, row, k, metric);
+    const { dims } = tensors.find((/** @type {any} */ embedding) => embedding.id === id);
+    return nearestPointsOf(this.values.get(id), dims, row, k, metric);
   }
 
   async layOut() {}
@@ -130,23 +130,23 @@ export class FileLog {
   /** @returns {Promise<TracedStep[]>} */
   async profiles() {
     const { profiles, left } = await this.blocks.get("log/profile");
-    this.left = left;
+    this.missingStepCount = left;
     return profiles;
   }
 
-  /** How many traced steps are not in the file. */
+  /** The count of traced steps that are not in the file. */
   profilesLeft() {
-    return this.left;
+    return this.missingStepCount;
   }
 
-  /** Where the time of a traced step goes. @param {string} id */
+  /** The profile of a traced step. @param {string} id */
   async profileTable(id) {
     return this.blocks.get(`log/profile/${id}`);
   }
 
-  /** All slices of a step, whatever is in view: there are no more. @param {string} id @param {SliceWanted} wanted */
+  /** All slices of a step, whatever is in view: there are no more. @param {string} id @param {SliceRequest} wanted */
   async slices(id, { match, node }) {
-    return markedSlices(slicesOf(await this.blocks.get(`log/profile/${id}/slices`)), match, node);
+    return markedSlices(decodeSlices(await this.blocks.get(`log/profile/${id}/slices`)), match, node);
   }
 
   /** No address has all points. */
@@ -154,32 +154,32 @@ export class FileLog {
     return "";
   }
 
-  /** Nothing comes. */
+  /** Do nothing: a file does not change. */
   listen() {}
 }
 
 /** The nearest points of a point, as `project/projections.py` finds them. @param {ArrayLike<number>} values @param {number} dims @param {number} row @param {number} k @param {string} metric */
-function cloudNearest(values, dims, row, k, metric) {
+function nearestPointsOf(values, dims, row, k, metric) {
   const own = row * dims;
   const length = (/** @type {number} */ at) => {
     let sum = 0;
-    for (let one = 0; one < dims; one++) sum += values[at + one] ** 2;
+    for (let axis = 0; axis < dims; axis++) sum += values[at + axis] ** 2;
     return Math.sqrt(sum);
   };
   const long = length(own);
   /** @type {[number, number][]} */
-  const found = [];
+  const neighbours = [];
   for (let other = 0; other * dims < values.length; other++) {
     if (other === row) continue;
     const at = other * dims;
     let sum = 0;
-    if (metric === "cosine") for (let one = 0; one < dims; one++) sum += values[own + one] * values[at + one];
-    else for (let one = 0; one < dims; one++) sum += (values[own + one] - values[at + one]) ** 2;
+    if (metric === "cosine") for (let axis = 0; axis < dims; axis++) sum += values[own + axis] * values[at + axis];
+    else for (let axis = 0; axis < dims; axis++) sum += (values[own + axis] - values[at + axis]) ** 2;
     const both = metric === "cosine" ? long * length(at) : 0;
     const far = metric === "cosine" ? Math.max(0, both > 0 ? 1 - sum / both : both === 0 ? 1 : NaN) : Math.sqrt(sum);
-    if (Number.isFinite(far)) found.push([far, other]);
+    if (Number.isFinite(far)) neighbours.push([far, other]);
   }
-  found.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const some = found.slice(0, k);
+  neighbours.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const some = neighbours.slice(0, k);
   return { rows: some.map(([, other]) => other), distances: some.map(([far]) => far) };
 }

@@ -2,16 +2,16 @@
 
 import { el, shortText } from "../dom.js";
 import { isTyping } from "../page_keys.js";
-import { naturalOrder, rowsAs } from "../rows_table.js";
+import { encodeRows, naturalOrder } from "../rows_table.js";
 import { download } from "../save.js";
 import { STRINGS, language, t } from "../strings.js";
 import { shortNumber } from "./curves.js";
 import { mixedColour } from "./ridges.js";
 import { SheetWithoutCards } from "./sheet_without_cards.js";
-import { filterOf, passesFilter } from "./trial_filters.js";
-import { parallelChart, scatterChart, trialAxis, trialOrder } from "./trials.js";
+import { filterControls, passesFilter } from "./trial_filters.js";
+import { compareTrialValues, parallelChart, scatterChart, trialAxis } from "./trials.js";
 
-const TRIALS_LISTED = 500; // rows of the table, until the reader asks for all
+const MAX_LISTED_TRIALS = 500; // rows of the table, until the reader asks for all
 
 export class HparamsPage extends SheetWithoutCards {
   /** @param {Logs} logs */
@@ -23,59 +23,59 @@ export class HparamsPage extends SheetWithoutCards {
     this.rows = [];
     /** @type {Set<string>} names of columns that are not shown */
     this.hidden = new Set();
-    this.whole = false;
-    this.by = el("select", { "aria-label": t("log.colourBy"), onchange: () => this.set({ by: this.by.value }) });
+    this.showsAll = false;
+    this.by = el("select", { "aria-label": t("log.colourBy"), onchange: () => this.changeTrials({ by: this.by.value }) });
     this.across = el("select", { "aria-label": t("log.across"), onchange: () => this.draw() });
     this.up = el("select", { "aria-label": t("log.up"), onchange: () => this.draw() });
     this.chooser = el("div", { class: "pop" });
-    this.said = el("span", { class: "quiet", role: "status" });
-    const act = (/** @type {string} */ key, /** @type {string} */ format) => el("button", { onclick: () => this.save(format) }, t(key));
+    this.statusElement = el("span", { class: "quiet", role: "status" });
+    const act = (/** @type {string} */ key, /** @type {string} */ format) => el("button", { onclick: () => this.saveTrials(format) }, t(key));
     const choose = el("details", { class: "menu" }, el("summary", {}, t("log.columns")), this.chooser);
-    this.sieve = el("div", { class: "pop trial-filters" });
-    this.sieved = el("summary", {}, t("log.filters"));
-    const sieve = el("details", { class: "menu" }, this.sieved, this.sieve);
-    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.page.hparams") }, el("label", { class: "check" }, t("log.colourBy"), this.by), choose, sieve, act("log.csv", "csv"), act("log.json", "json"), this.said);
+    this.filterPanel = el("div", { class: "pop trial-filters" });
+    this.filterSummary = el("summary", {}, t("log.filters"));
+    const sieve = el("details", { class: "menu" }, this.filterSummary, this.filterPanel);
+    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.page.hparams") }, el("label", { class: "check" }, t("log.colourBy"), this.by), choose, sieve, act("log.csv", "csv"), act("log.json", "json"), this.statusElement);
     this.list = el("div", { class: "trials", tabindex: "0" });
     this.lines = el("div", { class: "trial-place" });
     this.dots = el("div", { class: "trial-place" });
     const charts = el("div", { class: "trial-charts" }, el("section", {}, el("h2", {}, t("log.parallel")), this.lines), el("section", {}, el("h2", {}, t("log.scatter"), " ", this.across, this.up), this.dots));
     this.root = el("div", { class: "log-sheet", hidden: true }, this.bar, this.list, charts);
     new ResizeObserver(() => this.drawCharts()).observe(this.lines);
-    this.root.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => this.pointAt(/** @type {Element} */ (event.target).closest("[data-trial]")?.getAttribute("data-trial")));
+    this.root.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => this.highlightTrial(/** @type {Element} */ (event.target).closest("[data-trial]")?.getAttribute("data-trial")));
   }
 
   async load() {
-    if (!this.dirty) return;
-    this.dirty = false;
+    if (!this.isDirty) return;
+    this.isDirty = false;
     try {
       const { columns, rows } = await this.logs.feed.trials();
       Object.assign(this, { columns, rows });
       this.logs.runs.setTrials(columns, rows);
     } catch (error) {
-      this.dirty = true;
+      this.isDirty = true;
       throw error;
     }
-    this.fill();
+    this.fillColumnLists();
     this.draw();
   }
 
   /** Fill the lists of columns. */
-  fill() {
+  fillColumnLists() {
     const options = (/** @type {any} */ list, /** @type {string} */ value, /** @type {[string, string][]} */ first) => {
-      list.replaceChildren(...[...first, ...this.columns.map((one) => [one.name, shortText(one.title || one.name, 60)])].map(([key, word]) => el("option", { value: key }, word)));
+      list.replaceChildren(...[...first, ...this.columns.map((column) => [column.name, shortText(column.title || column.name, 60)])].map(([key, word]) => el("option", { value: key }, word)));
       list.value = value;
       if (list.selectedIndex < 0) list.selectedIndex = 0;
     };
-    const metric = this.columns.findIndex((one) => one.kind === "metric");
+    const metric = this.columns.findIndex((column) => column.kind === "metric");
     options(this.by, this.logs.trials.by, [["", t("run")]]);
     options(this.across, this.across.value || this.columns[0]?.name, []);
     options(this.up, this.up.value || this.columns[metric]?.name, []);
     this.fillFilters();
     this.chooser.replaceChildren(
-      ...this.columns.map((one) => {
-        const box = el("input", { type: "checkbox", onchange: () => (box.checked ? this.hidden.delete(one.name) : this.hidden.add(one.name), this.draw()) });
-        box.checked = !this.hidden.has(one.name);
-        return el("label", { class: "check" }, box, shortText(one.title || one.name, 60));
+      ...this.columns.map((column) => {
+        const box = el("input", { type: "checkbox", onchange: () => (box.checked ? this.hidden.delete(column.name) : this.hidden.add(column.name), this.draw()) });
+        box.checked = !this.hidden.has(column.name);
+        return el("label", { class: "check" }, box, shortText(column.title || column.name, 60));
       }),
     );
   }
@@ -83,40 +83,40 @@ export class HparamsPage extends SheetWithoutCards {
   /** Fill the list of filters. */
   fillFilters() {
     const { filters } = this.logs.trials;
-    this.sieved.textContent = filters.size ? `${t("log.filters")} · ${filters.size}` : t("log.filters");
+    this.filterSummary.textContent = filters.size ? `${t("log.filters")} · ${filters.size}` : t("log.filters");
     const set = (/** @type {string} */ name, /** @type {TrialFilter | null} */ filter) => {
       filter ? filters.set(name, filter) : filters.delete(name);
-      this.sieved.textContent = filters.size ? `${t("log.filters")} · ${filters.size}` : t("log.filters");
-      this.set({});
+      this.filterSummary.textContent = filters.size ? `${t("log.filters")} · ${filters.size}` : t("log.filters");
+      this.changeTrials({});
     };
-    const clear = el("button", { onclick: () => (filters.clear(), this.fillFilters(), this.set({})) }, t("log.noFilters"));
-    this.sieve.replaceChildren(clear, ...this.columns.map((one, at) => filterOf(one, this.rows.map((row) => row.values[at]), filters.get(one.name) ?? {}, (filter) => set(one.name, filter))));
+    const clear = el("button", { onclick: () => (filters.clear(), this.fillFilters(), this.changeTrials({})) }, t("log.noFilters"));
+    this.filterPanel.replaceChildren(clear, ...this.columns.map((column, at) => filterControls(column, this.rows.map((row) => row.values[at]), filters.get(column.name) ?? {}, (filter) => set(column.name, filter))));
   }
 
   /** @param {Partial<{sort: string, by: string}>} change */
-  set(change) {
+  changeTrials(change) {
     Object.assign(this.logs.trials, change);
     this.draw();
-    this.logs.remember();
+    this.logs.writeAddress();
   }
 
   /** The ids of the runs whose sessions are listed: all, until the reader chooses or filters runs; null: all.
    * Charts show few runs at first, and the best session may be any. */
   listedRuns() {
     const { runs } = this.logs;
-    if (runs.touched) return runs.chosenIds();
+    if (runs.isChosenByReader) return runs.chosenIds();
     return runs.pattern ? new Set(runs.listedRuns().map((run) => run.id)) : null;
   }
 
   /** The sessions in the chosen order: a column's name, behind "-" for the greatest first. */
-  sorted() {
+  sortedTrials() {
     const { trials } = this.logs;
     const chosen = this.listedRuns();
-    const rows = this.rows.filter((row) => (!chosen || chosen.has(row.run)) && this.columns.every((one, at) => passesFilter(trials.filters.get(one.name), row.values[at])));
+    const rows = this.rows.filter((row) => (!chosen || chosen.has(row.run)) && this.columns.every((column, at) => passesFilter(trials.filters.get(column.name), row.values[at])));
     const down = trials.sort.startsWith("-");
-    const at = this.columns.findIndex((one) => one.name === trials.sort.slice(Number(down)));
+    const at = this.columns.findIndex((column) => column.name === trials.sort.slice(Number(down)));
     const key = (/** @type {Trial} */ row) => (at < 0 ? row.session : row.values[at]);
-    return rows.sort((a, b) => trialOrder(key(a), key(b), down) || naturalOrder(a.session, b.session));
+    return rows.sort((a, b) => compareTrialValues(key(a), key(b), down) || naturalOrder(a.session, b.session));
   }
 
   /** The numbers of the columns that are shown. */
@@ -126,8 +126,8 @@ export class HparamsPage extends SheetWithoutCards {
 
   /** The colour of a session: of its run, or by a column, from low to high. @param {Trial[]} rows @returns {(row: Trial) => string} */
   trialColours(rows) {
-    const run = new Map(this.logs.runs.runs.map((one) => [one.id, one]));
-    const at = this.columns.findIndex((one) => one.name === this.logs.trials.by);
+    const run = new Map(this.logs.runs.runs.map((logRun) => [logRun.id, logRun]));
+    const at = this.columns.findIndex((column) => column.name === this.logs.trials.by);
     const look = getComputedStyle(this.root);
     const plain = look.getPropertyValue("--secondary").trim();
     if (at < 0) return (row) => (run.has(row.run) ? this.logs.runColour(/** @type {LogRun} */ (run.get(row.run))) : plain);
@@ -140,21 +140,21 @@ export class HparamsPage extends SheetWithoutCards {
   }
 
   draw() {
-    const rows = this.sorted();
+    const rows = this.sortedTrials();
     const colour = this.trialColours(rows);
     const shown = this.visibleColumns();
     const { sort } = this.logs.trials;
     const head = (/** @type {string} */ name, /** @type {string} */ word, /** @type {string} */ about) => {
       const [up, down] = [sort === name, sort === `-${name}`];
-      return el("th", { scope: "col", "aria-sort": up ? "ascending" : down ? "descending" : "none" }, el("button", { class: "sort", title: about, onclick: () => this.set({ sort: up ? `-${name}` : name }) }, shortText(word, 60), el("span", { "aria-hidden": "true" }, up ? " ▲" : down ? " ▼" : "")));
+      return el("th", { scope: "col", "aria-sort": up ? "ascending" : down ? "descending" : "none" }, el("button", { class: "sort", title: about, onclick: () => this.changeTrials({ sort: up ? `-${name}` : name }) }, shortText(word, 60), el("span", { "aria-hidden": "true" }, up ? " ▲" : down ? " ▼" : "")));
     };
     const heads = [head("", t("log.session"), ""), el("th", { scope: "col" }, t("log.status")), ...shown.map((at) => head(this.columns[at].name, this.columns[at].title || this.columns[at].name, t(`log.${this.columns[at].kind}`)))];
-    const some = this.whole ? rows : rows.slice(0, TRIALS_LISTED);
+    const some = this.showsAll ? rows : rows.slice(0, MAX_LISTED_TRIALS);
     const body = some.map((row) => this.trialRow(row, shown, colour(row)));
-    const more = some.length < rows.length && el("button", { onclick: () => ((this.whole = true), this.draw()) }, t("log.showAll", { n: rows.length }));
+    const more = some.length < rows.length && el("button", { onclick: () => ((this.showsAll = true), this.draw()) }, t("log.showAll", { n: rows.length }));
     const table = el("table", {}, el("caption", { class: "away" }, t("log.page.hparams")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
     const parts = [rows.length < this.rows.length && t("log.ofSessions", { n: rows.length, all: this.rows.length }), this.listedRuns() && t("log.chosenOnly")];
-    this.said.textContent = this.rows.length ? parts.filter(Boolean).join(" · ") || t("log.ofSessions", { n: rows.length, all: rows.length }) : "";
+    this.statusElement.textContent = this.rows.length ? parts.filter(Boolean).join(" · ") || t("log.ofSessions", { n: rows.length, all: rows.length }) : "";
     this.list.replaceChildren(table, ...(more ? [more] : []), ...(rows.length ? [] : [el("p", { class: "quiet" }, t("log.nothing"))]));
     this.drawCharts(rows, colour);
   }
@@ -163,34 +163,34 @@ export class HparamsPage extends SheetWithoutCards {
   trialRow(row, shown, colour) {
     const swatch = el("span", { class: "swatch", "aria-hidden": "true" });
     swatch.style.background = colour;
-    const value = (/** @type {any} */ one) => el("td", { title: one === null ? null : shortText(String(one), 200) }, one === null ? "" : typeof one === "number" ? shortNumber(one, 5) : shortText(String(one), 80));
+    const value = (/** @type {any} */ cell) => el("td", { title: cell === null ? null : shortText(String(cell), 200) }, cell === null ? "" : typeof cell === "number" ? shortNumber(cell, 5) : shortText(String(cell), 80));
     const status = STRINGS[language][`log.status.${row.status}`] ?? row.status;
     return el("tr", { "data-trial": row.session }, el("th", { scope: "row" }, swatch, ` ${shortText(row.session, 80)}`), el("td", {}, shortText(status, 40)), ...shown.map((at) => value(row.values[at])));
   }
 
   /** @param {Trial[]} [rows] @param {(row: Trial) => string} [colour] */
-  drawCharts(rows = this.sorted(), colour = this.trialColours(rows)) {
+  drawCharts(rows = this.sortedTrials(), colour = this.trialColours(rows)) {
     const width = this.lines.clientWidth;
     if (!width || !this.columns.length) return;
     this.lines.replaceChildren(parallelChart(this.columns, this.visibleColumns(), rows, colour, width));
-    const pair = [this.across, this.up].map((list) => this.columns.findIndex((one) => one.name === list.value));
+    const pair = [this.across, this.up].map((list) => this.columns.findIndex((column) => column.name === list.value));
     if (Math.min(...pair) >= 0) this.dots.replaceChildren(scatterChart(this.columns, /** @type {[number, number]} */ (pair), rows, colour, this.dots.clientWidth));
   }
 
   /** Show the same session in table and charts. @param {string | null | undefined} session */
-  pointAt(session) {
-    for (const one of this.root.querySelectorAll(".pointed")) one.classList.remove("pointed");
-    if (session != null) for (const one of this.root.querySelectorAll(`[data-trial="${CSS.escape(session)}"]`)) one.classList.add("pointed");
+  highlightTrial(session) {
+    for (const element of this.root.querySelectorAll(".pointed")) element.classList.remove("pointed");
+    if (session != null) for (const element of this.root.querySelectorAll(`[data-trial="${CSS.escape(session)}"]`)) element.classList.add("pointed");
   }
 
   /** @param {string} format */
-  save(format) {
-    const rows = this.sorted().map((row) => ({ session: row.session, group: row.group, status: row.status, ...Object.fromEntries(this.columns.map((one, at) => [one.name, row.values[at] ?? ""])) }));
-    download(new Blob([rowsAs(rows, format)]), `hparams.${format}`);
+  saveTrials(format) {
+    const rows = this.sortedTrials().map((row) => ({ session: row.session, group: row.group, status: row.status, ...Object.fromEntries(this.columns.map((column, at) => [column.name, row.values[at] ?? ""])) }));
+    download(new Blob([encodeRows(rows, format)]), `hparams.${format}`);
   }
 
   onRestore() {
-    this.fill();
+    this.fillColumnLists();
     this.draw();
   }
 

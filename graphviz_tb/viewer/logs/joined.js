@@ -4,10 +4,10 @@ import { byId, el } from "../dom.js";
 import { countWord, t } from "../strings.js";
 import { PAGES } from "./logs.js";
 
-const CHARTS_AT_FIRST = 3; // of a node; "more" shows so many times ten more
-const MORE_CHARTS = 30;
+const INITIAL_CHARTS = 3; // of a node; "more" shows so many times ten more
+const CHARTS_PER_MORE = 30;
 
-/** @typedef {{joins: [number, number, string, string][], runs?: string[], apart: [number, string, number[]][], clouds?: [number, number, string][]}} JoinsTold */
+/** @typedef {{joins: [number, number, string, string][], runs?: string[], apart: [number, string, number[]][], clouds?: [number, number, string][]}} GraphJoins */
 /** @typedef {{tag: LogTag, row: number, rule: string}} JoinedTag */
 
 export class Joined {
@@ -19,54 +19,54 @@ export class Joined {
     /** @type {Map<string, TagPage>} pages that make the cards of each kind, without being shown */
     this.pages = new Map();
     /** @type {JoinedTag[]} */
-    this.every = [];
+    this.joinedTags = [];
     /** @type {Map<number, number[]>} the rows of each tag */
-    this.rows = new Map();
+    this.rowsByTag = new Map();
     /** @type {{id: number, row: number, rule: string}[]} embeddings, by their ids */
     this.clouds = [];
     /** @type {Set<string> | null} the runs that log what is in this graph; null: all */
     this.runs = null;
     this.bands = false; // histograms as percentiles
-    this.of = ""; // the graph whose joins are here
-    this.dirty = true;
+    this.graphId = ""; // the graph whose joins are here
+    this.isDirty = true;
     this.loading = Promise.resolve();
   }
 
-  /** Ask where tags belong, where that may be otherwise than before. @returns {Promise<void>} */
+  /** Load the joins of the graph unless they are current. @returns {Promise<void>} */
   load() {
     const of = this.logs.hooks.graphId();
-    if (this.dirty || of !== this.of) {
-      this.dirty = false;
-      this.of = of;
-      this.loading = this.readJoins(of);
-      this.loading.catch(() => (this.dirty = true));
+    if (this.isDirty || of !== this.graphId) {
+      this.isDirty = false;
+      this.graphId = of;
+      this.loading = this.loadJoinsOf(of);
+      this.loading.catch(() => (this.isDirty = true));
     }
     return this.loading;
   }
 
   /** @param {string} of */
-  async readJoins(of) {
-    const [told, tags] = await Promise.all([this.logs.feed.joins(of), this.logs.feed.tags()]);
+  async loadJoinsOf(of) {
+    const [joins, tags] = await Promise.all([this.logs.feed.joins(of), this.logs.feed.tags()]);
     const named = new Map(tags.map((tag) => [tag.id, tag]));
-    this.every = told.joins.flatMap(([tag, row, rule]) => (named.has(tag) ? [{ tag: /** @type {LogTag} */ (named.get(tag)), row, rule }] : []));
-    this.runs = told.runs ? new Set(told.runs) : null;
-    this.clouds = (told.clouds ?? []).map(([id, row, rule]) => ({ id, row, rule }));
-    this.rows = new Map();
-    for (const { tag, row } of this.every) this.rows.set(tag.id, [...(this.rows.get(tag.id) ?? []), row]);
+    this.joinedTags = joins.joins.flatMap(([tag, row, rule]) => (named.has(tag) ? [{ tag: /** @type {LogTag} */ (named.get(tag)), row, rule }] : []));
+    this.runs = joins.runs ? new Set(joins.runs) : null;
+    this.clouds = (joins.clouds ?? []).map(([id, row, rule]) => ({ id, row, rule }));
+    this.rowsByTag = new Map();
+    for (const { tag, row } of this.joinedTags) this.rowsByTag.set(tag.id, [...(this.rowsByTag.get(tag.id) ?? []), row]);
   }
 
   /** The tags that belong to a row, and to what it holds, its functions too; its own first. @param {number} row */
   tagsOf(row) {
     const { graph } = (this.app()).state;
-    const held = new Set([row]);
-    for (const one of held) for (const [call, bodies] of graph.calls) if (call >= one && call < graph.end[one]) for (const [, body] of bodies) held.add(body);
+    const heldRows = new Set([row]);
+    for (const holder of heldRows) for (const [call, bodies] of graph.calls) if (call >= holder && call < graph.end[holder]) for (const [, body] of bodies) heldRows.add(body);
     const order = (/** @type {LogTag} */ tag) => PAGES.findIndex(([name]) => name === tag.kind);
-    const inside = (/** @type {number} */ at) => [...held].some((one) => at >= one && at < graph.end[one]);
+    const inside = (/** @type {number} */ at) => [...heldRows].some((holder) => at >= holder && at < graph.end[holder]);
     const names = new Map(this.logs.runs.listedRuns().map((run) => [run.id, run.name]));
     const ours = (/** @type {LogTag} */ tag) => !this.runs || tag.runs.some(([run]) => this.isOfGraph(names.get(run) ?? ""));
-    const found = this.every.filter((one) => inside(one.row) && ours(one.tag)).sort((a, b) => Number(b.row === row) - Number(a.row === row) || a.row - b.row || order(a.tag) - order(b.tag));
+    const tags = this.joinedTags.filter((joined) => inside(joined.row) && ours(joined.tag)).sort((a, b) => Number(b.row === row) - Number(a.row === row) || a.row - b.row || order(a.tag) - order(b.tag));
     const seen = new Set();
-    return found.filter((one) => !seen.has(one.tag.id) && seen.add(one.tag.id));
+    return tags.filter((joined) => !seen.has(joined.tag.id) && seen.add(joined.tag.id));
   }
 
   /** Whether a run logs what is in the graph that is shown. @param {string} name */
@@ -79,10 +79,10 @@ export class Joined {
     const name = kind === "histogram" && this.bands ? "distribution" : kind;
     let page = this.pages.get(name);
     if (!page) {
-      page = /** @type {TagPage} */ (PAGES.find(([one]) => one === name)?.[2](this.logs));
+      page = /** @type {TagPage} */ (PAGES.find(([word]) => word === name)?.[2](this.logs));
       page.draw = () => undefined; // its cards stand elsewhere
-      page.watch(this.panel);
-      page.linkOf = (card) => ["log.openPage", () => this.openPage(name, card.tag)];
+      page.observeCards(this.panel);
+      page.cardLink = (card) => ["log.openPage", () => this.openPage(name, card.tag)];
       this.pages.set(name, page);
     }
     return page;
@@ -93,15 +93,15 @@ export class Joined {
     await this.load();
     const { graph, facts } = (this.app()).state;
     const own = path[path.length - 1];
-    const row = graph.mark[own] ? await facts.host(own) : own;
+    const row = graph.mark[own] ? await facts.hostRow(own) : own;
     const tags = row < 0 ? [] : this.tagsOf(row);
-    const clouds = row < 0 ? [] : this.clouds.filter((one) => one.row === row || (one.row > row && one.row < graph.end[row]));
+    const clouds = row < 0 ? [] : this.clouds.filter((cloud) => cloud.row === row || (cloud.row > row && cloud.row < graph.end[row]));
     this.dropCharts();
     if (!tags.length && !clouds.length) return null;
-    const ways = el("div", { class: "cloud-ways" }, ...clouds.slice(0, CHARTS_AT_FIRST).map((one) => el("p", {}, el("button", { onclick: () => this.openCloud(one.id) }, t("log.cloud.open")), el("span", { class: "quiet" }, ` ${t(`log.rule.${one.rule}`)}`))));
+    const ways = el("div", { class: "cloud-ways" }, ...clouds.slice(0, INITIAL_CHARTS).map((cloud) => el("p", {}, el("button", { onclick: () => this.openCloud(cloud.id) }, t("log.cloud.open")), el("span", { class: "quiet" }, ` ${t(`log.rule.${cloud.rule}`)}`))));
     if (!tags.length) return el("section", { class: "logged", role: "region", "aria-label": t("log.logged") }, el("div", { class: "logged-head" }, el("h3", {}, t("log.logged"))), ways);
     const root = el("section", { class: "logged", role: "region", "aria-label": t("log.logged") });
-    this.fill(root, tags, row, CHARTS_AT_FIRST);
+    this.fillRegion(root, tags, row, INITIAL_CHARTS);
     if (!clouds.length) return root;
     return el("div", {}, ways, root);
   }
@@ -109,37 +109,37 @@ export class Joined {
   /** Show an embedding on its page. @param {number} id */
   async openCloud(id) {
     await this.logs.show("projector");
-    await this.logs.projector?.openById(id);
+    await this.logs.projector?.showEmbeddingById(id);
   }
 
   /** Show the nodes of an embedding. @param {number} id */
   async showCloud(id) {
     const app = this.app();
-    const rows = this.clouds.filter((one) => one.id === id).map((one) => one.row);
+    const rows = this.clouds.filter((cloud) => cloud.id === id).map((cloud) => cloud.row);
     if (!app || !rows.length) return;
     await this.logs.show("graph");
-    await app.actions.reveal(app.state.facts.path(rows[0]));
-    if (rows.length > 1) await app.actions.mark(rows);
+    await app.actions.reveal(app.state.facts.pathOfRow(rows[0]));
+    if (rows.length > 1) await app.actions.markRows(rows);
   }
 
   /** @param {HTMLElement} root @param {JoinedTag[]} tags @param {number} row @param {number} most */
-  fill(root, tags, row, most) {
+  fillRegion(root, tags, row, most) {
     const runs = this.logs.runs.listedRuns().filter((run) => this.logs.runs.chosen.has(run.name) && this.isOfGraph(run.name));
     const parts = [];
     const tips = new Set();
     let left = 0;
-    for (const one of tags) {
-      const page = this.joinedPage(one.tag.kind);
-      const entries = page ? page.entries(one.tag, runs) : [];
+    for (const joined of tags) {
+      const page = this.joinedPage(joined.tag.kind);
+      const entries = page ? page.entries(joined.tag, runs) : [];
       for (const entry of entries) {
         if (parts.length >= most) left++;
-        else parts.push(this.chart(page, entry, one, row));
+        else parts.push(this.chartElement(page, entry, joined, row));
       }
       if (entries.length) tips.add(page.tip);
     }
-    const histograms = tags.some((one) => one.tag.kind === "histogram");
+    const histograms = tags.some((joined) => joined.tag.kind === "histogram");
     const toggle = histograms && el("button", { class: "quiet", "aria-pressed": String(this.bands), onclick: () => ((this.bands = !this.bands), this.refreshRegion(root, tags, row, most)) }, t("log.page.distribution"));
-    const more = left > 0 && el("button", { onclick: () => this.refreshRegion(root, tags, row, most + MORE_CHARTS) }, t("and", { n: left }));
+    const more = left > 0 && el("button", { onclick: () => this.refreshRegion(root, tags, row, most + CHARTS_PER_MORE) }, t("and", { n: left }));
     const none = !parts.length && el("p", { class: "quiet" }, t("log.nothing"));
     root.replaceChildren(el("div", { class: "logged-head" }, el("h3", {}, t("log.logged"), el("span", { class: "quiet" }, ` ${countWord(tags.length)}`)), toggle || null), ...[...parts, more, none].filter(Boolean), ...tips);
   }
@@ -147,15 +147,15 @@ export class Joined {
   /** @param {HTMLElement} root @param {JoinedTag[]} tags @param {number} row @param {number} most */
   refreshRegion(root, tags, row, most) {
     this.dropCharts();
-    this.fill(root, tags, row, most);
+    this.fillRegion(root, tags, row, most);
   }
 
-  /** A chart, and why it is here. @param {TagPage} page @param {CardEntry} entry @param {JoinedTag} one @param {number} row */
-  chart(page, entry, one, row) {
+  /** A chart, and why it is here. @param {TagPage} page @param {CardEntry} entry @param {JoinedTag} joined @param {number} row */
+  chartElement(page, entry, joined, row) {
     const app = /** @type {App} */ (this.app());
-    const why = el("p", { class: "quiet" }, t(`log.rule.${one.rule}`));
-    if (one.row !== row) why.append(" · ", app.card.link(app.state.facts.path(one.row)));
-    return el("div", { class: "logged-chart" }, page.card(entry).root, why);
+    const why = el("p", { class: "quiet" }, t(`log.rule.${joined.rule}`));
+    if (joined.row !== row) why.append(" · ", app.card.nodeLink(app.state.facts.pathOfRow(joined.row)));
+    return el("div", { class: "logged-chart" }, page.cardOfEntry(entry).root, why);
   }
 
   /** Let go of the cards that are shown. */
@@ -170,22 +170,22 @@ export class Joined {
    * @param {LogTag[]} tags @returns {{row: number, rows: number[]} | null} */
   jointPlace(tags) {
     const app = this.app();
-    const rows = tags.flatMap((tag) => this.rows.get(tag.id) ?? []);
+    const rows = tags.flatMap((tag) => this.rowsByTag.get(tag.id) ?? []);
     if (!app || !rows.length) return null;
     const { graph } = app.state;
     let row = rows[0];
-    while (row > 0 && !rows.every((one) => one >= row && one < graph.end[row])) row = graph.parent[row];
+    while (row > 0 && !rows.every((tagRow) => tagRow >= row && tagRow < graph.end[row])) row = graph.parent[row];
     return row > 0 ? { row, rows } : null;
   }
 
   /** Show where some tags belong: calls of one layer are ringed, all of them. @param {LogTag[]} tags */
   async showTags(tags) {
     const app = this.app();
-    const rows = tags.flatMap((tag) => this.rows.get(tag.id) ?? []);
+    const rows = tags.flatMap((tag) => this.rowsByTag.get(tag.id) ?? []);
     if (!app || !rows.length) return;
     await this.logs.show("graph");
-    await app.actions.reveal(app.state.facts.path(this.jointPlace(tags)?.row ?? rows[0]));
-    if (tags.length === 1 && rows.length > 1) await app.actions.mark(rows);
+    await app.actions.reveal(app.state.facts.pathOfRow(this.jointPlace(tags)?.row ?? rows[0]));
+    if (tags.length === 1 && rows.length > 1) await app.actions.markRows(rows);
   }
 
   /** Show a tag alone on the page of its kind. @param {string} name of the page @param {LogTag} tag */
@@ -194,7 +194,7 @@ export class Joined {
     return this.logs.show(name);
   }
 
-  /** The card of what is chosen is shown anew: runs, tags or the graph may be others. */
+  /** Show the card of the selected node again after a change of runs, tags or graph. */
   refresh() {
     const app = this.app();
     if (app?.state.selected) app.actions.queue(async () => app.state.selected && (app.actions.cardReady = app.card.show(app.state.selected)));

@@ -13,7 +13,7 @@ import { Notices } from "./notices.js";
 import { CurveCard, CurvePage } from "./pr.js";
 import { PROFILE_KEYS, ProfilePage } from "./profile.js";
 import { ProjectorPage } from "./projector.js";
-import { groupingOf, groupingWord, noGrouping } from "./run_groups.js";
+import { groupingText, noGrouping, parseGrouping } from "./run_groups.js";
 import { RunLooks } from "./run_looks.js";
 import { RunList } from "./runs.js";
 import { AXES, ScalarPage } from "./scalars.js";
@@ -22,10 +22,10 @@ import { StepPage } from "./steps.js";
 import { TagPage } from "./tag_page.js";
 import { TensorCard } from "./tensors.js";
 import { TextCard } from "./text.js";
-import { filtersOf, filtersWord } from "./trial_filters.js";
+import { filtersText, parseFilters } from "./trial_filters.js";
 
-const USUAL_SMOOTH = 0.6;
-const REMEMBER_MS = 150; // after which a slider stands still, or a word is typed
+const DEFAULT_SMOOTHING = 0.6;
+const ADDRESS_DELAY_MS = 150; // after which a slider stands still, or a word is typed
 
 /** The pages beside the graph in the order of their tabs, and the kind of tags that each shows; `1` … `9` go to them. @type {[string, string, (logs: Logs) => LogSheet][]} */
 export const PAGES = [
@@ -44,14 +44,14 @@ export const PAGES = [
 ];
 
 /** The page of a name in singular or plural: "scalars" is "scalar". @param {string} name */
-function pageNamed(name) {
-  const one = name.toLowerCase().replace(/[- ]/g, "_").replace(/s$/, "");
-  return PAGES.map(([page]) => page).find((page) => page === one || page === `${one}s`) ?? (one === "graph" ? one : name);
+function normalizePageName(name) {
+  const singular = name.toLowerCase().replace(/[- ]/g, "_").replace(/s$/, "");
+  return PAGES.map(([page]) => page).find((page) => page === singular || page === `${singular}s`) ?? (singular === "graph" ? singular : name);
 }
 
 /**
  * @typedef {{axis: string, smooth: number, logX: boolean, logY: boolean, outliers: boolean, restarts: boolean}} LogLook
- * @typedef {{root: HTMLElement, dirty: boolean, shown: boolean, scroll: number, tags: LogTag[], load: () => Promise<void>, onFilter: () => void, onRestore: () => void, runsChanged: () => void, onTheme: () => void, onPoints: (series: Set<number>) => void, onKey: (event: KeyboardEvent) => void}} LogSheet
+ * @typedef {{root: HTMLElement, isDirty: boolean, shown: boolean, scroll: number, tags: LogTag[], load: () => Promise<void>, onFilter: () => void, onRestore: () => void, runsChanged: () => void, onTheme: () => void, onPoints: (series: Set<number>) => void, onKey: (event: KeyboardEvent) => void}} LogSheet
  */
 
 export class Logs {
@@ -65,7 +65,7 @@ export class Logs {
     /** @type {LogState} */
     this.state = { title: "", generation: "", runs: [], graphs: [], ready: false, kinds: {}, hues: { light: ["#0969DA"], dark: ["#58A6FF"] } };
     this.page = "";
-    this.restoring = true; // until the address was read, nothing is written to it
+    this.isRestoring = true; // until the address was read, nothing is written to it
     this.tabs = el("div", { id: "tabs", role: "tablist", "aria-label": t("log.pages") });
     this.lamp = el("span", { id: "lamp", role: "status" });
     byId("heading").after(this.tabs, this.lamp);
@@ -81,27 +81,27 @@ export class Logs {
     this.sheets = new Map();
     // What all pages share, and the address holds.
     /** @type {LogLook} */
-    this.look = { axis: "step", smooth: USUAL_SMOOTH, logX: false, logY: false, outliers: true, restarts: true };
+    this.look = { axis: "step", smooth: DEFAULT_SMOOTHING, logX: false, logY: false, outliers: true, restarts: true };
     this.pattern = "";
-    this.good = /(?:)/;
-    this.bad = false; // whether the pattern is none
+    this.tagTest = /(?:)/;
+    this.isPatternBad = false; // whether the pattern is none
     /** @type {Set<string>} keys of cards */
     this.pins = new Set();
     /** @type {number | null} the step that linked cards show; none: the last */
     this.step = null;
-    this.linked = true;
+    this.areStepsLinked = true;
     /** names of columns, and which values of them are shown */
     this.trials = { sort: "", by: "", filters: /** @type {Map<string, TrialFilter>} */ (new Map()) };
     /** what the address says of the page of profiles @type {Record<string, string>} */
     this.profile = {};
-    this.joined = new Joined(this, hooks.app);
+    this.joins = new Joined(this, hooks.app);
     this.scheme = new LoggedScheme(this);
     /** @type {Record<string, any>} what the address says of the cloud of points */
     this.cloudState = {};
     /** @type {Grouping} */
     this.grouping = noGrouping();
     /** @type {string[]} patterns of tags that one chart shows together */
-    this.together = [];
+    this.combinedPatterns = [];
     /** @type {number | null} the step whose values are listed */
     this.typedStep = null;
     this.overlay = false; // histograms above each other, or each at its step
@@ -118,16 +118,16 @@ export class Logs {
   /** Ask for runs, and for the tags of the page that is shown, anew. */
   async refresh() {
     this.state = await this.feed.state();
-    this.looks.update(this.state.runs, this.state.hues.light.length);
-    this.runs.set(this.state.runs);
+    this.looks.addRuns(this.state.runs, this.state.hues.light.length);
+    this.runs.setRuns(this.state.runs);
     if (this.state.kinds.hparams > 0) this.feed.trials().then(({ columns, rows }) => this.runs.setTrials(columns, rows), () => undefined);
-    for (const sheet of this.sheets.values()) sheet.dirty = true;
-    this.joined.dirty = true;
+    for (const sheet of this.sheets.values()) sheet.isDirty = true;
+    this.joins.isDirty = true;
     await this.sheet?.load();
     this.loadJoins();
-    this.scheme.renew().catch(() => undefined); // the graph may not be read yet
+    this.scheme.refreshChoices().catch(() => undefined); // the graph may not be read yet
     this.drawTabs();
-    this.remember();
+    this.writeAddress();
   }
 
   /** The pages that have something to show. */
@@ -162,13 +162,13 @@ export class Logs {
     const tab = (/** @type {string} */ page) => el("button", { role: "tab", id: `tab-${page}`, "aria-selected": String(page === this.page), tabindex: page === this.page ? "0" : "-1", onclick: () => this.show(page) }, t(`log.page.${page}`));
     this.tabs.replaceChildren(...pages.map(tab));
     this.tabs.hidden = pages.length < 2;
-    this.notices.set(this.state, !pages.length && this.state.ready !== false);
-    if (!this.restoring && !pages.includes(this.page) && pages.length) this.show(pages[0]);
+    this.notices.setState(this.state, !pages.length && this.state.ready !== false);
+    if (!this.isRestoring && !pages.includes(this.page) && pages.length) this.show(pages[0]);
   }
 
   /** @param {string} name of a page, in singular or plural */
   async show(name) {
-    const page = pageNamed(name);
+    const page = normalizePageName(name);
     const before = this.sheet;
     if (before) before.scroll = this.body.scrollTop;
     this.page = page;
@@ -177,16 +177,16 @@ export class Logs {
     this.root.hidden = graph;
     byId("stage").inert = !graph;
     for (const tab of this.tabs.children) {
-      const on = tab.id === `tab-${page}`;
-      tab.setAttribute("aria-selected", String(on));
-      /** @type {HTMLElement} */ (tab).tabIndex = on ? 0 : -1;
-      if (on) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+      const isSelected = tab.id === `tab-${page}`;
+      tab.setAttribute("aria-selected", String(isSelected));
+      /** @type {HTMLElement} */ (tab).tabIndex = isSelected ? 0 : -1;
+      if (isSelected) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     this.body.setAttribute("aria-labelledby", `tab-${page}`);
     const sheet = this.sheetNamed(page);
-    for (const one of this.sheets.values()) one.root.hidden = one !== sheet;
-    this.remember();
-    if (!sheet) return graph ? this.joined.refresh() : undefined;
+    for (const other of this.sheets.values()) other.root.hidden = other !== sheet;
+    this.writeAddress();
+    if (!sheet) return graph ? this.joins.refresh() : undefined;
     this.loadJoins();
     this.body.scrollTop = sheet.scroll;
     sheet.onFilter();
@@ -198,9 +198,9 @@ export class Logs {
     sheet.runsChanged();
   }
 
-  /** Look where tags belong, for the ways from their cards to their nodes; where that is not known yet there are none. */
+  /** Load the joins, for the links from cards to nodes. */
   loadJoins() {
-    if (this.sheet) this.joined.load().then(() => this.sheet?.onFilter(), () => undefined);
+    if (this.sheet) this.joins.load().then(() => this.sheet?.onFilter(), () => undefined);
   }
 
   /** @param {LogRun} run */
@@ -212,55 +212,55 @@ export class Logs {
 
   runsChanged() {
     this.sheet?.runsChanged();
-    this.remember();
+    this.writeAddress();
   }
 
   /** Show a step on all linked cards; none: the last of each. @param {number | null} step */
   setStep(step) {
     this.step = step;
-    for (const sheet of [this.sheet, ...this.joined.pages.values()]) if (sheet instanceof StepPage) sheet.follow();
+    for (const sheet of [this.sheet, ...this.joins.pages.values()]) if (sheet instanceof StepPage) sheet.followStep();
     document.dispatchEvent(new CustomEvent("tbgraph:step", { detail: { step } }));
-    this.remember();
+    this.writeAddress();
   }
 
   /** Show the tags alone that match. @param {string} text */
   setPattern(text) {
     this.pattern = text;
     try {
-      this.good = new RegExp(text, "i");
-      this.bad = false;
+      this.tagTest = new RegExp(text, "i");
+      this.isPatternBad = false;
     } catch {
-      this.bad = true; // the last good one stays
+      this.isPatternBad = true; // the last good one stays
     }
     this.sheet?.onFilter();
-    this.rememberSoon(); // to write the address takes longer than to filter
+    this.writeAddressSoon(); // to write the address takes longer than to filter
   }
 
-  /** The theme is another one: charts are drawn in its colours. */
+  /** Draw all charts in the colours of the new theme. */
   onTheme() {
     this.runs.draw();
     this.sheet?.onTheme();
-    for (const page of this.joined.pages.values()) page.onTheme();
+    for (const page of this.joins.pages.values()) page.onTheme();
   }
 
   /** @param {string} name @param {any} data */
   onEvent(name, data) {
     if (name === "progress") return;
-    if (name === "again") for (const sheet of this.sheets.values()) if (sheet instanceof TagPage) sheet.askAgain();
+    if (name === "again") for (const sheet of this.sheets.values()) if (sheet instanceof TagPage) sheet.markStale();
     if (name !== "points") return this.refreshSoon();
     const series = new Set(Object.keys(data.series).map(Number));
     for (const sheet of this.sheets.values()) {
-      for (const tag of sheet.tags) for (const one of tag.runs) if (one[1] in data.series) one[2] = data.series[one[1]];
+      for (const tag of sheet.tags) for (const entry of tag.runs) if (entry[1] in data.series) entry[2] = data.series[entry[1]];
       sheet.onPoints(series);
     }
-    for (const page of this.joined.pages.values()) page.onPoints(series);
+    for (const page of this.joins.pages.values()) page.onPoints(series);
     this.refreshSoon();
   }
 
   refreshSoon() {
-    if (this.waiting) return;
-    this.waiting = setTimeout(() => {
-      this.waiting = undefined;
+    if (this.refreshTimer) return;
+    this.refreshTimer = setTimeout(() => {
+      this.refreshTimer = undefined;
       this.refresh().then(() => this.sheet?.runsChanged(), () => undefined);
     }, 500);
   }
@@ -275,7 +275,7 @@ export class Logs {
   async drawnPoints(tag) {
     const sheet = /** @type {ScalarPage} */ (this.sheetNamed("scalar"));
     await sheet.load();
-    return sheet.drawn(tag);
+    return sheet.drawnPoints(tag);
   }
 
   /** @param {string} text */
@@ -288,36 +288,36 @@ export class Logs {
     return /** @type {ProjectorPage | undefined} */ (this.sheets.get("projector"));
   }
 
-  /** What the address holds. */
+  /** Return the entries of the address. */
   addressValues() {
-    const runs = this.runs.touched ? [...this.runs.chosen].map(escapeValue).join(",") || "-" : "";
+    const runs = this.runs.isChosenByReader ? [...this.runs.chosen].map(escapeValue).join(",") || "-" : "";
     const { axis, smooth, logX, logY } = this.look;
     return {
-      page: this.page === this.pages()[0] ? "" : this.page, runs, tags: this.pattern, smooth: smooth === USUAL_SMOOTH ? "" : String(smooth), axis: axis === "step" ? "" : axis,
+      page: this.page === this.pages()[0] ? "" : this.page, runs, tags: this.pattern, smooth: smooth === DEFAULT_SMOOTHING ? "" : String(smooth), axis: axis === "step" ? "" : axis,
       log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escapeValue).join(","),
       mode: this.overlay ? "overlay" : "", logstep: this.step === null ? "" : String(this.step),
-      looks: this.looks.addressValue(), where: this.runs.values.text, group: groupingWord(this.grouping), groupby: this.grouping.by === "pattern" ? this.grouping.pattern : "", together: this.together.map(escapeValue).join(","), values: this.typedStep === null ? "" : String(this.typedStep), sort: this.trials.sort, by: this.trials.by, trials: filtersWord(this.trials.filters), ...this.scheme.address(), ...(this.projector?.addressValues() ?? {}),
+      looks: this.looks.addressValue(), where: this.runs.values.text, group: groupingText(this.grouping), groupby: this.grouping.by === "pattern" ? this.grouping.pattern : "", together: this.combinedPatterns.map(escapeValue).join(","), values: this.typedStep === null ? "" : String(this.typedStep), sort: this.trials.sort, by: this.trials.by, trials: filtersText(this.trials.filters), ...this.scheme.addressValues(), ...(this.projector?.addressValues() ?? {}),
       ...Object.fromEntries(PROFILE_KEYS.map((key) => [`p${key}`, this.profile[key] ?? ""])),
     };
   }
 
-  remember() {
-    if (!this.restoring && this.page) this.hooks.remember(/** @type {any} */ (this.addressValues()));
+  writeAddress() {
+    if (!this.isRestoring && this.page) this.hooks.remember(/** @type {any} */ (this.addressValues()));
   }
 
-  /** The same soon, for what goes on many times a second. */
-  rememberSoon() {
-    clearTimeout(this.remembering);
-    this.remembering = setTimeout(() => this.remember(), REMEMBER_MS);
+  /** Write the address a little later, for changes that come many times a second. */
+  writeAddressSoon() {
+    clearTimeout(this.writeTimer);
+    this.writeTimer = setTimeout(() => this.writeAddress(), ADDRESS_DELAY_MS);
   }
 
   /** @param {Record<string, any>} state */
   async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "", sort = "", by = "", trials = "", looks = "", where = "", group = "", groupby = "", together = "", values = "", ...rest }) {
-    this.restoring = true;
+    this.isRestoring = true;
     this.scheme.restore(rest);
     this.looks.restore(String(looks));
-    this.grouping = groupingOf(String(group), String(groupby));
-    this.together = String(together).split(",").filter(Boolean).map(unescapeValue);
+    this.grouping = parseGrouping(String(group), String(groupby));
+    this.combinedPatterns = String(together).split(",").filter(Boolean).map(unescapeValue);
     this.typedStep = values === "" || !Number.isFinite(Number(values)) ? null : Number(values);
     if (where) this.runs.values.restore(String(where));
     this.cloudState = rest;
@@ -325,21 +325,21 @@ export class Logs {
     this.profile = Object.fromEntries(PROFILE_KEYS.map((key) => [key, String(rest[`p${key}`] ?? "")]));
     const pages = this.pages();
     if (runs !== undefined) {
-      this.runs.touched = true;
+      this.runs.isChosenByReader = true;
       this.runs.chosen = new Set(runs === "-" ? [] : String(runs).split(",").map(unescapeValue));
     }
     this.runs.draw();
     this.pins = new Set(String(pin).split(",").filter(Boolean).map(unescapeValue));
-    const weight = smooth === "" ? USUAL_SMOOTH : Number(smooth);
-    Object.assign(this.look, { axis: AXES.includes(axis) ? axis : "step", smooth: weight >= 0 && weight < 1 ? weight : USUAL_SMOOTH, logX: log.includes("x"), logY: log.includes("y") });
+    const weight = smooth === "" ? DEFAULT_SMOOTHING : Number(smooth);
+    Object.assign(this.look, { axis: AXES.includes(axis) ? axis : "step", smooth: weight >= 0 && weight < 1 ? weight : DEFAULT_SMOOTHING, logX: log.includes("x"), logY: log.includes("y") });
     this.overlay = mode === "overlay";
-    this.trials = { sort: String(sort), by: String(by), filters: filtersOf(String(trials)) };
+    this.trials = { sort: String(sort), by: String(by), filters: parseFilters(String(trials)) };
     this.step = logstep === "" || !Number.isFinite(Number(logstep)) ? null : Number(logstep);
     this.setPattern(String(tags));
     for (const sheet of this.sheets.values()) sheet.onRestore();
-    if (pages.length) await this.show(pages.includes(pageNamed(page)) ? page : pages[0]);
-    this.restoring = false;
-    this.remember();
+    if (pages.length) await this.show(pages.includes(normalizePageName(page)) ? page : pages[0]);
+    this.isRestoring = false;
+    this.writeAddress();
   }
 
   /** @param {KeyboardEvent} event */

@@ -2,57 +2,57 @@
 
 import { el, shortText } from "../dom.js";
 import { t } from "../strings.js";
-import { tagFile } from "./card.js";
+import { safeFileName } from "./card.js";
 import { durationWord, shortNumber } from "./curves.js";
-import { StepCard, StepPage, bytesWord } from "./steps.js";
+import { StepCard, StepPage, bytesText } from "./steps.js";
 
-const LARGE_PIXELS = 64e6; // of an image: from here on the reader is asked first
-const LARGE_BYTES = 64e6;
-const SMALL_PIXELS = 128; // px wide: pixels of such an image are drawn as squares
+const MAX_AUTOMATIC_PIXELS = 64e6; // of an image: from here on the reader is asked first
+const MAX_AUTOMATIC_BYTES = 64e6;
+const MAX_PIXELATED_WIDTH_PX = 128; // px wide: pixels of such an image are drawn as squares
 
 /** @typedef {{blob: number, type: string, bytes: number, width: number, height: number, rate: number, frames: number}} Sample */
 
 export class ImageCard extends StepCard {
   /** @returns {[string, () => void][]} */
-  actions() {
-    return [...super.actions(), ["log.original", () => this.download()]];
+  menuActions() {
+    return [...super.menuActions(), ["log.original", () => this.download()]];
   }
 
   /** Wait for the images, so that nothing flickers as the step changes. @param {any[]} answers */
-  async prepare(answers) {
-    return Promise.all((answers[0]?.samples ?? []).map((/** @type {Sample} */ sample, /** @type {number} */ at) => this.piece(sample, at)));
+  async prepareContent(answers) {
+    return Promise.all((answers[0]?.samples ?? []).map((/** @type {Sample} */ sample, /** @type {number} */ at) => this.sampleElement(sample, at)));
   }
 
   /** @param {Sample} sample @param {number} at @param {boolean} [wanted] whether the reader asked for it, however large */
-  async piece(sample, at, wanted = false) {
-    if (!this.shows(sample)) return this.asFile(sample);
-    const large = sample.type.startsWith("image/") && (sample.width * sample.height > LARGE_PIXELS || sample.bytes > LARGE_BYTES || !sample.width);
+  async sampleElement(sample, at, wanted = false) {
+    if (!this.canShow(sample)) return this.fileLink(sample);
+    const large = sample.type.startsWith("image/") && (sample.width * sample.height > MAX_AUTOMATIC_PIXELS || sample.bytes > MAX_AUTOMATIC_BYTES || !sample.width);
     if (large && !wanted) {
-      const button = el("button", { onclick: async () => button.replaceWith(await this.piece(sample, at, true)) }, `${t("log.showImage")}: ${sizeWord(sample)}`);
+      const button = el("button", { onclick: async () => button.replaceWith(await this.sampleElement(sample, at, true)) }, `${t("log.showImage")}: ${sampleSizeText(sample)}`);
       return button;
     }
-    return this.element(sample, await this.page.logs.feed.blob(sample));
+    return this.createElement(sample, await this.page.logs.feed.blob(sample));
   }
 
   /** Whether the browser shows such a sample. @param {Sample} sample */
-  shows(sample) {
+  canShow(sample) {
     return sample.type.startsWith("image/");
   }
 
   /** A sample that is of no kind that is shown: a file to keep. @param {Sample} sample */
-  async asFile(sample) {
-    return el("a", { href: await this.page.logs.feed.blob(sample), download: `${tagFile(this.tag.name)}.bin` }, `${t("log.unknownBlob")} (${bytesWord(sample.bytes)})`);
+  async fileLink(sample) {
+    return el("a", { href: await this.page.logs.feed.blob(sample), download: `${safeFileName(this.tag.name)}.bin` }, `${t("log.unknownBlob")} (${bytesText(sample.bytes)})`);
   }
 
   /** @param {Sample} sample @param {string} address @returns {Promise<HTMLElement>} */
-  async element(sample, address) {
-    const image = el("img", { src: address, alt: `${this.name()}, ${sizeWord(sample)}`, class: sample.width <= SMALL_PIXELS ? "pixels" : null, width: sample.width, height: sample.height });
+  async createElement(sample, address) {
+    const image = el("img", { src: address, alt: `${this.accessibleName()}, ${sampleSizeText(sample)}`, class: sample.width <= MAX_PIXELATED_WIDTH_PX ? "pixels" : null, width: sample.width, height: sample.height });
     await image.decode().catch(() => undefined);
     return image;
   }
 
-  content() {
-    return [el("div", { class: "samples" }, ...(this.made ?? []))];
+  makeContent() {
+    return [el("div", { class: "samples" }, ...(this.prepared ?? []))];
   }
 
   onDrawn() {
@@ -62,32 +62,32 @@ export class ImageCard extends StepCard {
 
   /** Pictures out of sight take no memory; their room stays. */
   onHide() {
-    if (!this.made || this.table || this.plot.querySelector("audio")) return; // a sound plays on
+    if (!this.prepared || this.isTable || this.plot.querySelector("audio")) return; // a sound plays on
     this.plot.style.minHeight = `${this.plot.clientHeight}px`;
     this.plot.replaceChildren();
-    this.made = undefined;
-    this.painted = null;
-    this.stale = true;
+    this.prepared = undefined;
+    this.paintedAnswers = null;
+    this.isStale = true;
   }
 
-  remarkWords() {
+  remark() {
     const samples = /** @type {Sample[]} */ (this.answer?.samples ?? []);
-    const words = samples.length ? sizeWord(samples[0]) : "";
+    const words = samples.length ? sampleSizeText(samples[0]) : "";
     return samples.length > 1 ? `${t("log.samples", { n: samples.length + (this.answer.left ?? 0) })} · ${words}` : words;
   }
 
-  summaryWords() {
-    const remark = this.remarkWords();
-    return remark ? `${super.summaryWords()}, ${remark}` : super.summaryWords();
+  summary() {
+    const remark = this.remark();
+    return remark ? `${super.summary()}, ${remark}` : super.summary();
   }
 
-  rows() {
-    return /** @type {Sample[]} */ (this.answer?.samples ?? []).map((one, at) => ({ ...this.leadingColumns(), sample: at, ...Object.fromEntries(Object.entries(one).filter(([key]) => key !== "blob")) }));
+  tableRows() {
+    return /** @type {Sample[]} */ (this.answer?.samples ?? []).map((sample, at) => ({ ...this.leadingColumns(), sample: at, ...Object.fromEntries(Object.entries(sample).filter(([key]) => key !== "blob")) }));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */
-  columns() {
-    const keys = Object.keys(this.rows()[0] ?? {}).filter((key) => !["run", "tag"].includes(key));
+  tableColumns() {
+    const keys = Object.keys(this.tableRows()[0] ?? {}).filter((key) => !["run", "tag"].includes(key));
     return keys.map((key) => [key === "step" ? t("step") : key, (row) => shortText(String(row[key]))]);
   }
 
@@ -96,23 +96,23 @@ export class ImageCard extends StepCard {
     const [sample] = this.answer?.samples ?? [];
     if (!sample) return;
     const ending = sample.type === "application/octet-stream" ? "bin" : sample.type.split("/")[1].replace("mpeg", "mp3");
-    el("a", { href: await this.page.logs.feed.blob(sample), download: `${tagFile(this.tag.name)}_${this.steps[this.at]}.${ending}` }).click();
+    el("a", { href: await this.page.logs.feed.blob(sample), download: `${safeFileName(this.tag.name)}_${this.steps[this.stepIndex]}.${ending}` }).click();
   }
 }
 
 export class AudioCard extends ImageCard {
   /** @param {Sample} sample */
-  shows(sample) {
+  canShow(sample) {
     return sample.type.startsWith("audio/");
   }
 
   /** @param {Sample} sample @param {string} address @returns {Promise<HTMLElement>} */
-  async element(sample, address) {
-    return el("audio", { src: address, controls: true, preload: "none", "aria-label": `${this.name()}, ${sizeWord(sample)}` });
+  async createElement(sample, address) {
+    return el("audio", { src: address, controls: true, preload: "none", "aria-label": `${this.accessibleName()}, ${sampleSizeText(sample)}` });
   }
 
   /** Play, or stop. */
-  play() {
+  togglePlay() {
     const audio = this.plot.querySelector("audio");
     if (audio) audio.paused ? audio.play() : audio.pause();
   }
@@ -121,12 +121,12 @@ export class AudioCard extends ImageCard {
 export class AudioPage extends StepPage {
   /** @param {TagCard | undefined} card @returns {Record<string, () => void>} */
   pageKeys(card) {
-    return { ...super.pageKeys(card), " ": () => /** @type {AudioCard | undefined} */ (card)?.play() };
+    return { ...super.pageKeys(card), " ": () => /** @type {AudioCard | undefined} */ (card)?.togglePlay() };
   }
 }
 
-/** How large a sample is. @param {Sample} sample */
-function sizeWord({ type, bytes, width, height, rate, frames }) {
+/** The size of a sample in words. @param {Sample} sample */
+function sampleSizeText({ type, bytes, width, height, rate, frames }) {
   const size = width ? `${width} × ${height}` : rate && frames ? `${durationWord(frames / rate)}, ${shortNumber(rate)} Hz` : "";
-  return [type === "application/octet-stream" ? "" : type.split("/")[1].toUpperCase(), size, bytesWord(bytes)].filter(Boolean).join(", ");
+  return [type === "application/octet-stream" ? "" : type.split("/")[1].toUpperCase(), size, bytesText(bytes)].filter(Boolean).join(", ");
 }

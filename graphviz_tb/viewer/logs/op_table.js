@@ -1,7 +1,7 @@
 // The table of a profile: by op, type, layer or group; sortable, filterable, and comparable with another step.
 
 import { el, shortText } from "../dom.js";
-import { RowsTable, leafShown, shareBar, shareWord } from "../rows_table.js";
+import { RowsTable, nameWithLeaf, percentText, shareBar } from "../rows_table.js";
 import { countWord, t } from "../strings.js";
 import { memoryWord, nanosWord } from "./profile_words.js";
 
@@ -20,17 +20,17 @@ export class OpTable {
     this.by = "ops";
     this.text = "";
     /** @type {any} */
-    this.told = null;
+    this.profile = null;
     /** @type {any} */
-    this.other = null;
-    this.chooser = el("select", { "aria-label": t("profile.by"), onchange: () => this.set({ by: this.chooser.value, text: "" }) }, ...TABLES.map((name) => el("option", { value: name }, t(`profile.${name}`))));
-    this.filter = el("input", { class: "filter", type: "search", placeholder: t("profile.filter"), "aria-label": t("profile.filter"), oninput: () => this.set({ text: this.filter.value }) });
-    this.said = el("span", { class: "quiet", role: "status" });
-    this.list = new RowsTable({ label: t("profile.by"), name: (row) => row.name, sorted: () => this.hooks.changed(), chosen: (row) => this.go(row), click: false });
+    this.otherProfile = null;
+    this.chooser = el("select", { "aria-label": t("profile.by"), onchange: () => this.changeTable({ by: this.chooser.value, text: "" }) }, ...TABLES.map((name) => el("option", { value: name }, t(`profile.${name}`))));
+    this.filter = el("input", { class: "filter", type: "search", placeholder: t("profile.filter"), "aria-label": t("profile.filter"), oninput: () => this.changeTable({ text: this.filter.value }) });
+    this.statusElement = el("span", { class: "quiet", role: "status" });
+    this.list = new RowsTable({ label: t("profile.by"), name: (row) => row.name, onSorted: () => this.hooks.changed(), onChosen: (row) => this.openRow(row), choosesOnClick: false });
     this.list.root.classList.add("op-table");
     this.sort = "-self";
-    this.cut = el("p", { class: "quiet" });
-    this.root = el("section", {}, el("div", { class: "log-bar plain" }, el("label", { class: "check" }, t("profile.by"), this.chooser), this.filter, this.said), this.list.root, this.cut);
+    this.omittedNote = el("p", { class: "quiet" });
+    this.root = el("section", {}, el("div", { class: "log-bar plain" }, el("label", { class: "check" }, t("profile.by"), this.chooser), this.filter, this.statusElement), this.list.root, this.omittedNote);
   }
 
   /** The name of the column by which it is sorted, behind "-" for the greatest first. */
@@ -43,32 +43,32 @@ export class OpTable {
   }
 
   /** @param {Partial<{by: string, text: string}>} change */
-  set(change) {
+  changeTable(change) {
     Object.assign(this, change);
     if (!TABLES.includes(this.by)) this.by = "ops";
     this.draw();
     this.hooks.changed();
   }
 
-  /** @param {any} told @param {any} other of the step that it is compared with */
-  take(told, other) {
-    this.told = told;
-    this.other = other;
+  /** @param {any} profile @param {any} other of the step that it is compared with */
+  setProfiles(profile, other) {
+    this.profile = profile;
+    this.otherProfile = other;
     this.draw();
   }
 
   /** @returns {OpRow[]} */
   rows() {
-    const { name, op, self, total, count, bytes, unmatched } = /** @type {OpColumns} */ (this.told.tables[this.by]);
-    const rows = name.map((one, at) => ({ name: one, op: op[at], self: self[at], total: total[at], count: count[at], bytes: bytes[at], inGraph: true, other: 0, difference: self[at] }));
+    const { name, op, self, total, count, bytes, unmatched } = /** @type {OpColumns} */ (this.profile.tables[this.by]);
+    const rows = name.map((opName, at) => ({ name: opName, op: op[at], self: self[at], total: total[at], count: count[at], bytes: bytes[at], inGraph: true, other: 0, difference: self[at] }));
     for (const at of unmatched) rows[at].inGraph = false;
-    if (this.other) {
-      const theirs = /** @type {OpColumns} */ (this.other.tables[this.by]);
+    if (this.otherProfile) {
+      const theirs = /** @type {OpColumns} */ (this.otherProfile.tables[this.by]);
       const known = new Map(rows.map((row) => [row.name, row]));
       const apart = new Set(theirs.unmatched);
-      theirs.name.forEach((one, at) => {
-        let row = known.get(one);
-        if (!row) rows.push((row = { name: one, op: theirs.op[at], self: 0, total: 0, count: 0, bytes: 0, inGraph: !apart.has(at), other: 0, difference: 0 }));
+      theirs.name.forEach((opName, at) => {
+        let row = known.get(opName);
+        if (!row) rows.push((row = { name: opName, op: theirs.op[at], self: 0, total: 0, count: 0, bytes: 0, inGraph: !apart.has(at), other: 0, difference: 0 }));
         row.other = theirs.self[at];
         row.difference = row.self - row.other;
       });
@@ -79,17 +79,17 @@ export class OpTable {
   }
 
   draw() {
-    if (!this.told) return;
+    if (!this.profile) return;
     this.chooser.value = this.by;
     if (this.filter.value !== this.text) this.filter.value = this.text;
     const rows = this.rows();
-    const all = this.told.whole + this.told.outside + this.told.unmatched;
+    const all = this.profile.whole + this.profile.outside + this.profile.unmatched;
     const sum = rows.reduce((total, row) => total + row.self, 0);
-    this.said.textContent = t("profile.sum", { rows: rows.length, time: nanosWord(sum), all: nanosWord(all), share: shareWord(sum, all) });
-    const most = rows.reduce((found, row) => Math.max(found, row.self), 1);
-    this.list.take(rows, this.columns(all, most));
-    const { left, leftSelf } = this.told.tables[this.by];
-    this.cut.textContent = left > 0 ? t("profile.leftRows", { n: left, time: nanosWord(leftSelf) }) : "";
+    this.statusElement.textContent = t("profile.sum", { rows: rows.length, time: nanosWord(sum), all: nanosWord(all), share: percentText(sum, all) });
+    const most = rows.reduce((longest, row) => Math.max(longest, row.self), 1);
+    this.list.setRows(rows, this.columns(all, most));
+    const { left, leftSelf } = this.profile.tables[this.by];
+    this.omittedNote.textContent = left > 0 ? t("profile.leftRows", { n: left, time: nanosWord(leftSelf) }) : "";
   }
 
   /** @param {number} all @param {number} most the longest bar @returns {TableColumn[]} */
@@ -98,11 +98,11 @@ export class OpTable {
     const signed = (/** @type {OpRow} */ row) => `${row.difference > 0 ? "+" : row.difference < 0 ? "−" : "±"}${nanosWord(Math.abs(row.difference))}`;
     const difference = (/** @type {OpRow} */ row) => el("span", { class: row.difference > 0 ? "worse" : row.difference < 0 ? "better" : null }, signed(row));
     return [
-      { key: "name", word: t("profile.name"), width: 280, text: true, value: (row) => row.name, cell: (row) => this.name(row) },
+      { key: "name", word: t("profile.name"), width: 280, text: true, value: (row) => row.name, cell: (row) => this.nameCell(row) },
       ...(this.by === "ops" ? [{ key: "op", word: t("profile.op"), width: 160, text: true, value: (/** @type {OpRow} */ row) => row.op, cell: (/** @type {OpRow} */ row) => shortText(row.op, 60) }] : []),
       time("self"),
-      { key: "share", word: t("profile.share"), width: 130, fixed: true, sort: "self", value: (row) => row.self, cell: (row) => shareBar(row.self, most, shareWord(row.self, all)) },
-      ...(this.other ? [time("other"), { key: "difference", word: t("profile.difference"), width: 100, value: (/** @type {OpRow} */ row) => row.difference, cell: difference }] : []),
+      { key: "share", word: t("profile.share"), width: 130, fixed: true, sort: "self", value: (row) => row.self, cell: (row) => shareBar(row.self, most, percentText(row.self, all)) },
+      ...(this.otherProfile ? [time("other"), { key: "difference", word: t("profile.difference"), width: 100, value: (/** @type {OpRow} */ row) => row.difference, cell: difference }] : []),
       time("total"),
       { key: "count", word: t("profile.count"), width: 76, value: (row) => row.count, cell: (row) => countWord(row.count) },
       { key: "bytes", word: t("profile.bytes"), width: 92, value: (row) => row.bytes, cell: (row) => (row.bytes ? memoryWord(row.bytes) : "") },
@@ -110,21 +110,21 @@ export class OpTable {
   }
 
   /** Go where the name of a row leads. @param {OpRow} row */
-  go(row) {
-    if (this.by === "types" && row.op) this.set({ by: "ops", text: `op:${row.name}` });
+  openRow(row) {
+    if (this.by === "types" && row.op) this.changeTable({ by: "ops", text: `op:${row.name}` });
     else if (row.inGraph) this.hooks.inGraph(row.name);
   }
 
   /** A name that leads to its node, and to its slices; of a type to its ops. One that no op of the graph has says so. @param {OpRow} row */
-  name(row) {
+  nameCell(row) {
     if (!row.inGraph && row.name === NOT_IN_GRAPH) return el("span", { class: "quiet" }, t("profile.noNode"));
     const word = shortText(row.name, 300) || t("profile.whole");
-    if (this.by === "types") return el("div", { class: "named" }, el("button", { class: "link", title: shortText(row.name, 600), onclick: () => this.go(row) }, word));
+    if (this.by === "types") return el("div", { class: "named" }, el("button", { class: "link", title: shortText(row.name, 600), onclick: () => this.openRow(row) }, word));
     return el(
       "div",
       { class: "named" },
       el("button", { class: "icon small", title: t("profile.inTimeline"), "aria-label": `${t("profile.inTimeline")}: ${word}`, onclick: () => this.hooks.inTimeline(row) }, "▤"),
-      !row.inGraph ? el("span", { class: "quiet", title: `${shortText(row.name, 600)}: ${t("profile.noNode")}` }, ...leafShown(word)) : el("button", { class: "link", title: `${t("log.inGraph")}: ${shortText(row.name, 600)}`, "aria-label": `${t("log.inGraph")}: ${word}`, onclick: () => this.go(row) }, ...leafShown(word)),
+      !row.inGraph ? el("span", { class: "quiet", title: `${shortText(row.name, 600)}: ${t("profile.noNode")}` }, ...nameWithLeaf(word)) : el("button", { class: "link", title: `${t("log.inGraph")}: ${shortText(row.name, 600)}`, "aria-label": `${t("log.inGraph")}: ${word}`, onclick: () => this.openRow(row) }, ...nameWithLeaf(word)),
     );
   }
 }

@@ -4,8 +4,8 @@ import { el } from "../dom.js";
 import { durationWord, momentWord, shareOf, shortNumber, ticksOf } from "./curves.js";
 
 export const PLOT = { left: 52, top: 10, right: 12, bottom: 24 };
-export const TRIANGLE = 4; // px that a sign of what is not finite stands over the edge
-const TIMES = ["relative", "wall"];
+export const TRIANGLE_PX = 4; // px that a sign of what is not finite stands over the edge
+const TIME_AXES = ["relative", "wall"];
 
 export class Plot {
   /** @param {HTMLElement} place */
@@ -18,7 +18,7 @@ export class Plot {
     this.y = { low: 0, high: 1, log: false };
     this.axis = "step"; // what lies across: a step, a time, or "value"
     this.width = this.height = 0;
-    this.right = PLOT.right;
+    this.rightMargin = PLOT.right;
   }
 
   /** @param {number} width @param {number} height */
@@ -29,12 +29,12 @@ export class Plot {
     this.draw();
   }
 
-  get inner() {
+  get innerSize() {
     return { width: this.innerWidth, height: this.innerHeight };
   }
 
   get innerWidth() {
-    return Math.max(1, this.width - PLOT.left - this.right);
+    return Math.max(1, this.width - PLOT.left - this.rightMargin);
   }
 
   get innerHeight() {
@@ -42,17 +42,17 @@ export class Plot {
   }
 
   /** @param {number} value */
-  left(value) {
+  xPosition(value) {
     return PLOT.left + shareOf(this.x, value) * this.innerWidth;
   }
 
   /** @param {number} value */
-  top(value) {
+  yPosition(value) {
     return PLOT.top + (1 - Math.min(1.02, Math.max(-0.02, shareOf(this.y, value)))) * this.innerHeight;
   }
 
   /** Give the pixels back. */
-  release() {
+  releasePixels() {
     this.canvas.width = this.canvas.height = this.width = 0;
   }
 
@@ -79,7 +79,7 @@ export class Plot {
     this.drawAcrossGrid(g, colours);
     g.save();
     g.beginPath();
-    g.rect(PLOT.left, PLOT.top - TRIANGLE, this.inner.width, this.inner.height + 2 * TRIANGLE);
+    g.rect(PLOT.left, PLOT.top - TRIANGLE_PX, this.innerSize.width, this.innerSize.height + 2 * TRIANGLE_PX);
     g.clip();
     g.lineJoin = "round";
     this.drawInside(g, colours);
@@ -91,14 +91,14 @@ export class Plot {
 
   /** Ticks and lines of the axis upwards. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawUpGrid(g, colours) {
-    const end = PLOT.left + this.inner.width;
+    const end = PLOT.left + this.innerSize.width;
     g.strokeStyle = colours.line;
     g.fillStyle = colours.text;
     g.lineWidth = 1;
     g.textAlign = "right";
     g.textBaseline = "middle";
-    for (const value of ticksOf(this.y, this.inner.height < 140 ? 3 : 5)) {
-      const y = Math.trunc(this.top(value)) + 0.5;
+    for (const value of ticksOf(this.y, this.innerSize.height < 140 ? 3 : 5)) {
+      const y = Math.trunc(this.yPosition(value)) + 0.5;
       g.beginPath();
       g.moveTo(PLOT.left, y);
       g.lineTo(end, y);
@@ -109,15 +109,15 @@ export class Plot {
 
   /** Ticks of the axis across. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawAcrossGrid(g, colours) {
-    const foot = PLOT.top + this.inner.height;
+    const foot = PLOT.top + this.innerSize.height;
     g.strokeStyle = colours.line;
     g.fillStyle = colours.text;
     g.lineWidth = 1;
     g.textAlign = "center";
     g.textBaseline = "top";
     let free = -Infinity;
-    for (const value of ticksOf(this.x, Math.max(2, Math.floor(this.inner.width / 70)), TIMES.includes(this.axis) && !this.x.log)) {
-      const x = Math.trunc(this.left(value)) + 0.5;
+    for (const value of ticksOf(this.x, Math.max(2, Math.floor(this.innerSize.width / 70)), TIME_AXES.includes(this.axis) && !this.x.log)) {
+      const x = Math.trunc(this.xPosition(value)) + 0.5;
       const word = this.tickWord(value);
       const half = g.measureText(word).width / 2;
       if (x - half < free || x + half > this.width) continue;

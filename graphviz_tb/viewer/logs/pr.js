@@ -11,27 +11,27 @@ import { StepCard, StepPage } from "./steps.js";
 
 class CurveChart extends LineChart {
   /** Both axes go from 0 to 1. */
-  range() {
-    this.hidden = 0;
-    this.whole = { low: 0, high: 1, log: false };
-    this.x = this.zoom ?? this.whole;
+  fitAxes() {
+    this.hiddenCount = 0;
+    this.wholeRange = { low: 0, high: 1, log: false };
+    this.x = this.zoom ?? this.wholeRange;
     this.y = { low: 0, high: 1.02, log: false };
   }
 }
 
 export class CurveCard extends StepCard {
-  static charted = true;
+  static isChart = true;
   chart = /** @type {CurveChart} */ (null);
 
   /** @param {StepPage} page @param {CardEntry} entry */
   constructor(page, entry) {
     super(page, entry);
-    this.chart = new CurveChart(this.plot, { hover: (x) => this.hover(x), zoomed: () => undefined, told: (rows, at) => this.tell(rows ?? [], at.x) });
+    this.chart = new CurveChart(this.plot, { hover: (x) => this.moveCrosshair(x), zoomed: () => undefined, told: (rows, at) => this.showPointTip(rows ?? [], at.x) });
   }
 
   /** @returns {[string, () => void][]} */
-  actions() {
-    return [...super.actions(), ["fit", () => this.chart.fitAll()]];
+  menuActions() {
+    return [...super.menuActions(), ["fit", () => this.chart.resetZoom()]];
   }
 
   /** The curves of the chosen runs. @returns {[LogRun, Curve][]} */
@@ -40,35 +40,35 @@ export class CurveCard extends StepCard {
     return runs.listedRuns().filter((run) => runs.chosen.has(run.name) && this.answers.has(run.id)).map((run) => [run, this.answers.get(run.id)]);
   }
 
-  show() {
+  showData() {
     const lines = this.curves().map(([run, curve]) => {
       const [x, y] = [curve.recall.map(Number), curve.precision.map(Number)];
       return { run, colour: this.page.logs.runColour(run), dashes: this.page.logs.looks.lookOf(run).dashes, x, y, raw: y, step: curve.thresholds, wall: [], superseded: undefined, start: 0, n: x.length };
     });
-    this.chart.set(lines, { axis: "value", logX: false, logY: false, outliers: true, restarts: false });
-    super.show();
+    this.chart.setLines(lines, { axis: "value", logX: false, logY: false, outliers: true, restarts: false });
+    super.showData();
   }
 
   onDrawn() {
     this.fitPlot();
   }
 
-  remarkWords() {
+  remark() {
     return `${t("log.recall")} → · ${t("log.precision")} ↑`;
   }
 
-  summaryWords() {
-    return `${super.summaryWords()}, ${t("log.runCount", { n: this.curves().length })}`;
+  summary() {
+    return `${super.summary()}, ${t("log.runCount", { n: this.curves().length })}`;
   }
 
   /** @param {number | null} x */
-  hover(x) {
-    this.chart.cross = x;
+  moveCrosshair(x) {
+    this.chart.crosshairValue = x;
     this.chart.draw();
   }
 
   /** @param {{line: ChartLine, at: number}[]} points @param {number} x */
-  tell(points, x) {
+  showPointTip(points, x) {
     const rows = points.map(({ line, at }) => {
       const curve = /** @type {Curve} */ (this.answers.get(line.run.id));
       const cells = [curve.thresholds[at], line.y[at], line.x[at]].map((value) => (value === undefined ? "" : shortNumber(value)));
@@ -77,14 +77,14 @@ export class CurveCard extends StepCard {
     this.page.showTip(this, [t("run"), t("log.threshold"), t("log.precision"), t("log.recall"), "TP", "FP", "TN", "FN"], rows, x);
   }
 
-  rows() {
+  tableRows() {
     return this.curves().flatMap(([run, curve]) =>
       curve.recall.map((_, at) => ({ run: run.name, tag: this.tag.name, step: curve.step, threshold: curve.thresholds[at] ?? "", precision: Number(curve.precision[at]), recall: Number(curve.recall[at]), tp: Number(curve.tp[at]), fp: Number(curve.fp[at]), tn: Number(curve.tn[at]), fn: Number(curve.fn[at]) })),
     );
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */
-  columns() {
+  tableColumns() {
     const keys = ["run", "threshold", "precision", "recall", "tp", "fp", "tn", "fn"];
     const heads = [t("run"), t("log.threshold"), t("log.precision"), t("log.recall"), "TP", "FP", "TN", "FN"];
     return keys.map((key, at) => [heads[at], (row) => shortText(String(row[key]), 80)]);
@@ -98,10 +98,10 @@ export class CurvePage extends StepPage {
   }
 
   runsChanged() {
-    for (const card of this.every()) {
-      const lacks = card.series().some(([run, series]) => !card.answers.has(run) && !card.lists.has(series));
-      if (lacks || !card.near) card.noteChange();
-      else card.show();
+    for (const card of this.allCards()) {
+      const lacks = card.shownSeries().some(([run, series]) => !card.answers.has(run) && !card.lists.has(series));
+      if (lacks || !card.isNear) card.noteChange();
+      else card.showData();
     }
   }
 }

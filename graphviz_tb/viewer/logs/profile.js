@@ -1,21 +1,21 @@
 // The page of profiles: how a traced step spent its time, where in the graph, and when.
 
-import { withBreaks } from "../card.js";
+import { nameWithBreaks } from "../card.js";
 import { el, shortText, svgEl } from "../dom.js";
 import { isTyping } from "../page_keys.js";
-import { shareWord } from "../rows_table.js";
+import { percentText } from "../rows_table.js";
 import { numberText } from "../shapes.js";
 import { countWord, t } from "../strings.js";
 import { OpTable, TABLES } from "./op_table.js";
 import { memoryWord, nanosWord } from "./profile_words.js";
 import { SheetWithoutCards } from "./sheet_without_cards.js";
 import { firstAfter } from "./slices.js";
-import { Timeline, ZOOM_A_NOTCH } from "./timeline.js";
+import { Timeline, ZOOM_PER_NOTCH } from "./timeline.js";
 
-const STEPS_READ = 20; // of which the times are shown beside each other
-const SLICES_TOLD = 200; // in a table
+const MAX_STEPS_READ = 20; // of which the times are shown beside each other
+const MAX_LISTED_SLICES = 200; // in a table
 export const PROFILE_KEYS = ["step", "against", "by", "sort", "text", "view"]; // of the address, each with a "p" before it
-const PARTS = ["compute", "input", "launch", "idle"];
+const STEP_PARTS = ["compute", "input", "launch", "idle"];
 
 /** @typedef {{id: string, run: string | null, tag: string | null, step: number | null, graph: string | null}} TracedStep */
 
@@ -27,29 +27,29 @@ export class ProfilePage extends SheetWithoutCards {
     /** @type {TracedStep[]} */
     this.steps = [];
     /** @type {string | null} the step that is shown where the address names none */
-    this.usual = null;
+    this.defaultStep = null;
     /** @type {Map<string, any>} tables that were read, by id */
-    this.told = new Map();
+    this.profiles = new Map();
     this.id = "";
-    this.other = "";
+    this.otherStep = "";
     this.turn = 0;
-    this.times = el("div");
+    this.stepTimesElement = el("div");
     /** @type {string | undefined} a node whose slices are to be marked as soon as there are some */
-    this.wants = undefined;
-    this.waits = /** @type {Promise<void>} */ (Promise.resolve());
-    this.chooser = el("select", { "aria-label": t("profile.step"), onchange: () => this.choose(this.chooser.value) });
-    this.against = el("select", { "aria-label": t("profile.against"), onchange: () => this.compare(this.against.value) });
+    this.awaitedNode = undefined;
+    this.stepReady = /** @type {Promise<void>} */ (Promise.resolve());
+    this.chooser = el("select", { "aria-label": t("profile.step"), onchange: () => this.showStep(this.chooser.value) });
+    this.against = el("select", { "aria-label": t("profile.against"), onchange: () => this.compareWith(this.against.value) });
     this.summary = el("div", { class: "step-summary" });
-    this.table = new OpTable({ inGraph: (name) => this.inGraph(name), inTimeline: (row) => (row.inGraph ? this.markNode(row.name) : this.mark(row.name, null)), changed: () => this.remember() });
+    this.table = new OpTable({ inGraph: (name) => this.showInGraph(name), inTimeline: (row) => (row.inGraph ? this.markNode(row.name) : this.markSlices(row.name, null)), changed: () => this.writeAddress() });
     this.timeline = new Timeline({ slices: (wanted, signal) => this.feed.slices(this.id, wanted, signal), chosen: (slice) => this.showSlice(slice), looked: () => this.onLook(), hues: () => logs.state.hues[logs.hooks.theme()] ?? logs.state.hues.light });
-    this.search = el("input", { class: "filter", type: "search", placeholder: t("profile.search"), "aria-label": t("profile.search"), oninput: () => this.mark(this.search.value, null) });
-    this.search.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && this.timeline.step(event.shiftKey ? -1 : 1));
+    this.search = el("input", { class: "filter", type: "search", placeholder: t("profile.search"), "aria-label": t("profile.search"), oninput: () => this.markSlices(this.search.value, null) });
+    this.search.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && this.timeline.goToMark(event.shiftKey ? -1 : 1));
     this.marks = el("span", { class: "quiet", role: "status" });
     this.detail = el("div", { class: "slice-detail", role: "region", "aria-label": t("details"), "aria-live": "polite" });
     this.slices = el("details", { class: "slice-table", ontoggle: () => this.listSlices() }, el("summary", {}, t("profile.asTable")), el("div", { class: "trials" }));
     const button = (/** @type {string} */ key, /** @type {string} */ word, /** @type {() => void} */ run) => el("button", { class: "icon", title: t(key), "aria-label": t(key), onclick: run }, word);
     const { timeline } = this;
-    const bar = el("div", { class: "log-bar plain" }, this.search, button("profile.previous", "‹", () => timeline.step(-1)), button("profile.next", "›", () => timeline.step(1)), this.marks, el("span", { class: "grow" }), button("zoomIn", "+", () => timeline.zoom(1 / ZOOM_A_NOTCH)), button("zoomOut", "−", () => timeline.zoom(ZOOM_A_NOTCH)), el("button", { onclick: () => timeline.fit() }, t("profile.fit")));
+    const bar = el("div", { class: "log-bar plain" }, this.search, button("profile.previous", "‹", () => timeline.goToMark(-1)), button("profile.next", "›", () => timeline.goToMark(1)), this.marks, el("span", { class: "grow" }), button("zoomIn", "+", () => timeline.zoom(1 / ZOOM_PER_NOTCH)), button("zoomOut", "−", () => timeline.zoom(ZOOM_PER_NOTCH)), el("button", { onclick: () => timeline.fit() }, t("profile.fit")));
     this.note = el("p", { class: "quiet" });
     this.memory = el("div", { class: "step-memory" });
     this.root = el(
@@ -64,245 +64,245 @@ export class ProfilePage extends SheetWithoutCards {
   }
 
   async load() {
-    if (this.dirty) {
-      this.dirty = false;
+    if (this.isDirty) {
+      this.isDirty = false;
       try {
         this.steps = await this.feed.profiles();
       } catch (error) {
-        this.dirty = true;
+        this.isDirty = true;
         throw error;
       }
-      this.fill();
+      this.fillStepLists();
     }
-    await this.waits;
+    await this.stepReady;
   }
 
   /** Fill the lists of steps, and show one. */
-  fill() {
-    const word = (/** @type {TracedStep} */ one) => shortText([one.run === "." ? "" : one.run, one.tag].filter(Boolean).join(" · ") || this.logs.state.title, 80);
-    const options = this.steps.map((one) => /** @type {[string, string]} */ ([one.id, word(one)]));
+  fillStepLists() {
+    const word = (/** @type {TracedStep} */ step) => shortText([step.run === "." ? "" : step.run, step.tag].filter(Boolean).join(" · ") || this.logs.state.title, 80);
+    const options = this.steps.map((step) => /** @type {[string, string]} */ ([step.id, word(step)]));
     const wanted = this.logs.profile;
-    const named = (/** @type {string} */ key) => this.steps.find((one) => stepKey(one) === key)?.id;
-    chooserFill(this.chooser, options);
-    chooserFill(this.against, [["", t("profile.alone")], ...options]);
+    const named = (/** @type {string} */ key) => this.steps.find((step) => stepKey(step) === key)?.id;
+    fillOptions(this.chooser, options);
+    fillOptions(this.against, [["", t("profile.alone")], ...options]);
     this.against.parentElement.hidden = this.steps.length < 2;
     this.table.by = TABLES.includes(wanted.by) ? wanted.by : this.table.by;
     this.table.sort = wanted.sort || this.table.sort;
     this.table.text = wanted.text || this.table.text;
-    this.other = named(wanted.against) ?? "";
+    this.otherStep = named(wanted.against) ?? "";
     const view = /^(-?\d+),(-?\d+)$/.exec(wanted.view);
-    const id = this.steps.some((one) => one.id === this.id) ? this.id : named(wanted.step);
-    if (id === undefined) this.waits = this.chooseFirst();
-    else this.choose(id, view && Number(view[1]) < Number(view[2]) ? { from: Number(view[1]), to: Number(view[2]) } : null);
+    const id = this.steps.some((step) => step.id === this.id) ? this.id : named(wanted.step);
+    if (id === undefined) this.stepReady = this.chooseFirst();
+    else this.showStep(id, view && Number(view[1]) < Number(view[2]) ? { from: Number(view[1]), to: Number(view[2]) } : null);
   }
 
   /** Show the first step that has time; the last one where none of the first has any. */
   async chooseFirst() {
     const turn = ++this.turn;
-    let found = this.steps[this.steps.length - 1];
-    for (const one of this.steps.slice(0, STEPS_READ)) {
-      const told = await this.drawTables(one.id).catch(() => null);
+    let step = this.steps[this.steps.length - 1];
+    for (const candidate of this.steps.slice(0, MAX_STEPS_READ)) {
+      const profile = await this.loadProfile(candidate.id).catch(() => null);
       if (turn !== this.turn) return;
-      if (!told?.slices) continue;
-      found = one;
+      if (!profile?.slices) continue;
+      step = candidate;
       break;
     }
-    this.usual = found?.id ?? null;
-    if (found) await this.choose(found.id);
+    this.defaultStep = step?.id ?? null;
+    if (step) await this.showStep(step.id);
   }
 
   /** Show a step. @param {string} id @param {{from: number, to: number} | null} [view] */
-  choose(id, view = null) {
+  showStep(id, view = null) {
     this.id = id;
     this.chooser.value = id;
-    this.waits = this.readStep(id, view);
-    return this.waits;
+    this.stepReady = this.readStep(id, view);
+    return this.stepReady;
   }
 
   /** @param {string} id @param {{from: number, to: number} | null} view */
   async readStep(id, view) {
     const turn = ++this.turn;
-    if (!this.told.has(id)) this.summary.replaceChildren(el("p", { class: "quiet", role: "status" }, t("profile.reading")));
-    const told = await this.drawTables(id);
-    const other = this.other && this.other !== id ? await this.drawTables(this.other) : null;
+    if (!this.profiles.has(id)) this.summary.replaceChildren(el("p", { class: "quiet", role: "status" }, t("profile.reading")));
+    const profile = await this.loadProfile(id);
+    const other = this.otherStep && this.otherStep !== id ? await this.loadProfile(this.otherStep) : null;
     if (turn !== this.turn) return;
-    this.against.value = other ? this.other : "";
-    this.summarize(told, other);
-    this.table.take(told, other);
-    this.timeline.take(told, view);
+    this.against.value = other ? this.otherStep : "";
+    this.summarize(profile, other);
+    this.table.setProfiles(profile, other);
+    this.timeline.setProfile(profile, view);
     const left = this.feed.profilesLeft?.() ?? 0;
-    const lines = [told.thinned ? t("profile.thinned", { n: told.thinned, all: told.slices }) : t("profile.slices", { n: told.slices }), left > 0 && t("profile.leftSteps", { n: left })];
+    const lines = [profile.thinned ? t("profile.thinned", { n: profile.thinned, all: profile.slices }) : t("profile.slices", { n: profile.slices }), left > 0 && t("profile.leftSteps", { n: left })];
     this.note.textContent = lines.filter(Boolean).join(" · ");
-    this.memory.replaceChildren(...memoryChart(told));
+    this.memory.replaceChildren(...memoryCharts(profile));
     this.showSlice(null);
-    if (this.wants !== undefined) {
-      const wants = this.wants;
-      this.wants = undefined;
+    if (this.awaitedNode !== undefined) {
+      const wants = this.awaitedNode;
+      this.awaitedNode = undefined;
       this.markNode(wants);
     }
-    this.remember();
-    this.otherSteps(turn);
+    this.writeAddress();
+    this.readOtherSteps(turn);
   }
 
   /** The table of a step. @param {string} id */
-  async drawTables(id) {
-    if (!this.told.has(id)) this.told.set(id, await this.feed.profileTable(id));
-    return this.told.get(id);
+  async loadProfile(id) {
+    if (!this.profiles.has(id)) this.profiles.set(id, await this.feed.profileTable(id));
+    return this.profiles.get(id);
   }
 
   /** Read the other steps, one after the other, for their times. @param {number} turn */
-  async otherSteps(turn) {
-    for (const one of this.steps.slice(0, STEPS_READ)) {
+  async readOtherSteps(turn) {
+    for (const step of this.steps.slice(0, MAX_STEPS_READ)) {
       if (turn !== this.turn || this.root.hidden) return;
-      await this.drawTables(one.id).catch(() => null);
-      if (turn === this.turn) this.times.replaceChildren(...this.stepTimes());
+      await this.loadProfile(step.id).catch(() => null);
+      if (turn === this.turn) this.stepTimesElement.replaceChildren(...this.stepTimeBars());
     }
   }
 
   /** @param {string} id of another step; none: "" */
-  compare(id) {
-    this.other = id;
-    return this.choose(this.id, { ...this.timeline.view });
+  compareWith(id) {
+    this.otherStep = id;
+    return this.showStep(this.id, { ...this.timeline.view });
   }
 
-  /** How the step was spent, in words and as a bar. @param {any} told @param {any} other */
-  summarize(told, other) {
-    const parts = PARTS.filter((part) => told.shares[part] > 0);
-    const bar = el("div", { class: "shares", role: "img", "aria-label": parts.map((part) => `${t(`profile.${part}`)} ${shareWord(told.shares[part], told.length)}`).join(", ") });
+  /** Show the shares of a step as a table and a bar. @param {any} profile @param {any} other */
+  summarize(profile, other) {
+    const parts = STEP_PARTS.filter((part) => profile.shares[part] > 0);
+    const bar = el("div", { class: "shares", role: "img", "aria-label": parts.map((part) => `${t(`profile.${part}`)} ${percentText(profile.shares[part], profile.length)}`).join(", ") });
     for (const part of parts) {
       const piece = el("span", { class: `part ${part}` });
-      piece.style.flexGrow = String(told.shares[part] / told.length);
+      piece.style.flexGrow = String(profile.shares[part] / profile.length);
       bar.append(piece);
     }
     const rows = parts.map((part) =>
-      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, shareWord(told.shares[part], told.length)), el("td", { class: "number" }, nanosWord(told.shares[part])), other && el("td", { class: "number beside" }, `${shortText(this.stepWord(this.other), 40)}: ${shareWord(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
+      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, percentText(profile.shares[part], profile.length)), el("td", { class: "number" }, nanosWord(profile.shares[part])), other && el("td", { class: "number beside" }, `${shortText(this.stepName(this.otherStep), 40)}: ${percentText(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
     );
     const table = el("table", { class: "part-table" }, el("caption", { class: "away" }, t("profile.shares")), el("tbody", {}, ...rows));
-    const partial = told.missing.length && el("details", { class: "partial" }, el("summary", {}, t("profile.partial")), el("ul", {}, ...told.missing.map((/** @type {string} */ line) => el("li", {}, shortText(line, 400)))));
-    this.times = el("div", { class: "step-times", role: "group", "aria-label": t("profile.steps") }, ...this.stepTimes());
-    this.summary.replaceChildren(el("p", { class: "took" }, t("profile.took", { step: shortText(this.stepWord(), 80), time: nanosWord(told.length) })), bar, table, this.steps.length > 1 ? this.times : "", ...[partial].filter(Boolean));
+    const partial = profile.missing.length && el("details", { class: "partial" }, el("summary", {}, t("profile.partial")), el("ul", {}, ...profile.missing.map((/** @type {string} */ line) => el("li", {}, shortText(line, 400)))));
+    this.stepTimesElement = el("div", { class: "step-times", role: "group", "aria-label": t("profile.steps") }, ...this.stepTimeBars());
+    this.summary.replaceChildren(el("p", { class: "took" }, t("profile.took", { step: shortText(this.stepName(), 80), time: nanosWord(profile.length) })), bar, table, this.steps.length > 1 ? this.stepTimesElement : "", ...[partial].filter(Boolean));
   }
 
   /** The name of a step: of that which is shown. @param {string} [id] */
-  stepWord(id = this.id) {
-    return this.steps.find((one) => one.id === id)?.tag || this.logs.state.title;
+  stepName(id = this.id) {
+    return this.steps.find((step) => step.id === id)?.tag || this.logs.state.title;
   }
 
   /** A bar for each step that was read, as long as the step took. */
-  stepTimes() {
-    const read = this.steps.slice(0, STEPS_READ).filter((one) => this.told.has(one.id));
-    const most = Math.max(1, ...read.map((one) => this.told.get(one.id).length));
-    return read.map((one) => {
-      const told = this.told.get(one.id);
+  stepTimeBars() {
+    const read = this.steps.slice(0, MAX_STEPS_READ).filter((step) => this.profiles.has(step.id));
+    const most = Math.max(1, ...read.map((step) => this.profiles.get(step.id).length));
+    return read.map((step) => {
+      const profile = this.profiles.get(step.id);
       const bar = el("span", { class: "shares", "aria-hidden": "true" });
-      bar.style.width = `${Math.max(2, (100 * told.length) / most)}%`;
-      for (const part of PARTS) {
+      bar.style.width = `${Math.max(2, (100 * profile.length) / most)}%`;
+      for (const part of STEP_PARTS) {
         const piece = el("span", { class: `part ${part}` });
-        piece.style.flexGrow = String(told.shares[part] / Math.max(1, told.length));
-        if (told.shares[part]) bar.append(piece);
+        piece.style.flexGrow = String(profile.shares[part] / Math.max(1, profile.length));
+        if (profile.shares[part]) bar.append(piece);
       }
-      return el("button", { class: "step-time", "aria-pressed": String(one.id === this.id), onclick: () => this.choose(one.id) }, el("span", { class: "step-name" }, shortText(one.tag || "", 40)), el("span", { class: "step-bar" }, bar), el("span", { class: "number" }, nanosWord(told.length)));
+      return el("button", { class: "step-time", "aria-pressed": String(step.id === this.id), onclick: () => this.showStep(step.id) }, el("span", { class: "step-name" }, shortText(step.tag || "", 40)), el("span", { class: "step-bar" }, bar), el("span", { class: "number" }, nanosWord(profile.length)));
     });
   }
 
   /** @param {string} match @param {string | null} node */
-  mark(match, node) {
+  markSlices(match, node) {
     if (match || node === null) this.search.value = match;
     if (node !== null) this.search.value = "";
-    return this.timeline.mark(match, node);
+    return this.timeline.markSlices(match, node);
   }
 
   /** Mark the slices of a node, and bring the first of them into view. @param {string} name */
   async markNode(name) {
-    await this.mark("", name);
+    await this.markSlices("", name);
     this.timeline.root.scrollIntoView({ block: "center" });
     this.timeline.root.focus({ preventScroll: true });
     this.timeline.selected = null;
-    this.timeline.step(1);
+    this.timeline.goToMark(1);
   }
 
-  /** Come from the card of a node. @param {string} name */
+  /** Show a node of the graph in the timeline. @param {string} name */
   async showNode(name) {
-    this.wants = name;
+    this.awaitedNode = name;
     await this.logs.show("profile");
-    await this.waits;
-    if (this.wants === undefined) return;
-    this.wants = undefined;
+    await this.stepReady;
+    if (this.awaitedNode === undefined) return;
+    this.awaitedNode = undefined;
     await this.markNode(name);
   }
 
   onLook() {
     const { slices, node } = this.timeline;
     const marks = slices?.hits;
-    const told = marks === undefined ? "" : marks ? t("profile.marks", { n: marks, time: nanosWord(slices?.busyHits ?? 0) }) : t("profile.noMarks");
-    const clear = node !== null && el("button", { class: "link", onclick: () => this.mark("", null) }, t("profile.clear"));
-    this.marks.replaceChildren(...[node === null ? "" : `${shortText(node, 60) || t("profile.whole")}: `, told, " ", clear].filter(Boolean));
+    const marksText = marks === undefined ? "" : marks ? t("profile.marks", { n: marks, time: nanosWord(slices?.busyHits ?? 0) }) : t("profile.noMarks");
+    const clear = node !== null && el("button", { class: "link", onclick: () => this.markSlices("", null) }, t("profile.clear"));
+    this.marks.replaceChildren(...[node === null ? "" : `${shortText(node, 60) || t("profile.whole")}: `, marksText, " ", clear].filter(Boolean));
     this.listSlices();
-    this.remember();
+    this.writeAddress();
   }
 
-  /** What is known of a slice. @param {ChosenSlice | null} slice */
+  /** Show the details of a slice. @param {ChosenSlice | null} slice */
   showSlice(slice) {
     if (!slice) return this.detail.replaceChildren();
-    const told = this.told.get(this.id);
+    const profile = this.profiles.get(this.id);
     const pair = (/** @type {string} */ key, /** @type {any} */ value) => [el("dt", {}, t(`profile.${key}`)), el("dd", {}, value)];
-    const node = slice.node === null ? el("span", { class: "quiet" }, t("profile.noNode")) : el("button", { class: "link", "aria-label": `${t("log.inGraph")}: ${shortText(slice.node, 160)}`, onclick: () => this.inGraph(/** @type {string} */ (slice.node)) }, ...withBreaks(shortText(slice.node, 200)));
-    const list = el("dl", {}, ...pair("duration", `${nanosWord(slice.duration)} (${shareWord(slice.duration, told.length)})`), ...pair("start", nanosWord(slice.start)), ...pair("lane", shortText(slice.lane, 120)), ...(slice.waited ? pair("waited", nanosWord(slice.waited)) : []), ...pair("node", node));
+    const node = slice.node === null ? el("span", { class: "quiet" }, t("profile.noNode")) : el("button", { class: "link", "aria-label": `${t("log.inGraph")}: ${shortText(slice.node, 160)}`, onclick: () => this.showInGraph(/** @type {string} */ (slice.node)) }, ...nameWithBreaks(shortText(slice.node, 200)));
+    const list = el("dl", {}, ...pair("duration", `${nanosWord(slice.duration)} (${percentText(slice.duration, profile.length)})`), ...pair("start", nanosWord(slice.start)), ...pair("lane", shortText(slice.lane, 120)), ...(slice.waited ? pair("waited", nanosWord(slice.waited)) : []), ...pair("node", node));
     const merged = slice.count > 1 && el("p", { class: "quiet" }, t("profile.merged", { n: slice.count, time: nanosWord(slice.busy) }));
-    const acts = el("div", { class: "actions" }, slice.node !== null && el("button", { onclick: () => this.inGraph(/** @type {string} */ (slice.node)) }, t("log.inGraph")), slice.node !== null && el("button", { onclick: () => this.mark("", slice.node) }, t("profile.inTimeline")), el("button", { onclick: () => this.timeline.zoomTo(slice.start, slice.duration) }, t("profile.zoomTo")));
-    this.detail.replaceChildren(...[el("h3", {}, ...withBreaks(shortText(slice.name, 300))), merged, list, acts].filter(Boolean));
+    const acts = el("div", { class: "actions" }, slice.node !== null && el("button", { onclick: () => this.showInGraph(/** @type {string} */ (slice.node)) }, t("log.inGraph")), slice.node !== null && el("button", { onclick: () => this.markSlices("", slice.node) }, t("profile.inTimeline")), el("button", { onclick: () => this.timeline.zoomTo(slice.start, slice.duration) }, t("profile.zoomTo")));
+    this.detail.replaceChildren(...[el("h3", {}, ...nameWithBreaks(shortText(slice.name, 300))), merged, list, acts].filter(Boolean));
   }
 
   /** The slices in view for those who see no canvas. */
   listSlices() {
     const { timeline } = this;
     if (!this.slices.open || !timeline.slices) return;
-    const found = [];
-    for (const { row } of timeline.rows()) {
-      for (let at = firstAfter(timeline.slices, timeline.starts[row], timeline.starts[row + 1], timeline.view.from); at < timeline.starts[row + 1] && timeline.slices.start[at] <= timeline.view.to && found.length < SLICES_TOLD; at++) {
-        const one = timeline.sliceAt(row, timeline.slices.start[at] + timeline.slices.duration[at] / 2);
-        if (one) found.push(one);
+    const slices = [];
+    for (const { row } of timeline.visibleRows()) {
+      for (let at = firstAfter(timeline.slices, timeline.rowStarts[row], timeline.rowStarts[row + 1], timeline.view.from); at < timeline.rowStarts[row + 1] && timeline.slices.start[at] <= timeline.view.to && slices.length < MAX_LISTED_SLICES; at++) {
+        const slice = timeline.sliceAt(row, timeline.slices.start[at] + timeline.slices.duration[at] / 2);
+        if (slice) slices.push(slice);
       }
     }
-    const rows = found.map((one) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => timeline.choose(one) }, shortText(one.name, 120))), el("td", {}, shortText(one.lane, 80)), ...[one.start, one.duration].map((time) => el("td", { class: "number" }, nanosWord(time))), el("td", { class: "number" }, countWord(one.count))));
+    const rows = slices.map((slice) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => timeline.choose(slice) }, shortText(slice.name, 120))), el("td", {}, shortText(slice.lane, 80)), ...[slice.start, slice.duration].map((time) => el("td", { class: "number" }, nanosWord(time))), el("td", { class: "number" }, countWord(slice.count))));
     const heads = ["name", "lane", "start", "duration", "count"].map((key) => el("th", { scope: "col" }, t(`profile.${key}`)));
     this.slices.lastElementChild.replaceChildren(el("table", {}, el("caption", { class: "away" }, t("profile.asTable")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows)));
   }
 
   /** Show a node in the graph, coloured by time. @param {string} name */
-  async inGraph(name) {
+  async showInGraph(name) {
     const { logs } = this;
-    const graph = this.steps.find((one) => one.id === this.id)?.graph ?? null;
+    const graph = this.steps.find((traced) => traced.id === this.id)?.graph ?? null;
     if (graph !== null && logs.hooks.graphId() && logs.hooks.graphId() !== graph) await logs.hooks.chooseGraph(graph);
     const app = logs.hooks.app();
     if (!app) return logs.toast(t("profile.noGraph"));
-    const path = name ? app.state.graph.find(name) : [0];
+    const path = name ? app.state.graph.pathOfAddress(name) : [0];
     if (!path) return logs.toast(t("profile.notInGraph", { name: shortText(name, 80) }));
     await logs.show("graph");
-    const step = app.state.head.steps.indexOf(this.steps.find((one) => one.id === this.id)?.tag);
+    const step = app.state.head.steps.indexOf(this.steps.find((traced) => traced.id === this.id)?.tag);
     if (step >= 0 && app.state.head.steps.length > 1 && app.state.stepIndex !== step) await app.actions.setStep(step); // what the table says of it
     if (app.state.schemes.includes("compute-time") && app.state.scheme !== "compute-time") await app.actions.setScheme("compute-time");
     if (name) await app.actions.reveal(path);
   }
 
-  /** What the address holds. */
+  /** Return the entries of the address. */
   addressValues() {
     const { view, end } = this.timeline;
     const whole = Math.round(view.from) === 0 && Math.round(view.to) === Math.round(end);
-    const key = (/** @type {string} */ id) => stepKey(this.steps.find((one) => one.id === id));
-    return { step: this.id === this.usual ? "" : key(this.id), against: this.other ? key(this.other) : "", by: this.table.by === "ops" ? "" : this.table.by, sort: this.table.sort === "-self" ? "" : this.table.sort, text: this.table.text, view: whole ? "" : `${Math.round(view.from)},${Math.round(view.to)}` };
+    const key = (/** @type {string} */ id) => stepKey(this.steps.find((step) => step.id === id));
+    return { step: this.id === this.defaultStep ? "" : key(this.id), against: this.otherStep ? key(this.otherStep) : "", by: this.table.by === "ops" ? "" : this.table.by, sort: this.table.sort === "-self" ? "" : this.table.sort, text: this.table.text, view: whole ? "" : `${Math.round(view.from)},${Math.round(view.to)}` };
   }
 
-  remember() {
+  writeAddress() {
     if (!this.steps.length || this.root.hidden) return;
     this.logs.profile = this.addressValues();
-    this.logs.remember();
+    this.logs.writeAddress();
   }
 
   onTheme() {
     this.timeline.draw();
-    const told = this.told.get(this.id);
-    if (told) this.memory.replaceChildren(...memoryChart(told));
+    const profile = this.profiles.get(this.id);
+    if (profile) this.memory.replaceChildren(...memoryCharts(profile));
   }
 
   /** @param {KeyboardEvent} event */
@@ -313,24 +313,24 @@ export class ProfilePage extends SheetWithoutCards {
   }
 }
 
-/** How an address names a step. @param {TracedStep | undefined} one */
-const stepKey = (one) => (one ? `${one.run ?? ""}#${one.tag ?? ""}` : "");
+/** The name of a step in an address. @param {TracedStep | undefined} step */
+const stepKey = (step) => (step ? `${step.run ?? ""}#${step.tag ?? ""}` : "");
 
 /** @param {any} list @param {[string, string][]} options */
-function chooserFill(list, options) {
+function fillOptions(list, options) {
   list.replaceChildren(...options.map(([value, word]) => el("option", { value }, word)));
 }
 
-/** A curve for each allocator, as wide as the step. @param {any} told */
-function memoryChart(told) {
-  if (!told.memory.length) return [];
+/** A curve for each allocator, as wide as the step. @param {any} profile */
+function memoryCharts(profile) {
+  if (!profile.memory.length) return [];
   const [width, height] = [1000, 110];
-  const most = Math.max(1, ...told.memory.map((/** @type {any} */ one) => one.peak));
-  const charts = told.memory.map((/** @type {any} */ one) => {
-    const x = (/** @type {number} */ time) => numberText((width * Math.min(time, told.length)) / Math.max(1, told.length));
-    const y = (/** @type {number} */ held) => numberText(height - (height * Math.max(0, held)) / most);
-    const line = one.time.map((/** @type {number} */ time, /** @type {number} */ at) => `H${x(time)}V${y(one.bytes[at])}`).join("");
-    const words = t("profile.peak", { allocator: shortText(one.allocator, 80), bytes: memoryWord(one.peak) });
+  const most = Math.max(1, ...profile.memory.map((/** @type {any} */ allocator) => allocator.peak));
+  const charts = profile.memory.map((/** @type {any} */ allocator) => {
+    const x = (/** @type {number} */ time) => numberText((width * Math.min(time, profile.length)) / Math.max(1, profile.length));
+    const y = (/** @type {number} */ bytes) => numberText(height - (height * Math.max(0, bytes)) / most);
+    const line = allocator.time.map((/** @type {number} */ time, /** @type {number} */ at) => `H${x(time)}V${y(allocator.bytes[at])}`).join("");
+    const words = t("profile.peak", { allocator: shortText(allocator.allocator, 80), bytes: memoryWord(allocator.peak) });
     const chart = svgEl("svg", { role: "img", "aria-label": words, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" });
     svgEl("path", { d: `M0 ${height}${line}H${width}V${height}Z` }, chart);
     return el("figure", {}, el("figcaption", {}, words), chart);

@@ -4,88 +4,88 @@ import { durationWord, momentWord, rangeOf, shareOf, shortNumber } from "./curve
 import { PLOT, Plot } from "./plot.js";
 
 const RIDGE_LAYOUT = { high: 0.45, far: 0.42, right: 52 }; // the greatest count and the room above the first step, as shares of the height
-const OLDEST_ALPHA = 0.35; // how much of the run's colour the first histogram has
+const OLDEST_SHARE = 0.35; // how much of the run's colour the first histogram has
 
 export class RidgeChart extends Plot {
-  /** @param {HTMLElement} place @param {(ridge: {at: number, bin: number} | null, x: number) => void} told */
-  constructor(place, told) {
+  /** @param {HTMLElement} place @param {(ridge: {at: number, bin: number} | null, x: number) => void} onPoint */
+  constructor(place, onPoint) {
     super(place);
-    this.told = told;
+    this.onPoint = onPoint;
     this.axis = "value";
     /** @type {HistogramColumns} */
     this.data = { n: 0, step: [], wall: [], borders: [], count: [], bands: [] };
     /** @type {ArrayLike<number>} where each lies on the axis of steps or times */
-    this.when = [];
-    this.whenAxis = "step";
+    this.stepPositions = [];
+    this.stepAxis = "step";
     this.overlay = false;
     this.colour = "#000";
-    this.most = 1;
-    this.pointed = -1; // the histogram below the pointer
+    this.greatestCount = 1;
+    this.pointedRidge = -1; // the histogram below the pointer
     this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.onMove(event));
-    this.canvas.addEventListener("pointerleave", () => this.point(null, 0));
+    this.canvas.addEventListener("pointerleave", () => this.pointAt(null, 0));
   }
 
   /** @param {HistogramColumns} data @param {ArrayLike<number>} when @param {{axis: string, overlay: boolean, colour: string}} look */
-  set(data, when, { axis, overlay, colour }) {
-    Object.assign(this, { data, when, overlay, colour, whenAxis: axis });
+  setData(data, when, { axis, overlay, colour }) {
+    Object.assign(this, { data, stepPositions: when, overlay, colour, stepAxis: axis });
     const { borders } = data;
-    this.bins = Math.max(0, borders.length - 1);
+    this.binCount = Math.max(0, borders.length - 1);
     this.x = borders.length ? { low: borders[0], high: borders[borders.length - 1], log: false } : { low: 0, high: 1, log: false };
-    this.most = 0;
-    for (let at = 0; at < data.count.length; at++) this.most = Math.max(this.most, data.count[at]);
-    this.most ||= 1;
-    this.y = overlay ? { low: 0, high: this.most * 1.05, log: false } : wholeRange(when);
-    this.right = overlay ? PLOT.right : RIDGE_LAYOUT.right;
+    this.greatestCount = 0;
+    for (let at = 0; at < data.count.length; at++) this.greatestCount = Math.max(this.greatestCount, data.count[at]);
+    this.greatestCount ||= 1;
+    this.y = overlay ? { low: 0, high: this.greatestCount * 1.05, log: false } : wholeRange(when);
+    this.rightMargin = overlay ? PLOT.right : RIDGE_LAYOUT.right;
     this.draw();
   }
 
   /** The baseline of a histogram. @param {number} at */
   baseLine(at) {
-    const foot = PLOT.top + this.inner.height;
-    if (this.overlay || this.when.length < 2) return foot;
-    return foot - (1 - shareOf(this.y, this.when[at])) * RIDGE_LAYOUT.far * this.inner.height;
+    const foot = PLOT.top + this.innerSize.height;
+    if (this.overlay || this.stepPositions.length < 2) return foot;
+    return foot - (1 - shareOf(this.y, this.stepPositions[at])) * RIDGE_LAYOUT.far * this.innerSize.height;
   }
 
-  /** How far above its baseline a count is. @param {number} count */
-  riseOf(count) {
-    const share = this.overlay || this.when.length < 2 ? 1 / 1.05 : RIDGE_LAYOUT.high + (1 - RIDGE_LAYOUT.far - RIDGE_LAYOUT.high) * 0.9;
-    return (count / this.most) * share * this.inner.height;
+  /** The height of a count above the baseline. @param {number} count */
+  countHeight(count) {
+    const share = this.overlay || this.stepPositions.length < 2 ? 1 / 1.05 : RIDGE_LAYOUT.high + (1 - RIDGE_LAYOUT.far - RIDGE_LAYOUT.high) * 0.9;
+    return (count / this.greatestCount) * share * this.innerSize.height;
   }
 
   /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawUpGrid(g, colours) {
     if (this.overlay) return super.drawUpGrid(g, colours);
-    const end = PLOT.left + this.inner.width;
+    const end = PLOT.left + this.innerSize.width;
     g.fillStyle = colours.text;
     g.textAlign = "left";
     g.textBaseline = "middle";
     let free = -Infinity;
-    for (const at of labelledSteps(this.when)) {
+    for (const at of labelledSteps(this.stepPositions)) {
       const y = this.baseLine(at);
       if (Math.abs(y - free) < 12) continue;
       free = y;
-      g.fillText(this.stepWord(this.when[at]), end + 6, y);
+      g.fillText(this.stepWord(this.stepPositions[at]), end + 6, y);
     }
   }
 
   /** A step or a time in words. @param {number} value */
   stepWord(value) {
-    if (this.whenAxis === "relative") return durationWord(value);
-    return this.whenAxis === "wall" ? momentWord(value, this.y.high - this.y.low) : shortNumber(value);
+    if (this.stepAxis === "relative") return durationWord(value);
+    return this.stepAxis === "wall" ? momentWord(value, this.y.high - this.y.low) : shortNumber(value);
   }
 
   /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawInside(g, colours) {
-    const last = this.when.length - 1;
+    const last = this.stepPositions.length - 1;
     for (let at = 0; at <= last; at++) {
-      const share = last ? OLDEST_ALPHA + (1 - OLDEST_ALPHA) * (at / last) : 1;
-      const pointed = at === this.pointed;
+      const share = last ? OLDEST_SHARE + (1 - OLDEST_SHARE) * (at / last) : 1;
+      const pointed = at === this.pointedRidge;
       if (!this.overlay) {
         g.strokeStyle = colours.line;
         g.lineWidth = 1;
         g.beginPath();
         g.moveTo(PLOT.left, Math.trunc(this.baseLine(at)) + 0.5);
-        g.lineTo(PLOT.left + this.inner.width, Math.trunc(this.baseLine(at)) + 0.5);
+        g.lineTo(PLOT.left + this.innerSize.width, Math.trunc(this.baseLine(at)) + 0.5);
         g.stroke();
         this.traceRidge(g, at);
         g.fillStyle = mixedColour(this.colour, colours.ground, share);
@@ -103,37 +103,37 @@ export class RidgeChart extends Plot {
     const { borders, count } = this.data;
     const base = this.baseLine(at);
     g.beginPath();
-    g.moveTo(this.left(borders[0]), base);
-    for (let bin = 0; bin < this.bins; bin++) g.lineTo(this.left((borders[bin] + borders[bin + 1]) / 2), base - this.riseOf(count[at * this.bins + bin]));
-    g.lineTo(this.left(borders[this.bins]), base);
+    g.moveTo(this.xPosition(borders[0]), base);
+    for (let bin = 0; bin < this.binCount; bin++) g.lineTo(this.xPosition((borders[bin] + borders[bin + 1]) / 2), base - this.countHeight(count[at * this.binCount + bin]));
+    g.lineTo(this.xPosition(borders[this.binCount]), base);
   }
 
   /** @param {PointerEvent} event */
   onMove(event) {
     const box = this.canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const bin = Math.floor(((x - PLOT.left) / this.inner.width) * this.bins);
-    if (bin < 0 || bin >= this.bins) return this.point(null, 0);
+    const bin = Math.floor(((x - PLOT.left) / this.innerSize.width) * this.binCount);
+    if (bin < 0 || bin >= this.binCount) return this.pointAt(null, 0);
     let best = -1;
     let least = Infinity;
-    for (let at = 0; at < this.when.length; at++) {
+    for (let at = 0; at < this.stepPositions.length; at++) {
       const base = this.baseLine(at);
-      const top = base - this.riseOf(this.data.count[at * this.bins + bin]);
+      const top = base - this.countHeight(this.data.count[at * this.binCount + bin]);
       // The front one of those whose area is below the pointer, else the nearest outline.
       const far = !this.overlay && y >= top && y <= base ? -1 : Math.abs(top - y);
       if (far <= least) [best, least] = [at, far];
     }
-    this.point(best < 0 ? null : { at: best, bin }, event.clientX);
+    this.pointAt(best < 0 ? null : { at: best, bin }, event.clientX);
   }
 
   /** @param {{at: number, bin: number} | null} ridge @param {number} x */
-  point(ridge, x) {
+  pointAt(ridge, x) {
     const at = ridge ? ridge.at : -1;
-    if (at !== this.pointed) {
-      this.pointed = at;
+    if (at !== this.pointedRidge) {
+      this.pointedRidge = at;
       this.draw();
     }
-    this.told(ridge, x);
+    this.onPoint(ridge, x);
   }
 }
 

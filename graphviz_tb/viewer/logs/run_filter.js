@@ -13,43 +13,43 @@ export class RunValueFilter {
   /** @param {Logs} logs @param {() => void} changed */
   constructor(logs, changed) {
     this.logs = logs;
-    this.changed = changed;
+    this.onChange = changed;
     this.text = "";
     this.turn = 0;
     /** @type {((run: number) => boolean) | null} whether a run passes */
     this.test = null;
-    this.field = el("input", { type: "search", class: "filter", "aria-label": t("log.filterValue"), placeholder: t("log.filterValue"), spellcheck: "false", autocomplete: "off", oninput: () => this.set(this.field.value) });
-    this.said = el("div", { class: "said", role: "status" });
-    this.root = el("div", { class: "run-values" }, this.field, this.said);
+    this.field = el("input", { type: "search", class: "filter", "aria-label": t("log.filterValue"), placeholder: t("log.filterValue"), spellcheck: "false", autocomplete: "off", oninput: () => this.setTest(this.field.value) });
+    this.statusElement = el("div", { class: "said", role: "status" });
+    this.root = el("div", { class: "run-values" }, this.field, this.statusElement);
   }
 
   /** Hyperparameters are known now, or are others. @param {{columns: TrialColumn[], rows: Trial[]}} trials */
-  fill(trials) {
-    if (this.text && trials.columns.length) this.set(this.text);
+  onTrials(trials) {
+    if (this.text && trials.columns.length) this.setTest(this.text);
   }
 
   /** @param {string} text of the address */
   restore(text) {
     this.field.value = text;
-    this.set(text);
+    this.setTest(text);
   }
 
   /** @param {string} text */
-  async set(text) {
+  async setTest(text) {
     const turn = ++this.turn;
     this.text = text.trim();
-    const test = this.text ? await this.testOf(this.text).catch(() => null) : null;
+    const test = this.text ? await this.parseTest(this.text).catch(() => null) : null;
     if (turn !== this.turn) return;
     const bad = !!this.text && !test;
-    this.said.textContent = bad ? t("log.badFilter") : "";
+    this.statusElement.textContent = bad ? t("log.badFilter") : "";
     this.field.toggleAttribute("aria-invalid", bad);
     if (bad) return; // the last one that could be read stays
     this.test = test;
-    this.changed();
+    this.onChange();
   }
 
   /** @param {string} text @returns {Promise<((run: number) => boolean) | null>} */
-  async testOf(text) {
+  async parseTest(text) {
     const [, measure, measured, plain, sign, word] = VALUE_TEST.exec(text) ?? [];
     if (!sign) return null;
     const values = await this.valuesOf(measured ?? plain, measure);
@@ -65,10 +65,10 @@ export class RunValueFilter {
   /** The values of a name by the id of the run: a column of trials, else a tag. @param {string} name @param {string | undefined} measure */
   async valuesOf(name, measure) {
     const { columns, rows } = this.logs.runs.trials;
-    const column = columns.findIndex((one) => one.name === name || one.title === name);
+    const column = columns.findIndex((candidate) => candidate.name === name || candidate.title === name);
     if (column >= 0 && !measure) return new Map(rows.map((row) => [row.run, row.values[column]]));
-    const tag = (await this.logs.feed.tags("scalar")).find((one) => one.name === name);
+    const tag = (await this.logs.feed.tags("scalar")).find((candidate) => candidate.name === name);
     if (!tag) return null;
-    return new Map([...(await tagMeasures(this.logs.feed, tag))].map(([run, one]) => [run, one[MEASURE_OF[measure ?? "last"]]]));
+    return new Map([...(await tagMeasures(this.logs.feed, tag))].map(([run, measures]) => [run, measures[MEASURE_OF[measure ?? "last"]]]));
   }
 }

@@ -2,8 +2,8 @@
 
 export const GROUP_LINES = ["mean", "median"];
 export const GROUP_SPREADS = ["deviation", "range", "quartiles"];
-export const BY_HPARAM = "hp:"; // before the name of the hyperparameter that the runs of a group share
-const MOST_PLACES = 2000; // along the axis across of one merged line
+export const HPARAM_PREFIX = "hp:"; // before the name of the hyperparameter that the runs of a group share
+const MAX_MERGED_PLACES = 2000; // along the axis across of one merged line
 const NAME_PARTS = /[^/_\-. ,;]+(?:\.\d+)*|[/_\-. ,;]+/g;
 
 /**
@@ -15,12 +15,12 @@ const NAME_PARTS = /[^/_\-. ,;]+(?:\.\d+)*|[/_\-. ,;]+/g;
 export const noGrouping = () => ({ by: "", pattern: "", line: "mean", spread: "deviation", members: false });
 
 /** A grouping as the address holds it. @param {Grouping} grouping */
-export function groupingWord({ by, line, spread, members }) {
+export function groupingText({ by, line, spread, members }) {
   return by ? [line, spread, ...(members ? ["members"] : []), by].join(",") : "";
 }
 
 /** @param {string} word @param {string} pattern @returns {Grouping} */
-export function groupingOf(word, pattern) {
+export function parseGrouping(word, pattern) {
   const [line, spread, ...rest] = word.split(",");
   const members = rest[0] === "members" && rest.length > 1;
   const by = rest.slice(Number(members)).join(",");
@@ -32,18 +32,18 @@ export function groupingOf(word, pattern) {
  * @param {LogRun[]} runs @param {Grouping} grouping @param {{columns: TrialColumn[], rows: Trial[]}} trials @returns {Map<number, string>} */
 export function runGroups(runs, grouping, trials) {
   if (grouping.by === "differs") return new Map([...groupsByNames(runs.map((run) => run.name))].map(([name, group], at) => [runs[at].id, group]));
-  if (grouping.by.startsWith(BY_HPARAM)) {
-    const name = grouping.by.slice(BY_HPARAM.length);
-    const column = trials.columns.findIndex((one) => one.name === name);
+  if (grouping.by.startsWith(HPARAM_PREFIX)) {
+    const name = grouping.by.slice(HPARAM_PREFIX.length);
+    const column = trials.columns.findIndex((candidate) => candidate.name === name);
     const values = new Map(trials.rows.map((row) => [row.run, row.values[column]]));
     return new Map(runs.map((run) => [run.id, values.get(run.id) == null ? run.name : `${name}=${values.get(run.id)}`]));
   }
-  const test = patternOf(grouping.pattern);
+  const test = compilePattern(grouping.pattern);
   return new Map(runs.map((run) => [run.id, (test && groupByPattern(run.name, test)) || run.name]));
 }
 
 /** @param {string} text @returns {RegExp | null} */
-function patternOf(text) {
+function compilePattern(text) {
   try {
     return text ? new RegExp(text) : null;
   } catch {
@@ -51,11 +51,11 @@ function patternOf(text) {
   }
 }
 
-/** What a pattern finds in a name: its groups, or all of it. @param {string} name @param {RegExp} test */
+/** The groups of a pattern in a name, or the whole match. @param {string} name @param {RegExp} test */
 function groupByPattern(name, test) {
-  const found = test.exec(name);
-  if (!found) return "";
-  return found.length > 1 ? found.slice(1).filter(Boolean).join(" ") : found[0];
+  const match = test.exec(name);
+  if (!match) return "";
+  return match.length > 1 ? match.slice(1).filter(Boolean).join(" ") : match[0];
 }
 
 /**
@@ -72,7 +72,7 @@ function groupsByNames(names) {
     values.set(some.length, inner);
     some.forEach((part, at) => inner.set(at, (inner.get(at) ?? new Set()).add(part)));
   }
-  const repeated = new Map([...values].map(([length, inner]) => [length, [...inner].reduce((best, one) => (one[1].size > 1 && one[1].size >= (best?.[1].size ?? 0) ? one : best), /** @type {any} */ (null))?.[0]]));
+  const repeated = new Map([...values].map(([length, inner]) => [length, [...inner].reduce((best, part) => (part[1].size > 1 && part[1].size >= (best?.[1].size ?? 0) ? part : best), /** @type {any} */ (null))?.[0]]));
   return new Map(parts.map((some, at) => {
     const place = repeated.get(some.length);
     const group = place === undefined ? names[at] : some.map((part, nth) => (nth === place ? `${part.replace(/[\d.]+$/, "") === part ? "" : part.replace(/[\d.]+$/, "")}*` : part)).join("");
@@ -93,7 +93,7 @@ export function mergeLines(lines, kind, spread) {
   const here = new Float64Array(lines.length);
   for (let at = 0; at < x.length; at++) {
     let size = 0;
-    for (const one of each) if (Number.isFinite(one[at])) here[size++] = one[at];
+    for (const lineValues of each) if (Number.isFinite(lineValues[at])) here[size++] = lineValues[at];
     count[at] = size;
     const some = here.subarray(0, size);
     let sum = 0;
@@ -118,13 +118,13 @@ function commonPlaces(lines) {
   const all = new Set();
   for (const { x } of lines) for (let at = 0; at < x.length; at++) if (Number.isFinite(x[at])) all.add(x[at]);
   const places = Float64Array.from(all).sort();
-  if (places.length <= MOST_PLACES) return places;
-  return Float64Array.from({ length: MOST_PLACES }, (_, at) => places[Math.round((at * (places.length - 1)) / (MOST_PLACES - 1))]);
+  if (places.length <= MAX_MERGED_PLACES) return places;
+  return Float64Array.from({ length: MAX_MERGED_PLACES }, (_, at) => places[Math.round((at * (places.length - 1)) / (MAX_MERGED_PLACES - 1))]);
 }
 
 /** Whether places are those of another line, ascending. @param {ArrayLike<number>} x @param {ArrayLike<number>} other */
 function isSameAscending(x, other) {
-  if (x.length !== other.length || x.length > MOST_PLACES) return false;
+  if (x.length !== other.length || x.length > MAX_MERGED_PLACES) return false;
   for (let at = 0; at < x.length; at++) if (x[at] !== other[at] || (at && !(x[at] > x[at - 1]))) return false;
   return true;
 }

@@ -2,7 +2,7 @@
 
 import { escapeValue, unescapeValue } from "../address.js";
 
-const MOST_IN_ADDRESS = 200; // runs whose looks a link carries
+const MAX_LOOKS_IN_ADDRESS = 200; // runs whose looks a link carries
 
 /** @typedef {{hue: number | string, dashes: number[]}} RunLook a number of the palette or a colour as #rrggbb */
 
@@ -11,23 +11,23 @@ export class RunLooks {
     /** @type {Map<string, RunLook>} by the name of a run; runs that are gone keep theirs */
     this.looks = new Map();
     /** @type {Map<string, string>} what the server or the file would give each run now, as the address writes it */
-    this.usual = new Map();
+    this.defaultLooks = new Map();
   }
 
   /** Give each new run a look: its usual one where no other run has it, else one that the fewest have.
    * @param {LogRun[]} runs @param {number} hues how many colours there are */
-  update(runs, hues) {
-    this.usual = new Map(runs.map((run) => [run.name, lookWord({ hue: run.style[0], dashes: run.style[1] })]));
+  addRuns(runs, hues) {
+    this.defaultLooks = new Map(runs.map((run) => [run.name, lookText({ hue: run.style[0], dashes: run.style[1] })]));
     const fresh = runs.filter((run) => !this.looks.has(run.name));
     if (!fresh.length) return;
     const first = !this.looks.size;
     /** @type {Map<string, number>} how many runs have a look */
     const taken = new Map();
-    const count = (/** @type {RunLook} */ look) => taken.set(lookWord(look), (taken.get(lookWord(look)) ?? 0) + 1);
+    const count = (/** @type {RunLook} */ look) => taken.set(lookText(look), (taken.get(lookText(look)) ?? 0) + 1);
     for (const look of this.looks.values()) count(look);
     for (const run of fresh) {
       const usual = { hue: run.style[0], dashes: run.style[1] };
-      const look = first || !taken.has(lookWord(usual)) ? usual : rarestLook(taken, hues);
+      const look = first || !taken.has(lookText(usual)) ? usual : rarestLook(taken, hues);
       this.looks.set(run.name, look);
       count(look);
     }
@@ -46,17 +46,17 @@ export class RunLooks {
   /** The looks that a link must carry: those that another session would not give. */
   addressValue() {
     const out = [];
-    for (const [name, usual] of this.usual) {
-      const word = lookWord(/** @type {RunLook} */ (this.looks.get(name)));
-      if (word !== usual && out.length < MOST_IN_ADDRESS) out.push(`${escapeValue(name)}:${word}`);
+    for (const [name, usual] of this.defaultLooks) {
+      const word = lookText(/** @type {RunLook} */ (this.looks.get(name)));
+      if (word !== usual && out.length < MAX_LOOKS_IN_ADDRESS) out.push(`${escapeValue(name)}:${word}`);
     }
     return out.join(",");
   }
 
   /** @param {string} value of the address */
   restore(value) {
-    for (const one of value.split(",")) {
-      const [, name, hue, dashes] = /^(.*):(\d{1,3}|[0-9a-f]{6})(?:\.([\d.]*))?$/.exec(one) ?? [];
+    for (const entry of value.split(",")) {
+      const [, name, hue, dashes] = /^(.*):(\d{1,3}|[0-9a-f]{6})(?:\.([\d.]*))?$/.exec(entry) ?? [];
       if (name === undefined) continue;
       const some = (dashes ?? "").split(".").filter(Boolean).map(Number);
       this.looks.set(unescapeValue(name), { hue: hue.length === 6 ? `#${hue}` : Number(hue), dashes: some });
@@ -65,7 +65,7 @@ export class RunLooks {
 }
 
 /** A look as the address writes it: `3`, `3.6.3` with dashes, or `ff8800`. @param {RunLook} look */
-const lookWord = ({ hue, dashes }) => [String(hue).replace("#", ""), ...dashes].join(".");
+const lookText = ({ hue, dashes }) => [String(hue).replace("#", ""), ...dashes].join(".");
 
 /** A look that the fewest runs have: first every colour in full, then dashed. @param {Map<string, number>} taken @param {number} hues @returns {RunLook} */
 function rarestLook(taken, hues) {
@@ -73,7 +73,7 @@ function rarestLook(taken, hues) {
   let least = Infinity;
   for (const dashes of RUN_DASHES) {
     for (let hue = 0; hue < hues; hue++) {
-      const count = taken.get(lookWord({ hue, dashes })) ?? 0;
+      const count = taken.get(lookText({ hue, dashes })) ?? 0;
       if (count < least) [best, least] = [{ hue, dashes }, count];
     }
   }

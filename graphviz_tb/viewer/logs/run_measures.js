@@ -6,8 +6,8 @@
 export async function tagMeasures(feed, tag) {
   const points = await feed.series(tag.runs.map(([, series]) => series), { axis: "step", px: 1 }); // one pixel shows just these
   return new Map(tag.runs.flatMap(([run, series]) => {
-    const one = points.get(series);
-    const values = one ? Array.from(one.value).filter((value, at) => Number.isFinite(value) && !one.superseded?.[at]) : [];
+    const line = points.get(series);
+    const values = line ? Array.from(line.value).filter((value, at) => Number.isFinite(value) && !line.superseded?.[at]) : [];
     return values.length ? [[run, { last: values[values.length - 1], least: Math.min(...values), greatest: Math.max(...values) }]] : [];
   }));
 }

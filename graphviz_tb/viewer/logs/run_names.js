@@ -5,7 +5,7 @@ import { naturalOrder } from "../rows_table.js";
 const DECIMALS = /(?<![\d.])(?:0\.\d+(?:e[+-]?\d+)?|\d+(?:\.\d+)?e[+-]?\d+)(?![\d.])/gi;
 
 /** The order of people: `version_2` before `version_10`, `lr0.001` before `lr0.01`. @param {string} one @param {string} other */
-export function runOrder(one, other) {
+export function compareRunNames(one, other) {
   const [texts, others] = [one.split(DECIMALS), other.split(DECIMALS)];
   const [numbers, theirs] = [one.match(DECIMALS) ?? [], other.match(DECIMALS) ?? []];
   for (let at = 0; at < Math.min(texts.length, others.length); at++) {
@@ -17,7 +17,7 @@ export function runOrder(one, other) {
   return naturalOrder(one, other);
 }
 
-const PIECES = /[_\-/\s,;:=]*[^_\-/\s,;:=]+/g; // words of a name, each behind what separates it from the one before
+const NAME_WORDS = /[_\-/\s,;:=]*[^_\-/\s,;:=]+/g; // words of a name, each behind what separates it from the one before
 
 /**
  * Cut long names so that no two that differ look the same: words that all of a family have are left out, `…lr0.1…version_2`;
@@ -29,7 +29,7 @@ export function shortNames(names, most) {
   const out = new Map();
   const long = [...new Set(names)].filter((name) => name.length > most);
   const taken = new Set(names.filter((name) => name.length <= most));
-  const said = ownWords([...new Set(names)], most);
+  const distinguishing = distinguishingWords([...new Set(names)], most);
   const give = (/** @type {string[]} */ left, /** @type {(name: string) => string} */ cut) => {
     const count = new Map();
     for (const name of left) count.set(cut(name), (count.get(cut(name)) ?? 0) + 1);
@@ -37,24 +37,24 @@ export function shortNames(names, most) {
     for (const name of unique) out.set(name, cut(name)), taken.add(cut(name));
     return left.filter((name) => !out.has(name));
   };
-  let left = give(long, (name) => said.get(name) ?? name);
+  let left = give(long, (name) => distinguishing.get(name) ?? name);
   const kept = most - 1; // letters beside the sign of the cut
-  for (const base of [said, new Map()]) {
+  for (const base of [distinguishing, new Map()]) {
     const whole = (/** @type {string} */ name) => base.get(name) ?? name;
     for (const head of Array.from({ length: kept + 1 }, (_, at) => at).sort((a, b) => Math.abs(a - kept / 2) - Math.abs(b - kept / 2))) {
       if (left.length) left = give(left, (name) => (whole(name).length <= most ? whole(name) : `${whole(name).slice(0, head)}…${whole(name).slice(whole(name).length - kept + head)}`));
     }
   }
-  for (const name of left) out.set(name, said.get(name) ?? name); // as much as it takes
+  for (const name of left) out.set(name, distinguishing.get(name) ?? name); // as much as it takes
   return out;
 }
 
 /** Long names without the words that all names of their family have, short ones too: those that begin with the same word. @param {string[]} names @param {number} most @returns {Map<string, string>} */
-function ownWords(names, most) {
+function distinguishingWords(names, most) {
   /** @type {Map<string, string[][]>} */
   const families = new Map();
   for (const name of names) {
-    const pieces = name.match(PIECES) ?? [name];
+    const pieces = name.match(NAME_WORDS) ?? [name];
     families.set(pieces[0], [...(families.get(pieces[0]) ?? []), pieces]);
   }
   const out = new Map();

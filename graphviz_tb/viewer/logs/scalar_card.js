@@ -1,22 +1,22 @@
 // A card of scalars: the lines of the selected runs.
 
 import { shortText } from "../dom.js";
-import { rowsAs } from "../rows_table.js";
+import { encodeRows } from "../rows_table.js";
 import { download } from "../save.js";
 import { t } from "../strings.js";
 import { BandedChart } from "./banded_chart.js";
 import { TagCard } from "./card.js";
-import { POINTS_A_PIXEL, isoTime, oddPlaces, shortNumber, smoothSeries } from "./curves.js";
+import { POINTS_PER_PIXEL, isoTime, nonFinitePlaces, shortNumber, smoothSeries } from "./curves.js";
 import { exactNumber } from "./feed.js";
 import { mergeLines, runGroups } from "./run_groups.js";
 import { RUN_MEASURES } from "./runs.js";
-import { TOGETHER_ID } from "./together.js";
+import { COMBINED_ID } from "./together.js";
 
 const MEMBER_DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]]; // tell the tags of one run
-const WIDEST_PX = 16384; // that a server takes: the points of a file are not thinned further
+const MAX_REQUEST_PX = 16384; // that a server takes: the points of a file are not thinned further
 
 export class ScalarCard extends TagCard {
-  static charted = true;
+  static isChart = true;
   chart = /** @type {LineChart} */ (null);
   /** @type {ChartBand[]} the spread of each group */
   bands = [];
@@ -28,12 +28,12 @@ export class ScalarCard extends TagCard {
     /** @type {Map<number, Points>} by series */
     this.points = new Map();
     /** @type {ChartLine[]} as they were drawn last */
-    this.shown = [];
-    this.chart = this.chartOf({ hover: (x, from) => page.hover(x, from), zoomed: () => this.onZoom(), told: (rows, at) => page.tellPoints(this, rows, at.x) });
+    this.drawnLines = [];
+    this.chart = this.createChart({ hover: (x, from) => page.moveCrosshair(x, from), zoomed: () => this.onZoom(), told: (rows, at) => page.showPointTip(this, rows, at.x) });
   }
 
   /** @param {{hover: (x: number | null, from: LineChart) => void, zoomed: (chart: LineChart) => void, told: (rows: any[] | null, at: {x: number, y: number}) => void}} hooks */
-  chartOf(hooks) {
+  createChart(hooks) {
     return new BandedChart(this.plot, hooks);
   }
 
@@ -43,24 +43,24 @@ export class ScalarCard extends TagCard {
   }
 
   /** @returns {[string, () => void][]} */
-  actions() {
+  menuActions() {
     const { runs } = this.page.logs;
     const sorts = /** @type {[string, () => void][]} */ (RUN_MEASURES.map((measure) => [`log.sortBy.${measure}`, () => runs.sortByTag(this.chartTags()[0], measure)]));
-    const apart = /** @type {[string, () => void][]} */ (this.isTogether() ? [["log.apart", () => this.scalars.takeApart(this.tag.name)]] : []);
-    return [...super.actions(), ["log.wideCsv", () => this.saveWide()], ["fit", () => this.chart.fitAll()], ...apart, ...sorts];
+    const apart = /** @type {[string, () => void][]} */ (this.isCombined() ? [["log.apart", () => this.scalars.separateTags(this.tag.name)]] : []);
+    return [...super.menuActions(), ["log.wideCsv", () => this.saveWide()], ["fit", () => this.chart.resetZoom()], ...apart, ...sorts];
   }
 
   /** Ask for the points, as many as the chart can show. @param {AbortSignal} signal */
   async fetchData(signal) {
-    const some = this.series();
+    const some = this.shownSeries();
     const { axis: across, smooth } = this.scalars.look;
     const axis = across === "start" ? "step" : across;
-    const px = Math.max(100, Math.round(this.chart.inner.width));
+    const px = Math.max(100, Math.round(this.chart.innerSize.width));
     const zoom = across === "start" ? null : this.chart.zoom; // each run begins at another step
     const ask = (/** @type {number[][]} */ which, /** @type {number | undefined} */ weight) =>
-      which.length ? this.page.logs.feed.series(which.map((one) => one[1]), { axis, px, smooth: weight, from: zoom?.low, to: zoom?.high }, signal) : Promise.resolve(new Map());
+      which.length ? this.page.logs.feed.series(which.map((entry) => entry[1]), { axis, px, smooth: weight, from: zoom?.low, to: zoom?.high }, signal) : Promise.resolve(new Map());
     // A series that is sent whole is smoothed here, so that the slider asks nobody.
-    const [small, large] = [some.filter((one) => one[2] <= POINTS_A_PIXEL * px && !zoom), some.filter((one) => one[2] > POINTS_A_PIXEL * px || zoom)];
+    const [small, large] = [some.filter((entry) => entry[2] <= POINTS_PER_PIXEL * px && !zoom), some.filter((entry) => entry[2] > POINTS_PER_PIXEL * px || zoom)];
     const answers = await Promise.all([ask(small, undefined), ask(large, smooth || undefined)]);
     return () => {
       this.points = new Map();
@@ -76,13 +76,13 @@ export class ScalarCard extends TagCard {
     if (!logs.grouping.by) return each;
     const groups = runGroups(logs.runs.runs, logs.grouping, logs.runs.trials);
     /** @type {Map<string, ChartLine[]>} */
-    const found = new Map();
+    const linesByGroup = new Map();
     for (const line of each) {
       const key = `${groups.get(line.run.id) ?? line.run.name}\n${line.tag}`;
-      found.set(key, [...(found.get(key) ?? []), line]);
+      linesByGroup.set(key, [...(linesByGroup.get(key) ?? []), line]);
     }
-    const merged = [...found].map(([key, members]) => this.groupLine(key.split("\n")[0], members));
-    const members = logs.grouping.members ? [...found.values()].filter((some) => some.length > 1).flat() : [];
+    const merged = [...linesByGroup].map(([key, members]) => this.groupLine(key.split("\n")[0], members));
+    const members = logs.grouping.members ? [...linesByGroup.values()].filter((some) => some.length > 1).flat() : [];
     return [...merged, ...members.map((line) => ({ ...line, faint: true }))];
   }
 
@@ -123,7 +123,7 @@ export class ScalarCard extends TagCard {
     return out;
   }
 
-  /** Where a point lies on the axis across. @param {Points} points @param {number} at @param {number} start */
+  /** The position of a point on the horizontal axis. @param {Points} points @param {number} at @param {number} start */
   axisValue(points, at, start) {
     const { axis } = this.scalars.look;
     if (axis === "start") return points.step[at] - start;
@@ -147,48 +147,48 @@ export class ScalarCard extends TagCard {
     if (!this.chart.width) this.fitPlot(); // afterwards its room is followed: to measure it has all laid out
   }
 
-  show() {
-    const lines = (this.shown = this.lines());
-    this.draw(lines);
-    const odd = lines.reduce((sum, line) => sum + oddPlaces(line.raw).length, 0);
+  showData() {
+    const lines = (this.drawnLines = this.lines());
+    this.drawLines(lines);
+    const odd = lines.reduce((sum, line) => sum + nonFinitePlaces(line.raw).length, 0);
     const [shown, all] = [lines.reduce((sum, line) => sum + line.x.length, 0), lines.reduce((sum, line) => sum + line.n, 0)];
-    const notes = [shown < all && !this.chart.zoom && t("log.thinned", { n: shown, all }), odd && t("log.odd", { n: odd }), this.chart.hidden && t("log.hidden", { n: this.chart.hidden })].filter(Boolean);
+    const notes = [shown < all && !this.chart.zoom && t("log.thinned", { n: shown, all }), odd && t("log.odd", { n: odd }), this.chart.hiddenCount && t("log.hidden", { n: this.chart.hiddenCount })].filter(Boolean);
     const words = lines.length ? notes.join(" · ") : t("log.nothing");
     if (this.note.textContent !== words) this.note.textContent = words;
-    super.show();
+    super.showData();
   }
 
   /** Whether the reader put several tags into it. */
-  isTogether() {
-    return this.tag.id === TOGETHER_ID;
+  isCombined() {
+    return this.tag.id === COMBINED_ID;
   }
 
   /** @param {ChartLine[]} lines */
-  draw(lines) {
-    /** @type {BandedChart} */ (this.chart).set(lines, this.scalars.look, this.bands);
+  drawLines(lines) {
+    /** @type {BandedChart} */ (this.chart).setLines(lines, this.scalars.look, this.bands);
   }
 
-  summaryWords() {
-    const lines = this.shown;
-    const last = lines.slice(0, 5).map((line) => `${shortText(line.run.name, 60)} ${shortNumber(lastOf(line))}`);
+  summary() {
+    const lines = this.drawnLines;
+    const last = lines.slice(0, 5).map((line) => `${shortText(line.run.name, 60)} ${shortNumber(lastValue(line))}`);
     return `${shortText(this.tag.name)}: ${t("log.runCount", { n: lines.length })}${last.length ? `, ${t("log.lastValues")} ${last.join(", ")}` : ""}`;
   }
 
   onZoom() {
-    this.stale = true;
-    clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.load(), 120);
+    this.isStale = true;
+    clearTimeout(this.zoomTimer);
+    this.zoomTimer = setTimeout(() => this.load(), 120);
   }
 
   /** The exact values. */
-  rows() {
+  tableRows() {
     const lines = this.lines();
     if (this.page.logs.grouping.by) return lines.filter((line) => !line.faint).flatMap(groupRows);
     return lines.flatMap((line) => Array.from(line.step, (_, at) => ({ run: line.run.name, tag: line.tag ?? this.tag.name, step: exactNumber(line.step, at), wall_time: line.wall[at], value: line.raw[at], superseded: line.superseded?.[at] ? 1 : 0 })));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */
-  columns() {
+  tableColumns() {
     const spread = /** @type {[string, (row: CardRow) => string][]} */ (this.page.logs.grouping.by ? [[t("log.least"), (row) => String(row.low)], [t("log.greatest"), (row) => String(row.high)], [t("log.runs"), (row) => String(row.runs)]] : []);
     if (spread.length) return [[t("run"), (row) => shortText(String(row.run), 80)], [t("step"), (row) => String(row.step)], [t("log.value"), (row) => String(row.value)], ...spread];
     return [[t("run"), (row) => shortText(String(row.run), 80)], [t("step"), (row) => String(row.step)], [t("log.value"), (row) => String(row.value)], [t("log.wall"), (row) => isoTime(row.wall_time)]];
@@ -205,18 +205,18 @@ export class ScalarCard extends TagCard {
   async saveWide() {
     const { feed, grouping } = this.page.logs;
     const [first] = this.chartTags();
-    if (grouping.by) return download(new Blob([wideCsv(this.lines().filter((line) => !line.faint))]), this.file("csv"));
-    const series = this.series();
-    const points = await feed.series(series.map((one) => one[1]), { axis: "step", px: WIDEST_PX });
-    const left = [...points.values()].filter((one) => one.step.length < one.n).length;
+    if (grouping.by) return download(new Blob([wideCsv(this.lines().filter((line) => !line.faint))]), this.fileName("csv"));
+    const series = this.shownSeries();
+    const points = await feed.series(series.map((entry) => entry[1]), { axis: "step", px: MAX_REQUEST_PX });
+    const left = [...points.values()].filter((line) => line.step.length < line.n).length;
     const lines = this.page.logs.runs.shownRuns().flatMap((run) => this.chartTags().flatMap((tag) => tag.runs.filter(([id]) => id === run.id).map(([, id]) => ({ name: tag === first && this.chartTags().length === 1 ? run.name : `${run.name} · ${tag.name}`, points: points.get(id) }))));
-    download(new Blob([wideCsv(lines.filter((one) => one.points).map(({ name, points }) => ({ run: /** @type {any} */ ({ name }), step: points.step, raw: points.value, superseded: points.superseded })))]), this.file("csv"));
+    download(new Blob([wideCsv(lines.filter((line) => line.points).map(({ name, points }) => ({ run: /** @type {any} */ ({ name }), step: points.step, raw: points.value, superseded: points.superseded })))]), this.fileName("csv"));
     if (left) this.page.logs.toast(t("log.wideThinned", { n: left }));
   }
 }
 
 /** The last point that counts. @param {ChartLine} line */
-function lastOf(line) {
+function lastValue(line) {
   for (let at = line.raw.length - 1; at >= 0; at--) if (!line.superseded?.[at]) return line.raw[at];
   return NaN;
 }
@@ -230,6 +230,6 @@ function groupRows(line) {
 /** A row for each step, a column for each line. @param {{run: LogRun, step: ArrayLike<number>, raw: ArrayLike<number>, superseded?: ArrayLike<number>}[]} lines */
 function wideCsv(lines) {
   const each = lines.map((line) => new Map(Array.from(line.step, (step, at) => at).filter((at) => !line.superseded?.[at]).map((at) => [line.step[at], line.raw[at]])));
-  const steps = [...new Set(each.flatMap((one) => [...one.keys()]))].sort((a, b) => a - b);
-  return rowsAs(steps.map((step) => Object.fromEntries([["step", step], ...lines.map((line, nth) => [line.run.name, each[nth].get(step) ?? ""])])), "csv");
+  const steps = [...new Set(each.flatMap((valuesByStep) => [...valuesByStep.keys()]))].sort((a, b) => a - b);
+  return encodeRows(steps.map((step) => Object.fromEntries([["step", step], ...lines.map((line, nth) => [line.run.name, each[nth].get(step) ?? ""])])), "csv");
 }

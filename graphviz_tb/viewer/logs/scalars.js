@@ -7,24 +7,24 @@ import { GroupMenu } from "./group_menu.js";
 import { ScalarCard } from "./scalar_card.js";
 import { StepValues } from "./step_values.js";
 import { TIP_ROWS, TagPage } from "./tag_page.js";
-import { TOGETHER_ID, patternOfNames, testOfPattern, togetherTags } from "./together.js";
+import { COMBINED_ID, combinedTags, compileTagPattern, patternMatching } from "./together.js";
 
 export const AXES = ["step", "relative", "wall", "start"];
 
-const DRAGGED = "application/x-tbgraph-tag"; // the kind of what is dragged from a card
+const TAG_DRAG_TYPE = "application/x-tbgraph-tag"; // the kind of what is dragged from a card
 
-const RESTING_MS = 150; // after which a slider stands still
+const SLIDER_REST_MS = 150; // after which a slider stands still
 
 export class ScalarPage extends TagPage {
   /** @param {Logs} logs */
   constructor(logs) {
     super(logs, "scalar");
-    this.most = Infinity; // a tag is one card, however many runs have it
+    this.maxGroupCards = Infinity; // a tag is one card, however many runs have it
     this.look = logs.look;
-    this.controls();
+    this.createControls();
   }
 
-  controls() {
+  createControls() {
     const look = this.look;
     this.smooth = el("input", { type: "range", min: 0, max: 0.99, step: 0.01, value: look.smooth, "aria-label": t("log.smoothing"), oninput: () => this.setLook({ smooth: Number(this.smooth.value) }, true) });
     this.smoothWord = el("output", {}, String(look.smooth));
@@ -40,19 +40,19 @@ export class ScalarPage extends TagPage {
     const [restarts, labelRe] = check("restarts");
     this.checks = { logX, logY, outliers, restarts };
     this.bar.append(el("label", { class: "check" }, t("log.smoothing"), this.smooth, this.smoothWord), this.axis, labelX, labelY, labelOut, labelRe);
-    this.groupMenu = new GroupMenu(this.logs, () => this.regroup());
+    this.groupMenu = new GroupMenu(this.logs, () => this.onGrouping());
     this.stepTable = new StepValues(this);
-    this.bar.append(this.groupMenu.root, this.togetherMenu(), this.stepTable.field);
+    this.bar.append(this.groupMenu.root, this.combineMenu(), this.stepTable.field);
     this.groups.before(this.stepTable.root);
   }
 
-  /** Tags that are put into one chart by a pattern. */
-  togetherMenu() {
+  /** The menu that combines tags by a pattern. */
+  combineMenu() {
     const field = el("input", { class: "filter", "aria-label": t("log.togetherHint"), placeholder: t("log.togetherHint"), spellcheck: "false", autocomplete: "off", onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && add() });
     const add = () => {
-      if (!testOfPattern(field.value)) return field.setAttribute("aria-invalid", "true");
+      if (!compileTagPattern(field.value)) return field.setAttribute("aria-invalid", "true");
       field.removeAttribute("aria-invalid");
-      this.putTogether(field.value);
+      this.combineTags(field.value);
       menu.open = false;
     };
     const menu = el("details", { class: "menu" }, el("summary", {}, t("log.together")), el("div", { class: "pop" }, field, el("button", { onclick: add }, t("log.together"))));
@@ -60,43 +60,43 @@ export class ScalarPage extends TagPage {
   }
 
   /** Show the tags of a pattern in one chart. @param {string} pattern */
-  putTogether(pattern) {
-    const { together } = this.logs;
+  combineTags(pattern) {
+    const { combinedPatterns: together } = this.logs;
     if (!together.includes(pattern)) together.push(pattern);
-    this.set(this.own ?? []);
-    this.logs.remember();
+    this.setTags(this.loggedTags ?? []);
+    this.logs.writeAddress();
   }
 
   /** @param {string} pattern */
-  takeApart(pattern) {
-    this.logs.together = this.logs.together.filter((one) => one !== pattern);
-    this.set(this.own ?? []);
-    this.logs.remember();
+  separateTags(pattern) {
+    this.logs.combinedPatterns = this.logs.combinedPatterns.filter((combined) => combined !== pattern);
+    this.setTags(this.loggedTags ?? []);
+    this.logs.writeAddress();
   }
 
   /** @param {LogTag[]} tags */
-  set(tags) {
+  setTags(tags) {
     /** @type {LogTag[]} */
-    this.own = tags;
-    super.set(this.withTogether(tags));
-    for (const [key, card] of this.cards) if (card.tag.id === TOGETHER_ID && !this.logs.together.includes(card.tag.name)) this.dropCard(key, card);
-    this.stepTable?.fill();
+    this.loggedTags = tags;
+    super.setTags(this.withCombinedTags(tags));
+    for (const [key, card] of this.cards) if (card.tag.id === COMBINED_ID && !this.logs.combinedPatterns.includes(card.tag.name)) this.dropCard(key, card);
+    this.stepTable?.loadValues();
   }
 
   /** The tags, behind those that the reader put together. @param {LogTag[]} tags */
-  withTogether(tags) {
-    return [...togetherTags(this.logs.together, tags, t("log.together")), ...tags];
+  withCombinedTags(tags) {
+    return [...combinedTags(this.logs.combinedPatterns, tags, t("log.together")), ...tags];
   }
 
-  /** Runs are grouped in another way. */
-  regroup() {
-    for (const card of this.every()) if (card.near) this.frames.add(card, () => card.show());
-    this.stepTable.fill();
-    this.logs.remember();
+  /** Draw the cards and the table after a change of the grouping. */
+  onGrouping() {
+    for (const card of this.allCards()) if (card.isNear) this.frames.add(card, () => card.showData());
+    this.stepTable.loadValues();
+    this.logs.writeAddress();
   }
 
   /** All cards. */
-  every() {
+  allCards() {
     return /** @type {ScalarCard[]} */ ([...this.cards.values()]);
   }
 
@@ -106,26 +106,26 @@ export class ScalarPage extends TagPage {
   }
 
   /** @param {CardEntry} entry */
-  make(entry) {
+  createCard(entry) {
     const card = new ScalarCard(this, entry);
-    this.letDrag(card);
+    this.makeDraggable(card);
     return card;
   }
 
   /** Let a card be dragged onto another: both tags are shown in one chart. @param {ScalarCard} card */
-  letDrag(card) {
+  makeDraggable(card) {
     const head = card.root.querySelector(".card-head h3");
     head.draggable = true;
-    head.addEventListener("dragstart", (/** @type {DragEvent} */ event) => event.dataTransfer.setData(DRAGGED, card.key));
-    card.root.addEventListener("dragover", (/** @type {DragEvent} */ event) => event.dataTransfer.types.includes(DRAGGED) && (event.preventDefault(), card.root.classList.add("drop")));
+    head.addEventListener("dragstart", (/** @type {DragEvent} */ event) => event.dataTransfer.setData(TAG_DRAG_TYPE, card.key));
+    card.root.addEventListener("dragover", (/** @type {DragEvent} */ event) => event.dataTransfer.types.includes(TAG_DRAG_TYPE) && (event.preventDefault(), card.root.classList.add("drop")));
     for (const name of ["dragleave", "drop"]) card.root.addEventListener(name, () => card.root.classList.remove("drop"));
     card.root.addEventListener("drop", (/** @type {DragEvent} */ event) => {
-      const other = /** @type {ScalarCard | undefined} */ (this.cards.get(event.dataTransfer.getData(DRAGGED)));
+      const other = /** @type {ScalarCard | undefined} */ (this.cards.get(event.dataTransfer.getData(TAG_DRAG_TYPE)));
       if (!other || other === card) return;
       event.preventDefault();
-      const names = [...new Set([card, other].flatMap((one) => one.chartTags().map((tag) => tag.name)))];
-      for (const one of [card, other]) if (one.isTogether()) this.logs.together = this.logs.together.filter((pattern) => pattern !== one.tag.name);
-      this.putTogether(patternOfNames(names));
+      const names = [...new Set([card, other].flatMap((source) => source.chartTags().map((tag) => tag.name)))];
+      for (const source of [card, other]) if (source.isCombined()) this.logs.combinedPatterns = this.logs.combinedPatterns.filter((pattern) => pattern !== source.tag.name);
+      this.combineTags(patternMatching(names));
     });
   }
 
@@ -133,7 +133,7 @@ export class ScalarPage extends TagPage {
     super.onRestore();
     this.groupMenu.update();
     this.stepTable.restore();
-    if (this.own) this.set(this.own);
+    if (this.loggedTags) this.setTags(this.loggedTags);
     this.setLook({ ...this.look });
   }
 
@@ -145,47 +145,47 @@ export class ScalarPage extends TagPage {
     this.smoothWord.textContent = this.look.smooth.toFixed(2);
     for (const [key, box] of Object.entries(this.checks)) box.checked = this.look[/** @type {"logX"} */ (key)];
     const asks = "axis" in change || "smooth" in change;
-    for (const card of this.every()) {
-      const sampled = [...card.points.values()].some((one) => one.smoothed || one.step.length < one.n);
+    for (const card of this.allCards()) {
+      const sampled = [...card.points.values()].some((points) => points.smoothed || points.step.length < points.n);
       if (asks && (!light || sampled)) card.onZoom();
-      if (card.near) light ? this.showQuickly(card) : card.show();
+      if (card.isNear) light ? this.showQuickly(card) : card.showData();
     }
-    if (light) this.logs.rememberSoon();
-    else this.logs.remember();
+    if (light) this.logs.writeAddressSoon();
+    else this.logs.writeAddress();
   }
 
   /** Draw a card while a slider moves: its lines in one of the next frames, all of it when the slider stands still. @param {ScalarCard} card */
   showQuickly(card) {
     this.frames.add(card, () => {
       card.chart.isQuick = true;
-      card.show();
+      card.showData();
       card.chart.isQuick = false;
     });
-    clearTimeout(this.resting);
-    this.resting = setTimeout(() => this.every().forEach((one) => one.near && this.frames.add(one, () => one.show())), RESTING_MS);
+    clearTimeout(this.restTimer);
+    this.restTimer = setTimeout(() => this.allCards().forEach((each) => each.isNear && this.frames.add(each, () => each.showData())), SLIDER_REST_MS);
   }
 
   runsChanged() {
     this.groupMenu.update();
-    this.stepTable.fill();
-    for (const card of this.every()) {
-      if (card.series().some(([, series]) => !card.points.has(series))) card.load();
-      else if (card.near) this.frames.add(card, () => card.show());
-      else card.stale = true;
+    this.stepTable.loadValues();
+    for (const card of this.allCards()) {
+      if (card.shownSeries().some(([, series]) => !card.points.has(series))) card.load();
+      else if (card.isNear) this.frames.add(card, () => card.showData());
+      else card.isStale = true;
     }
   }
 
   /** @param {number | null} x @param {LineChart} from */
-  hover(x, from) {
-    for (const card of this.every()) {
-      if (!card.near || card.table || (card.chart.cross === null && x === null)) continue;
-      card.chart.cross = x;
+  moveCrosshair(x, from) {
+    for (const card of this.allCards()) {
+      if (!card.isNear || card.isTable || (card.chart.crosshairValue === null && x === null)) continue;
+      card.chart.crosshairValue = x;
       card.chart.drawCross();
     }
   }
 
   /** The points at the crosshair. @param {ScalarCard} card @param {any[] | null} rows @param {number} x */
-  tellPoints(card, rows, x) {
+  showPointTip(card, rows, x) {
     const cell = (/** @type {string} */ text) => el("td", {}, text);
     const body = (rows ?? []).slice(0, TIP_ROWS).map(({ line, at: nth }, order) => {
       if (line.group) {
@@ -208,18 +208,18 @@ export class ScalarPage extends TagPage {
   }
 
   /** The points that a card draws, for scripts. @param {string} tag */
-  async drawn(tag) {
-    const named = this.tags.find((one) => one.name === tag);
+  async drawnPoints(tag) {
+    const named = this.tags.find((candidate) => candidate.name === tag);
     if (!named) throw new Error(`no tag ${JSON.stringify(tag)}`);
-    const card = /** @type {ScalarCard} */ (this.card(this.entries(named)[0]));
-    if (card.stale || !card.points.size) (await card.fetchData(new AbortController().signal))();
+    const card = /** @type {ScalarCard} */ (this.cardOfEntry(this.entries(named)[0]));
+    if (card.isStale || !card.points.size) (await card.fetchData(new AbortController().signal))();
     return card.lines().map((line) => ({ run: line.run.name, steps: Array.from(line.step), values: Array.from(line.raw) }));
   }
 }
 
 /** A list of the axes that a chart may have across. @param {(axis: string) => void} choose */
 export function axisChooser(choose) {
-  const list = el("select", { "aria-label": t("log.axis"), onchange: () => choose(list.value) }, ...AXES.map((one) => el("option", { value: one }, t(`log.axis.${one}`))));
+  const list = el("select", { "aria-label": t("log.axis"), onchange: () => choose(list.value) }, ...AXES.map((axis) => el("option", { value: axis }, t(`log.axis.${axis}`))));
   return list;
 }
 

@@ -6,9 +6,9 @@ import { loadStoredColouring } from "../stored_colouring.js";
 import { t } from "../strings.js";
 import { Stepper } from "./stepper.js";
 
-const KEPT_STEPS = 200; // colourings that are kept
+const MAX_KEPT_COLOURINGS = 200; // colourings that are kept
 export const LOGGED = "logged"; // the word of these colours
-const LONGEST_WORD = "exploded since step "; // of the second line of a layer
+const LONGEST_LAYER_WORD = "exploded since step "; // of the second line of a layer
 
 /** @typedef {{fills: any[], plain: any[], legend: any[], order: number[], heading: string, texts: string[], at: number | string, steps: (number | string)[], measure: string, measures: string[]}} LoggedHead */
 
@@ -17,45 +17,44 @@ class LoggedColouring extends Colouring {
   /** @param {Graph} graph @param {LoggedHead} head @param {Map<string, ArrayLike<number>>} blocks */
   constructor(graph, head, blocks) {
     super(graph, LOGGED, { ...head, fills: [...head.fills, ...head.plain] }, new Int32Array(0));
-    this.head = head;
-    this.usual = head.fills.length;
+    this.plainFillStart = head.fills.length;
     const column = (/** @type {string} */ name) => /** @type {Int32Array} */ (blocks.get(name));
-    [this.fillOf, this.secondOf, this.accountOf, this.start, this.entries] = ["fill", "second", "account", "start", "entries"].map(column);
+    [this.fillIndexes, this.secondWords, this.accountWords, this.entryStarts, this.entries] = ["fill", "second", "account", "start", "entries"].map(column);
     this.layers = column("n");
-    this.places = new Map(Array.from(column("row"), (row, at) => /** @type {[number, number]} */ ([row, at])));
+    this.positionsByRow = new Map(Array.from(column("row"), (row, at) => /** @type {[number, number]} */ ([row, at])));
   }
 
   /** @param {number} row */
   fill(row) {
-    const at = this.places.get(row);
-    return this.fills[this.side][at === undefined ? this.usual + Number(this.graph.isDrawnAsOp(row)) : this.fillOf[at]];
+    const at = this.positionsByRow.get(row);
+    return this.fills[this.themeIndex][at === undefined ? this.plainFillStart + Number(this.graph.isDrawnAsOp(row)) : this.fillIndexes[at]];
   }
 
   /** @param {Path} path */
   secondLine(path) {
-    const at = this.places.get(path[path.length - 1]);
-    const word = at === undefined ? 0 : this.secondOf[at];
+    const at = this.positionsByRow.get(path[path.length - 1]);
+    const word = at === undefined ? 0 : this.secondWords[at];
     return word ? this.head.texts[word - 1] : null;
   }
 
   /** @param {number} row */
-  measuredWord(row) {
-    const at = this.places.get(row);
-    return at === undefined ? "" : this.head.texts[this.accountOf[at]];
+  accountText(row) {
+    const at = this.positionsByRow.get(row);
+    return at === undefined ? "" : this.head.texts[this.accountWords[at]];
   }
 
   /** @param {number} row */
-  legendOf(row) {
-    const at = this.places.get(row);
-    return at === undefined ? [] : this.entries.subarray(this.start[at], this.start[at + 1]);
+  legendEntries(row) {
+    const at = this.positionsByRow.get(row);
+    return at === undefined ? [] : this.entries.subarray(this.entryStarts[at], this.entryStarts[at + 1]);
   }
 
   /** A second line as long as that of another step may be: so a box is as wide at every step. @param {Path} path */
-  roomFor(path) {
+  longestSecondLine(path) {
     const second = this.secondLine(path);
     if (second === null) return null;
-    const layers = this.layers[/** @type {number} */ (this.places.get(path[path.length - 1]))];
-    const longest = `${layers > 1 ? `${layers} of ${layers} ` : ""}${LONGEST_WORD}${this.head.steps[this.head.steps.length - 1]}`;
+    const layers = this.layers[/** @type {number} */ (this.positionsByRow.get(path[path.length - 1]))];
+    const longest = `${layers > 1 ? `${layers} of ${layers} ` : ""}${LONGEST_LAYER_WORD}${this.head.steps[this.head.steps.length - 1]}`;
     return layout.width(longest, 10) > layout.width(second, 10) ? longest : second;
   }
 }
@@ -64,21 +63,21 @@ export class LoggedScheme {
   /** @param {Logs} logs */
   constructor(logs) {
     this.logs = logs;
-    this.asked = { logged: "", measure: "", run: "", against: "" }; // "": the usual
+    this.request = { logged: "", measure: "", run: "", against: "" }; // "": the usual
     /** @type {Map<string, Promise<LoggedColouring>>} */
-    this.kept = new Map();
+    this.colouringCache = new Map();
     /** @type {LoggedColouring | null} */
-    this.last = null;
+    this.lastColouring = null;
     this.pattern = el("input", { type: "search", role: "searchbox", class: "filter", "aria-label": t("log.taggedLike"), placeholder: t("log.taggedLike"), list: "logged-groups", spellcheck: "false", autocomplete: "off", onchange: () => this.askColouring({ logged: this.pattern.value.trim() }) });
     this.groups = el("datalist", { id: "logged-groups" });
     const list = (/** @type {string} */ word, /** @type {"measure" | "run" | "against"} */ key) => el("select", { "aria-label": t(word), title: t(word), onchange: (/** @type {any} */ event) => this.askColouring({ [key]: event.target.value }) });
     this.lists = { measure: list("log.measure", "measure"), run: list("run", "run"), against: list("against", "against") };
-    this.said = el("span", { class: "said", role: "status" });
-    this.stepper = new Stepper({ steps: () => this.steps(), at: () => this.stepOf(), go: (at) => this.goToStep(at) });
+    this.statusElement = el("span", { class: "said", role: "status" });
+    this.stepper = new Stepper({ steps: () => this.stops(), at: () => this.shownStop(), go: (at) => this.showStop(at) });
     this.choices = el("div", { class: "logged-choices" }, this.pattern, this.groups, ...Object.values(this.lists));
-    this.root = el("div", { id: "logged-bar", role: "group", "aria-label": t("log.logged"), hidden: true }, this.choices, this.stepper.root, this.said);
+    this.root = el("div", { id: "logged-bar", role: "group", "aria-label": t("log.logged"), hidden: true }, this.choices, this.stepper.root, this.statusElement);
     byId("tracing").before(this.root);
-    this.dress = () => this.draw();
+    this.onDraw = () => this.draw();
   }
 
   get app() {
@@ -86,20 +85,20 @@ export class LoggedScheme {
   }
 
   /** Whether the page asks a server: a file has the colours that it was made with. */
-  get served() {
+  get isServed() {
     return !!this.logs.feed.colours;
   }
 
-  /** What there is to choose from may be otherwise: other tags, another graph. */
-  async renew() {
+  /** Refresh the choices after a change of tags or of the graph. */
+  async refreshChoices() {
     const { app } = this;
     if (!app) return;
     app.stepper = this.stepper;
-    app.view.drawListeners.add(this.dress);
-    if (!this.served) return this.draw();
-    await this.logs.joined.load();
-    this.kept.clear();
-    const runs = this.runs();
+    app.view.drawListeners.add(this.onDraw);
+    if (!this.isServed) return this.draw();
+    await this.logs.joins.load();
+    this.colouringCache.clear();
+    const runs = this.loggedRuns();
     if (runs.length) app.state.extraColourings.set(LOGGED, () => this.currentPainter());
     else app.state.extraColourings.delete(LOGGED);
     app.frame.update();
@@ -109,110 +108,110 @@ export class LoggedScheme {
   }
 
   /** The runs that logged numbers of nodes. */
-  runs() {
-    const numbers = this.logs.joined.every.filter(({ tag }) => ["scalar", "histogram"].includes(tag.kind));
+  loggedRuns() {
+    const numbers = this.logs.joins.joinedTags.filter(({ tag }) => ["scalar", "histogram"].includes(tag.kind));
     const have = new Set(numbers.flatMap(({ tag }) => tag.runs.map(([run]) => run)));
     return this.logs.runs.runs.filter((run) => have.has(run.id));
   }
 
   /** The run that is shown: the one asked for, that of the graph, or the first. @param {LogRun[]} runs */
-  run(runs) {
-    const graph = this.logs.state.graphs.find((one) => one.id === this.logs.hooks.graphId());
-    return runs.find((run) => run.name === this.asked.run) ?? runs.find((run) => run.name === graph?.run) ?? runs[0];
+  shownRun(runs) {
+    const graph = this.logs.state.graphs.find((candidate) => candidate.id === this.logs.hooks.graphId());
+    return runs.find((run) => run.name === this.request.run) ?? runs.find((run) => run.name === graph?.run) ?? runs[0];
   }
 
   /** Stops of the slider. */
-  steps() {
-    return this.served ? (this.last?.head.steps ?? []) : (this.app?.state.head.steps ?? []);
+  stops() {
+    return this.isServed ? (this.lastColouring?.head.steps ?? []) : (this.app?.state.head.steps ?? []);
   }
 
   /** The stop that is shown: the last up to the step of all cards. */
-  stepOf() {
-    const steps = this.steps();
-    if (!this.served) return this.app && this.app.state.stepIndex >= 0 ? this.app.state.stepIndex : steps.length - 1;
+  shownStop() {
+    const steps = this.stops();
+    if (!this.isServed) return this.app && this.app.state.stepIndex >= 0 ? this.app.state.stepIndex : steps.length - 1;
     const { step } = this.logs;
-    return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((one) => Number(one) <= step));
+    return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((value) => Number(value) <= step));
   }
 
   /** @param {number} at */
-  async goToStep(at) {
+  async showStop(at) {
     const app = /** @type {App} */ (this.app);
-    const steps = this.steps();
-    if (!this.served) return app.actions.setStep(at);
+    const steps = this.stops();
+    if (!this.isServed) return app.actions.setStep(at);
     this.logs.setStep(at === steps.length - 1 ? null : Number(steps[at]));
     await app.actions.queue(() => app.view.recolour());
-    for (const near of [at + 1, at - 1]) if (near >= 0 && near < steps.length - 1) this.colouring(Number(steps[near])).catch(() => undefined);
+    for (const near of [at + 1, at - 1]) if (near >= 0 && near < steps.length - 1) this.loadColouring(Number(steps[near])).catch(() => undefined);
   }
 
   /** Colour by something else. @param {Record<string, string>} change */
   askColouring(change) {
-    Object.assign(this.asked, change);
+    Object.assign(this.request, change);
     const app = /** @type {App} */ (this.app);
-    this.logs.remember();
+    this.logs.writeAddress();
     return app.actions.queue(() => app.view.recolour());
   }
 
   /** The colouring of a step; none: of the last. @param {number | null} step */
-  colouring(step) {
-    const { logged, measure, against } = this.asked;
-    const runs = this.runs();
+  loadColouring(step) {
+    const { logged, measure, against } = this.request;
+    const runs = this.loggedRuns();
     const id = (/** @type {string} */ name) => runs.find((run) => run.name === name)?.id;
-    const wanted = { pattern: logged, measure, run: this.run(runs)?.id, against: id(against), at: step ?? undefined };
+    const wanted = { pattern: logged, measure, run: this.shownRun(runs)?.id, against: id(against), at: step ?? undefined };
     const app = /** @type {App} */ (this.app);
     const key = JSON.stringify([this.logs.hooks.graphId(), wanted]);
-    let found = this.kept.get(key);
-    if (!found) {
-      found = /** @type {any} */ (this.logs.feed).colours(this.logs.hooks.graphId(), wanted).then((/** @type {any} */ { head, blocks }) => new LoggedColouring(app.state.graph, head, blocks));
-      this.kept.set(key, /** @type {Promise<LoggedColouring>} */ (found));
-      found?.catch(() => this.kept.delete(key));
-      if (this.kept.size > KEPT_STEPS) this.kept.delete(/** @type {string} */ (this.kept.keys().next().value));
+    let colouring = this.colouringCache.get(key);
+    if (!colouring) {
+      colouring = /** @type {any} */ (this.logs.feed).colours(this.logs.hooks.graphId(), wanted).then((/** @type {any} */ { head, blocks }) => new LoggedColouring(app.state.graph, head, blocks));
+      this.colouringCache.set(key, /** @type {Promise<LoggedColouring>} */ (colouring));
+      colouring?.catch(() => this.colouringCache.delete(key));
+      if (this.colouringCache.size > MAX_KEPT_COLOURINGS) this.colouringCache.delete(/** @type {string} */ (this.colouringCache.keys().next().value));
     }
-    return /** @type {Promise<LoggedColouring>} */ (found);
+    return /** @type {Promise<LoggedColouring>} */ (colouring);
   }
 
   /** The colouring that is shown; where it cannot be had, the last one, and why. */
   async currentPainter() {
     const app = /** @type {App} */ (this.app);
     try {
-      this.last = await this.colouring(this.logs.step);
-      this.said.textContent = "";
+      this.lastColouring = await this.loadColouring(this.logs.step);
+      this.statusElement.textContent = "";
     } catch (error) {
-      this.said.textContent = shortText(/** @type {Error} */ (error).message, 200);
-      if (this.last?.graph !== app.state.graph) return loadStoredColouring(app.state.graph, app.state.head.schemes[0]);
+      this.statusElement.textContent = shortText(/** @type {Error} */ (error).message, 200);
+      if (this.lastColouring?.graph !== app.state.graph) return loadStoredColouring(app.state.graph, app.state.head.schemes[0]);
     }
-    return /** @type {LoggedColouring} */ (this.last);
+    return /** @type {LoggedColouring} */ (this.lastColouring);
   }
 
-  /** Show what is chosen. */
+  /** Show the chosen values. */
   draw() {
     const { app } = this;
-    const steps = this.steps();
-    this.root.hidden = app?.state.scheme !== LOGGED || (!this.served && steps.length < 2);
+    const steps = this.stops();
+    this.root.hidden = app?.state.scheme !== LOGGED || (!this.isServed && steps.length < 2);
     this.stepper.draw();
-    this.choices.hidden = !this.served;
-    if (this.root.hidden || !this.served) return;
-    const { logged, against } = this.asked;
-    const runs = this.runs();
+    this.choices.hidden = !this.isServed;
+    if (this.root.hidden || !this.isServed) return;
+    const { logged, against } = this.request;
+    const runs = this.loggedRuns();
     const names = runs.map((run) => /** @type {[string, string]} */ ([run.name, shortText(run.name, 60)]));
-    const measures = (this.last?.head.measures ?? []).map((one) => /** @type {[string, string]} */ ([one, t(`log.measure.${one}`)]));
+    const measures = (this.lastColouring?.head.measures ?? []).map((name) => /** @type {[string, string]} */ ([name, t(`log.measure.${name}`)]));
     if (document.activeElement !== this.pattern) this.pattern.value = logged;
-    fillSelect(this.lists.measure, measures, this.last?.head.measure ?? "");
-    fillSelect(this.lists.run, names, this.run(runs)?.name ?? "");
-    fillSelect(this.lists.against, [["", t("alone")], ...names.filter(([name]) => name !== this.run(runs)?.name)], against);
+    fillSelect(this.lists.measure, measures, this.lastColouring?.head.measure ?? "");
+    fillSelect(this.lists.run, names, this.shownRun(runs)?.name ?? "");
+    fillSelect(this.lists.against, [["", t("alone")], ...names.filter(([name]) => name !== this.shownRun(runs)?.name)], against);
     this.lists.run.hidden = this.lists.against.hidden = runs.length < 2;
-    const groups = [...new Set(this.logs.joined.every.filter(({ tag }) => tag.kind !== "text").map(({ tag }) => tag.name.split("/")[0]))].slice(0, 50);
+    const groups = [...new Set(this.logs.joins.joinedTags.filter(({ tag }) => tag.kind !== "text").map(({ tag }) => tag.name.split("/")[0]))].slice(0, 50);
     this.groups.replaceChildren(...groups.map((group) => el("option", { value: `${group}/*` })));
   }
 
-  /** What the address holds. */
-  address() {
-    const { logged, measure, run, against } = this.asked;
+  /** Return the entries of the address. */
+  addressValues() {
+    const { logged, measure, run, against } = this.request;
     return { logged, measure, logrun: run, logagainst: against };
   }
 
   /** @param {Record<string, any>} state */
   restore({ logged = "", measure = "", logrun = "", logagainst = "" }) {
-    this.asked = { logged: String(logged), measure: String(measure), run: String(logrun), against: String(logagainst) };
+    this.request = { logged: String(logged), measure: String(measure), run: String(logrun), against: String(logagainst) };
   }
 }
 

@@ -4,20 +4,20 @@ export class SheetWithoutCards {
   /** @param {Logs} logs */
   constructor(logs) {
     this.logs = logs;
-    this.dirty = true; // whether there may be other content
+    this.isDirty = true; // whether there may be other content
     this.shown = false;
     this.scroll = 0;
     /** @type {LogTag[]} none */
     this.tags = [];
   }
 
-  /** Other tags are looked for, or joined to the graph. */
+  /** React to another filter of tags, or to loaded joins. */
   onFilter() {}
 
-  /** The state of the address is back. */
+  /** React to a restored address. */
   onRestore() {}
 
-  /** Other runs are chosen. */
+  /** React to another choice of runs. */
   runsChanged() {}
 
   /** New points: what is asked for as a whole is asked for again with the runs. */

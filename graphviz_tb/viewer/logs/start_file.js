@@ -1,14 +1,14 @@
 // Start the page of a file with a log, with or without a graph.
 
-import { dataInPage, showGraphInPage } from "../file_page.js";
+import { readPageData, showGraphInPage } from "../file_page.js";
 import { PageWithoutGraph } from "../page_without_graph.js";
 import { startPage } from "../startup.js";
 import { FileLog } from "./file.js";
-import { beginLogs } from "./start_logs.js";
+import { startLogs } from "./start_logs.js";
 
 startPage(async () => {
-  const { head, blocks } = dataInPage();
+  const { head, blocks } = readPageData();
   if (head.bare) new PageWithoutGraph(head.title);
   const app = head.bare ? null : await showGraphInPage(head, blocks);
-  await beginLogs(new FileLog(await blocks.get("log"), blocks), () => app, () => !!app);
+  await startLogs(new FileLog(await blocks.get("log"), blocks), () => app, () => !!app);
 });

@@ -7,7 +7,7 @@ import { Logs } from "./logs.js";
 import "./words.js";
 
 /** @param {LogFeed} feed @param {() => App | null} app what shows the graph, once there is one @param {() => boolean} graph whether there is one, or will be @param {() => string} graphId which one it is @param {(id: string) => Promise<void>} chooseGraph show another one */
-export async function beginLogs(feed, app, graph, graphId = () => "", chooseGraph = async () => undefined) {
+export async function startLogs(feed, app, graph, graphId = () => "", chooseGraph = async () => undefined) {
   const logs = new Logs(feed, {
     graph,
     app,
@@ -19,12 +19,12 @@ export async function beginLogs(feed, app, graph, graphId = () => "", chooseGrap
       const shown = app();
       if (shown) {
         Object.assign(shown.state.otherValues, values);
-        shown.history.remember();
+        shown.history.writeAddress();
       } else history.replaceState(null, "", `#${hashOf({ ...stateOf(location.hash), ...values })}`);
     },
   });
   new MutationObserver(() => logs.onTheme()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  Card.loggedSection = (path) => logs.joined.cardRegion(path);
+  Card.loggedSection = (path) => logs.joins.cardRegion(path);
   Card.timelineLink = (path) => (logs.state?.kinds.profile ? () => logs.profilePage().showNode(app().state.graph.address(path)) : null);
   await logs.start(stateOf(location.hash));
   Object.assign(scriptApi, { page: (/** @type {string} */ name) => logs.show(name), series: (/** @type {string} */ tag) => logs.drawnPoints(tag), step: async (/** @type {number | null} */ step) => logs.setStep(step) });

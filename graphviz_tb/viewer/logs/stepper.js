@@ -4,7 +4,7 @@ import { el } from "../dom.js";
 import { t } from "../strings.js";
 
 const PLAY_MS = 250; // milliseconds between two steps while it plays
-const STEPS_A_LEAP = 10; // steps that Shift goes at once
+const STEPS_PER_LEAP = 10; // steps that Shift goes at once
 
 export class Stepper {
   /** @param {{steps: () => (string | number)[], at: () => number, go: (at: number) => Promise<any>}} source */
@@ -14,10 +14,10 @@ export class Stepper {
     this.slider = el("input", { type: "range", min: 0, step: 1, "aria-label": t("log.atStep"), oninput: () => this.goTo(Number(this.slider.value)) });
     this.word = el("output", {});
     const button = (/** @type {string} */ word, /** @type {string} */ sign, /** @type {() => void} */ run) => el("button", { class: "icon", title: t(word), "aria-label": t(word), onclick: run }, sign);
-    this.back = button("log.stepBack", "‹", () => this.goBy(-1));
-    this.on = button("log.stepOn", "›", () => this.goBy(1));
-    this.player = button("log.play", "▶", () => this.play());
-    this.root = el("div", { class: "stepper" }, this.back, this.slider, this.on, this.player, this.word);
+    this.backButton = button("log.stepBack", "‹", () => this.goBy(-1));
+    this.forwardButton = button("log.stepOn", "›", () => this.goBy(1));
+    this.playButton = button("log.play", "▶", () => this.togglePlay());
+    this.root = el("div", { class: "stepper" }, this.backButton, this.slider, this.forwardButton, this.playButton, this.word);
     this.slider.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       const run = ["Home", "End"].includes(event.key) ? null : this.keyAction(event); // those it does itself
       if (run) {
@@ -27,44 +27,44 @@ export class Stepper {
       event.stopPropagation();
     });
     /** @type {number | null} the step that is wanted while another one is made */
-    this.next = null;
+    this.requestedStop = null;
   }
 
-  /** Show where it stands. */
+  /** Show the current step. */
   draw() {
     const [steps, at] = [this.source.steps(), this.source.at()];
     const word = steps.length ? `${t("step")} ${steps[at]}` : "";
     this.root.hidden = steps.length < 2;
     this.slider.max = String(Math.max(0, steps.length - 1));
-    if (this.next === null) this.slider.value = String(at);
+    if (this.requestedStop === null) this.slider.value = String(at);
     this.slider.setAttribute("aria-valuetext", word);
     this.word.textContent = word;
-    this.back.disabled = at <= 0;
-    this.on.disabled = at >= steps.length - 1;
-    this.player.setAttribute("aria-pressed", String(this.playing));
-    this.player.textContent = this.playing ? "❚❚" : "▶";
+    this.backButton.disabled = at <= 0;
+    this.forwardButton.disabled = at >= steps.length - 1;
+    this.playButton.setAttribute("aria-pressed", String(this.playing));
+    this.playButton.textContent = this.playing ? "❚❚" : "▶";
   }
 
   /** Go to a stop: of several that are asked for while one is made the last counts. @param {number} at */
   async goTo(at) {
-    const busy = this.next !== null;
-    this.next = Math.max(0, Math.min(this.source.steps().length - 1, at));
+    const busy = this.requestedStop !== null;
+    this.requestedStop = Math.max(0, Math.min(this.source.steps().length - 1, at));
     if (busy) return;
-    for (let made = -1; made !== this.next; ) {
-      made = this.next;
-      await this.source.go(made);
+    for (let shownStop = -1; shownStop !== this.requestedStop; ) {
+      shownStop = this.requestedStop;
+      await this.source.go(shownStop);
     }
-    this.next = null;
+    this.requestedStop = null;
     this.draw();
   }
 
   /** @param {number} steps */
   goBy(steps) {
-    return this.goTo((this.next ?? this.source.at()) + steps);
+    return this.goTo((this.requestedStop ?? this.source.at()) + steps);
   }
 
   /** Go on step by step to the last, from the first where it stands there; or stop. */
-  async play() {
+  async togglePlay() {
     this.playing = !this.playing;
     this.draw();
     const last = () => this.source.steps().length - 1;
@@ -77,13 +77,13 @@ export class Stepper {
     this.draw();
   }
 
-  /** What a key does. @param {KeyboardEvent} event @returns {(() => any) | null} */
+  /** The action of a key. @param {KeyboardEvent} event @returns {(() => any) | null} */
   keyAction(event) {
     if (this.root.hidden || !this.root.isConnected || (event.target instanceof Element && event.target.closest("#outline, #menu, #card"))) return null;
-    const way = { ",": -1, ".": 1, "<": -STEPS_A_LEAP, ">": STEPS_A_LEAP }[event.key];
-    if (way) return () => this.goBy(way * (event.shiftKey && Math.abs(way) === 1 ? STEPS_A_LEAP : 1));
+    const way = { ",": -1, ".": 1, "<": -STEPS_PER_LEAP, ">": STEPS_PER_LEAP }[event.key];
+    if (way) return () => this.goBy(way * (event.shiftKey && Math.abs(way) === 1 ? STEPS_PER_LEAP : 1));
     if (event.key === "Home") return () => this.goTo(0);
     if (event.key === "End") return () => this.goTo(this.source.steps().length - 1);
-    return event.key === "l" ? () => this.play() : null;
+    return event.key === "l" ? () => this.togglePlay() : null;
   }
 }

@@ -10,23 +10,23 @@ export class StepCard extends TagCard {
   /** @param {StepPage} page @param {CardEntry} entry */
   constructor(page, entry) {
     super(page, entry);
-    this.linked = page;
+    this.stepPage = page;
     this.stepsStale = true;
     /** @type {Map<number, StepList>} by series */
     this.lists = new Map();
     /** @type {number[]} the steps that can be shown, rising */
     this.steps = [];
     /** @type {number | null} the step of this card alone; none: the last */
-    this.own = null;
-    this.at = -1;
+    this.ownStep = null;
+    this.stepIndex = -1;
     /** @type {Map<number, any>} what is shown, by run */
     this.answers = new Map();
-    this.told = ""; // the answers in letters, to see whether others are the same
+    this.answersKey = ""; // the answers in letters, to see whether others are the same
     /** @type {any} what was prepared of them */
-    this.made = undefined;
+    this.prepared = undefined;
     /** @type {Map<number, any> | null} the answers of which the content is there */
-    this.painted = null;
-    this.slider = el("input", { type: "range", min: 0, max: 0, step: 1, "aria-label": t("step"), oninput: () => page.moved(this, this.slider.value === this.slider.max ? null : this.steps[Number(this.slider.value)]) });
+    this.paintedAnswers = null;
+    this.slider = el("input", { type: "range", min: 0, max: 0, step: 1, "aria-label": t("step"), oninput: () => page.onSlide(this, this.slider.value === this.slider.max ? null : this.steps[Number(this.slider.value)]) });
     this.stepWord = el("output", {});
     this.foot.append(el("label", { class: "stepper" }, this.slider, this.stepWord));
   }
@@ -38,48 +38,48 @@ export class StepCard extends TagCard {
 
   /** The number of the step to be shown. @param {number[]} steps */
   wantedStep(steps) {
-    const step = this.page.logs.linked ? this.page.logs.step : this.own;
-    return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((one) => one <= step));
+    const step = this.page.logs.areStepsLinked ? this.page.logs.step : this.ownStep;
+    return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((candidate) => candidate <= step));
   }
 
-  /** The step that all follow is another. */
+  /** Load the common step if it differs. */
   followStep() {
-    if (this.wantedStep(this.steps) === this.at) return;
+    if (this.wantedStep(this.steps) === this.stepIndex) return;
     this.load();
   }
 
   /** @param {AbortSignal} signal */
   async fetchData(signal) {
-    const some = this.series();
+    const some = this.shownSeries();
     const { feed } = this.page.logs;
     let { lists, steps } = this;
     if (this.stepsStale || some.some(([, series]) => !lists.has(series))) {
-      lists = await feed.steps(some.map((one) => one[1]), signal);
+      lists = await feed.steps(some.map((entry) => entry[1]), signal);
       steps = uniqueAscending(some.flatMap(([, series]) => Array.from(lists.get(series)?.step ?? [])));
     }
     const at = this.wantedStep(steps);
-    const asked = some.filter(([, series]) => at >= 0 && Array.from(lists.get(series)?.step ?? []).some((one) => one <= steps[at]));
+    const asked = some.filter(([, series]) => at >= 0 && Array.from(lists.get(series)?.step ?? []).some((step) => step <= steps[at]));
     const answers = await Promise.all(asked.map(async ([run, series]) => /** @type {[number, any]} */ ([run, await feed.point(this.tag.kind, series, steps[at], signal)])));
     // Steps that came later change nothing of what is shown.
-    const told = JSON.stringify(answers.map(([run, answer]) => [run, { ...answer, steps: null }]));
-    const same = told === this.told && this.made !== undefined;
-    const made = same ? this.made : ((await this.prepare(answers.map(([, answer]) => answer))) ?? null);
+    const answersKey = JSON.stringify(answers.map(([run, answer]) => [run, { ...answer, steps: null }]));
+    const same = answersKey === this.answersKey && this.prepared !== undefined;
+    const prepared = same ? this.prepared : ((await this.prepareContent(answers.map(([, answer]) => answer))) ?? null);
     return () => {
-      Object.assign(this, { lists, steps, at, made, told, stepsStale: false });
+      Object.assign(this, { lists, steps, stepIndex: at, prepared: prepared, answersKey: answersKey, stepsStale: false });
       if (!same) this.answers = new Map(answers);
     };
   }
 
-  /** What must be there before answers are shown. @param {any[]} answers @returns {Promise<any>} */
-  async prepare(answers) {}
+  /** Load what the answers need before they are shown. @param {any[]} answers @returns {Promise<any>} */
+  async prepareContent(answers) {}
 
-  /** What is shown, where the card is of one run. */
+  /** The shown answer of a card of one run. */
   get answer() {
     return [...this.answers.values()][0];
   }
 
-  show() {
-    const { steps, at } = this;
+  showData() {
+    const { steps, stepIndex: at } = this;
     this.slider.max = Math.max(0, steps.length - 1);
     this.slider.value = at;
     this.slider.disabled = steps.length < 2;
@@ -88,36 +88,36 @@ export class StepCard extends TagCard {
     const wall = list && this.run ? list.wall[Array.from(list.step).lastIndexOf(step)] : undefined;
     this.stepWord.textContent = step === undefined ? "" : `${t("step")} ${step}${wall === undefined ? "" : ` · ${momentWord(wall, Infinity)} ${momentWord(wall, 0)}`}`;
     this.slider.setAttribute("aria-valuetext", this.stepWord.textContent);
-    const left = [...this.lists.values()].reduce((sum, one) => sum + one.n - one.step.length, 0);
-    this.note.textContent = [this.remarkWords(), left > 0 && t("log.olderLeft", { n: left })].filter(Boolean).join(" · ");
-    super.show();
+    const left = [...this.lists.values()].reduce((sum, stepList) => sum + stepList.n - stepList.step.length, 0);
+    this.note.textContent = [this.remark(), left > 0 && t("log.olderLeft", { n: left })].filter(Boolean).join(" · ");
+    super.showData();
   }
 
   onDrawn() {
     this.plot.classList.add("flow"); // as high as its content
-    if (this.painted === this.answers && this.plot.firstChild) return; // it is there
-    this.painted = this.answers;
-    this.plot.replaceChildren(...this.content());
+    if (this.paintedAnswers === this.answers && this.plot.firstChild) return; // it is there
+    this.paintedAnswers = this.answers;
+    this.plot.replaceChildren(...this.makeContent());
   }
 
-  /** What the line below says. */
-  remarkWords() {
+  /** The text of the line below the content. */
+  remark() {
     return "";
   }
 
-  summaryWords() {
-    return this.at < 0 ? this.name() : `${this.name()}: ${t("step")} ${this.steps[this.at]}`;
+  summary() {
+    return this.stepIndex < 0 ? this.accessibleName() : `${this.accessibleName()}: ${t("step")} ${this.steps[this.stepIndex]}`;
   }
 
   /** The parts of each row of the table that all kinds have. */
   leadingColumns() {
-    return { run: this.run?.name ?? "", tag: this.tag.name, step: this.answer?.step ?? this.steps[this.at] };
+    return { run: this.run?.name ?? "", tag: this.tag.name, step: this.answer?.step ?? this.steps[this.stepIndex] };
   }
 
   /** Go some steps on. @param {number} by */
   goToStep(by) {
-    const to = Math.max(0, Math.min(this.steps.length - 1, this.at + by));
-    this.linked.moved(this, to === this.steps.length - 1 ? null : this.steps[to]);
+    const to = Math.max(0, Math.min(this.steps.length - 1, this.stepIndex + by));
+    this.stepPage.onSlide(this, to === this.steps.length - 1 ? null : this.steps[to]);
   }
 }
 
@@ -126,54 +126,54 @@ export class StepPage extends TagPage {
   constructor(logs, kind, Card) {
     super(logs, kind);
     this.Card = Card;
-    this.box = el("input", { type: "checkbox", onchange: () => this.link(this.box.checked) });
+    this.box = el("input", { type: "checkbox", onchange: () => this.linkSteps(this.box.checked) });
     this.bar.append(el("label", { class: "check" }, this.box, t("log.linkSteps")));
   }
 
   /** @param {CardEntry} entry @returns {TagCard} */
-  make(entry) {
+  createCard(entry) {
     return new this.Card(this, entry);
   }
 
   /** All cards. */
-  every() {
+  allCards() {
     return /** @type {StepCard[]} */ ([...this.cards.values()]);
   }
 
   onFilter() {
     super.onFilter();
-    this.box.checked = this.logs.linked;
-    this.follow();
+    this.box.checked = this.logs.areStepsLinked;
+    this.followStep();
   }
 
-  /** @param {boolean} on */
-  link(on) {
-    this.logs.linked = on;
-    if (!on) for (const card of this.every()) card.own = this.logs.step;
-    this.follow();
+  /** @param {boolean} areLinked */
+  linkSteps(areLinked) {
+    this.logs.areStepsLinked = areLinked;
+    if (!areLinked) for (const card of this.allCards()) card.ownStep = this.logs.step;
+    this.followStep();
   }
 
   /** A reader moved the slider of a card. @param {StepCard} card @param {number | null} step */
-  moved(card, step) {
-    if (this.logs.linked) return this.logs.setStep(step);
-    card.own = step;
+  onSlide(card, step) {
+    if (this.logs.areStepsLinked) return this.logs.setStep(step);
+    card.ownStep = step;
     card.followStep();
   }
 
   /** Show the step that all cards follow. */
-  follow() {
-    for (const card of this.every()) card.followStep();
+  followStep() {
+    for (const card of this.allCards()) card.followStep();
   }
 
   /** @param {TagCard | undefined} card @returns {Record<string, () => void>} */
   pageKeys(card) {
-    const one = /** @type {StepCard | undefined} */ (card ?? this.every().find((each) => each.near));
-    return { ",": () => one?.goToStep(-1), ".": () => one?.goToStep(1), "<": () => one?.goToStep(-10), ">": () => one?.goToStep(10) };
+    const target = /** @type {StepCard | undefined} */ (card ?? this.allCards().find((each) => each.isNear));
+    return { ",": () => target?.goToStep(-1), ".": () => target?.goToStep(1), "<": () => target?.goToStep(-10), ">": () => target?.goToStep(10) };
   }
 }
 
 /** Numbers, each once, rising. @param {number[]} values */
 const uniqueAscending = (values) => [...new Set(values)].sort((a, b) => a - b);
 
-/** How many bytes, in words. @param {number} bytes */
-export const bytesWord = (bytes) => (bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${shortNumber(bytes / 1000, 3)} kB` : `${shortNumber(bytes / 1e6, 3)} MB`);
+/** A count of bytes in words. @param {number} bytes */
+export const bytesText = (bytes) => (bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${shortNumber(bytes / 1000, 3)} kB` : `${shortNumber(bytes / 1e6, 3)} MB`);

@@ -47,10 +47,10 @@ export class SvgPen {
     this.dashes = dashes;
   }
   stroke() {
-    this.put({ fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth, "stroke-linejoin": this.lineJoin || null, "stroke-dasharray": this.dashes.join(" ") || null, "stroke-opacity": this.globalAlpha < 1 ? this.globalAlpha : null });
+    this.appendPath({ fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth, "stroke-linejoin": this.lineJoin || null, "stroke-dasharray": this.dashes.join(" ") || null, "stroke-opacity": this.globalAlpha < 1 ? this.globalAlpha : null });
   }
   fill() {
-    this.put({ fill: this.fillStyle, "fill-opacity": this.globalAlpha < 1 ? this.globalAlpha : null });
+    this.appendPath({ fill: this.fillStyle, "fill-opacity": this.globalAlpha < 1 ? this.globalAlpha : null });
   }
   /** @param {number} x @param {number} y @param {number} width @param {number} height */
   fillRect(x, y, width, height) {
@@ -70,7 +70,7 @@ export class SvgPen {
     svgEl("text", { x: numberText(x), y: numberText(y + drop), fill: this.fillStyle, "text-anchor": anchor }, this.root).textContent = visibleText(text);
   }
   /** @param {Record<string, any>} look */
-  put(look) {
+  appendPath(look) {
     if (this.path) svgEl("path", { d: this.path, ...look }, this.root);
   }
 }

@@ -8,9 +8,9 @@ import { countWord, language, t } from "../strings.js";
 import { FrameQueue } from "./frame_queue.js";
 
 export const TIP_ROWS = 12;
-const CARDS_AT_FIRST = 60; // that are made without being looked for: of a thousand, the others when their place comes near
-const CARDS_A_BLOCK = 60; // that have a place together: whole rows, of up to six columns
-const CARDS_A_TURN = 3; // that are made before the time is looked at
+const INITIAL_CARDS = 60; // that are made without being looked for: of a thousand, the others when their place comes near
+const CARDS_PER_BLOCK = 60; // that have a place together: whole rows, of up to six columns
+const CARDS_PER_TURN = 3; // that are made before the time is looked at
 const GROUP_HEAD_PX = 48;
 const CARD_PX = { width: 352, height: 288 }; // of a card and the gap behind it
 
@@ -23,41 +23,41 @@ export class TagPage {
     this.cards = new Map();
     /** @type {LogTag[]} */
     this.tags = [];
-    this.dirty = true; // whether there may be other tags
+    this.isDirty = true; // whether there may be other tags
     this.shown = false;
     this.scroll = 0;
     /** @type {Set<string>} groups that are folded */
-    this.closed = new Set();
+    this.closedGroups = new Set();
     /** @type {Set<string>} groups of which all cards are shown */
-    this.whole = new Set();
-    this.most = 60; // cards of a group, until the reader asks for all
+    this.completeGroups = new Set();
+    this.maxGroupCards = 60; // cards of a group, until the reader asks for all
     this.tagTest = /(?:)/;
     /** @type {Map<Element, CardEntry[]>} the cards that are not made yet, by where they will stand */
-    this.unmade = new Map();
+    this.pendingCards = new Map();
     this.frames = new FrameQueue();
     this.filter = el("input", { type: "search", role: "searchbox", class: "filter", "aria-label": t("log.filterTags"), placeholder: t("log.filterTags"), spellcheck: "false", autocomplete: "off", oninput: () => logs.setPattern(this.filter.value) });
-    this.said = el("span", { class: "said", role: "status" });
-    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.charts") }, this.filter, this.said);
+    this.statusElement = el("span", { class: "said", role: "status" });
+    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.charts") }, this.filter, this.statusElement);
     this.groups = el("div", { class: "groups" });
     this.tip = el("div", { class: "chart-tip", role: "tooltip", hidden: true });
     this.root = el("div", { class: "log-sheet", hidden: true }, this.bar, this.groups, this.tip);
-    this.watch(logs.body);
+    this.observeCards(logs.body);
   }
 
   /** Look at which cards are in sight. @param {HTMLElement} root what they scroll in */
-  watch(root) {
-    this.rooms = new ResizeObserver((entries) => entries.forEach(({ target, contentRect: { width, height } }) => this.cardAround(target)?.fitPlot(width, height)));
-    this.sight = new IntersectionObserver((entries) => this.onSight(entries), { root, rootMargin: "200px 0px" });
+  observeCards(root) {
+    this.sizeObserver = new ResizeObserver((entries) => entries.forEach(({ target, contentRect: { width, height } }) => this.cardAround(target)?.fitPlot(width, height)));
+    this.sightObserver = new IntersectionObserver((entries) => this.onSight(entries), { root, rootMargin: "200px 0px" });
   }
 
-  /** Where a card leads to beside its page: a word and the way; null for nowhere. @param {TagCard} card @returns {[string, () => void] | null} */
-  linkOf(card) {
-    const { joined } = this.logs;
-    return joined.rows.has(card.tag.id) ? ["log.inGraph", () => joined.showTags([card.tag])] : null;
+  /** The link of a card: a word and its action; null for none. @param {TagCard} card @returns {[string, () => void] | null} */
+  cardLink(card) {
+    const { joins: joined } = this.logs;
+    return joined.rowsByTag.has(card.tag.id) ? ["log.inGraph", () => joined.showTags([card.tag])] : null;
   }
 
   /** The card of an entry. @param {CardEntry} entry @returns {TagCard} */
-  make(entry) {
+  createCard(entry) {
     throw new Error(entry.key);
   }
 
@@ -69,76 +69,76 @@ export class TagPage {
 
   /** Ask for the tags, where there may be others. */
   async load() {
-    if (!this.dirty) return;
-    this.dirty = false;
+    if (!this.isDirty) return;
+    this.isDirty = false;
     try {
-      this.set(await this.logs.feed.tags(this.kind));
+      this.setTags(await this.logs.feed.tags(this.kind));
     } catch (error) {
-      this.dirty = true;
+      this.isDirty = true;
       throw error;
     }
   }
 
   /** @param {LogTag[]} tags */
-  set(tags) {
+  setTags(tags) {
     this.tags = tags;
     const named = new Map(tags.map((tag) => [tag.name, tag]));
     for (const card of this.cards.values()) card.tag = named.get(card.tag.name) ?? card.tag;
     this.draw();
-    for (const card of this.cards.values()) if (card.near && card.stale) card.load();
+    for (const card of this.cards.values()) if (card.isNear && card.isStale) card.load();
   }
 
   /** Entries in their groups, in the order in which they were given; what is pinned comes first. @returns {[string, number, CardEntry[]][]} */
-  grouped() {
+  groupedEntries() {
     /** @type {CardEntry[]} */
     const pinned = [];
     /** @type {Map<string, [number, CardEntry[]]>} */
-    const found = new Map();
+    const groupsByName = new Map();
     const runs = this.logs.runs.listedRuns().filter((run) => this.logs.runs.chosen.has(run.name));
     for (const tag of this.tags) {
       if (!this.tagTest.test(tag.name)) continue;
-      const [count, inner] = found.get(tag.group) ?? [0, []];
+      const [count, inner] = groupsByName.get(tag.group) ?? [0, []];
       const entries = this.entries(tag, runs);
       for (const entry of entries) (this.logs.pins.has(entry.key) ? pinned : inner).push(entry);
-      found.set(tag.group, [count + Number(entries.length > 0), inner]);
+      groupsByName.set(tag.group, [count + Number(entries.length > 0), inner]);
     }
-    const groups = [...found].map(([name, [count, inner]]) => /** @type {[string, number, CardEntry[]]} */ ([name, count, inner])).filter(([, , inner]) => inner.length);
+    const groups = [...groupsByName].map(([name, [count, inner]]) => /** @type {[string, number, CardEntry[]]} */ ([name, count, inner])).filter(([, , inner]) => inner.length);
     return pinned.length ? [[t("log.pinned"), pinned.length, pinned], ...groups] : groups;
   }
 
   draw() {
-    const groups = this.grouped();
+    const groups = this.groupedEntries();
     // Where the same cards stand in the same places nothing is moved: what plays goes on, and what was scrolled stays.
-    const joins = groups.map(([, , entries]) => this.logs.joined.jointPlace([...new Set(entries.map((entry) => entry.tag))]));
-    const places = JSON.stringify([groups.map(([name, count, entries], at) => [name, count, joins[at]?.row, this.closed.has(name), this.whole.has(name), entries.map((entry) => entry.key)]), this.tags.length, groups.length ? language : this.patternKey(), this.logs.state.left]);
-    if (places === this.places) return groups.forEach(([, , entries]) => entries.forEach((entry) => this.renewCard(entry)));
-    this.places = places;
+    const joins = groups.map(([, , entries]) => this.logs.joins.jointPlace([...new Set(entries.map((entry) => entry.tag))]));
+    const places = JSON.stringify([groups.map(([name, count, entries], at) => [name, count, joins[at]?.row, this.closedGroups.has(name), this.completeGroups.has(name), entries.map((entry) => entry.key)]), this.tags.length, groups.length ? language : this.filterKey(), this.logs.state.left]);
+    if (places === this.layoutKey) return groups.forEach(([, , entries]) => entries.forEach((entry) => this.renewCard(entry)));
+    this.layoutKey = places;
     const focused = /** @type {any} */ (document.activeElement)?.dataset?.tag;
     /** @type {Set<string>} */
     const kept = new Set();
-    for (const place of this.unmade.keys()) this.sight.unobserve(place);
-    this.unmade.clear();
+    for (const place of this.pendingCards.keys()) this.sightObserver.unobserve(place);
+    this.pendingCards.clear();
     const { clientWidth, clientHeight, scrollTop } = this.logs.body;
     const columns = Math.max(1, Math.floor(clientWidth / CARD_PX.width));
-    const inSight = Math.min(CARDS_AT_FIRST, columns * Math.ceil((scrollTop + clientHeight) / CARD_PX.height + 1));
-    let made = 0;
-    for (const section of this.groups.children) this.sight.unobserve(section);
+    const inSight = Math.min(INITIAL_CARDS, columns * Math.ceil((scrollTop + clientHeight) / CARD_PX.height + 1));
+    let cardCount = 0;
+    for (const section of this.groups.children) this.sightObserver.unobserve(section);
     const parts = groups.map(([name, count, entries], at) => {
-      const closed = this.closed.has(name);
-      const some = closed ? [] : this.whole.has(name) ? entries : entries.slice(0, this.most);
+      const closed = this.closedGroups.has(name);
+      const some = closed ? [] : this.completeGroups.has(name) ? entries : entries.slice(0, this.maxGroupCards);
       const blocks = [];
-      for (let from = 0; from < some.length; from += CARDS_A_BLOCK) blocks.push(this.block(some.slice(from, from + CARDS_A_BLOCK), columns, Math.max(0, inSight - made - from), made + from < CARDS_AT_FIRST));
+      for (let from = 0; from < some.length; from += CARDS_PER_BLOCK) blocks.push(this.cardBlock(some.slice(from, from + CARDS_PER_BLOCK), columns, Math.max(0, inSight - cardCount - from), cardCount + from < INITIAL_CARDS));
       for (const entry of some) kept.add(entry.key);
-      const more = !closed && entries.length > some.length && el("button", { onclick: () => (this.whole.add(name), this.draw()) }, t("log.showAll", { n: entries.length }));
+      const more = !closed && entries.length > some.length && el("button", { onclick: () => (this.completeGroups.add(name), this.draw()) }, t("log.showAll", { n: entries.length }));
       const head = el("button", { class: "group-head", "aria-expanded": String(!closed), onclick: () => this.toggleGroup(name) }, el("b", {}, shortText(name, 120)), el("span", { class: "quiet" }, countWord(count)));
-      const kinds = ["log-group", !(count > 1 || entries.length > 1) && "single", made >= inSight && "far"];
+      const kinds = ["log-group", !(count > 1 || entries.length > 1) && "single", cardCount >= inSight && "far"];
       const section = el("section", { class: kinds.filter(Boolean).join(" ") }, el("h2", {}, head, joins[at] && entries.length > 1 && this.scopeLink(entries)), ...blocks, more);
       section.style.containIntrinsicBlockSize = `auto ${GROUP_HEAD_PX + Math.ceil(some.length / columns) * CARD_PX.height}px`;
-      made += some.length;
+      cardCount += some.length;
       return section;
     });
     this.groups.replaceChildren(...parts);
-    for (const section of parts) this.sight.observe(section);
+    for (const section of parts) this.sightObserver.observe(section);
     const words = !this.tags.length ? t("log.noneYet") : this.tags.some((tag) => this.tagTest.test(tag.name)) ? t("log.nothing") : t("log.noTags");
     if (!groups.length) this.groups.append(el("p", { class: "quiet" }, words));
     const { left } = this.logs.state;
@@ -150,26 +150,26 @@ export class TagPage {
 
   /** A place for some cards, as large as they will be: the first are made now, the others in the next frames, or when it comes near.
    * @param {CardEntry[]} entries @param {number} columns @param {number} now how many are made now @param {boolean} soon */
-  block(entries, columns, now, soon) {
-    const place = el("div", { class: "cards" }, ...entries.slice(0, now).map((entry) => this.card(entry).root));
+  cardBlock(entries, columns, now, soon) {
+    const place = el("div", { class: "cards" }, ...entries.slice(0, now).map((entry) => this.cardOfEntry(entry).root));
     for (const { classList } of place.children) classList.remove("far"); // in sight: laid out once, not twice
     if (now >= entries.length) return place;
     place.style.minHeight = `${Math.ceil(entries.length / columns) * CARD_PX.height}px`;
-    this.unmade.set(place, entries.slice(now));
+    this.pendingCards.set(place, entries.slice(now));
     if (soon) this.fillSoon(place);
-    else this.sight.observe(place);
+    else this.sightObserver.observe(place);
     return place;
   }
 
   /** Make the cards of a place in the next frames, unless others are shown by then. @param {Element} place */
   fillSoon(place) {
-    this.sight.unobserve(place);
+    this.sightObserver.unobserve(place);
     this.frames.add(place, () => {
-      const left = this.unmade.get(place);
+      const left = this.pendingCards.get(place);
       if (!left) return;
-      place.append(...left.splice(0, CARDS_A_TURN).map((entry) => this.card(entry).root));
+      place.append(...left.splice(0, CARDS_PER_TURN).map((entry) => this.cardOfEntry(entry).root));
       if (left.length) return this.fillSoon(place);
-      this.unmade.delete(place);
+      this.pendingCards.delete(place);
       /** @type {HTMLElement} */ (place).style.minHeight = "";
     });
   }
@@ -177,7 +177,7 @@ export class TagPage {
   /** The way from a group to the scope that holds the nodes of all its tags. @param {CardEntry[]} entries */
   scopeLink(entries) {
     const tags = [...new Set(entries.map((entry) => entry.tag))];
-    return el("button", { class: "icon", title: t("log.inGraph"), "aria-label": t("log.inGraph"), onclick: () => this.logs.joined.showTags(tags) }, iconElement("log.inGraph"));
+    return el("button", { class: "icon", title: t("log.inGraph"), "aria-label": t("log.inGraph"), onclick: () => this.logs.joins.showTags(tags) }, iconElement("log.inGraph"));
   }
 
   /** Drop cards of runs that are no longer shown. @param {Set<string>} kept */
@@ -195,39 +195,39 @@ export class TagPage {
   /** @param {string} key @param {TagCard} card */
   dropCard(key, card) {
     card.setNear(false);
-    this.sight.unobserve(card.root);
-    this.rooms.unobserve(card.plot);
+    this.sightObserver.unobserve(card.root);
+    this.sizeObserver.unobserve(card.plot);
     this.cards.delete(key);
   }
 
   /** @param {CardEntry} entry @returns {TagCard} */
-  card(entry) {
+  cardOfEntry(entry) {
     let card = this.cards.get(entry.key);
     if (!card) {
-      card = this.make(entry);
+      card = this.createCard(entry);
       this.cards.set(entry.key, card);
-      this.sight.observe(card.root);
-      this.rooms.observe(card.plot);
+      this.sightObserver.observe(card.root);
+      this.sizeObserver.observe(card.plot);
     }
     this.renewCard(entry);
     return card;
   }
 
-  /** What is known of the run of a card is another. @param {CardEntry} entry */
+  /** Update the run and the link of a card. @param {CardEntry} entry */
   renewCard(entry) {
     const card = this.cards.get(entry.key);
     if (card && entry.run) card.run = entry.run;
     card?.updateLink();
   }
 
-  /** What the filter is, and in which words that is said. */
-  patternKey() {
+  /** A key of the filter and the language. */
+  filterKey() {
     return `${language} ${this.logs.pattern}`;
   }
 
   /** @param {IntersectionObserverEntry[]} entries */
   onSight(entries) {
-    for (const { target, isIntersecting } of entries) if (isIntersecting && this.unmade.has(target)) this.fillSoon(target);
+    for (const { target, isIntersecting } of entries) if (isIntersecting && this.pendingCards.has(target)) this.fillSoon(target);
     const seen = entries.map(({ target, isIntersecting }) => /** @type {[TagCard | undefined, boolean]} */ ([this.cardAround(target), isIntersecting])).filter(([card]) => card);
     for (const { target, isIntersecting } of entries) target.classList.toggle("far", !isIntersecting);
     // All are measured before one is drawn: what is drawn in between would have everything laid out again. To measure what is
@@ -248,22 +248,22 @@ export class TagPage {
 
   /** @param {string} name */
   toggleGroup(name) {
-    this.closed.has(name) ? this.closed.delete(name) : this.closed.add(name);
+    this.closedGroups.has(name) ? this.closedGroups.delete(name) : this.closedGroups.add(name);
     this.draw();
   }
 
-  /** The filter of tags is another. */
+  /** Apply the filter of tags. */
   onFilter() {
-    const { pattern, good, bad } = this.logs;
+    const { pattern, tagTest: good, isPatternBad: bad } = this.logs;
     this.tagTest = good;
-    this.said.textContent = bad ? t("log.badPattern") : "";
+    this.statusElement.textContent = bad ? t("log.badPattern") : "";
     if (bad) this.filter.setAttribute("aria-invalid", "true");
     else this.filter.removeAttribute("aria-invalid");
     if (this.filter.value !== pattern) this.filter.value = pattern;
     this.draw();
   }
 
-  /** How charts look is another, by the address. */
+  /** React to a restored address. */
   onRestore() {
     this.onFilter();
   }
@@ -273,28 +273,28 @@ export class TagPage {
     const { pins } = this.logs;
     pins.has(key) ? pins.delete(key) : pins.add(key);
     this.draw();
-    this.logs.remember();
+    this.logs.writeAddress();
   }
 
-  /** The chosen runs, their order or their colours are others. */
+  /** React to a change of the chosen runs, their order or colours. */
   runsChanged() {
     this.draw();
-    for (const card of this.cards.values()) if (card.near) card.show();
+    for (const card of this.cards.values()) if (card.isNear) card.showData();
   }
 
-  /** The theme is another one. */
+  /** Draw the visible cards in the new theme. */
   onTheme() {
-    for (const card of this.cards.values()) if (card.near) card.show();
+    for (const card of this.cards.values()) if (card.isNear) card.showData();
   }
 
-  /** A server began anew, or forgot what was missed: what is here is asked for again, when its tags are known again. */
-  askAgain() {
-    for (const card of this.cards.values()) Object.assign(card, { stale: true, stepsStale: true });
+  /** Mark all cards as stale after a restart of the server; they are loaded again with the tags. */
+  markStale() {
+    for (const card of this.cards.values()) Object.assign(card, { isStale: true, stepsStale: true });
   }
 
   /** New points came for some series. @param {Set<number>} series */
   onPoints(series) {
-    for (const card of this.cards.values()) if (card.series().some((one) => series.has(one[1]))) card.noteChange();
+    for (const card of this.cards.values()) if (card.shownSeries().some((entry) => series.has(entry[1]))) card.noteChange();
   }
 
   /** A table beside a card, at the pointer; without rows it is hidden. @param {TagCard} card @param {string[]} heads @param {Node[]} rows @param {number} x @param {number} [all] how many rows there are */
@@ -309,7 +309,7 @@ export class TagPage {
     this.tip.style.top = `${plot.bottom + box.height + 12 < innerHeight ? plot.bottom + 8 : Math.max(8, plot.top - box.height - 8)}px`;
   }
 
-  /** What keys do on this page. @param {TagCard | undefined} card that has the focus @returns {Record<string, () => void>} */
+  /** The actions of keys on this page. @param {TagCard | undefined} card that has the focus @returns {Record<string, () => void>} */
   pageKeys(card) {
     return {};
   }

@@ -6,7 +6,7 @@ import { shortNumber } from "./curves.js";
 import { StepCard } from "./steps.js";
 
 export class TensorCard extends StepCard {
-  content() {
+  makeContent() {
     const { shape = [], values = [] } = this.answer ?? {};
     const wide = shape.length > 1 ? Math.max(1, shape[shape.length - 1]) : 1;
     const rows = Array.from({ length: Math.ceil(values.length / wide) }, (_, row) => values.slice(row * wide, row * wide + wide));
@@ -15,27 +15,27 @@ export class TensorCard extends StepCard {
     return [el("div", { class: "table values", tabindex: "0" }, el("table", {}, el("caption", { class: "away" }, shortText(this.tag.name)), el("tbody", {}, ...body)))];
   }
 
-  remarkWords() {
+  remark() {
     if (!this.answer) return "";
     const { dtype, shape, values, cut } = this.answer;
     return [`${dtype} [${shape.join(", ")}]`, cut && t("log.firstValues", { n: values.length })].filter(Boolean).join(" · ");
   }
 
-  summaryWords() {
-    return `${super.summaryWords()}, ${this.remarkWords()}`;
+  summary() {
+    return `${super.summary()}, ${this.remark()}`;
   }
 
-  rows() {
+  tableRows() {
     return (this.answer?.values ?? []).map((/** @type {any} */ value, /** @type {number} */ at) => ({ ...this.leadingColumns(), index: at, value }));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */
-  columns() {
+  tableColumns() {
     return [["", (row) => String(row.index)], [t("log.value"), (row) => shortText(String(row.value), 2000)]];
   }
 }
 
-/** Where a row of a tensor is, as indices of all dimensions but the last. @param {number[]} shape @param {number} row */
+/** The indices of a row of a tensor, without the last dimension. @param {number[]} shape @param {number} row */
 function tensorPlace(shape, row) {
   const sizes = shape.length > 1 ? shape.slice(0, -1) : shape;
   const out = [];

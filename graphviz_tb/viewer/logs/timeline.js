@@ -7,15 +7,15 @@ import { SLICE_KINDS, firstAfter, rowStarts } from "./slices.js";
 import { paintTimeline } from "./timeline_paint.js";
 
 export const LANE_PX = { row: 18, head: 20, gap: 6, axis: 24, left: 168, narrow: 84 };
-const GREATEST_LANE_PX = 460; // px of the canvas; more lanes scroll
-const RECTANGLES = 5000; // that are asked for, for all rows in view
-export const ZOOM_A_NOTCH = 1.25; // of one notch or key
-const LEAST_SPAN_NS = 20; // nanoseconds across the whole canvas
-const ASK_AFTER_MS = 80; // milliseconds that a view stands still before its slices are asked for
+const MAX_CANVAS_PX = 460; // px of the canvas; more lanes scroll
+const MAX_RECTANGLES = 5000; // that are asked for, for all rows in view
+export const ZOOM_PER_NOTCH = 1.25; // of one notch or key
+const MIN_SPAN_NS = 20; // nanoseconds across the whole canvas
+const REQUEST_DELAY_MS = 80; // milliseconds that a view stands still before its slices are asked for
 
 export class Timeline {
   /**
-   * @param {{slices: (wanted: SliceWanted, signal: AbortSignal) => Promise<SliceColumns>, chosen: (slice: ChosenSlice | null) => void, looked: () => void, hues: () => string[]}} hooks
+   * @param {{slices: (wanted: SliceRequest, signal: AbortSignal) => Promise<SliceColumns>, chosen: (slice: ChosenSlice | null) => void, looked: () => void, hues: () => string[]}} hooks
    */
   constructor(hooks) {
     this.hooks = hooks;
@@ -26,11 +26,11 @@ export class Timeline {
     this.lanes = [];
     this.end = 1;
     this.view = { from: 0, to: 1 };
-    this.top = 0; // px that are scrolled away
+    this.scrolledPx = 0; // px that are scrolled away
     /** @type {SliceColumns | null} */
     this.slices = null;
-    this.asked = { from: 0, to: 0, px: 0 }; // what the slices are of
-    this.starts = new Int32Array(1);
+    this.shownRequest = { from: 0, to: 0, px: 0 }; // what the slices are of
+    this.rowStarts = new Int32Array(1);
     this.match = "";
     /** @type {string | null} */
     this.node = null;
@@ -38,14 +38,14 @@ export class Timeline {
     this.selected = null;
     this.rectangles = 0; // that were drawn last
     this.turn = 0;
-    this.waiting = /** @type {any} */ (undefined);
-    this.stop = new AbortController();
+    this.requestTimer = /** @type {any} */ (undefined);
+    this.requestAbort = new AbortController();
     this.width = 0;
     new ResizeObserver(() => this.resize()).observe(this.root);
-    this.listen();
+    this.connectGestures();
   }
 
-  listen() {
+  connectGestures() {
     const { root } = this;
     root.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     root.addEventListener("keydown", (event) => this.onKey(event));
@@ -55,31 +55,31 @@ export class Timeline {
     root.addEventListener("pointerdown", (event) => this.onPress(event));
   }
 
-  /** Take another step. @param {any} told its table @param {{from: number, to: number} | null} view */
-  take(told, view) {
-    this.lanes = told.lanes;
-    this.end = Math.max(1, told.length);
+  /** Take another step. @param {any} profile its table @param {{from: number, to: number} | null} view */
+  setProfile(profile, view) {
+    this.lanes = profile.lanes;
+    this.end = Math.max(1, profile.length);
     this.view = view ?? { from: 0, to: this.end };
-    this.top = 0;
+    this.scrolledPx = 0;
     this.slices = this.selected = null;
     this.resize();
-    this.ask();
+    this.requestSlices();
   }
 
-  get left() {
+  get laneNameWidth() {
     return this.width < 600 ? LANE_PX.narrow : LANE_PX.left;
   }
 
-  get inner() {
-    return Math.max(1, this.width - this.left);
+  get innerWidth() {
+    return Math.max(1, this.width - this.laneNameWidth);
   }
 
-  get full() {
-    return this.lanes.reduce((sum, lane, at) => sum + this.head(at) + lane[3] * LANE_PX.row + LANE_PX.gap, LANE_PX.axis);
+  get fullHeight() {
+    return this.lanes.reduce((sum, lane, at) => sum + this.headHeight(at) + lane[3] * LANE_PX.row + LANE_PX.gap, LANE_PX.axis);
   }
 
-  /** How high the name of a device is over a lane: it is there once for all its lanes. @param {number} at */
-  head(at) {
+  /** The height of the device name above a lane: shown once for all lanes of a device. @param {number} at */
+  headHeight(at) {
     return at && shortDevice(this.lanes[at][0]) === shortDevice(this.lanes[at - 1][0]) ? 0 : LANE_PX.head;
   }
 
@@ -87,27 +87,27 @@ export class Timeline {
     const width = this.root.clientWidth;
     if (!width) return;
     this.width = width;
-    this.height = Math.min(GREATEST_LANE_PX, Math.max(90, this.full));
+    this.height = Math.min(MAX_CANVAS_PX, Math.max(90, this.fullHeight));
     this.draw();
-    if (!this.asked.px) this.ask();
+    if (!this.shownRequest.px) this.requestSlices();
   }
 
   /** @param {number} time */
-  x(time) {
-    return this.left + ((time - this.view.from) / (this.view.to - this.view.from)) * this.inner;
+  xPosition(time) {
+    return this.laneNameWidth + ((time - this.view.from) / (this.view.to - this.view.from)) * this.innerWidth;
   }
 
   /** @param {number} x */
-  time(x) {
-    return this.view.from + ((x - this.left) / this.inner) * (this.view.to - this.view.from);
+  timeAt(x) {
+    return this.view.from + ((x - this.laneNameWidth) / this.innerWidth) * (this.view.to - this.view.from);
   }
 
   /** The rows that are in view, each with its lane and its place. @returns {{row: number, lane: number, level: number, y: number}[]} */
-  rows() {
+  visibleRows() {
     const out = [];
-    let [y, row] = [LANE_PX.axis - this.top, 0];
+    let [y, row] = [LANE_PX.axis - this.scrolledPx, 0];
     this.lanes.forEach(([, , , levels], lane) => {
-      y += this.head(lane);
+      y += this.headHeight(lane);
       for (let level = 0; level < levels; level++, row++, y += LANE_PX.row) if (y > LANE_PX.axis - LANE_PX.row && y < this.height) out.push({ row, lane, level, y });
       y += LANE_PX.gap;
     });
@@ -116,11 +116,11 @@ export class Timeline {
 
   /** Show a stretch of time. @param {number} from @param {number} to */
   lookAt(from, to) {
-    const wide = Math.min(this.end * 1.2, Math.max(LEAST_SPAN_NS, to - from));
+    const wide = Math.min(this.end * 1.2, Math.max(MIN_SPAN_NS, to - from));
     const middle = Math.min(this.end, Math.max(0, (from + to) / 2)); // never far from the step
     this.view = { from: middle - wide / 2, to: middle + wide / 2 };
     this.draw();
-    this.askSoon();
+    this.requestSlicesSoon();
     this.hooks.looked();
   }
 
@@ -138,7 +138,7 @@ export class Timeline {
 
   /** @param {number} start @param {number} duration */
   zoomTo(start, duration) {
-    const room = Math.max(duration, LEAST_SPAN_NS) * 0.6;
+    const room = Math.max(duration, MIN_SPAN_NS) * 0.6;
     this.lookAt(start - room, start + duration + room);
   }
 
@@ -146,28 +146,28 @@ export class Timeline {
     this.lookAt(0, this.end);
   }
 
-  askSoon() {
-    clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.ask(), ASK_AFTER_MS);
+  requestSlicesSoon() {
+    clearTimeout(this.requestTimer);
+    this.requestTimer = setTimeout(() => this.requestSlices(), REQUEST_DELAY_MS);
   }
 
   /** Ask for the slices around the view, unless those that are here show as much. */
-  async ask() {
+  async requestSlices() {
     if (!this.width || !this.lanes.length) return;
     const turn = ++this.turn;
-    this.stop.abort();
-    this.stop = new AbortController();
+    this.requestAbort.abort();
+    this.requestAbort = new AbortController();
     const { from, to } = this.view;
     const wide = to - from;
-    const rows = Math.max(1, this.rows().length);
-    const px = Math.max(20, Math.round(3 * Math.min(this.inner, RECTANGLES / rows)));
+    const rows = Math.max(1, this.visibleRows().length);
+    const px = Math.max(20, Math.round(3 * Math.min(this.innerWidth, MAX_RECTANGLES / rows)));
     const wanted = { from: from - wide, to: to + wide, px, match: this.match, node: this.node };
     try {
-      const slices = await this.hooks.slices(wanted, this.stop.signal);
+      const slices = await this.hooks.slices(wanted, this.requestAbort.signal);
       if (turn !== this.turn) return;
       this.slices = slices;
-      this.asked = wanted;
-      this.starts = rowStarts(slices, this.lanes.reduce((sum, lane) => sum + lane[3], 0));
+      this.shownRequest = wanted;
+      this.rowStarts = rowStarts(slices, this.lanes.reduce((sum, lane) => sum + lane[3], 0));
       this.draw();
       this.hooks.looked();
     } catch (error) {
@@ -176,40 +176,40 @@ export class Timeline {
   }
 
   /** Mark slices by a text in their name, or those of a node. @param {string} match @param {string | null} node */
-  mark(match, node) {
+  markSlices(match, node) {
     this.match = match;
     this.node = node;
-    return this.ask();
+    return this.requestSlices();
   }
 
   /** Go to a marked slice. @param {number} way 1 next, −1 previous */
-  step(way) {
+  goToMark(way) {
     const marks = this.slices?.marks ?? [];
     if (!marks.length) return;
     const now = this.selected ? this.selected.start : way > 0 ? -Infinity : Infinity;
-    const after = way > 0 ? marks.find((one) => one[1] > now) ?? marks[0] : marks.findLast((one) => one[1] < now) ?? marks[marks.length - 1];
-    this.goTo(after[0], after[1], after[2]);
+    const after = way > 0 ? marks.find((mark) => mark[1] > now) ?? marks[0] : marks.findLast((mark) => mark[1] < now) ?? marks[marks.length - 1];
+    this.showSlice(after[0], after[1], after[2]);
   }
 
   /** Bring a slice into view and choose it. @param {number} row @param {number} start @param {number} duration */
-  async goTo(row, start, duration) {
+  async showSlice(row, start, duration) {
     const { from, to } = this.view;
     if (start < from || start + duration > to || duration < (to - from) / 200) {
       const half = Math.max((to - from) / 2, duration * 0.75);
-      const wide = duration < half / 50 ? Math.max(duration * 10, LEAST_SPAN_NS) : half;
+      const wide = duration < half / 50 ? Math.max(duration * 10, MIN_SPAN_NS) : half;
       this.lookAt(start + duration / 2 - wide, start + duration / 2 + wide);
     }
-    const place = this.placeOfSlice(row);
-    if (place - this.top < LANE_PX.axis || place - this.top > this.height - LANE_PX.row) this.top = Math.max(0, Math.min(this.full - this.height, place - this.height / 2));
-    await this.ask();
+    const place = this.rowTop(row);
+    if (place - this.scrolledPx < LANE_PX.axis || place - this.scrolledPx > this.height - LANE_PX.row) this.scrolledPx = Math.max(0, Math.min(this.fullHeight - this.height, place - this.height / 2));
+    await this.requestSlices();
     this.choose(this.sliceAt(row, start + duration / 2));
   }
 
-  /** Where a row lies, unscrolled. @param {number} row */
-  placeOfSlice(row) {
+  /** The top of a row before scrolling, in px. @param {number} row */
+  rowTop(row) {
     let y = LANE_PX.axis;
     for (const [at, [, , , levels]] of this.lanes.entries()) {
-      y += this.head(at);
+      y += this.headHeight(at);
       if (row < levels) return y + row * LANE_PX.row;
       row -= levels;
       y += levels * LANE_PX.row + LANE_PX.gap;
@@ -219,18 +219,18 @@ export class Timeline {
 
   /** The slice of a row at a time, or near it. @param {number} row @param {number} time @param {number} [near] nanoseconds @returns {ChosenSlice | null} */
   sliceAt(row, time, near = 0) {
-    const { slices, starts } = this;
+    const { slices, rowStarts: starts } = this;
     if (!slices) return null;
-    const found = firstAfter(slices, starts[row], starts[row + 1], time - near);
-    if (found >= starts[row + 1] || slices.start[found] > time + near) return null;
+    const index = firstAfter(slices, starts[row], starts[row + 1], time - near);
+    if (index >= starts[row + 1] || slices.start[index] > time + near) return null;
     return {
-      row, start: slices.start[found], duration: slices.duration[found], count: slices.count[found], busy: slices.busy[found], waited: slices.waited[found],
-      name: slices.names[slices.name[found]], node: slices.nodes[slices.node[found]], kind: SLICE_KINDS[slices.kind[found]], lane: this.laneOf(row),
+      row, start: slices.start[index], duration: slices.duration[index], count: slices.count[index], busy: slices.busy[index], waited: slices.waited[index],
+      name: slices.names[slices.name[index]], node: slices.nodes[slices.node[index]], kind: SLICE_KINDS[slices.kind[index]], lane: this.laneText(row),
     };
   }
 
   /** The words of the lane of a row. @param {number} row */
-  laneOf(row) {
+  laneText(row) {
     for (const [device, thread, , levels] of this.lanes) {
       if (row < levels) return [shortDevice(device), thread].filter(Boolean).join(" · ");
       row -= levels;
@@ -247,9 +247,9 @@ export class Timeline {
 
   /** @param {{offsetX: number, offsetY: number}} event @returns {ChosenSlice | null} */
   sliceUnder({ offsetX, offsetY }) {
-    const row = this.rows().find((one) => offsetY >= one.y && offsetY < one.y + LANE_PX.row);
-    if (!row || offsetX < this.left) return null;
-    return this.sliceAt(row.row, this.time(offsetX), (2 * (this.view.to - this.view.from)) / this.inner);
+    const row = this.visibleRows().find((candidate) => offsetY >= candidate.y && offsetY < candidate.y + LANE_PX.row);
+    if (!row || offsetX < this.laneNameWidth) return null;
+    return this.sliceAt(row.row, this.timeAt(offsetX), (2 * (this.view.to - this.view.from)) / this.innerWidth);
   }
 
   /** @param {WheelEvent} event */
@@ -257,16 +257,16 @@ export class Timeline {
     // Without a click first the page scrolls: the timeline traps no one on the way down.
     if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.root) return;
     event.preventDefault();
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return this.pan((event.deltaX || event.deltaY) / this.inner);
-    this.zoom(ZOOM_A_NOTCH ** Math.sign(event.deltaY), this.time(Math.max(this.left, event.offsetX)));
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return this.pan((event.deltaX || event.deltaY) / this.innerWidth);
+    this.zoom(ZOOM_PER_NOTCH ** Math.sign(event.deltaY), this.timeAt(Math.max(this.laneNameWidth, event.offsetX)));
   }
 
   /** @param {KeyboardEvent} event */
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.root) return;
     const run = {
-      w: () => this.zoom(1 / ZOOM_A_NOTCH), s: () => this.zoom(ZOOM_A_NOTCH), a: () => this.pan(-0.15), d: () => this.pan(0.15), ArrowLeft: () => this.pan(-0.15), ArrowRight: () => this.pan(0.15),
-      ArrowUp: () => this.scroll(-LANE_PX.row * 2), ArrowDown: () => this.scroll(LANE_PX.row * 2), "+": () => this.zoom(1 / ZOOM_A_NOTCH), "-": () => this.zoom(ZOOM_A_NOTCH), 0: () => this.fit(), ".": () => this.step(1), ",": () => this.step(-1),
+      w: () => this.zoom(1 / ZOOM_PER_NOTCH), s: () => this.zoom(ZOOM_PER_NOTCH), a: () => this.pan(-0.15), d: () => this.pan(0.15), ArrowLeft: () => this.pan(-0.15), ArrowRight: () => this.pan(0.15),
+      ArrowUp: () => this.scroll(-LANE_PX.row * 2), ArrowDown: () => this.scroll(LANE_PX.row * 2), "+": () => this.zoom(1 / ZOOM_PER_NOTCH), "-": () => this.zoom(ZOOM_PER_NOTCH), 0: () => this.fit(), ".": () => this.goToMark(1), ",": () => this.goToMark(-1),
       f: () => this.selected && this.zoomTo(this.selected.start, this.selected.duration), Escape: () => this.choose(null),
     }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!run) return;
@@ -277,9 +277,9 @@ export class Timeline {
 
   /** @param {number} by px */
   scroll(by) {
-    this.top = Math.max(0, Math.min(this.full - this.height, this.top + by));
+    this.scrolledPx = Math.max(0, Math.min(this.fullHeight - this.height, this.scrolledPx + by));
     this.draw();
-    this.askSoon();
+    this.requestSlicesSoon();
   }
 
   /** Drag the timeline; a press that does not move chooses. @param {PointerEvent} event */
@@ -287,20 +287,20 @@ export class Timeline {
     if (event.button || event.target !== this.canvas) return;
     this.root.focus({ preventScroll: true });
     this.root.setPointerCapture(event.pointerId);
-    const from = { x: event.clientX, y: event.clientY, view: this.view, top: this.top, moved: false };
-    const found = this.sliceUnder(event);
+    const from = { x: event.clientX, y: event.clientY, view: this.view, top: this.scrolledPx, moved: false };
+    const slice = this.sliceUnder(event);
     const drag = (/** @type {PointerEvent} */ now) => {
       const [dx, dy] = [now.clientX - from.x, now.clientY - from.y];
       from.moved ||= Math.hypot(dx, dy) > 4;
       if (!from.moved) return;
       this.tip.hidden = true;
-      const time = (dx / this.inner) * (from.view.to - from.view.from);
-      this.top = Math.max(0, Math.min(this.full - this.height, from.top - dy));
+      const time = (dx / this.innerWidth) * (from.view.to - from.view.from);
+      this.scrolledPx = Math.max(0, Math.min(this.fullHeight - this.height, from.top - dy));
       this.lookAt(from.view.from - time, from.view.to - time);
     };
     const end = () => {
       this.root.removeEventListener("pointermove", drag);
-      if (!from.moved) this.choose(found);
+      if (!from.moved) this.choose(slice);
     };
     this.root.addEventListener("pointermove", drag);
     for (const name of ["pointerup", "pointercancel"]) this.root.addEventListener(name, end, { once: true });
@@ -308,11 +308,11 @@ export class Timeline {
 
   /** @param {PointerEvent} event */
   onMove(event) {
-    const found = event.target === this.canvas && !event.buttons ? this.sliceUnder(event) : null;
-    this.canvas.style.cursor = found ? "pointer" : "";
-    this.tip.hidden = !found;
-    if (!found) return;
-    const rows = [el("strong", {}, shortText(found.name, 160)), el("div", {}, found.count > 1 ? t("profile.merged", { n: found.count, time: nanosWord(found.busy) }) : nanosWord(found.duration)), el("div", { class: "quiet" }, t(`profile.${found.kind === "input" || found.kind === "launch" ? found.kind : "compute"}`))];
+    const slice = event.target === this.canvas && !event.buttons ? this.sliceUnder(event) : null;
+    this.canvas.style.cursor = slice ? "pointer" : "";
+    this.tip.hidden = !slice;
+    if (!slice) return;
+    const rows = [el("strong", {}, shortText(slice.name, 160)), el("div", {}, slice.count > 1 ? t("profile.merged", { n: slice.count, time: nanosWord(slice.busy) }) : nanosWord(slice.duration)), el("div", { class: "quiet" }, t(`profile.${slice.kind === "input" || slice.kind === "launch" ? slice.kind : "compute"}`))];
     this.tip.replaceChildren(...rows);
     const width = this.tip.offsetWidth;
     this.tip.style.left = `${Math.max(8, Math.min(innerWidth - width - 8, event.clientX + 12))}px`;

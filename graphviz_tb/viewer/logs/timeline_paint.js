@@ -7,10 +7,10 @@ import { nanosWord } from "./profile_words.js";
 import { SLICE_KINDS, firstAfter } from "./slices.js";
 import { LANE_PX, shortDevice } from "./timeline.js";
 
-const WORD_ROOM = 34; // px that a slice is wide before its name is written in it
+const MIN_NAMED_WIDTH_PX = 34; // px that a slice is wide before its name is written in it
 
 /** A number for a text, the same each time. @param {string} text */
-function sliceHue(text) {
+function textHash(text) {
   let sum = 7;
   for (let at = 0; at < text.length; at++) sum = (sum * 31 + text.charCodeAt(at)) >>> 0;
   return sum;
@@ -27,29 +27,29 @@ export function paintTimeline(g, line) {
   paintLanes(g, line, colours);
   g.save();
   g.beginPath();
-  g.rect(line.left, LANE_PX.axis, line.inner, line.height - LANE_PX.axis);
+  g.rect(line.laneNameWidth, LANE_PX.axis, line.innerWidth, line.height - LANE_PX.axis);
   g.clip();
   line.rectangles = 0;
-  if (line.slices) for (const row of line.rows()) paintRow(g, line, row, colours);
+  if (line.slices) for (const row of line.visibleRows()) paintRow(g, line, row, colours);
   g.restore();
   paintAxis(g, line, colours);
 }
 
 /** The name of each device over its lanes, that of each thread and stream beside its rows. @param {CanvasRenderingContext2D} g @param {Timeline} line @param {any} colours */
 function paintLanes(g, line, colours) {
-  let y = LANE_PX.axis - line.top;
+  let y = LANE_PX.axis - line.scrolledPx;
   g.textAlign = "left";
   line.lanes.forEach(([device, thread, , levels], at) => {
-    const head = line.head(at);
+    const head = line.headHeight(at);
     if (head) {
       g.fillStyle = colours.soft;
       g.fillRect(0, y, line.width, LANE_PX.head - 2);
       g.fillStyle = colours.text;
-      g.fillText(fittedWord(g, visibleText(shortDevice(device) || t("profile.timeline")), line.width - 16), 8, y + LANE_PX.head / 2 - 1);
+      g.fillText(fittedText(g, visibleText(shortDevice(device) || t("profile.timeline")), line.width - 16), 8, y + LANE_PX.head / 2 - 1);
     }
     y += head;
     g.fillStyle = colours.secondary;
-    if (y + LANE_PX.row > LANE_PX.axis && y < line.height) g.fillText(fittedWord(g, visibleText(thread), line.left - 16), 8, y + LANE_PX.row / 2);
+    if (y + LANE_PX.row > LANE_PX.axis && y < line.height) g.fillText(fittedText(g, visibleText(thread), line.laneNameWidth - 16), 8, y + LANE_PX.row / 2);
     y += levels * LANE_PX.row + LANE_PX.gap;
   });
 }
@@ -61,9 +61,9 @@ function paintAxis(g, line, colours) {
   g.strokeStyle = colours.line;
   g.fillStyle = colours.secondary;
   const range = { low: line.view.from, high: line.view.to, log: false };
-  for (const tick of ticksOf(range, Math.max(2, Math.floor(line.inner / 110)))) {
-    const x = Math.round(line.x(tick)) + 0.5;
-    if (x < line.left || x > line.width - 2) continue;
+  for (const tick of ticksOf(range, Math.max(2, Math.floor(line.innerWidth / 110)))) {
+    const x = Math.round(line.xPosition(tick)) + 0.5;
+    if (x < line.laneNameWidth || x > line.width - 2) continue;
     g.beginPath();
     g.moveTo(x, LANE_PX.axis - 6);
     g.lineTo(x, line.height);
@@ -82,31 +82,31 @@ function paintAxis(g, line, colours) {
 /** The slices of one row that are in view. @param {CanvasRenderingContext2D} g @param {Timeline} line @param {{row: number, level: number, y: number}} place @param {any} colours */
 function paintRow(g, line, { row, y }, colours) {
   const slices = /** @type {SliceColumns} */ (line.slices);
-  const stop = line.starts[row + 1];
+  const stop = line.rowStarts[row + 1];
   const marking = slices.hits !== undefined;
   const { selected, view } = line;
   let drawn = -1; // px up to which something is drawn
-  for (let at = firstAfter(slices, line.starts[row], stop, view.from); at < stop && slices.start[at] <= view.to; at++) {
-    const x = line.x(slices.start[at]);
-    const right = Math.max(x + 1, line.x(slices.start[at] + slices.duration[at]));
+  for (let at = firstAfter(slices, line.rowStarts[row], stop, view.from); at < stop && slices.start[at] <= view.to; at++) {
+    const x = line.xPosition(slices.start[at]);
+    const right = Math.max(x + 1, line.xPosition(slices.start[at] + slices.duration[at]));
     const hit = marking && slices.hit[at] > 0;
     if (right < drawn + 0.75 && !hit) continue; // nothing of it would be seen
     drawn = right;
     line.rectangles++;
-    const left = Math.max(line.left - 2, x);
+    const left = Math.max(line.laneNameWidth - 2, x);
     const width = Math.max(1, Math.min(right, line.width + 2) - left - (right - x > 3 ? 1 : 0));
     const kind = SLICE_KINDS[slices.kind[at]];
     const name = slices.names[slices.name[at]];
-    const [fill, text] = fillOf(kind, name, slices.nodes[slices.node[at]], colours);
+    const [fill, text] = sliceColours(kind, name, slices.nodes[slices.node[at]], colours);
     g.globalAlpha = marking && !hit ? 0.22 : slices.count[at] > 1 ? 0.45 + 0.55 * Math.min(1, slices.busy[at] / Math.max(1, slices.duration[at])) : 1;
     g.fillStyle = fill;
     g.fillRect(left, y + 1, width, LANE_PX.row - 3);
     g.globalAlpha = marking && !hit ? 0.45 : 1;
     if (kind === "input") hatchRow(g, left, y + 1, width, LANE_PX.row - 3, text);
-    if (width > WORD_ROOM && slices.count[at] === 1) {
+    if (width > MIN_NAMED_WIDTH_PX && slices.count[at] === 1) {
       g.fillStyle = text;
       g.textAlign = "left";
-      g.fillText(fittedWord(g, visibleText(sliceWord(name)), width - 8), left + 4, y + LANE_PX.row / 2);
+      g.fillText(fittedText(g, visibleText(sliceLabel(name)), width - 8), left + 4, y + LANE_PX.row / 2);
     }
     g.globalAlpha = 1;
     const chosen = selected && selected.row === row && slices.start[at] <= selected.start && slices.start[at] + slices.duration[at] >= selected.start + selected.duration;
@@ -120,15 +120,15 @@ function paintRow(g, line, { row, y }, colours) {
 }
 
 /** The colours of a slice: of its box, and of the words in it. @param {string} kind @param {string} name @param {string | null} node @param {any} colours @returns {[string, string]} */
-function fillOf(kind, name, node, colours) {
+function sliceColours(kind, name, node, colours) {
   if (kind === "launch" || kind === "call") return [colours.line, colours.text];
   if (kind === "input") return [colours.bad, colours.ground];
   if (node === null) return [colours.secondary, colours.ground];
-  return [colours.hues[sliceHue(sliceWord(name).replace(/_\d+$/, "")) % colours.hues.length], colours.ground];
+  return [colours.hues[textHash(sliceLabel(name).replace(/_\d+$/, "")) % colours.hues.length], colours.ground];
 }
 
 /** The last part of a name: what an op does. @param {string} name */
-const sliceWord = (name) => name.slice(name.lastIndexOf("/", name.length - 2) + 1);
+const sliceLabel = (name) => name.slice(name.lastIndexOf("/", name.length - 2) + 1);
 
 /** Lines across what waits, so that colour is not the only sign. @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} width @param {number} height @param {string} colour */
 function hatchRow(g, x, y, width, height, colour) {
@@ -148,8 +148,8 @@ function hatchRow(g, x, y, width, height, colour) {
   g.restore();
 }
 
-/** A text that fits: cut in the middle of nothing but its end. @param {CanvasRenderingContext2D} g @param {string} text @param {number} room */
-function fittedWord(g, text, room) {
+/** A text cut at its end so that it fits. @param {CanvasRenderingContext2D} g @param {string} text @param {number} room */
+function fittedText(g, text, room) {
   if (g.measureText(text).width <= room) return text;
   let [low, high] = [0, Math.min(text.length, Math.ceil(room / 3))];
   while (low < high) {

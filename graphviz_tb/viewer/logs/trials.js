@@ -6,8 +6,8 @@ import { numberText } from "../shapes.js";
 import { t } from "../strings.js";
 import { rangeOf, shareOf, shortNumber, ticksOf } from "./curves.js";
 
-const TRIALS_DRAWN = 1000; // sessions in a chart
-const AXES_DRAWN = 12; // columns beside each other, at most
+const MAX_DRAWN_TRIALS = 1000; // sessions in a chart
+const MAX_DRAWN_AXES = 12; // columns beside each other, at most
 const LOG_RATIO = 100; // from here on positive numbers are on a logarithmic axis
 const TRIAL_CHART = { height: 260, top: 34, bottom: 22, side: 56 };
 
@@ -39,12 +39,12 @@ export function trialAxis(column, values) {
 const trialChart = (name, width) => svgEl("svg", { role: "img", "aria-label": name, class: "trial-chart", width, height: TRIAL_CHART.height, viewBox: `0 0 ${width} ${TRIAL_CHART.height}` });
 
 /** @param {Element} root @param {number} x @param {number} y @param {string} anchor @param {string} text */
-function trialWord(root, x, y, anchor, text) {
+function appendTrialText(root, x, y, anchor, text) {
   svgEl("text", { x: numberText(x), y: numberText(y), "text-anchor": anchor }, root).textContent = visibleText(text);
 }
 
-/** How far down a share is. @param {number} share */
-const trialTop = (share) => TRIAL_CHART.top + (1 - share) * (TRIAL_CHART.height - TRIAL_CHART.top - TRIAL_CHART.bottom);
+/** The y position of a share. @param {number} share */
+const shareTop = (share) => TRIAL_CHART.top + (1 - share) * (TRIAL_CHART.height - TRIAL_CHART.top - TRIAL_CHART.bottom);
 
 /**
  * A line for each session through all columns; where it has no value it is broken.
@@ -52,16 +52,16 @@ const trialTop = (share) => TRIAL_CHART.top + (1 - share) * (TRIAL_CHART.height 
  */
 export function parallelChart(columns, shown, rows, colour, width) {
   const root = trialChart(t("log.parallel"), width);
-  const some = shown.slice(0, AXES_DRAWN);
+  const some = shown.slice(0, MAX_DRAWN_AXES);
   const x = (/** @type {number} */ at) => TRIAL_CHART.side + (some.length > 1 ? (at * (width - 2 * TRIAL_CHART.side)) / (some.length - 1) : 0);
   const axes = some.map((at) => trialAxis(columns[at], rows.map((row) => row.values[at])));
   const room = Math.max(8, Math.floor((2 * (x(1) - x(0))) / 7)); // letters of a name: every second one is a line lower
-  for (const row of rows.slice(0, TRIALS_DRAWN)) {
+  for (const row of rows.slice(0, MAX_DRAWN_TRIALS)) {
     let path = "";
     let open = false;
     some.forEach((column, at) => {
       const share = axes[at].share(row.values[column]);
-      path += share === null ? "" : `${open ? "L" : "M"}${numberText(x(at))} ${numberText(trialTop(share))}`;
+      path += share === null ? "" : `${open ? "L" : "M"}${numberText(x(at))} ${numberText(shareTop(share))}`;
       open = share !== null;
     });
     const line = svgEl("path", { d: path, fill: "none", stroke: colour(row), "data-trial": row.session }, root);
@@ -69,8 +69,8 @@ export function parallelChart(columns, shown, rows, colour, width) {
   }
   axes.forEach((axis, at) => {
     svgEl("path", { d: `M${numberText(x(at))} ${TRIAL_CHART.top}V${TRIAL_CHART.height - TRIAL_CHART.bottom}`, class: "axis" }, root);
-    trialWord(root, x(at), 14 + (at % 2) * 12, at && at === some.length - 1 ? "end" : at ? "middle" : "start", shortText(axis.log ? `${axis.label} (log)` : axis.label, room));
-    for (const [share, word] of axis.ticks) trialWord(root, x(at) - 5, trialTop(share) + 3, "end", word);
+    appendTrialText(root, x(at), 14 + (at % 2) * 12, at && at === some.length - 1 ? "end" : at ? "middle" : "start", shortText(axis.log ? `${axis.label} (log)` : axis.label, room));
+    for (const [share, word] of axis.ticks) appendTrialText(root, x(at) - 5, shareTop(share) + 3, "end", word);
   });
   return root;
 }
@@ -85,21 +85,21 @@ export function scatterChart(columns, shown, rows, colour, width) {
   const x = (/** @type {number} */ share) => TRIAL_CHART.side + share * (width - TRIAL_CHART.side - 24);
   const foot = TRIAL_CHART.height - TRIAL_CHART.bottom;
   svgEl("path", { d: `M${TRIAL_CHART.side} ${TRIAL_CHART.top}V${foot}H${width - 24}`, class: "axis", fill: "none" }, root);
-  for (const [share, word] of up.ticks) trialWord(root, TRIAL_CHART.side - 6, trialTop(share) + 3, "end", word);
-  for (const [share, word] of across.ticks) trialWord(root, x(share), foot + 16, "middle", word);
-  trialWord(root, TRIAL_CHART.side, 16, "start", `${up.label} ↑`);
-  trialWord(root, width - 24, 16, "end", `${across.label} →`);
-  for (const row of rows.slice(0, TRIALS_DRAWN)) {
+  for (const [share, word] of up.ticks) appendTrialText(root, TRIAL_CHART.side - 6, shareTop(share) + 3, "end", word);
+  for (const [share, word] of across.ticks) appendTrialText(root, x(share), foot + 16, "middle", word);
+  appendTrialText(root, TRIAL_CHART.side, 16, "start", `${up.label} ↑`);
+  appendTrialText(root, width - 24, 16, "end", `${across.label} →`);
+  for (const row of rows.slice(0, MAX_DRAWN_TRIALS)) {
     const [one, other] = [across.share(row.values[shown[0]]), up.share(row.values[shown[1]])];
     if (one === null || other === null) continue;
-    const dot = svgEl("circle", { cx: numberText(x(one)), cy: numberText(trialTop(other)), r: 4, fill: colour(row), "data-trial": row.session }, root);
+    const dot = svgEl("circle", { cx: numberText(x(one)), cy: numberText(shareTop(other)), r: 4, fill: colour(row), "data-trial": row.session }, root);
     svgEl("title", {}, dot).textContent = visibleText(`${row.session}: ${row.values[shown[0]]}, ${row.values[shown[1]]}`);
   }
   return root;
 }
 
 /** Values in their order: numbers, texts, and what is missing last, whichever way. @param {any} one @param {any} other @param {boolean} [down] */
-export function trialOrder(one, other, down = false) {
+export function compareTrialValues(one, other, down = false) {
   const rank = (/** @type {any} */ value) => (value === null || value === undefined ? 2 : typeof value === "number" ? 0 : 1);
   if (rank(one) !== rank(other)) return rank(one) - rank(other);
   const by = rank(one) === 0 ? one - other : rank(one) === 1 ? naturalOrder(String(one), String(other)) : 0;

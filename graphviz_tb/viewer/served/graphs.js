@@ -4,7 +4,7 @@ import { stateOf } from "../address.js";
 import { Blocks, ServerLost } from "../data.js";
 import { byId, el, shortText } from "../dom.js";
 import { fillChooser } from "../page_frame.js";
-import { initialState, loadGraph, makeApp, reportFailure } from "../startup.js";
+import { createApp, initialState, loadGraph, reportFailure } from "../startup.js";
 import { STRINGS, language, t } from "../strings.js";
 import { ServerRefusal } from "./server.js";
 
@@ -12,14 +12,14 @@ export const RETRY_PAUSE_MS = 300; // milliseconds until a server that did not a
 const POLL_PAUSE_MS = 3000; // milliseconds between two looks at a graph that is being read, where the server says nothing
 const OWN_GRAPH = "__run_graph__"; // the tag that TensorBoard gives to the graph of a run
 
-/** @typedef {{id: string, run: string | null, tag: string | null, tagSet: string | null, kind: string, nodes: number | null, version: number, state: string, stage: string, done: number, total: number | null, error: string, hint: string}} GraphTold */
+/** @typedef {{id: string, run: string | null, tag: string | null, tagSet: string | null, kind: string, nodes: number | null, version: number, state: string, stage: string, done: number, total: number | null, error: string, hint: string}} GraphListing */
 
 export class GraphChooser {
   /** @param {Server} server @param {string} title */
   constructor(server, title) {
     this.server = server;
     this.title = title;
-    /** @type {GraphTold[]} */
+    /** @type {GraphListing[]} */
     this.graphs = [];
     /** @type {App | null} */
     this.app = null;
@@ -27,23 +27,23 @@ export class GraphChooser {
     this.id = "";
     this.version = -1;
     /** @type {Record<string, any>} how an address names what is shown */
-    this.means = {};
+    this.shownAddress = {};
     this.turn = 0;
-    this.listings = 0; // lists of graphs that the server sent
-    this.anew = false; // whether the server began anew, and has not listed its graphs yet
+    this.listingCount = 0; // lists of graphs that the server sent
+    this.isServerNew = false; // whether the server began anew, and has not listed its graphs yet
     this.reading = { id: "", begun: 0 };
     /** what is done when another graph is shown */
-    this.after = () => undefined;
+    this.onShown = () => undefined;
     /** @type {(value?: any) => void} */
-    this.wake = () => undefined;
+    this.onProgress = () => undefined;
     this.panel = byId("reading");
     addEventListener("hashchange", (event) => this.onAddress(new URL(event.newURL).hash));
-    byId("run").addEventListener("change", () => this.choose(this.graphsOfRun(byId("run").value)[0]?.id));
-    byId("tag").addEventListener("change", () => this.choose(byId("tag").value));
-    byId("against").addEventListener("change", () => this.choose(byId("against").value ? `${byId("against").value}-${this.shownId()}` : this.shownId()));
+    byId("run").addEventListener("change", () => this.chooseGraph(this.graphsOfRun(byId("run").value)[0]?.id));
+    byId("tag").addEventListener("change", () => this.chooseGraph(byId("tag").value));
+    byId("against").addEventListener("change", () => this.chooseGraph(byId("against").value ? `${byId("against").value}-${this.shownId()}` : this.shownId()));
   }
 
-  /** What there is to choose from. @param {GraphTold[]} graphs */
+  /** Set the graphs to choose from. @param {GraphListing[]} graphs */
   setGraphs(graphs) {
     this.graphs = graphs;
     this.draw();
@@ -55,26 +55,26 @@ export class GraphChooser {
   }
 
   /** @param {string} id */
-  graphOfId(id) {
-    return this.graphs.find((one) => one.id === id);
+  graphById(id) {
+    return this.graphs.find((graph) => graph.id === id);
   }
 
-  /** The graphs of a run, op graphs first. @param {string} run @returns {GraphTold[]} */
+  /** The graphs of a run, op graphs first. @param {string} run @returns {GraphListing[]} */
   graphsOfRun(run) {
-    const found = this.graphs.filter((one) => (one.run ?? "") === run);
-    return found.sort((a, b) => Number(a.kind !== "op") - Number(b.kind !== "op") || Number(a.id) - Number(b.id));
+    const graphs = this.graphs.filter((graph) => (graph.run ?? "") === run);
+    return graphs.sort((a, b) => Number(a.kind !== "op") - Number(b.kind !== "op") || Number(a.id) - Number(b.id));
   }
 
   /** Fill the lists. */
   draw() {
-    const shown = this.graphOfId(this.shownId());
-    const runs = [...new Set(this.graphs.map((one) => one.run ?? ""))];
+    const shown = this.graphById(this.shownId());
+    const runs = [...new Set(this.graphs.map((graph) => graph.run ?? ""))];
     const tags = shown ? this.graphsOfRun(shown.run ?? "") : [];
-    const others = shown ? this.graphs.filter((one) => one.id !== shown.id && one.kind === shown.kind) : [];
-    this.fillOptions("run", runs.map((run) => [run, runWord(run)]), shown?.run ?? "", runs.length > 1);
-    this.fillOptions("tag", tags.map((one) => [one.id, tagWord(one)]), shown?.id ?? "", tags.length > 1);
+    const others = shown ? this.graphs.filter((graph) => graph.id !== shown.id && graph.kind === shown.kind) : [];
+    this.fillOptions("run", runs.map((run) => [run, runTitle(run)]), shown?.run ?? "", runs.length > 1);
+    this.fillOptions("tag", tags.map((graph) => [graph.id, tagTitle(graph)]), shown?.id ?? "", tags.length > 1);
     const against = this.id.includes("-") ? this.id.split("-")[0] : "";
-    this.fillOptions("against", [["", t("alone")], ...others.map((one) => /** @type {[string, string]} */ ([one.id, this.graphWord(one)]))], against, others.length > 0);
+    this.fillOptions("against", [["", t("alone")], ...others.map((graph) => /** @type {[string, string]} */ ([graph.id, this.graphTitle(graph)]))], against, others.length > 0);
   }
 
   /** @param {string} id @param {[string, string][]} pairs @param {string} value @param {boolean} needed */
@@ -83,29 +83,29 @@ export class GraphChooser {
     byId(id).hidden = !needed;
   }
 
-  /** A graph in words. @param {GraphTold | undefined} one */
-  graphWord(one) {
-    if (!one) return this.title;
-    const tags = this.graphsOfRun(one.run ?? "");
-    const run = one.run && one.run !== "." ? one.run : this.title;
-    return tags.length > 1 ? `${run} · ${tagWord(one)}` : run;
+  /** A graph in words. @param {GraphListing | undefined} graph */
+  graphTitle(graph) {
+    if (!graph) return this.title;
+    const tags = this.graphsOfRun(graph.run ?? "");
+    const run = graph.run && graph.run !== "." ? graph.run : this.title;
+    return tags.length > 1 ? `${run} · ${tagTitle(graph)}` : run;
   }
 
   /** The graph that an address means: of a run, of a tag, compared with another one. @param {Record<string, any>} state */
-  meantId(state) {
-    const named = (/** @type {string} */ run, /** @type {string | undefined} */ tag) => this.graphsOfRun(run).find((one) => tag === undefined || tagKey(one) === tag);
-    const run = state.run ?? this.graphs.find((one) => one.kind === "op")?.run ?? this.graphs[0]?.run ?? "";
+  graphIdInAddress(state) {
+    const named = (/** @type {string} */ run, /** @type {string | undefined} */ tag) => this.graphsOfRun(run).find((graph) => tag === undefined || tagKey(graph) === tag);
+    const run = state.run ?? this.graphs.find((graph) => graph.kind === "op")?.run ?? this.graphs[0]?.run ?? "";
     const own = named(run, state.tag) ?? this.graphsOfRun(run)[0] ?? this.graphs[0];
     const [otherRun, otherTag] = (state.against ?? "").split("#");
     const other = state.against !== undefined && named(otherRun, otherTag);
     return own && other && other !== own ? `${other.id}-${own.id}` : own?.id;
   }
 
-  /** How an address names what is shown. */
-  addressNames() {
-    const own = this.graphOfId(this.shownId());
+  /** The entries of the address that name the shown graph. */
+  addressValues() {
+    const own = this.graphById(this.shownId());
     if (!own) return {};
-    const other = this.id.includes("-") ? this.graphOfId(this.id.split("-")[0]) : undefined;
+    const other = this.id.includes("-") ? this.graphById(this.id.split("-")[0]) : undefined;
     // Runs may come that would be shown first: what is the only one now is named, too, unless it is the whole source.
     /** @type {Record<string, any>} */
     const out = { run: own.run ?? undefined, tag: this.graphsOfRun(own.run ?? "")[0] === own ? undefined : tagKey(own) };
@@ -116,39 +116,39 @@ export class GraphChooser {
   /** The address changed, by hand or by the browser's Back: it may mean another graph. @param {string} hash */
   onAddress(hash) {
     const state = stateOf(hash);
-    const id = this.meantId(state);
-    if (this.app && id !== undefined && id !== this.id && hash.slice(1) !== this.app.history.written) this.show(id, state).catch(reportFailure);
+    const id = this.graphIdInAddress(state);
+    if (this.app && id !== undefined && id !== this.id && hash.slice(1) !== this.app.history.written) this.showGraph(id, state).catch(reportFailure);
   }
 
   /** Show a graph that the reader chose. @param {string | undefined} id */
-  choose(id) {
+  chooseGraph(id) {
     if (id === undefined || id === this.id) return Promise.resolve();
     const { themeChoice = "system", chosenLanguage: tongue = "" } = this.app?.state ?? {};
-    return this.show(id, { ...this.app?.state.otherValues, ...(themeChoice !== "system" && { theme: themeChoice }), ...(tongue && { language: tongue }) });
+    return this.showGraph(id, { ...this.app?.state.otherValues, ...(themeChoice !== "system" && { theme: themeChoice }), ...(tongue && { language: tongue }) });
   }
 
   /** Show a graph, when it is read. @param {string} id @param {Record<string, any>} state */
-  async show(id, state) {
+  async showGraph(id, state) {
     const turn = ++this.turn;
     this.id = id;
     this.draw();
-    const version = this.graphOfId(this.shownId())?.version ?? 0;
-    const made = await this.readGraph(id, turn);
-    if (!made || turn !== this.turn) return;
-    const { head, graph } = made;
+    const version = this.graphById(this.shownId())?.version ?? 0;
+    const loaded = await this.readGraph(id, turn);
+    if (!loaded || turn !== this.turn) return;
+    const { head, graph } = loaded;
     this.version = version;
     this.panel.hidden = true;
     const { run, tag, against, ...rest } = state;
-    const whole = { ...initialState(head), ...rest, ...this.addressNames() };
+    const whole = { ...initialState(head), ...rest, ...this.addressValues() };
     if (!this.app) Object.assign(whole, stateOf(location.hash)); // what the reader did meanwhile
-    this.means = this.addressNames();
+    this.shownAddress = this.addressValues();
     if (this.app) await this.app.actions.queue(() => /** @type {App} */ (this.app).adoptGraph(graph, head, whole));
     else {
-      this.app = makeApp(graph, head);
+      this.app = createApp(graph, head);
       await this.app.actions.queue(() => /** @type {App} */ (this.app).restore(whole));
       this.app.history.past = [];
     }
-    this.after();
+    this.onShown();
   }
 
   /** Read a graph, and show how far it is. @param {string} id @param {number} turn */
@@ -160,8 +160,8 @@ export class GraphChooser {
         // A graph that was not read is read from now on; where it was, it is there at once.
         const { state } = await (await this.server.post(`api/load/${id}`)).json();
         if (state !== "ready") await this.nextChange();
-        const { head, blocks } = await this.server.json(`api/graphs/${id}`);
-        return { head, graph: await loadGraph(head, this.blocksOf(id, blocks)) };
+        const { head, blocks } = await this.server.requestJson(`api/graphs/${id}`);
+        return { head, graph: await loadGraph(head, this.remoteBlocks(id, blocks)) };
       } catch (error) {
         if (error instanceof ServerLost) this.showPanel(t("lost"));
         else if (!(error instanceof ServerRefusal)) throw error;
@@ -174,17 +174,17 @@ export class GraphChooser {
   /** Wait until the server says that something became of the graph that is read; not for ever, for a word may be lost. */
   nextChange() {
     return new Promise((done) => {
-      this.wake = done;
+      this.onProgress = done;
       setTimeout(done, POLL_PAUSE_MS);
     });
   }
 
-  /** The blocks of a graph, each fetched when it is asked for. @param {string} id @param {any[][]} told @returns {Blocks} */
-  blocksOf(id, told) {
+  /** The blocks of a graph, each fetched when it is asked for. @param {string} id @param {any[][]} listing @returns {Blocks} */
+  remoteBlocks(id, listing) {
     const read = (/** @type {string} */ name, /** @type {string} */ digest) => async () => {
       for (;;) {
         try {
-          const answer = await this.server.ask(`api/graphs/${id}/blocks/${name.split("/").map(encodeURIComponent).join("/")}?digest=${digest}`);
+          const answer = await this.server.request(`api/graphs/${id}/blocks/${name.split("/").map(encodeURIComponent).join("/")}?digest=${digest}`);
           return answer.arrayBuffer();
         } catch (error) {
           if (!(error instanceof ServerRefusal)) throw error;
@@ -193,27 +193,27 @@ export class GraphChooser {
         await new Promise((done) => setTimeout(done, RETRY_PAUSE_MS));
       }
     };
-    return new Blocks(told.map(([name, kind, digest]) => ({ name, kind, digest, read: read(name, digest) })));
+    return new Blocks(listing.map(([name, kind, digest]) => ({ name, kind, digest, read: read(name, digest) })));
   }
 
-  /** @param {any} told */
-  showProgress(told) {
+  /** @param {any} progress */
+  showProgress(progress) {
     if (performance.now() - this.reading.begun < RETRY_PAUSE_MS) return; // no flash of what is over at once
-    const share = told.total ? { max: told.total, value: told.done } : {};
-    const stage = STRINGS[language][`stage.${told.stage}`] ?? STRINGS.en[`stage.${told.stage}`] ?? t("loading");
-    this.showPanel(t("reading", { name: this.graphWord(this.graphOfId(this.shownId())) }), el("progress", { ...share, "aria-label": t("loading") }), el("small", {}, stage), el("button", { onclick: () => this.cancel() }, t("cancel")));
+    const share = progress.total ? { max: progress.total, value: progress.done } : {};
+    const stage = STRINGS[language][`stage.${progress.stage}`] ?? STRINGS.en[`stage.${progress.stage}`] ?? t("loading");
+    this.showPanel(t("reading", { name: this.graphTitle(this.graphById(this.shownId())) }), el("progress", { ...share, "aria-label": t("loading") }), el("small", {}, stage), el("button", { onclick: () => this.cancelReading() }, t("cancel")));
   }
 
-  cancel() {
-    this.server.post(`api/cancel/${this.id}`).then(() => this.wake(), () => undefined);
+  cancelReading() {
+    this.server.post(`api/cancel/${this.id}`).then(() => this.onProgress(), () => undefined);
   }
 
   /** @param {string} id @param {ServerRefusal} error */
   showFailure(id, error) {
-    const name = this.graphWord(this.graphOfId(this.shownId()));
-    const again = el("button", { onclick: () => this.server.post(`api/load/${id}`).then(() => this.show(id, this.app?.state.otherValues ?? stateOf(location.hash)), reportFailure) }, t("again"));
-    if (error.told.cancelled) this.showPanel(t("cancelled", { name }), again);
-    else this.showPanel(t("unread", { name, error: shortText(error.message) }), el("small", {}, shortText(error.told.hint ?? "")), again);
+    const name = this.graphTitle(this.graphById(this.shownId()));
+    const again = el("button", { onclick: () => this.server.post(`api/load/${id}`).then(() => this.showGraph(id, this.app?.state.otherValues ?? stateOf(location.hash)), reportFailure) }, t("again"));
+    if (error.answer.cancelled) this.showPanel(t("cancelled", { name }), again);
+    else this.showPanel(t("unread", { name, error: shortText(error.message) }), el("small", {}, shortText(error.answer.hint ?? "")), again);
   }
 
   /** @param {string} text @param {...Node} more */
@@ -224,42 +224,42 @@ export class GraphChooser {
     if (focused) this.panel.querySelector("button")?.focus();
   }
 
-  /** What the server says. @param {string} name @param {any} data */
+  /** Handle an event of the server. @param {string} name @param {any} data */
   onEvent(name, data) {
     if (name === "progress" && data.graph === this.reading.id) {
       if (data.state === "reading") this.showProgress(data);
-      else this.wake();
+      else this.onProgress();
     }
     if (name !== "graph") return;
-    this.listings++;
-    if (this.anew) return void this.showAgain(data.graphs);
+    this.listingCount++;
+    if (this.isServerNew) return void this.showAfterRestart(data.graphs);
     this.setGraphs(data.graphs);
-    const own = this.graphOfId(this.shownId());
+    const own = this.graphById(this.shownId());
     if (!this.id && this.graphs.length) this.showFirst();
     else if (own && this.app && this.version >= 0 && own.version > this.version) {
       this.app.frame.toast(t("newGraph"));
-      this.show(this.id, this.app.addressValues()).catch(reportFailure);
+      this.showGraph(this.id, this.app.addressValues()).catch(reportFailure);
     }
   }
 
   /** The page lost the server for a while: list the graphs of its state, unless the server has not listed them yet or
    * sent a list after it was asked, which is newer. @param {boolean} anew @param {Promise<any>} asked */
-  async askAgain(anew, asked) {
-    this.anew ||= anew;
-    const before = this.listings;
+  async relistGraphs(anew, asked) {
+    this.isServerNew ||= anew;
+    const before = this.listingCount;
     const state = await asked;
-    if (!state.ready || this.listings !== before) return;
-    if (this.anew) await this.showAgain(state.graphs);
+    if (!state.ready || this.listingCount !== before) return;
+    if (this.isServerNew) await this.showAfterRestart(state.graphs);
     else this.setGraphs(state.graphs);
   }
 
   /** The server began anew: its numbers mean other graphs. What was shown is shown again, now that it has them listed.
-   * @param {GraphTold[]} graphs */
-  showAgain(graphs) {
-    this.anew = false;
+   * @param {GraphListing[]} graphs */
+  showAfterRestart(graphs) {
+    this.isServerNew = false;
     this.graphs = graphs;
-    const id = this.meantId(this.means);
-    if (this.app && id !== undefined) return this.show(id, this.app.addressValues()).catch(reportFailure);
+    const id = this.graphIdInAddress(this.shownAddress);
+    if (this.app && id !== undefined) return this.showGraph(id, this.app.addressValues()).catch(reportFailure);
     this.draw();
     return this.app ? Promise.resolve() : this.showFirst();
   }
@@ -267,19 +267,19 @@ export class GraphChooser {
   /** Show the graph that the address means, or the first one. */
   showFirst() {
     const state = stateOf(location.hash);
-    const id = this.meantId(state);
-    return id === undefined ? Promise.resolve() : this.show(id, state).catch(reportFailure);
+    const id = this.graphIdInAddress(state);
+    return id === undefined ? Promise.resolve() : this.showGraph(id, state).catch(reportFailure);
   }
 }
 
 /** @param {string} run */
-const runWord = (run) => (run === "" || run === "." ? t("wholeRun") : run);
+const runTitle = (run) => (run === "" || run === "." ? t("wholeRun") : run);
 
-/** @param {GraphTold} one */
-const tagWord = (one) => {
-  const name = one.tag === null || one.tag === OWN_GRAPH ? (one.tagSet ?? t("wholeGraph")) : one.tag;
-  return one.kind === "conceptual" ? `${name} · ${t("layers")}` : name;
+/** @param {GraphListing} graph */
+const tagTitle = (graph) => {
+  const name = graph.tag === null || graph.tag === OWN_GRAPH ? (graph.tagSet ?? t("wholeGraph")) : graph.tag;
+  return graph.kind === "conceptual" ? `${name} · ${t("layers")}` : name;
 };
 
-/** What tells a graph from the others of its run, in an address. @param {GraphTold} one */
-const tagKey = (one) => [one.tag ?? one.tagSet ?? "", ...(one.kind === "op" ? [] : [one.kind])].join(":");
+/** The key of a graph within its run, for an address. @param {GraphListing} graph */
+const tagKey = (graph) => [graph.tag ?? graph.tagSet ?? "", ...(graph.kind === "op" ? [] : [graph.kind])].join(":");

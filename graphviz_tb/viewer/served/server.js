@@ -6,30 +6,30 @@ import { t } from "../strings.js";
 const EVENTS = ["hello", "run", "graph", "points", "gone", "notice", "progress"];
 const RETRY_SECONDS = [1, 2, 4, 8, 16, 30]; // seconds after which a lost server is looked for again
 
-/** What the server did not give, and why. */
+/** A refused request: status and answer. */
 export class ServerRefusal extends Error {
-  /** @param {number} status @param {any} told */
-  constructor(status, told) {
-    super(told.error ?? String(status));
+  /** @param {number} status @param {any} answer */
+  constructor(status, answer) {
+    super(answer.error ?? String(status));
     this.status = status;
-    this.told = told;
+    this.answer = answer;
   }
 }
 
 export class Server {
   constructor() {
     /** whether it answered last */
-    this.live = true;
+    this.isLive = true;
     /** @type {((name: string, data: any) => void)[]} */
     this.listeners = [];
     /** @type {((live: boolean) => void)[]} */
     this.watchers = [];
     this.generation = "";
-    this.tries = 0;
+    this.retryCount = 0;
   }
 
   /** @param {string} address beside the page @param {RequestInit} [how] */
-  async ask(address, how) {
+  async request(address, how) {
     const answer = await fetch(address, how).catch((error) => {
       if (error.name === "AbortError") throw error;
       throw new ServerLost(t("lost"));
@@ -39,13 +39,13 @@ export class Server {
   }
 
   /** @param {string} address */
-  async json(address) {
-    return (await this.ask(address)).json();
+  async requestJson(address) {
+    return (await this.request(address)).json();
   }
 
   /** Ask for something to be done. @param {string} address */
   post(address) {
-    return this.ask(address, { method: "POST", headers: { "X-Tbgraph": "1" } });
+    return this.request(address, { method: "POST", headers: { "X-Tbgraph": "1" } });
   }
 
   /** Hear what happens, and whether the server is there. @param {(name: string, data: any) => void} heard @param {(live: boolean) => void} [standing] */
@@ -53,7 +53,7 @@ export class Server {
     this.listeners.push(heard);
     if (standing) this.watchers.push(standing);
     if (this.listeners.length === 1) this.connect();
-    else standing?.(this.live);
+    else standing?.(this.isLive);
   }
 
   connect() {
@@ -63,7 +63,7 @@ export class Server {
     source.onerror = () => {
       source.close();
       this.setLive(false);
-      setTimeout(() => this.connect(), 1000 * RETRY_SECONDS[Math.min(this.tries++, RETRY_SECONDS.length - 1)]);
+      setTimeout(() => this.connect(), 1000 * RETRY_SECONDS[Math.min(this.retryCount++, RETRY_SECONDS.length - 1)]);
     };
     for (const name of EVENTS) source.addEventListener(name, (event) => this.onEvent(name, JSON.parse(/** @type {MessageEvent} */ (event).data)));
   }
@@ -74,20 +74,20 @@ export class Server {
     this.generation = now;
     // A server that began anew, or one that forgot what was missed: everything is asked for again.
     const anew = before.split("-")[0] !== now.split("-")[0];
-    if (name === "hello" && before && before !== now) this.tellListeners("again", { ...data, anew });
-    else if (name !== "hello") this.tellListeners(name, data);
+    if (name === "hello" && before && before !== now) this.notifyListeners("again", { ...data, anew });
+    else if (name !== "hello") this.notifyListeners(name, data);
   }
 
   /** @param {string} name @param {any} data */
-  tellListeners(name, data) {
+  notifyListeners(name, data) {
     for (const heard of this.listeners) heard(name, data);
     document.dispatchEvent(new CustomEvent("tbgraph:live", { detail: { name, data } }));
   }
 
   /** @param {boolean} live */
   setLive(live) {
-    this.live = live;
-    if (live) this.tries = 0;
+    this.isLive = live;
+    if (live) this.retryCount = 0;
     for (const standing of this.watchers) standing(live);
   }
 }
