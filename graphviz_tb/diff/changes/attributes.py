@@ -344,7 +344,7 @@ def _takes_sizes(m: Matching, change: Change) -> bool:
 def is_entailed(key: str, old: object) -> bool:
     """Return whether an attribute only lists the types of the inputs of a loop or a call, or is the size that PyTorch
     was asked to reshape to."""
-    return (key in MEANT_SIZES and isinstance(old, list)) or (key in ASKED_SIZES and str(old).startswith("["))
+    return (key in MEANT_SIZES and isinstance(old, list)) or (key in ASKED_SIZES and isinstance(old, str) and old.startswith("["))
 
 
 def is_size_of_input(m: Matching, mine: int, other: int, difference: Difference) -> bool:
