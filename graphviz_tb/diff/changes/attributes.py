@@ -153,11 +153,12 @@ def _of_meaning(m: Matching, old: int, new: int, is_other_op: bool) -> Iterator[
         if mine[1] != other[1]:
             yield Difference("weight", SHAPE, mine[1], other[1])
     before, after = m.a.labels.configurations.get(old, {}), m.b.labels.configurations.get(new, {})
-    if before.get("class") != after.get("class"):
-        if not is_other_op:
-            yield Difference("op", "", before.get("class"), after.get("class"))
-    elif before != after:
-        for key, *values in setting_differences(before, after):
+    other_class = before.get("class") != after.get("class")
+    if other_class and not is_other_op:
+        yield Difference("op", "", before.get("class"), after.get("class"))
+    for key, *values in setting_differences(before, after) if before != after else ():
+        # Of another class, a setting counts that both have, in one form.
+        if not other_class or (key != "class" and type(values[0]) is type(values[1])):
             yield Difference("dtype" if key.endswith(".dtype") else key, "", *values)
 
 
@@ -344,7 +345,7 @@ def _takes_sizes(m: Matching, change: Change) -> bool:
 def is_entailed(key: str, old: object) -> bool:
     """Return whether an attribute only lists the types of the inputs of a loop or a call, or is the size that PyTorch
     was asked to reshape to."""
-    return (key in MEANT_SIZES and isinstance(old, list)) or (key in ASKED_SIZES and isinstance(old, str) and old.startswith("["))
+    return (key in MEANT_SIZES and isinstance(old, list)) or (key in ASKED_SIZES and str(old).startswith("["))
 
 
 def is_size_of_input(m: Matching, mine: int, other: int, difference: Difference) -> bool:
