@@ -153,11 +153,12 @@ def _of_meaning(m: Matching, old: int, new: int, is_other_op: bool) -> Iterator[
         if mine[1] != other[1]:
             yield Difference("weight", SHAPE, mine[1], other[1])
     before, after = m.a.labels.configurations.get(old, {}), m.b.labels.configurations.get(new, {})
-    if before.get("class") != after.get("class"):
-        if not is_other_op:
-            yield Difference("op", "", before.get("class"), after.get("class"))
-    elif before != after:
-        for key, *values in setting_differences(before, after):
+    other_class = before.get("class") != after.get("class")
+    if other_class and not is_other_op:
+        yield Difference("op", "", before.get("class"), after.get("class"))
+    for key, *values in setting_differences(before, after) if before != after else ():
+        # Of another class, a setting counts that both have, in one form.
+        if not other_class or (key != "class" and type(values[0]) is type(values[1])):
             yield Difference("dtype" if key.endswith(".dtype") else key, "", *values)
 
 

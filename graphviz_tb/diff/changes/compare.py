@@ -171,7 +171,9 @@ def _node_changes(
             yield block, _attribute_change(m, layers, members), proven
             continue
         old_value = members[0][2].old
-        follows = parse_traced_list(old_value) is None and is_entailed(key, old_value)
+        # A layer of Keras has its sizes from the program, an op of PyTorch from other ops.
+        is_setting = members[0][0] in m.a.labels.configurations
+        follows = not is_setting and parse_traced_list(old_value) is None and is_entailed(key, old_value)
         follows = follows or key in COUNT_ATTRIBUTES or (key in INPUT_SHAPE_KEYS and _is_inner_input(m, places))
         follows = follows or all(is_size_of_input(m, *member) for member in members)
         yield block, _attribute_change(m, layers, members), follows

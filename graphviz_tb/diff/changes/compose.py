@@ -163,9 +163,10 @@ def _changed_node_names(m: Matching, change: Change, kind: ChangeKind) -> list[s
 
 def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[Change], severity: Severity) -> Change:
     """Return the replacement of one thing by another as one change."""
-    kept = [pair for change in changes for pair in change.edits.ops] or _pairs_with_settings(changes)
-    went = [*(node for change in changes for node in change.edits.removed), *(old for old, _ in kept)]
-    came = [*(node for change in changes for node in change.edits.added), *(new for _, new in kept)]
+    ops, edits = [pair for change in changes for pair in change.edits.ops], edits_of_changes(changes)
+    kept = ops if ops or (edits.added and edits.removed) else _pairs_with_settings(changes)
+    went = [*edits.removed, *(old for old, _ in kept)]
+    came = [*edits.added, *(new for _, new in kept)]
     words = _describe_nodes(layers[0], went), _describe_nodes(layers[1], came)
     # One word for both says nothing, e.g. Gelu written in other ops: then the op types do.
     if words[0] == words[1]:
@@ -193,7 +194,7 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     weights = tuple(dict.fromkeys(pair for item in changes if item.setting for pair in item.setting.weights))
     content = Setting("op", *(kinds or words), beside=beside, weights=weights if kinds else ())
     content = Setting("groups", *counts) if counts else content
-    content = _setting_of_same_op(m, layers, went, came) or content if content.old == content.new else content
+    content = _with_other_settings(m, layers, (went, came), content)
     names, ops = (layers[0].name(old), layers[1].name(new)), len(went) + len(came)
     grave: Severity = "attribute" if counts else severity
     edits = edits_of_changes(without_objects(changes, behind))
@@ -212,24 +213,27 @@ def _is_other_convolution(layers: tuple[Layers, Layers], changes: Sequence[Chang
     return len(kinds) > 1 and all(CONVOLUTION in kind for kind in kinds)
 
 
-def _setting_of_same_op(
-    m: Matching, layers: tuple[Layers, Layers], went: Sequence[int], came: Sequence[int]
-) -> Setting | None:
-    """Return the settings in which an added op differs from the removed op of its type; None if several ops were
-    exchanged, or no setting differs."""
+def _with_other_settings(
+    m: Matching, layers: tuple[Layers, Layers], nodes: tuple[Sequence[int], Sequence[int]], content: Setting
+) -> Setting:
+    """Return an exchange with the settings that both ops have and in which they differ, if one op took the place of
+    one; ops of one type differ in these alone."""
     loud = [
-        [node for node in nodes if side.side.op_type(node) not in QUIET_OPS]
-        for side, nodes in zip(layers, (went, came), strict=True)
+        [node for node in some if side.side.op_type(node) not in QUIET_OPS]
+        for side, some in zip(layers, nodes, strict=True)
     ]
-    if [len(nodes) for nodes in loud] != [1, 1]:
-        return None
+    if [len(some) for some in loud] != [1, 1]:
+        return content
+    same = content.old == content.new
     name = m.b.graph.name[loud[1][0]]
-    parts = [
+    parts = tuple(
         SettingPart(name, each.key, each.old, each.new)
         for each in differences(m, loud[0][0], loud[1][0], DiffOptions())
-        if each.attribute
-    ]
-    return Setting(parts[0].key, parts[0].old, parts[0].new, beside=tuple(parts[1:])) if parts else None
+        if each.attribute and (same or None not in (each.old, each.new))
+    )
+    if same and parts:
+        return Setting(parts[0].key, parts[0].old, parts[0].new, beside=parts[1:])
+    return replace(content, beside=(*content.beside, *(part for part in parts if part not in content.beside)))
 
 
 def _without_gates(parts: Sequence[SettingPart], kinds: tuple[str, str], exported: bool) -> tuple[SettingPart, ...]:

@@ -395,6 +395,8 @@ def _setting_term(m: Matching, new: int, user: int, slot: int) -> str:
 # attention/mul y 0.354 → 0.25        is the same number: a head of 16 in place of 8
 
 WIDTH_KEYS = frozenset({"units", "filters", "output_dim", "num_heads", "key_dim"})
+# Sizes of what an op takes: the groups of a depthwise convolution, the axes of a norm.
+INPUT_SIZE_KEYS = frozenset({"groups", "group", "normalized_shape"})
 TENSOR_TEXT = re.compile(r"^tensor\(([-+.e0-9]+)(?:, .*)?\)$")
 OPERAND = "other"  # the number that PyTorch adds, or multiplies by
 MAX_CAUSES_RELATED = 3  # widths that are more or less by one factor: these are one number of the whole model
@@ -420,6 +422,7 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     groups: dict[int, list[Change]] = {}
     leaders: list[tuple[int, frozenset[str], float]] = []
     widths: dict[tuple[str, str], int] = {}  # the first change of each old and new width
+    all_widths: dict[tuple[str, str], int] = {}  # those of merged changes too
     numbers = [
         (number, change, change.setting, factor)
         for number, change in enumerate(causes)
@@ -428,7 +431,9 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
     common = _common_factor((change, factor) for _, change, setting, factor in numbers if setting.key in WIDTH_KEYS)
     whole: int | None = None
     # Widths first: they say most, and constants are computed from them.
-    for number, change, setting, factor in sorted(numbers, key=lambda each: each[2].constant):
+    for number, change, setting, factor in sorted(
+        numbers, key=lambda each: each[2].constant or each[2].key in INPUT_SIZE_KEYS
+    ):
         own, names = _blocks_around(change), frozenset(_place_names(change))
         # Heads are those of an attention, or of its queries, keys and values.
         own = names if setting.key == "num_heads" and len(own) in (0, len(names)) else own
@@ -438,10 +443,15 @@ def merge_by_number(causes: Sequence[Change]) -> list[Change]:
         )
         if leader is None and common and _is_related(factor, common):
             leader = whole
-        ends = str(setting.old), str(setting.new)
+        ends = str(_single_value(setting.old)), str(_single_value(setting.new))
+        if setting.key in INPUT_SIZE_KEYS:
+            groups.get(all_widths.get(ends, -1), []).append(change)
+            continue
         if leader is None and setting.key in WIDTH_KEYS:
             # The same width under several names: `output_dim` of an embedding equals `units` of its addend.
             leader = widths.get(ends)
+        if setting.key in WIDTH_KEYS:
+            all_widths.setdefault(ends, number if leader is None else leader)
         if leader is not None:
             groups[leader].append(change)
             continue
@@ -463,7 +473,7 @@ def _factor(change: Change, setting: Setting) -> float:
         return 0.0
     tensor = isinstance(setting.old, str) and bool(TENSOR_TEXT.match(setting.old))
     tensor |= isinstance(setting.old, float) and setting.key == OPERAND
-    if not setting.constant and not tensor and setting.key not in WIDTH_KEYS:
+    if not setting.constant and not tensor and setting.key not in WIDTH_KEYS | INPUT_SIZE_KEYS:
         return 0.0
     # Rates and epsilons are set one by one.
     if any(each.key in SETTING_WORDS - WIDTH_KEYS for each in setting.as_parts):
