@@ -3657,18 +3657,18 @@ function draw_core(view, pieces, lines, said, inner, direction) {
   return _draw_level(view, pieces, lines, said, direction, shift_to_boxes(level, turns), turns, ties);
 }
 function _labels_said_once(view, said, gates) {
-  let skeleton, words, heard, kept, wire, chain, line, ends, end;
+  let skeleton, words, heard, kept, wire, chain, label, ends, end;
   [skeleton, words] = [view.skeleton, view.words.lines];
   heard = new TupleMap();
   kept = new Map();
   for (wire of py_sorted(said.keys(), {key: (wire) => [!said.get(wire).main, wire]})) {
-    [chain, line] = [skeleton.wires.at(wire).chain, view.line_of_wire(wire)];
-    ends = (((line.kind !== "data") || (py_len(line.carried_tensors) !== 1)) ? [] : [[0, chain[0]], [1, chain.at(-1)]]);
+    [chain, label] = [skeleton.wires.at(wire).chain, words.get(wire).label];
+    ends = (!label.includes(" ") ? [[0, chain[0]], [1, chain.at(-1)]] : []);
     ends = (() => { const out = []; for (const [end, item] of ends) if (!gates.has(item)) { out.push([end, item]); } return out; })();
-    if (!(() => { for (const end of ends) { if (py_in(words.get(wire).label, py_get(heard, end, []))) return true; } return false; })()) {
+    if (!(() => { for (const end of ends) { if (py_in(label, py_get(heard, end, []))) return true; } return false; })()) {
       kept.set(wire, said.get(wire));
       for (end of ends) {
-        py_setdefault(heard, end, []).push(words.get(wire).label);
+        py_setdefault(heard, end, []).push(label);
       }
     }
   }
@@ -5125,14 +5125,15 @@ const WEB_BUNDLE = 100;
 const PARTING_RADIUS = 2.6;
 const BEAD_DISTANCE = 20;
 function draw_route(line, theme, chosen, tint = null) {
-  let whole, colour, thickness, points, backwards, marks, tip, before, grow, room, dashes, shapes, outline, dot;
+  let whole, colour, thickness, points, parting, backwards, marks, tip, before, grow, room, dashes, shapes, outline, dot;
   whole = (((tint != null) && tint.whole) ? tint : null);
   colour = ((whole == null) ? edge_colour(line, theme, chosen) : whole.colour);
   thickness = ((line.thickness + (chosen ? SELECTED_THICKENING : 0)) / 10);
   thickness = ((whole && whole.sign) ? py_max([thickness, MIN_CHANGED_THICKNESS]) : thickness);
   points = [...straighten_polyline(line.points)];
-  if (((line.parting != null) && py_in(line.parting, points) && !chosen)) {
-    points = points.slice(py_index(points, line.parting));
+  parting = line.parting;
+  if (((parting != null) && py_in(parting, points) && !chosen)) {
+    points = points.slice(py_index(points, parting));
   }
   if ((points.length < 2)) {
     return new Group([], undefined, line.title);
