@@ -120,13 +120,3 @@ def is_counted_name(label: str) -> bool:
     """
     parts = LABEL_PARTS.split(SUFFIX.sub("", NUMBERS.sub("", label)))
     return all(_is_kind(NUMBERS.sub("", NUMBERS.sub("", part))) for part in parts)
-
-
-def is_counted_ending(name: str) -> bool:
-    """Return whether a name ends as one that a framework counted, whatever is before it.
-
-    >>> is_counted_ending("functional_1_conv2d_20_1"), is_counted_ending("conv2d_3"), is_counted_ending("layer_3")
-    (True, True, False)
-    """
-    words = re.split(r"[_/]", NUMBERS.sub("", name))
-    return any(is_counted_name("_".join(words[first:])) for first in range(len(words)))
