@@ -80,10 +80,8 @@ def _stack_numbered_scopes(sequence: list[SequenceElement], setting: FoldContext
 def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, setting: FoldContext) -> bool:
     """Return whether an element is the next block of the stage that a run of blocks is of."""
     pair = [*run[-1:], element]
-    if len(pair) < 2 or not all(each.is_single_box and not holds_stack(each.box) for each in pair):
-        return False
-    given = [setting.widths.of([each.box]) for each in (*run[1:2], element)]
-    return are_two_blocks(pair, setting) and given[0] == given[-1]
+    single = len(pair) > 1 and all(each.is_single_box and not holds_stack(each.box) for each in pair)
+    return single and are_two_blocks(pair, setting)
 
 
 def _stack_of_stage(run: Sequence[SequenceElement], setting: FoldContext) -> SequenceElement:
@@ -496,14 +494,13 @@ def _pair_in(turn: Sequence[SequenceElement], setting: FoldContext) -> range:
     while last > 0 and not turn[last].fork and not setting.types.maps_channels(turn[last].box):
         last -= 1
     ends = turn[last + 1 :]
-    if not turn[last].shortcut or any(setting.types.maps_channels(each.box) for each in ends):
+    if not turn[last].shortcut:
         return range(0)
     # The norm before the first block may be at the end of the stage before it.
     line, stop = [*ends, *turn[: last + 1]], last + len(ends)
     start = nearly_before(line, 0, turn[last : last + 1], stop, setting)
     alike = 2 * sum(each.box.ops for each in line[start:stop]) >= turn[last].box.ops
-    whole = alike and not any(setting.types.maps_channels(each.box) for each in line[:start])
-    return range(max(0, start - len(ends)), last) if whole else range(0)
+    return range(max(0, start - len(ends)), last) if alike else range(0)
 
 
 def _stages_of_pairs(turns: Sequence[list[SequenceElement]], setting: FoldContext) -> list[list[SequenceElement]]:
