@@ -369,15 +369,11 @@ def _fold_single_units(
 def _extend_to_first(
     before: list[SequenceElement], run: list[SequenceElement], setting: FoldContext
 ) -> tuple[list[SequenceElement], list[SequenceElement]]:
-    """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first layers.
-
-    A region that ends in such a box, e.g. after an embedding that only it reads, is opened.
-    """
+    """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first
+    layers."""
     first = run[0]
     if not first.is_single_box or first.box.ops < MIN_STACK_OPS:
         return before, run
-    if before and before[-1].box.how == GroupOrigin.REGION and has_same_content(before[-1].box.members[-1], first.box):
-        before = [*before[:-1], *_region_elements(before[-1])]
     count = len(before)
     kernels = setting.widths.kernels([first.box])
     while (
@@ -389,11 +385,6 @@ def _extend_to_first(
         count -= 1
     # Give them the symbol of the run, so that they stack.
     return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
-
-
-def _region_elements(element: SequenceElement) -> list[SequenceElement]:
-    """Return the boxes of a region as elements in its place."""
-    return [SequenceElement(box, box.symbol, box.symbol, element.cut) for box in element.box.members]
 
 
 def _nearly_ends(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> int:
