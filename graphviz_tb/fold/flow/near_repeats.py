@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from graphviz_tb.fold.flow.box import FlowBox, walk_boxes
@@ -256,9 +256,14 @@ def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
             return 0
         behind = whole - before
         like = Likeness(before, size, turn[0], turn[place])
-        if size >= MIN_BLOCK_OPS and like.count_unlike_ops(behind) >= 0:
+        if size >= MIN_BLOCK_OPS and like.count_unlike_ops(behind) >= 0 and _mixes(before):
             return place
     return 0
+
+
+def _mixes(ops: Collection[str]) -> bool:
+    """Return whether a stretch convolves or attends: two that only multiply are parts of a block (MLP-Mixer)."""
+    return any(kind in MIXING_OPS or "softmax" in kind.lower() for kind in ops)
 
 
 def _boxes_of(elements: Sequence[SequenceElement]) -> list[FlowBox]:
