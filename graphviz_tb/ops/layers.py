@@ -134,13 +134,3 @@ def is_numbered_kind(label: str) -> bool:
     """
     words = [word.rstrip("0123456789") for word in label.casefold().split("_")]
     return any(words) and all(not word or word in KIND_WORDS for word in words)
-
-
-def is_counted_ending(name: str) -> bool:
-    """Return whether a name ends as one that a framework counted, whatever is before it.
-
-    >>> is_counted_ending("functional_1_conv2d_20_1"), is_counted_ending("conv2d_3"), is_counted_ending("layer_3")
-    (True, True, False)
-    """
-    words = re.split(r"[_/]", NUMBERS.sub("", name))
-    return any(is_counted_name("_".join(words[first:])) for first in range(len(words)))

@@ -205,27 +205,6 @@ def test_equal_stretches_are_folded_once_over_their_own_boxes() -> None:
     assert len(kit.known) == 1
 
 
-def test_a_head_with_a_name_is_no_branch_of_a_region() -> None:
-    # 0 ─▶ 1 ─▶ 2 ─▶ head    2 ─▶ 4 ─▶ 5    0 is read by 2, by the head and by 4: no place before 4 is narrow
-    dag = wired(6, (0, 1), (1, 2), (2, 3), (0, 3), (2, 4), (0, 4), (4, 5))
-    dag.boxes[3].ops, dag.boxes[3].how = 6, GroupOrigin.NAME
-    alone = _fold_flow(dag, setting(), 16)
-    assert [box.name for box in alone] == ["b0", "b1", "b2", "b3", "b4", "b5"]
-    # Without a name, and as a small part of what is there, it is one.
-    dag.boxes[3].how = GroupOrigin.NONE
-    assert [box.how for box in _fold_flow(dag, setting(), 16)] == [
-        GroupOrigin.NONE,
-        GroupOrigin.REGION,
-        GroupOrigin.NONE,
-    ]
-    dag.boxes[3].how, dag.boxes[1].ops = GroupOrigin.NAME, 20
-    assert [box.how for box in _fold_flow(dag, setting(), 16)] == [
-        GroupOrigin.NONE,
-        GroupOrigin.REGION,
-        GroupOrigin.NONE,
-    ]
-
-
 def fed(first: int, *lines: tuple[int, int]) -> Dag:
     """21 boxes, `first` the row of the first: three times five equal ones in a row, each with a feeder of its own,
     between two others."""

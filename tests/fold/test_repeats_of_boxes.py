@@ -209,23 +209,6 @@ def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
     assert not has_same_content(FlowBox("", 1, 1), FlowBox("", 2, 1))
 
 
-def test_a_first_block_that_was_folded_with_an_embedding_comes_out_of_its_region() -> None:
-    # x ─▶ embedding ─▶ block ─▶ block ─▶ block: only the first block reads the embedding, and a region holds both
-    def block(symbol: int) -> FlowBox:
-        return FlowBox("b", symbol, 9, 1, inside=7)
-
-    def folded(first: FlowBox) -> str:
-        line = [SequenceElement(first, 3, 3, fork=True), *(SequenceElement(block(5), 5, 5) for _ in range(3))]
-        return shown(fold_repeats([*sequence("x"), *line], setting()))
-
-    embedding = FlowBox("e", 2, 1, 1)
-    assert folded(make_group(GroupOrigin.REGION, [embedding, block(4)], 3)) == "x e 4×(b)"
-    # not the last: more flows on
-    assert folded(make_group(GroupOrigin.REGION, [block(4), embedding], 3)) == "x [be] 3×(b)"
-    # a name says that they belong together
-    assert folded(make_group(GroupOrigin.NAME, [embedding, block(4)], 3)) == "x [eb] 3×(b)"
-
-
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
     kit = setting()
     found = _fold_single_units(sequence("xabcyab"), {tuple(map(ord, "abc")): 0}, kit)

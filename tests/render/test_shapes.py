@@ -88,13 +88,15 @@ def test_rows_of_two_lines_are_one_column() -> None:
     assert _column_layout(block, block.column_width, 1000) == (1, 2)
 
 
-def test_thick_lines_are_in_front_of_thin_ones() -> None:
+def test_thick_lines_are_in_front_of_thin_ones_and_main_paths_in_front_of_both() -> None:
     """In a bus a pale thin line over a dark thick one would be a stroke of two tones."""
     picture = graphviz_tb.load(REAL / "cifar10_shapes.pb").picture()
     first = [group.shapes[0] for group in _draw_edges(picture.scene, picture.paint, set())]
-    widths = [shape.pen.width for shape in first if isinstance(shape, Curve) and shape.pen]
-    assert len(set(widths)) > 3
-    assert widths == sorted(widths)
+    pens = [shape.pen for shape in first if isinstance(shape, Curve) and shape.pen]
+    main = picture.paint.theme.main
+    assert len({pen.width for pen in pens}) > 3
+    assert [(pen.colour == main, pen.width) for pen in pens] == sorted((pen.colour == main, pen.width) for pen in pens)
+    assert {pen.colour == main for pen in pens} == {False, True}
 
 
 def test_samples_of_a_legend_lie_in_their_rows() -> None:

@@ -17,7 +17,6 @@ from graphviz_tb.fold.flow.sequence import Repetition, SequenceElement
 from graphviz_tb.fold.flow.widths import OpTypes, is_layer_type
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.layers import is_counted_ending
 from graphviz_tb.ops.roles import BATCH_PRODUCT_OPS, CONVOLUTION_OPS, DEPTHWISE_OPS, is_elementwise
 
 UNLIKE = 0.1  # of the ops of a repetition may be missing, or be more
@@ -153,8 +152,6 @@ def _same_stage(
         return False
     if not setting.widths.kernels(turn) <= setting.widths.kernels(stretch):
         return False
-    if setting.widths.only_halves(stretch) and not setting.widths.only_halves(turn):  # what leads to the stage
-        return False
     return setting.widths.halves(stretch) or not setting.widths.halves(turn)
 
 
@@ -234,7 +231,7 @@ def nearly_behind(
     if not given and any(each.shortcut for each in turn) and not any(each.shortcut for each in sequence[start:stop]):
         return start  # without a sum its channels may be others
     # One that lacks something is one only where its channels or its number say so.
-    if not (stop == best or given or (_are_numbered([*other, *stretch]) and not is_counted_ending(stretch[0].name))):
+    if not (stop == best or given or _are_numbered([*other, *stretch])):
         return start
     if not widths.halves(stretch):
         return stop
@@ -246,7 +243,7 @@ def nearly_behind(
 
 def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
     """Return where the second half of a repetition begins if it consists of two blocks: at most a tenth of their ops
-    differ, and none that has weights; 0 if it is one block."""
+    differ; 0 if it is one block."""
     ops = [setting.types.of(element.box) for element in turn]
     whole = sum(ops, Counter[str]())
     before: Counter[str] = Counter()
@@ -259,17 +256,8 @@ def halves_of(turn: Sequence[SequenceElement], setting: FoldContext) -> int:
             return 0
         behind = whole - before
         like = Likeness(before, size, turn[0], turn[place])
-        unlike = (before - behind) + (behind - before)
-        if (
-            size >= MIN_BLOCK_OPS
-            and like.count_unlike_ops(behind) >= 0
-            and not any(map(is_layer_type, unlike))
-            and _mixes(before)
-        ):
-            first, second = _boxes_of(turn[:place]), _boxes_of(turn[place:])
-            widths = setting.widths
-            steps = widths.halves(first) or widths.halves(second)  # they are a stage
-            return place if not steps and widths.of(first) == widths.of(second) else 0
+        if size >= MIN_BLOCK_OPS and like.count_unlike_ops(behind) >= 0 and _mixes(before):
+            return place
     return 0
 
 
@@ -311,10 +299,7 @@ def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldCont
     boxes = _boxes_of(elements)
     if not _are_numbered(boxes):
         return False
-    types = [setting.types.of(box) for box in boxes]
-    unlike = {kind for ops in types for kind in (ops - types[0]) + (types[0] - ops)}
-    widths = {setting.widths.of([box]) for box in boxes}
-    return len(widths) == 1 and not any(map(is_layer_type, unlike))
+    return len({setting.widths.of([box]) for box in boxes}) == 1
 
 
 def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> bool:

@@ -64,7 +64,6 @@ def fold_by_flow(
     levels, symbols = level_columns(hierarchy), SymbolTable()
     types, widths = OpTypes(hierarchy), ChannelWidths(hierarchy)
     runs: dict[int, list[SeriesRun]] = defaultdict(list)
-    series = [run for run in series if not widths.are_stages(widths.rows_as_boxes(run.members))]
     for run in series:
         runs[run.parent].append(run)
     kind = first_equal_levels(levels, series)

@@ -139,7 +139,6 @@ MIN_PARALLEL_PATHS, MAX_SHARED_NEEDS = 3, 8  # paths behind shared inputs; boxes
 # of a level before the place where its paths meet; of these, on one path
 MIN_SHARE_BEFORE_MEETING, MAX_PATH_BEFORE_MEETING = 0.5, 0.67
 MAX_PATH_SHARE = 0.5  # of the level on one path: otherwise the rest are its branches
-MIN_HEAD_SHARE = 0.5  # of the ops of a stretch in a head: it is not a region then
 MIN_LARGE_STACK, MIN_SMALL_STACK, NO_STACK = 2, 5, 1 << 30  # equal boxes in a stack
 MIN_PAIR_OPS = 20  # ops of a branch of which two make a stack
 
@@ -369,8 +368,8 @@ def _make_elements(
     sequence: list[SequenceElement] = []
     line, side, cut, boxes = order.line, order.side, order.cut(), dag.boxes
     start = 0
-    along = BoxLine([boxes[box] for box in line], line, order.place, dag.before, setting.widths)
-    for end in _places_around_heads(dag, order, ends):
+    along = BoxLine([boxes[box] for box in line], line, order.place, dag.before)
+    for end in ends:
         first = line[start]
         fork = start < end
         if fork:
@@ -387,40 +386,6 @@ def _make_elements(
         )
         start = end + 1
     return sequence
-
-
-def _places_around_heads(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> list[int]:
-    """Return narrow places, and the borders of heads that are most of the stretch between two of them.
-
-    A head has a name or a scope and leads to no narrow place, so it is not a branch of a region.
-    """
-    line, place, boxes = order.line, order.place, dag.boxes
-    kept: list[int] = []
-    for start, stop in pairwise([-1, *ends]):
-        stretch = line[start + 1 : stop]
-        least = (
-            max(MIN_STACK_OPS, MIN_HEAD_SHARE * sum([boxes[box].ops for box in line[start + 1 : stop + 1]]))
-            if stretch
-            else 0
-        )
-        large = [box for box in stretch if boxes[box].ops >= least]
-        if not any(boxes[box].how == GroupOrigin.NAME or boxes[box].scope for box in large):  # only saves time
-            kept.append(stop)
-            continue
-        leads = dict.fromkeys(stretch, False) | {line[stop]: True}
-        for box in reversed(stretch):
-            leads[box] = any(place[user] > stop or leads[user] for user in dag.after[box])
-        ways = list(leads.values())
-        borders = [start + number for number, (one, other) in enumerate(pairwise(ways), 1) if one != other]
-        called = [box for box in large if not leads[box] and (boxes[box].how == GroupOrigin.NAME or boxes[box].scope)]
-        if not called:
-            kept.append(stop)
-            continue
-        for first, last in pairwise([start, *borders, stop]):
-            # A small stretch before or after a head is not folded.
-            kept += range(first + 1, last) if leads[line[last]] and last - first <= MIN_STACK_OPS else ()
-            kept.append(last)
-    return kept
 
 
 def _fold_region(

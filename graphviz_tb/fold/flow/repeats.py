@@ -79,10 +79,8 @@ def _stack_numbered_scopes(sequence: list[SequenceElement], setting: FoldContext
 def _continues_stage(run: Sequence[SequenceElement], element: SequenceElement, setting: FoldContext) -> bool:
     """Return whether an element is the next block of the stage that a run of blocks is of."""
     pair = [*run[-1:], element]
-    if len(pair) < 2 or not all(each.is_single_box and not holds_stack(each.box) for each in pair):
-        return False
-    given = [setting.widths.of([each.box]) for each in (*run[1:2], element)]
-    return are_two_blocks(pair, setting) and given[0] == given[-1]
+    single = len(pair) > 1 and all(each.is_single_box and not holds_stack(each.box) for each in pair)
+    return single and are_two_blocks(pair, setting)
 
 
 def _stack_of_stage(run: Sequence[SequenceElement], setting: FoldContext) -> SequenceElement:
@@ -370,15 +368,11 @@ def _fold_single_units(
 def _extend_to_first(
     before: list[SequenceElement], run: list[SequenceElement], setting: FoldContext
 ) -> tuple[list[SequenceElement], list[SequenceElement]]:
-    """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first layers.
-
-    A region that ends in such a box, e.g. after an embedding that only it reads, is opened.
-    """
+    """Extend a run of equal boxes by boxes right before it with equal content but different inputs: the first
+    layers."""
     first = run[0]
     if not first.is_single_box or first.box.ops < MIN_STACK_OPS:
         return before, run
-    if before and before[-1].box.how == GroupOrigin.REGION and has_same_content(before[-1].box.members[-1], first.box):
-        before = [*before[:-1], *_region_elements(before[-1])]
     count = len(before)
     kernels = setting.widths.kernels([first.box])
     while (
@@ -390,11 +384,6 @@ def _extend_to_first(
         count -= 1
     # Give them the symbol of the run, so that they stack.
     return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
-
-
-def _region_elements(element: SequenceElement) -> list[SequenceElement]:
-    """Return the boxes of a region as elements in its place."""
-    return [SequenceElement(box, box.symbol, box.symbol, element.cut) for box in element.box.members]
 
 
 def _nearly_ends(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> int:
@@ -495,14 +484,13 @@ def _pair_in(turn: Sequence[SequenceElement], setting: FoldContext) -> range:
     while last > 0 and not turn[last].fork and not setting.types.maps_channels(turn[last].box):
         last -= 1
     ends = turn[last + 1 :]
-    if not turn[last].shortcut or any(setting.types.maps_channels(each.box) for each in ends):
+    if not turn[last].shortcut:
         return range(0)
     # The norm before the first block may be at the end of the stage before it.
     line, stop = [*ends, *turn[: last + 1]], last + len(ends)
     start = nearly_before(line, 0, turn[last : last + 1], stop, setting)
     alike = 2 * sum(each.box.ops for each in line[start:stop]) >= turn[last].box.ops
-    whole = alike and not any(setting.types.maps_channels(each.box) for each in line[:start])
-    return range(max(0, start - len(ends)), last) if whole else range(0)
+    return range(max(0, start - len(ends)), last) if alike else range(0)
 
 
 def _stages_of_pairs(turns: Sequence[list[SequenceElement]], setting: FoldContext) -> list[list[SequenceElement]]:

@@ -17,7 +17,6 @@ from dataclasses import replace
 import numpy as np
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, FlowBox, copy_groups_onto
-from graphviz_tb.fold.flow.widths import ChannelWidths
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass
 
@@ -81,13 +80,12 @@ MAX_STRAYS = 4  # initial states that may stand among the boxes of a first repet
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxLine:
     """The boxes of a level along its flow. The box at place p is box `order[p]` of the level, at `place[order[p]]`;
-    `sources_of` are the boxes that feed each box, `widths` knows the kernels in it."""
+    `sources_of` are the boxes that feed each box."""
 
     boxes: Sequence[FlowBox]
     order: Sequence[int]
     place: Sequence[int]
     sources_of: Sequence[Sequence[int]]
-    widths: ChannelWidths
 
     def source_places(self, place: int) -> list[int]:
         """Return the places that feed the box at `place`."""
@@ -119,8 +117,6 @@ class BoxLine:
             once.places()
         ):
             return [], []
-        if self.widths.kernels([self.boxes[place] for place in places]) != self.widths.kernels(once.boxes()):
-            return [], []
         return places, strays
 
     def match_behind(self, last: Stretch) -> list[int]:
@@ -131,8 +127,6 @@ class BoxLine:
         if places.stop > len(self.boxes) or not all(
             map(has_same_content, self.boxes[places.start : places.stop], last.boxes())
         ):
-            return []
-        if self.widths.kernels(self.boxes[places.start : places.stop]) != self.widths.kernels(last.boxes()):
             return []
         fed = self.inner_wiring(places) == self.inner_wiring(last.places()) and self.is_fed_from(last.start, places)
         return list(places) if fed == self.is_fed_from(last.start - length, last.places()) else []

@@ -10,7 +10,6 @@ from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.repeats import holds_stack, make_block
 from graphviz_tb.fold.flow.sequence import SequenceElement, covering_stretch
 from graphviz_tb.model.hierarchy import GroupOrigin
-from graphviz_tb.ops.roles import ADD_OPS
 
 # Heads: blocks without their shortcut. The first block of a stage changes the shape, the rest add their input.
 #
@@ -52,14 +51,10 @@ def fold_heads(sequence: Sequence[SequenceElement], setting: FoldContext) -> lis
 
 
 def _may_be_head(head: Sequence[SequenceElement], block: SequenceElement, repeated: bool, setting: FoldContext) -> bool:
-    """Return whether elements that are like a block may be its head: not if they only shrink what it takes, and before
-    a block that occurs once only if they take larger steps to the same channels."""
+    """Return whether elements that are like a block may be its head: before a block that occurs once only if they take
+    larger steps."""
     before, widths = [element.box for element in head], setting.widths
-    if widths.only_halves(before):
-        return widths.only_halves([block.box])
-    steps = widths.halves(before) and not widths.halves([block.box])
-    sums = block.box.last_row().op in ADD_OPS  # what it takes has as many channels as what it gives
-    return repeated or (steps and (sums or not widths.of(before).isdisjoint(widths.of([block.box]))))
+    return repeated or (widths.halves(before) and not widths.halves([block.box]))
 
 
 def _find_head_start(sequence: Sequence[SequenceElement], run: int, setting: FoldContext) -> int:
@@ -128,7 +123,7 @@ def fold_stages(sequence: list[SequenceElement], setting: FoldContext) -> list[S
             continue
         stem = len(head) - _stage_head_length(head, end, heads) if number == 0 else 0
         folded += [*head[:stem], _make_stage(head[stem:], end, setting) if head[stem:] else end]
-    return folded + _fold_leading_block(tail, heads, setting)
+    return folded + tail
 
 
 def _find_stage_body(sequence: Sequence[SequenceElement]) -> object | None:
@@ -188,15 +183,3 @@ def _make_stage(head: list[SequenceElement], end: SequenceElement, setting: Fold
     symbol = setting.symbols.symbol_of("stage", *(element.symbol for element in elements))
     box = make_group(GroupOrigin.STAGE, [element.box for element in elements], symbol)
     return SequenceElement(box, symbol, symbol, end.cut, stage=True)
-
-
-def _fold_leading_block(
-    tail: list[SequenceElement], heads: list[tuple[object, ...]], setting: FoldContext
-) -> list[SequenceElement]:
-    """Join the beginning of the rest if it equals a head."""
-    words = tuple(element.word for element in tail)
-    count = max((len(other) for other in heads if words[: len(other)] == other), default=0)
-    if count < 2:
-        return tail
-    box = make_block(setting, tail[:count])
-    return [SequenceElement(box, box.symbol, box.symbol, tail[count - 1].cut), *tail[count:]]

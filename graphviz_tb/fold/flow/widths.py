@@ -240,12 +240,6 @@ class ChannelWidths:
             return False
         return any(box.row in self._layers for box in boxes)
 
-    def only_halves(self, boxes: Sequence[FlowBox]) -> bool:
-        """Return whether boxes have two convolutions at least and each of them takes steps of more than one."""
-        rows, _ = self._rows_with_values[0] if self._hierarchy is not None else ([], {})
-        given = sum(len(self._places_in_box(box, rows)) for box in walk_boxes(list(boxes))) if rows else 0
-        return given > 1 and given == sum(1 for _ in self._halving_nodes(boxes))
-
     def _halving_nodes(self, boxes: Iterable[FlowBox]) -> Iterator[int]:
         """Yield the nodes in boxes that take steps of more than one."""
         rows, nodes = self._rows_with_steps if self._hierarchy is not None else ([], [])
@@ -304,7 +298,7 @@ class ChannelWidths:
 
     def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
         """Return the numbers of the blocks at which the channels of equal blocks change or, if they are unknown, that
-        take larger steps; none where most stages were a single block."""
+        take larger steps; none where all stages but one were a single block."""
         given = [self.of([block]) for block in blocks] if self._hierarchy is not None else []
         if any(given):
             ends = [one and other and one.isdisjoint(other) for one, other in pairwise(given)]
@@ -313,7 +307,7 @@ class ChannelWidths:
         borders = [at for at, border in enumerate(ends, 1) if border]
         sizes = [stop - start for start, stop in pairwise([0, *borders, len(blocks)])]
         several = sum(size > 1 for size in sizes)
-        return borders if several >= MIN_SHRINKING_STAGES and 2 * several > len(sizes) else []
+        return borders if several >= MIN_SHRINKING_STAGES else []
 
     def _blocks_of(self, stage: FlowBox) -> Sequence[FlowBox]:
         """Return the equal parts that hold most of a box."""
