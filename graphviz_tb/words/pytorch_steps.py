@@ -166,11 +166,12 @@ class PyTorchSteps(TensorFlowSteps):
         return after[-1] if last and not outputs else 0
 
     def _parameter(self, node: int) -> int:
-        """Return a number for the parameter that a node reads: equal for each read of one parameter."""
+        """Return a number for the parameter that a node reads, equal for each read of one parameter; -1 if its name has
+        no path."""
         while self.op_of(node) == "aten::t":
             node = self.inputs_of(node)[0][1][0]
-        path = self.graph.name[node].rpartition("/")[0]
-        return self.parameters.setdefault(path, len(self.parameters)) if self.op_of(node) == "prim::GetAttr" else -1
+        path = self.graph.name[node].rpartition("/")[0] if self.op_of(node) == "prim::GetAttr" else ""
+        return self.parameters.setdefault(path, len(self.parameters)) if path else -1
 
     @cached_property
     def parameters(self) -> dict[str, int]:

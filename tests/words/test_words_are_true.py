@@ -11,6 +11,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.paper import PaperWords
 from graphviz_tb.words.pytorch_steps import kernel_size
 from tests.each import each
@@ -126,6 +127,24 @@ def test_words_of_a_trace_are_those_of_its_shapes() -> None:
             assert whole(read["gives"]) == definition.attr["_output_shapes"].list.shape[0].dim[-1].size
             asked += 1
     assert asked
+
+
+def test_parameters_of_a_trace_without_paths_are_not_one() -> None:
+    # Numbered names, as after an export without scopes: each layer reads another weight.
+    traced = load(FIXTURES / "logdirs" / "torch_transformer").hierarchy.graph.graph_def
+    number = {node.name: f"n{place}" for place, node in enumerate(traced.node)}
+    bare = GraphDef()
+    for node in traced.node:
+        copy = bare.node.add()
+        copy.CopyFrom(node)
+        copy.name = number[node.name]
+        copy.ClearField("input")
+        copy.input.extend(number.get(source, source) for source in node.input)
+    hierarchy = load(bare).hierarchy
+    paper = PaperWords(hierarchy)
+    said = [paper.of(row) or "" for row in range(1, len(hierarchy))]
+    assert any("32 → 64 → 32, ReLU" in words for words in said)
+    assert not any("shared weights" in words for words in said)
 
 
 def test_a_kernel_that_several_sizes_fit_is_not_said() -> None:
