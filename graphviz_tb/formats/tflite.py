@@ -15,8 +15,9 @@ from itertools import chain
 from math import prod
 
 from graphviz_tb.errors import MalformedProto, NoGraph, RequestError, UnknownChoice
+from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
-from graphviz_tb.formats.exported import ProgramBuilder, StoredWeight, clean_segment
+from graphviz_tb.formats.exported import MAY_REPEAT, ProgramBuilder, StoredWeight, clean_segment
 from graphviz_tb.formats.tflite_file import (
     ABSENT,
     DAMAGED_HINT,
@@ -53,6 +54,7 @@ NAMES_OF_OPS = {
 NAME_OF_RESULT = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?(?::\d+)?|Identity(?:_\d+)?|tfl\.\w+|arith\.\w+")
 MAX_NAME_LETTERS = 20_000  # of the name of a tensor; the longest that converters write have a tenth
 READ_SEGMENT = "ReadVariableOp"  # of a weight, never of an op
+FOLDED_NORM = re.compile(r"/batchnorm/|/FusedBatchNorm")
 BODY_ATTRIBUTES = {  # fields of options ─▶ the attributes of TensorFlow
     "cond_subgraph_index": "cond",
     "body_subgraph_index": "body",
@@ -163,7 +165,7 @@ class _ProgramReader:
             tensor.name or f"tensor {number}",
             _value(tensor),
             buffer=tensor.variable,
-            attributes=_storage_attributes(tensor),
+            attributes={**_storage_attributes(tensor), **subgraph.doubts_of_stored(number)},
             place=(scope, own),
         )
         if tensor.data is not None:  # equal numbers are stored once
@@ -319,6 +321,16 @@ class _SubgraphNames:
             return "", leaf
         place, slot = used
         return self.place_of_operator(place)[0], _weight_word(self.graph.operators[place], slot) or leaf
+
+    def doubts_of_stored(self, number: int) -> dict[str, str | bool]:
+        """Return what a weight leaves open. The bias of a convolution may be made of a norm, or be the zeros of an op
+        without one; numbers that the converter named and several ops take may be several equal weights, stored once."""
+        name, used = self.graph.tensors[number].name, self._final_use(number)
+        made = NAME_OF_RESULT.fullmatch(name) is not None
+        is_bias = used is not None and _weight_word(self.graph.operators[used[0]], used[1]) == "bias"
+        if is_bias and (made or FOLDED_NORM.search(name)):
+            return {KEEPS_MORE: True, MAY_REPEAT: ""}
+        return {KEEPS_MORE: True} if made and len(self.uses.get(number, ())) > 1 else {}
 
     def is_read_as_weight(self, handle: int) -> bool:
         """Return whether an op takes the value of a variable where it takes a weight."""

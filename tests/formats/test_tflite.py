@@ -49,6 +49,12 @@ def test_parameters_and_multiply_adds_are_those_of_keras() -> None:
         assert exact or (cost.macs < told["macs"] and cost.is_lower_bound("macs")), name
 
 
+def test_parameters_are_about_right_where_the_converter_folds_or_adds_biases() -> None:
+    for name in part(sorted(TABLE), 3):
+        cost, told = model_of(name).cost.under(0), TABLE[name]
+        assert cost.bound_word("parameters") == ("" if told["folded"] == told["parameters"] else "about "), name
+
+
 def test_layers_are_scopes_with_the_shapes_and_the_words_of_keras() -> None:
     asked = 0
     for name in part(sorted(TABLE), 3):
