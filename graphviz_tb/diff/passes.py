@@ -128,7 +128,7 @@ RULES = (
     Rule("another convolution", ("changes.compose", "_is_other_convolution"), "says a convolution of another class",
          "a depthwise op came, or went, in its layer",
          ("test_step_edits", "test_an_edit_is_said_alone", ("images.separable.frozen", False))),
-    Rule("width of a product", ("changes.settings", "product_width"),
+    Rule("width of a product", ("changes.settings", "shaped_width"),
          "says a width where the shapes of weights are unknown",
          "the shape that the product with a weight is brought to",
          ("test_derived_values", "test_the_shape_that_a_product_is_brought_to_tells_its_width", ())),

@@ -5,9 +5,12 @@ from __future__ import annotations
 from math import sqrt
 
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.changes.settings import merge_by_number
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.change_content import Setting
 from graphviz_tb.proto import GraphDef
 
-FLOAT, INT = 1, 3
+FLOAT, INT, RESOURCE = 1, 3, 20
 
 
 def add(graph: GraphDef, name: str, op: str, *inputs: str, shape: tuple[int, ...] = ()) -> None:
@@ -188,3 +191,67 @@ def test_another_schedule_and_another_clip_are_said_as_such() -> None:
         "learning rate": ("ExponentialDecay", "CosineDecay"),
         "clipping of gradients": ("by value", "by norm"),
     }
+
+
+def told_values(change: Change) -> list[tuple[object, object]]:
+    """All old and new values that a change says, beside its own too."""
+    return [(part.old, part.new) for part in (change.setting.as_parts if change.setting else ())]
+
+
+def resized(op: str, size: int) -> GraphDef:
+    """A pooling after a layer: its class, and its size."""
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 8, 8, 3))
+    add(graph, f"m/{op}", op, "x")
+    graph.node[-1].attr["ksize"].list.i.extend([1, size, size, 1])
+    add(graph, "m/Relu", "Relu", f"m/{op}")
+    return graph
+
+
+def test_an_op_in_place_of_another_says_the_settings_that_both_have() -> None:
+    for old, new in ((("MaxPool", 2), ("AvgPool", 3)), (("AvgPool", 3), ("MaxPool", 2))):
+        (change,) = diff(resized(*old), resized(*new))
+        assert (change.detail["old"], change.detail["new"]) == (old[0], new[0])
+        (part,) = change.further_settings
+        assert (part.key, part.old[1], part.new[1]) == ("ksize", old[1], new[1])
+
+
+def biased_convolutions(filters: int, *bounds: float) -> GraphDef:
+    """x ─▶ convolution ─▶ + bias ─▶ bounded …, as a traced step has them: of its weights no shape is known."""
+    graph = GraphDef()
+    add(graph, "x", "Placeholder", shape=(4, 8, 8, 3))
+    source = "x"
+    for layer, bound in zip(("m/one", "m/two"), bounds, strict=False):
+        for name in ("kernel", "bias"):
+            add(graph, f"{layer}/{name}", "Placeholder")
+            graph.node[-1].attr["dtype"].type = RESOURCE
+            add(graph, f"{layer}/{name}/read", "ReadVariableOp", f"{layer}/{name}")
+        add(graph, f"{layer}/convolution", "Conv2D", source, f"{layer}/kernel/read")
+        add_constant(graph, f"{layer}/Reshape/shape", 1, 1, 1, filters)
+        add(graph, f"{layer}/Reshape", "Reshape", f"{layer}/bias/read", f"{layer}/Reshape/shape")
+        add(graph, f"{layer}/add", "AddV2", f"{layer}/convolution", f"{layer}/Reshape")
+        add_constant(graph, f"{layer}/bound", bound)
+        add(graph, source := f"{layer}/Maximum", "Maximum", f"{layer}/add", f"{layer}/bound")
+    add(graph, "m/Relu", "Relu", source)
+    return graph
+
+
+def test_the_shape_that_a_bias_is_brought_to_tells_the_filters() -> None:
+    (change,) = diff(biased_convolutions(16, 1.0), biased_convolutions(24, 1.0))
+    assert (change.detail["key"], change.detail["old"], change.detail["new"]) == ("filters", "16", "24")
+
+
+def test_a_number_that_differs_at_one_of_several_places_is_told() -> None:
+    old, new = biased_convolutions(16, 1.0, 1.0), biased_convolutions(24, 1.0, 3.0)
+    for changes, ends in ((diff(old, new), (1.0, 3.0)), (diff(new, old), (3.0, 1.0))):
+        assert ends in [ends for change in changes for ends in told_values(change)]
+
+
+def test_groups_and_axes_that_follow_a_width_are_said_with_it() -> None:
+    width = Change("changed", "attribute", "net/a", "net/a", 1, Setting("filters", "16", "24"))
+    groups = Change("changed", "attribute", "net/b", "net/b", 1, Setting("groups", 16, 24))
+    axes = Change("changed", "attribute", "top/c", "top/c", 1, Setting("normalized_shape", [16], [24]))
+    alone = Change("changed", "attribute", "top/d", "top/d", 1, Setting("groups", 4, 2))
+    first, second = merge_by_number([groups, width, axes, alone])
+    assert [part.key for part in first.setting.as_parts] == ["filters", "groups", "normalized_shape"]
+    assert second is alone

@@ -91,3 +91,34 @@ def test_layers_that_somebody_named_keep_their_names_in_another_order(tmp_path: 
         "sum",
     }
     assert diff(*pair[::-1]).kinds == {"added": 1, "rewired": 1}
+
+
+def enlarged(path: Path, size: int, interpolation: str) -> Path:
+    """x (8×8×3) ─▶ enlarged."""
+    return model(
+        path,
+        layer("InputLayer", "x", batch_input_shape=[None, 8, 8, 3]),
+        layer("UpSampling2D", "up", "x", size=[size, size], interpolation=interpolation),
+    )
+
+
+def test_a_size_that_is_set_is_no_consequence(tmp_path: Path) -> None:
+    (change,) = diff(enlarged(tmp_path / "old.json", 2, "nearest"), enlarged(tmp_path / "new.json", 4, "bilinear"))
+    assert {part.key for part in change.setting.as_parts} == {"size", "interpolation"}
+    assert "size" not in [one.detail.get("key") for one in change.consequences]
+
+
+def thinned(path: Path, kind: str, rate: float) -> Path:
+    """x (16×8) ─▶ dropout of a class."""
+    return model(
+        path,
+        layer("InputLayer", "x", batch_input_shape=[None, 16, 8]),
+        layer(kind, "drop", "x", rate=rate),
+    )
+
+
+def test_a_layer_of_another_class_says_the_settings_that_both_have(tmp_path: Path) -> None:
+    old, new = thinned(tmp_path / "old.json", "Dropout", 0.1), thinned(tmp_path / "new.json", "SpatialDropout1D", 0.2)
+    for first, second in ((old, new), (new, old)):
+        (change,) = diff(first, second)
+        assert [part.key for part in change.setting.as_parts] == ["op", "rate"]

@@ -125,20 +125,26 @@ def _leads_to_product(layers: Layers, node: int) -> bool:
     return False
 
 
+UNITS, FILTERS, CONVOLUTION = "units", "filters", "Conv"
+
+
 def _takes_weight(layers: Layers, node: int) -> bool:
     sources = layers.side.data_sources(node)
     return any(exists(int(layers.side.graph.meaning.origin[source])) or source in layers.weights for source in sources)
 
 
-def product_width(layers: Layers, user: int, old: Any, new: Any) -> tuple[int, int] | None:
-    """Return the old and the new last size of the shape that the product of something with a weight is brought to; None
-    for any other shape."""
+def shaped_width(layers: Layers, user: int, old: Any, new: Any) -> tuple[str, int, int] | None:
+    """Return the word for a width, and the old and new last size of the shape that the product of something with a
+    weight is brought to, or a bias; None for any other shape."""
     side = layers.side
-    product, *_ = [*side.data_sources(user), -1]
-    if side.op_type(user) not in RESHAPE_OPS or not exists(product) or not (isinstance(old, list) and old):
+    made, *_ = [*side.data_sources(user), -1]
+    shapes = isinstance(old, list) and isinstance(new, list) and old and len(old) == len(new)
+    if side.op_type(user) not in RESHAPE_OPS or not exists(made) or not shapes:
         return None
-    is_product = side.op_type(product) in MATRIX_PRODUCT_OPS and _takes_weight(layers, product)
-    return (old[-1], new[-1]) if is_product and isinstance(new, list) and len(old) == len(new) else None
+    is_product = side.op_type(made) in MATRIX_PRODUCT_OPS and _takes_weight(layers, made)
+    is_bias = {*old[:-1], *new[:-1]} == {1} and _takes_weight(layers, user)
+    is_bias = is_bias and CONVOLUTION in LayerClasses(layers).class_of(layers.layer_of_node(user))
+    return (FILTERS if is_bias else UNITS, old[-1], new[-1]) if is_product or is_bias else None
 
 
 def parse_traced_list(value: Any) -> list[Any] | None:

@@ -16,6 +16,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
+from math import prod
 from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import (
@@ -68,7 +69,7 @@ from graphviz_tb.diff.match.steps import UNRELATED_SHARE
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
-from graphviz_tb.model.change_content import Ports
+from graphviz_tb.model.change_content import Ports, Setting
 from graphviz_tb.model.columns import exists
 
 RATE_BODY = -1  # of all ops that compute a learning rate
@@ -512,8 +513,16 @@ def _is_count_or_size(change: Change) -> bool:
 
 
 def _is_type_list(change: Change) -> bool:
-    """Return whether only the list of argument types of a loop or call differs."""
-    return change.setting is not None and is_entailed(change.key, change.setting.old)
+    """Return whether only the list of argument types of a loop or call differs, or a shape of more or fewer elements:
+    as many, divided otherwise, are an edit."""
+    setting = change.setting
+    return setting is not None and is_entailed(change.key, setting.old) and not _has_equal_product(setting)
+
+
+def _has_equal_product(setting: Setting) -> bool:
+    shapes = [value for value in (setting.old, setting.new) if isinstance(value, list)]
+    known = all(isinstance(size, int) for shape in shapes for size in shape)
+    return known and len(shapes) == 2 and prod(shapes[0]) == prod(shapes[1])
 
 
 def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import located_wires, merge_order_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import differences
-from graphviz_tb.diff.changes.called import group_counts
+from graphviz_tb.diff.changes.called import CONVOLUTION, group_counts
 from graphviz_tb.diff.changes.edits import FUSED_ACTIVATION, inputs_of
 from graphviz_tb.diff.changes.layers import QUIET_OPS, LayerClasses, Layers, is_quiet_part, sort_parts_by_flow
 from graphviz_tb.diff.changes.names import without_counters
@@ -49,7 +49,7 @@ PRODUCT_OPS = MATRIX_PRODUCT_OPS | CONVOLUTION_OPS | {"Einsum"}
 TRACED_OP = "aten::"  # how types of ops begin in PyTorch
 GATE_COUNTS = {kind: count for count, kind in CLASS_BY_GATE_COUNT.items()}
 KERNEL_KEYS = frozenset({"kernel", "filters", "padding"})
-NORMALIZATION, CONVOLUTION = "Normalization", "Conv"  # in class names that only the computation distinguishes
+NORMALIZATION = "Normalization"  # in class names that only the computation distinguishes
 TRACED_FUNCTION_PREFIX = re.compile(
     r"^__(?:inference|forward|backward)_"
 )  # what TensorFlow puts before a traced function's name
@@ -163,8 +163,8 @@ def _changed_node_names(m: Matching, change: Change, kind: ChangeKind) -> list[s
 
 def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[Change], severity: Severity) -> Change:
     """Return the replacement of one thing by another as one change."""
-    ops, edits = [pair for change in changes for pair in change.edits.ops], edits_of_changes(changes)
-    kept = ops if ops or (edits.added and edits.removed) else _pairs_with_settings(changes)
+    edits = edits_of_changes(changes)
+    kept = edits.ops if edits.ops or (edits.added and edits.removed) else _pairs_with_settings(changes)
     went = [*edits.removed, *(old for old, _ in kept)]
     came = [*edits.added, *(new for _, new in kept)]
     words = _describe_nodes(layers[0], went), _describe_nodes(layers[1], came)
@@ -229,7 +229,7 @@ def _with_other_settings(
     parts = tuple(
         SettingPart(name, each.key, each.old, each.new)
         for each in differences(m, loud[0][0], loud[1][0], DiffOptions())
-        if each.attribute and (same or None not in (each.old, each.new))
+        if each.attribute and (same or type(each.old) is type(each.new))
     )
     if same and parts:
         return Setting(parts[0].key, parts[0].old, parts[0].new, beside=parts[1:])

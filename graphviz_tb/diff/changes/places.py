@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from graphviz_tb.diff.changes.attributes import computes_only_sizes
+from graphviz_tb.diff.changes.attributes import computes_only_sizes, differences_once
 from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.units import nodes_of_unit
 from graphviz_tb.diff.columns.labels import CALLS_KEY, own_settings
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import fingerprint
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import (
@@ -23,6 +24,7 @@ from graphviz_tb.model.change import (
 )
 from graphviz_tb.model.change_content import LayerExpression, Rewiring, Setting, SettingPart, Unit
 from graphviz_tb.model.paths import last_segment
+from graphviz_tb.options import DiffOptions
 
 # Several changes at once: put together, their edits, their places, their common words.
 
@@ -120,14 +122,28 @@ def _part_change(m: Matching, member: Change, part: SettingPart) -> Change:
     content = Setting(part.key, part.old, part.new)
     if part.key != "op":
         attributes = tuple(each for each in member.edits.attributes if each[2] == part.key)
-        edits = NodeEdits(attributes=attributes)
-        return Change("changed", "attribute", member.old, member.new, len(attributes), content, edits=edits)
+        place = member.old, member.new
+        if not attributes and (attributes := tuple(each for each in member.edits.attributes if _holds(m, each, part))):
+            old, new, _ = attributes[0]
+            place = _user_name(m.a, old), _user_name(m.b, new)
+            content = replace(content, constant=True)
+        return Change("changed", "attribute", *place, len(attributes), content, edits=NodeEdits(attributes=attributes))
     own = (member.setting.old, member.setting.new) if member.setting else None
     types = part.old, part.new
     ops = tuple(pair for pair in member.edits.ops if (m.a.op_type(pair[0]), m.b.op_type(pair[1])) == types != own)
     names: list[NamePair] = [(m.a.graph.name[old], m.b.graph.name[new]) for old, new in ops]
     place, *also = names or [(member.old, member.new)]
     return Change("changed", "op", *place, len(ops), content, tuple(also), edits=NodeEdits(ops=ops))
+
+
+def _holds(m: Matching, edit: tuple[int, int, str], part: SettingPart) -> bool:
+    """Return whether an edit is that of the constant that a secondary difference tells."""
+    found = differences_once(m, *edit[:2], DiffOptions()) if edit[2] == "value" else ()
+    return any((each.key, each.old, each.new) == ("value", part.old, part.new) for each in found)
+
+
+def _user_name(side: GraphColumns, constant: int) -> str:
+    return side.graph.name[next(iter(side.data_users(constant)), constant)]
 
 
 def _without_parts(member: Change, rest: Sequence[Change]) -> Change:

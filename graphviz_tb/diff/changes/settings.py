@@ -11,7 +11,7 @@ from math import isclose, sqrt
 from typing import Any
 
 from graphviz_tb.diff.changes.attributes import Difference
-from graphviz_tb.diff.changes.called import DIVISION_KEYS, layer_division, product_width
+from graphviz_tb.diff.changes.called import DIVISION_KEYS, FILTERS, UNITS, layer_division, shaped_width
 from graphviz_tb.diff.changes.layers import INNER_SCOPE, SHAPE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, setting_part
@@ -263,7 +263,6 @@ def _weight_words(ops: Sequence[str], old: str, new: str) -> ValueChange:
     return FOLLOWING_SCORE, "weight", old, new
 
 
-UNITS = "units"
 # Names in programs for a constant at some input of an op: scope, op type, input, op that uses the result, name.
 SETTING_TERMS = (
     (re.compile(r"dropout"), "GreaterEqual", 1, re.compile(""), "rate"),
@@ -311,9 +310,9 @@ def setting_changes(
             size = False
         elif size:
             size = witnesses.is_size(atom[2].old, atom[2].new, taken)
-            width = None if size else product_width(layers[1], user, atom[2].old, atom[2].new)
-            if width and witnesses.is_size(atom[2].old, atom[2].new, taken | {width}):
-                word, atom = UNITS, (*atom[:2], replace(atom[2], old=str(width[0]), new=str(width[1])))
+            found = None if size else shaped_width(layers[1], user, atom[2].old, atom[2].new)
+            if found and witnesses.is_size(atom[2].old, atom[2].new, taken | {found[1:]}):
+                word, atom = found[0], (*atom[:2], replace(atom[2], old=str(found[1]), new=str(found[2])))
         values = repr((atom[2].old, atom[2].new))
         key = (int(m.b.block[atom[1]]), COUNTER_AT_END.sub("", word), values, layer, size)
         groups[key].append((atom, user, slot, size))
@@ -336,7 +335,7 @@ def _setting_change(layers: tuple[Layers, Layers], word: str, members: list[tupl
             for (old, _, _), user, *_ in members
         }
     )
-    old, new = (_single_value(value) if word == UNITS else value for value in (first.old, first.new))
+    old, new = (_single_value(value) if word in (UNITS, FILTERS) else value for value in (first.old, first.new))
     content = Setting(word, old, new, constant=True)
     edits = NodeEdits(attributes=tuple((old, new, "value") for (old, new, _), *_ in members))
     return Change("changed", "attribute", *places[0], len(members), content, tuple(places[1:]), edits=edits)
