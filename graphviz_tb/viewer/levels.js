@@ -407,7 +407,7 @@ export class Graph {
     return (row) => steps.reduce((at, copy) => (at >= copy.usual && at < this.end[copy.usual] ? at + copy.member - copy.usual : (copy.marks.get(at) ?? at)), row);
   }
 
-  /** The level with all children in the main graph; undefined if it has no auxiliary area. @param {Path} path */
+  /** The level with all children in the main graph; none if it has no auxiliary area. @param {Path} path */
   withoutAuxiliary(path) {
     const place = this.levelPlace(path);
     return place && this.levels.get(`${place.key}+`);
