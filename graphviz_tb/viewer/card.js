@@ -303,7 +303,7 @@ export class Card {
   /** Inputs and outputs of a group. @param {any} edges @param {number} row @param {Path} path */
   groupEdgeTables(edges, row, path) {
     const crossing = (/** @type {boolean} */ inward) => [...this.app.state.facts.crossingEdges(edges, row, inward)];
-    const wire = (/** @type {[number, any]} */ [other, crossing]) => ({ path: this.neighbourPath(path, other), edges: crossing.edges, states: edges.states, key: "", tensor: !crossing.tensors ? "" : crossing.tensors === 1 ? crossing.told || "?" : t("crossing", { n: crossing.tensors }), count: crossing.tensors });
+    const wire = (/** @type {[number, any]} */ [other, crossing]) => ({ path: this.neighbourPath(path, other), edges: crossing.edges, states: edges.states, key: "", tensor: !crossing.tensors ? "" : crossing.tensors === 1 ? crossing.tensor || "?" : t("crossing", { n: crossing.tensors }), count: crossing.tensors });
     const [into, out] = [crossing(true).map(wire), crossing(false).map(wire)];
     const data = (/** @type {NodeEdge[]} */ all) => all.filter((edge) => edge.count);
     return [...this.edgeTables("inputs", data(into)), ...this.edgeTables("controlInputs", into.filter((edge) => !edge.count)), ...this.edgeTables("outputs", data(out))];

@@ -48,7 +48,7 @@ async function comparedFacts(app, one, other) {
   comparedPairs(layers.map((layer) => layer?.[1] ?? []), "").forEach((row) => rows.push(row));
   const edges = await facts.edges().catch(() => null);
   if (edges) for (const [key, inward] of /** @type {[string, boolean][]} */ ([["inputs", true], ["outputs", false]])) {
-    const shapes = (/** @type {Path} */ path) => [...new Set([...facts.crossingEdges(edges, rowOf(path), inward).values()].map((crossing) => crossing.told).filter(Boolean))].sort().join(", ");
+    const shapes = (/** @type {Path} */ path) => [...new Set([...facts.crossingEdges(edges, rowOf(path), inward).values()].map((crossing) => crossing.tensor).filter(Boolean))].sort().join(", ");
     say(t(key), both.map(shapes));
   }
   return rows;

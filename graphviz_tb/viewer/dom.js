@@ -24,7 +24,7 @@ export function el(name, attributes = {}, ...children) {
   return element;
 }
 
-/** The same in a picture. @param {string} name @param {Record<string, any>} attributes @param {Element} [parent] @returns {any} */
+/** An SVG element with attributes. @param {string} name @param {Record<string, any>} attributes @param {Element} [parent] @returns {any} */
 export function svgEl(name, attributes, parent) {
   const element = document.createElementNS(SVG, name);
   setAttributes(element, attributes);

@@ -86,12 +86,12 @@ export class Facts {
       const edge = index.order[at];
       const outside = other[edge];
       if (outside >= row && outside < end) continue;
-      const crossing = crossings.get(outside) ?? { tensors: 0, control: 0, told: "", inside: near[edge], edges: [] };
+      const crossing = crossings.get(outside) ?? { tensors: 0, control: 0, tensor: "", inside: near[edge], edges: [] };
       crossing.edges.push(edge);
       if (edges.flags[edge] & 1) crossing.control++;
       else {
         crossing.tensors++;
-        crossing.told ||= this.graph.words[edges.tensor[edge]];
+        crossing.tensor ||= this.graph.words[edges.tensor[edge]];
       }
       crossings.set(outside, crossing);
     }

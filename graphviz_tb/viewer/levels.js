@@ -319,9 +319,7 @@ export class Graph {
     }
   }
 
-  // levels
-
-  // series apart
+  // levels and ungrouped series
 
   /** Whether a path is an ungrouped series. @param {Path} path */
   isUngrouped(path) {
@@ -409,7 +407,7 @@ export class Graph {
     return (row) => steps.reduce((at, copy) => (at >= copy.usual && at < this.end[copy.usual] ? at + copy.member - copy.usual : (copy.marks.get(at) ?? at)), row);
   }
 
-  /** The same level with everything in the main graph, where it has an auxiliary area. @param {Path} path */
+  /** The level with all children in the main graph; none if it has no auxiliary area. @param {Path} path */
   withoutAuxiliary(path) {
     const place = this.levelPlace(path);
     return place && this.levels.get(`${place.key}+`);

@@ -120,7 +120,7 @@ export class Picture {
     this.refresh(true);
   }
 
-  /** The same scene in other colours: what looks as before is left alone. @param {any} paint of the same scene and theme */
+  /** Paint the same scene in other colours; items that look the same are left alone. @param {any} paint of the same scene and theme */
   recolour(paint) {
     const { boxes } = this.paint;
     this.paint = paint;

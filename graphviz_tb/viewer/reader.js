@@ -72,7 +72,7 @@ export function readLevel(words, from, name) {
     });
   }
   const withWords = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, tooltip]) =>
-    Object.assign(line, { label: word(label), thickness: bits >> 1, indexing: !!(bits & 1), told: word(tooltip) });
+    Object.assign(line, { label: word(label), thickness: bits >> 1, indexing: !!(bits & 1), tooltip: word(tooltip) });
   const edges = from.rows(9).map(([source, target, tensors, control, reference, back, ...rest]) =>
     withWords(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!(back & 1), training: back >> 1 }), rest),
   );

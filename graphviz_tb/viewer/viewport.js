@@ -213,7 +213,7 @@ export class Viewport {
 /** Whether two rectangles overlap. @param {number[]} one @param {number[]} other */
 export const rectsOverlap = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
 
-/** How far a run must move to lie within a room, 12 pixels from its ends; never out at the other end.
+/** The shift that moves a run into a room, 12 px from its ends; never out at the other end.
  * @param {number} from @param {number} to @param {number[]} room */
 function shiftInto(from, to, [start, end]) {
   const [before, after] = [from - start - 12, end - 12 - to];

@@ -43,7 +43,7 @@ const hand_drawn_label = (line) => line.label;
 /** How many tensors flow, as its label says. @param {any} line */
 const hand_tensor_count = (line) => Number(/^([\d\u2009]+) tensors$/.exec(line.label)?.[1].replace(/\u2009/g, "") ?? Math.min(1, line.tensors + line.reference));
 /** @param {any} line */
-const hand_describe_contents = (line) => line.told;
+const hand_describe_contents = (line) => line.tooltip;
 /** @param {any} line */
 const hand_line_thickness = (line) => line.thickness;
 /** The thickness, below 0 for a line of indices, sizes and masks alone. @param {any} line */

@@ -6,6 +6,7 @@ import { PLOT, Plot, TRIANGLE_PX } from "./plot.js";
 /**
  * @typedef {{run: LogRun, tag?: string, colour: string, dashes: number[], x: ArrayLike<number>, y: ArrayLike<number>, raw: ArrayLike<number>, step: ArrayLike<number>, wall: ArrayLike<number>, superseded: ArrayLike<number> | undefined, start: number, n: number, faint?: boolean, group?: any}} ChartLine
  * @typedef {{axis: string, logX: boolean, logY: boolean, outliers: boolean, restarts: boolean}} ChartLook
+ * @typedef {{onHover: (x: number | null, from: LineChart) => void, onZoom: (chart: LineChart) => void, onPoints: (rows: any[] | null, at: {x: number, y: number}) => void}} ChartHooks
  */
 
 const FAINT_ALPHA = 0.25;
@@ -17,7 +18,7 @@ const MAX_QUICK_POINTS = 12000; // of all lines, of more those between them are 
 const DENSE_LINE_WIDTHS = 12; // times the width of the chart: a line longer than that, with points in each pixel column, is a band of noise
 
 export class LineChart extends Plot {
-  /** @param {HTMLElement} place @param {{hover: (x: number | null, from: LineChart) => void, zoomed: (chart: LineChart) => void, told: (rows: any[] | null, at: {x: number, y: number}) => void}} hooks */
+  /** @param {HTMLElement} place @param {ChartHooks} hooks */
   constructor(place, hooks) {
     super(place);
     this.hooks = hooks;
@@ -371,15 +372,15 @@ export class LineChart extends Plot {
       return this.draw();
     }
     const value = valueAt(this.x, (x - PLOT.left) / this.innerSize.width);
-    this.hooks.hover(value, this);
+    this.hooks.onHover(value, this);
     const rows = this.nearestPoints(value).map(({ line, at }) => ({ line, at, far: Math.abs(this.yPosition(line.y[at]) - y) || 0 }));
-    this.hooks.told(rows.sort((a, b) => a.far - b.far), { x: event.clientX, y: event.clientY });
+    this.hooks.onPoints(rows.sort((a, b) => a.far - b.far), { x: event.clientX, y: event.clientY });
   }
 
   onLeave() {
     if (this.drag) return;
-    this.hooks.hover(null, this);
-    this.hooks.told(null, { x: 0, y: 0 });
+    this.hooks.onHover(null, this);
+    this.hooks.onPoints(null, { x: 0, y: 0 });
   }
 
   /** @param {PointerEvent} event */
@@ -388,7 +389,7 @@ export class LineChart extends Plot {
     const { x } = this.plotPosition(event);
     this.drag = { from: x, to: x, pan: event.shiftKey, range: this.x };
     this.canvas.setPointerCapture(event.pointerId);
-    this.hooks.told(null, { x: 0, y: 0 });
+    this.hooks.onPoints(null, { x: 0, y: 0 });
   }
 
   /** @param {PointerEvent} event */
@@ -398,7 +399,7 @@ export class LineChart extends Plot {
     if (!drag) return;
     this.canvas.releasePointerCapture(event.pointerId);
     const [from, to] = [drag.from, drag.to].sort((a, b) => a - b);
-    if (drag.pan) this.hooks.zoomed(this);
+    if (drag.pan) this.hooks.onZoom(this);
     else if (to - from > 4) {
       const share = (/** @type {number} */ x) => (x - PLOT.left) / this.innerSize.width;
       this.setZoom({ low: valueAt(this.x, share(from)), high: valueAt(this.x, share(to)), log: this.x.log });
@@ -426,7 +427,7 @@ export class LineChart extends Plot {
     this.zoom = range;
     this.fitAxes();
     this.draw();
-    this.hooks.zoomed(this);
+    this.hooks.onZoom(this);
   }
 
   resetZoom() {

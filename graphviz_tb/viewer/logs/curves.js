@@ -100,7 +100,7 @@ function middlePercentiles(values, log) {
   return last < 0 ? [Infinity, -Infinity] : [finite[first], finite[Math.max(first, Math.floor(0.95 * last))]];
 }
 
-/** Where a value lies: 0 at the low end, 1 at the high one. @param {Extent} range @param {number} value */
+/** The position of a value in a range: 0 at the low end, 1 at the high one. @param {Extent} range @param {number} value */
 export function shareOf({ low, high, log }, value) {
   return log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
 }

@@ -14,7 +14,7 @@ const NOT_IN_GRAPH = "not in this graph"; // the name of what neither graph nor 
  */
 
 export class OpTable {
-  /** @param {{inGraph: (name: string) => void, inTimeline: (row: OpRow) => void, changed: () => void}} hooks */
+  /** @param {{inGraph: (name: string) => void, inTimeline: (row: OpRow) => void, onChange: () => void}} hooks */
   constructor(hooks) {
     this.hooks = hooks;
     this.by = "ops";
@@ -26,7 +26,7 @@ export class OpTable {
     this.chooser = el("select", { "aria-label": t("profile.by"), onchange: () => this.changeTable({ by: this.chooser.value, text: "" }) }, ...TABLES.map((name) => el("option", { value: name }, t(`profile.${name}`))));
     this.filter = el("input", { class: "filter", type: "search", placeholder: t("profile.filter"), "aria-label": t("profile.filter"), oninput: () => this.changeTable({ text: this.filter.value }) });
     this.statusElement = el("span", { class: "quiet", role: "status" });
-    this.list = new RowsTable({ label: t("profile.by"), name: (row) => row.name, onSorted: () => this.hooks.changed(), onChosen: (row) => this.openRow(row), choosesOnClick: false });
+    this.list = new RowsTable({ label: t("profile.by"), name: (row) => row.name, onSorted: () => this.hooks.onChange(), onChosen: (row) => this.openRow(row), choosesOnClick: false });
     this.list.root.classList.add("op-table");
     this.sort = "-self";
     this.omittedNote = el("p", { class: "quiet" });
@@ -47,7 +47,7 @@ export class OpTable {
     Object.assign(this, change);
     if (!TABLES.includes(this.by)) this.by = "ops";
     this.draw();
-    this.hooks.changed();
+    this.hooks.onChange();
   }
 
   /** @param {any} profile @param {any} other of the step that it is compared with */

@@ -86,7 +86,7 @@ export class Plot {
     g.restore();
   }
 
-  /** What the axes surround. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
+  /** Draw inside the axes. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
   drawInside(g, colours) {}
 
   /** Ticks and lines of the axis upwards. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */

@@ -26,7 +26,7 @@ export class CurveCard extends StepCard {
   /** @param {StepPage} page @param {CardEntry} entry */
   constructor(page, entry) {
     super(page, entry);
-    this.chart = new CurveChart(this.plot, { hover: (x) => this.moveCrosshair(x), zoomed: () => undefined, told: (rows, at) => this.showPointTip(rows ?? [], at.x) });
+    this.chart = new CurveChart(this.plot, { onHover: (x) => this.moveCrosshair(x), onZoom: () => undefined, onPoints: (rows, at) => this.showPointTip(rows ?? [], at.x) });
   }
 
   /** @returns {[string, () => void][]} */

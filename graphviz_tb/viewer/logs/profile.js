@@ -40,8 +40,8 @@ export class ProfilePage extends SheetWithoutCards {
     this.chooser = el("select", { "aria-label": t("profile.step"), onchange: () => this.showStep(this.chooser.value) });
     this.against = el("select", { "aria-label": t("profile.against"), onchange: () => this.compareWith(this.against.value) });
     this.summary = el("div", { class: "step-summary" });
-    this.table = new OpTable({ inGraph: (name) => this.showInGraph(name), inTimeline: (row) => (row.inGraph ? this.markNode(row.name) : this.markSlices(row.name, null)), changed: () => this.writeAddress() });
-    this.timeline = new Timeline({ slices: (wanted, signal) => this.feed.slices(this.id, wanted, signal), chosen: (slice) => this.showSlice(slice), looked: () => this.onLook(), hues: () => logs.state.hues[logs.hooks.theme()] ?? logs.state.hues.light });
+    this.table = new OpTable({ inGraph: (name) => this.showInGraph(name), inTimeline: (row) => (row.inGraph ? this.markNode(row.name) : this.markSlices(row.name, null)), onChange: () => this.writeAddress() });
+    this.timeline = new Timeline({ slices: (wanted, signal) => this.feed.slices(this.id, wanted, signal), onChosen: (slice) => this.showSlice(slice), onLook: () => this.onLook(), hues: () => logs.state.hues[logs.hooks.theme()] ?? logs.state.hues.light });
     this.search = el("input", { class: "filter", type: "search", placeholder: t("profile.search"), "aria-label": t("profile.search"), oninput: () => this.markSlices(this.search.value, null) });
     this.search.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && this.timeline.goToMark(event.shiftKey ? -1 : 1));
     this.marks = el("span", { class: "quiet", role: "status" });

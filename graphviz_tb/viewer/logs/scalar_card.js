@@ -29,10 +29,10 @@ export class ScalarCard extends TagCard {
     this.points = new Map();
     /** @type {ChartLine[]} as they were drawn last */
     this.drawnLines = [];
-    this.chart = this.createChart({ hover: (x, from) => page.moveCrosshair(x, from), zoomed: () => this.onZoom(), told: (rows, at) => page.showPointTip(this, rows, at.x) });
+    this.chart = this.createChart({ onHover: (x, from) => page.moveCrosshair(x, from), onZoom: () => this.onZoom(), onPoints: (rows, at) => page.showPointTip(this, rows, at.x) });
   }
 
-  /** @param {{hover: (x: number | null, from: LineChart) => void, zoomed: (chart: LineChart) => void, told: (rows: any[] | null, at: {x: number, y: number}) => void}} hooks */
+  /** @param {ChartHooks} hooks */
   createChart(hooks) {
     return new BandedChart(this.plot, hooks);
   }

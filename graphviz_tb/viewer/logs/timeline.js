@@ -15,7 +15,7 @@ const REQUEST_DELAY_MS = 80; // milliseconds that a view stands still before its
 
 export class Timeline {
   /**
-   * @param {{slices: (wanted: SliceRequest, signal: AbortSignal) => Promise<SliceColumns>, chosen: (slice: ChosenSlice | null) => void, looked: () => void, hues: () => string[]}} hooks
+   * @param {{slices: (wanted: SliceRequest, signal: AbortSignal) => Promise<SliceColumns>, onChosen: (slice: ChosenSlice | null) => void, onLook: () => void, hues: () => string[]}} hooks
    */
   constructor(hooks) {
     this.hooks = hooks;
@@ -121,7 +121,7 @@ export class Timeline {
     this.view = { from: middle - wide / 2, to: middle + wide / 2 };
     this.draw();
     this.requestSlicesSoon();
-    this.hooks.looked();
+    this.hooks.onLook();
   }
 
   /** @param {number} factor @param {number} [at] a time that stays where it is */
@@ -169,7 +169,7 @@ export class Timeline {
       this.shownRequest = wanted;
       this.rowStarts = rowStarts(slices, this.lanes.reduce((sum, lane) => sum + lane[3], 0));
       this.draw();
-      this.hooks.looked();
+      this.hooks.onLook();
     } catch (error) {
       if (/** @type {Error} */ (error).name !== "AbortError") throw error;
     }
@@ -242,7 +242,7 @@ export class Timeline {
   choose(slice) {
     this.selected = slice;
     this.draw();
-    this.hooks.chosen(slice);
+    this.hooks.onChosen(slice);
   }
 
   /** @param {{offsetX: number, offsetY: number}} event @returns {ChosenSlice | null} */

@@ -19,7 +19,7 @@ export class ServerLog extends Server {
     return (await this.requestJson(kind ? `api/tags?kind=${kind}` : "api/tags")).tags;
   }
 
-  /** Where tags belong in a graph: nowhere while none is read, or where two are compared. @param {string} graph @returns {Promise<GraphJoins>} */
+  /** The rows of a graph that tags belong to; none while no graph is read or two are compared. @param {string} graph @returns {Promise<GraphJoins>} */
   async joins(graph) {
     return graph && !graph.includes("-") ? this.requestJson(`api/graphs/${graph}/joins`) : { joins: [], apart: [] };
   }
@@ -146,7 +146,7 @@ export class ServerLog extends Server {
     return decodeSlices(await (await this.request(`api/profile/${id}/slices?${query}`, { signal })).arrayBuffer());
   }
 
-  /** Where all points are written to a file. @param {string} format @param {number[]} tags their ids */
+  /** The address of a file with all points. @param {string} format @param {number[]} tags their ids */
   exportAddress(format, tags) {
     return `api/export?${new URLSearchParams({ format, kind: "scalar", tags: tags.join(",") })}`;
   }
