@@ -39,7 +39,7 @@ def _line_label(edge: MetagraphLine) -> str:
     >>> for shape in ((None, None), (3,)):
     ...     _line_label(Metaedge(0, 1, 1, 0, 0, bundle_of_tensors(Tensor(shape, "float32"))))
     ''
-    '3'
+    '[3]'
     """
     if isinstance(edge, Bridge) and edge.members[1]:
         return _member_share(edge)
@@ -52,6 +52,7 @@ def _line_label(edge: MetagraphLine) -> str:
     # The usual type is not written.
     sizes = _without_batch(tensor.sizes)
     dims = shape_text(sizes) if sizes and has_known_size(sizes) else ""
+    dims = f"[{dims}]" if dims and len(tensor.sizes or ()) == 1 else dims  # a vector, whose number is no count
     dtype = "" if tensor.dtype == "float32" else tensor.dtype
     said = f"{dims} {dtype}".strip() if dims else ""
     return f"{said} if {tensor.branch}".strip() if tensor.branch else said
