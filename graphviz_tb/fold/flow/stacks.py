@@ -201,8 +201,13 @@ def prepend_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) 
 
 def _is_first_of_series(box: FlowBox, other: FlowBox, hierarchy: Hierarchy) -> bool:
     """Return whether a box may be the first of a series that continues with `other`."""
+    beside = [
+        feeder.symbol for feeder in (other.members[:-1] if _scope_in_member(other) is not other else other.feeders)
+    ]
     other = _scope_in_member(other)
     if not (_is_scope_box(box) and _is_scope_box(other) and name_form(box.name) == name_form(other.name)):
+        return False
+    if sorted(beside) != sorted(feeder.symbol for feeder in box.feeders):
         return False
     return other.ops <= box.ops <= MAX_FIRST_OPS_RATIO * other.ops and _count_op_types_inside(
         other, hierarchy
