@@ -136,8 +136,8 @@ def test_a_scope_is_called_what_the_program_calls_its_layer(tmp_path: Path) -> N
     model = load(tmp_path)
     assert "cnn/conv1_3" in {box.address for box in model.picture().scene.boxes}
     svg = model.render("svg").decode()
-    assert ">conv1<" in svg
-    assert ">conv1_3<" not in svg
+    assert ">conv1 · ReLU<" in svg
+    assert ">conv1_3" not in svg
     typed = model.picture(open=["cnn/conv1_3"]).scene  # the scope's own name, or the layer's
     assert "cnn/conv1_3/Conv2D" in {box.address for box in typed.boxes}
     assert model.picture(open=["cnn/conv1"]).scene == typed

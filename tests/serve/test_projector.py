@@ -106,7 +106,7 @@ def test_sprites_are_images_by_their_first_bytes(client: Callable[..., Any], log
     assert (image.status_code, image.headers["content-type"], image.content) == (200, "image/png", PIXEL)
     assert image.headers["content-security-policy"] == "default-src 'none'; sandbox"
     refused = asked.get("/api/projector/1/sprite")
-    assert (refused.status_code, "no image" in refused.json()["error"]) == (404, True)
+    assert (refused.status_code, "not an image" in refused.json()["error"]) == (404, True)
 
 
 def test_what_is_refused(client: Callable[..., Any], log: Path) -> None:

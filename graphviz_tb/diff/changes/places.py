@@ -24,6 +24,7 @@ from graphviz_tb.model.change import (
 )
 from graphviz_tb.model.change_content import LayerExpression, Rewiring, Setting, SettingPart, Unit
 from graphviz_tb.model.paths import last_segment
+from graphviz_tb.ops.signatures import is_size_input
 from graphviz_tb.options import DiffOptions
 
 # Several changes at once: put together, their edits, their places, their common words.
@@ -137,9 +138,18 @@ def _part_change(m: Matching, member: Change, part: SettingPart) -> Change:
 
 
 def _holds(m: Matching, edit: tuple[int, int, str], part: SettingPart) -> bool:
-    """Return whether an edit is that of the constant that a secondary difference tells."""
-    found = differences_once(m, *edit[:2], DiffOptions()) if edit[2] == "value" else ()
+    """Return whether an edit is that of the constant that a secondary difference tells, and the constant is no size."""
+    old, new, key = edit
+    if key != "value" or _is_size(m.b, new):
+        return False
+    found = differences_once(m, old, new, DiffOptions())
     return any((each.key, each.old, each.new) == ("value", part.old, part.new) for each in found)
+
+
+def _is_size(side: GraphColumns, constant: int) -> bool:
+    """Return whether an op takes a constant as a size, which follows from the sizes of earlier layers."""
+    graph, edges = side.graph, side.out_edges(constant).tolist()
+    return any(is_size_input(side.op_type(int(graph.target[edge])), int(graph.slot[edge])) for edge in edges)
 
 
 def _user_name(side: GraphColumns, constant: int) -> str:
