@@ -4739,17 +4739,18 @@ function name_in_stack(stack, member) {
   return ((NAME_JOINTS.includes(py_slice(rest, 0, 1)) && !"0123456789".includes(py_slice(rest, 1, 2)) && (rest !== member)) ? py_slice(rest, 1) : member);
 }
 function stack_label(node, said, member, shown, members) {
-  let counted_each, inside, alike, aside, named, other;
+  let counted_each, inside, alike, aside, name, named, other;
   counted_each = ((member.kind === "series") && !["op", "call"].includes(member.member) && !member.about);
   inside = ((member.second && !counted_each) ? (String(member.second) + " each") : member.second);
   alike = ([node.second, node.label].includes(member.second) || (node.second === (String(member.second) + " each")));
   inside = ((alike || node.second.includes(" op")) ? inside : node.second);
   inside = (node.layers ? "" : inside);
   aside = (node.connected ? "" : "side by side");
-  named = ((shown >= 0) && !member.label.includes(WORDS_DOT));
-  other = (named ? (String(name_in_stack(node.label, member.label)) + " shown") : "");
+  name = _name_on_box(member);
+  named = ((shown >= 0) && !name.includes(WORDS_DOT));
+  other = (named ? (String(name_in_stack(node.label, name)) + " shown") : "");
   other = py_join("; ", (() => { const out = []; for (const part of [other, node.first]) if (part) { out.push(part); } return out; })());
-  return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(member.label) + ", one of " + String(members)), stacked: true});
+  return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(name) + ", one of " + String(members)), stacked: true});
 }
 function joined_label(nodes) {
   let inner, names, second;
@@ -4758,11 +4759,18 @@ function joined_label(nodes) {
   second = ((names.at(-1) === inner.label) ? inner.second : inner.label);
   return py_replace(nodes[0], {label: py_join("/", names), second: second, full: inner.full, about: inner.about});
 }
+function _name_on_box(node) {
+  return (node.semibold ? py_partition(node.second, WORDS_DOT)[0] : node.label);
+}
 function _box_tooltip(node, links) {
-  let linked, times;
+  let linked, times, words;
   linked = (links.length ? ("linked with " + String(py_join(", ", py_map(tooltip_name, links.slice(0, TOOLTIP_NAMES))))) : "");
   times = ((node.kind === "series") ? node.badge : "");
-  return py_join(" · ", (() => { const out = []; for (const part of [tooltip_name(node.full), times, _box_second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
+  words = "";
+  if (node.semibold) {
+    [words, node] = [node.label, py_replace(node, {second: py_partition(node.second, WORDS_DOT)[2]})];
+  }
+  return py_join(" · ", (() => { const out = []; for (const part of [tooltip_name(node.full), times, words, _box_second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
 }
 function _line_end_names(view, line) {
   let inside, outside;

@@ -297,8 +297,9 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
     inside = inside if alike or " op" in node.second else node.second
     inside = "" if node.layers else inside
     aside = "" if node.connected else "side by side"
-    named = shown >= 0 and WORDS_DOT not in member.label  # a list of parts is not a name
-    other = f"{name_in_stack(node.label, member.label)} shown" if named else ""
+    name = _name_on_box(member)
+    named = shown >= 0 and WORDS_DOT not in name  # a list of parts is not a name
+    other = f"{name_in_stack(node.label, name)} shown" if named else ""
     other = "; ".join(part for part in (other, node.first) if part)
     return replace(
         node,
@@ -306,7 +307,7 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
         second=" · ".join(part for part in (aside, other, inside if said is None else said) if part),
         badge="",
         first="",
-        about=f"shown: {member.label}, one of {members}",
+        about=f"shown: {name}, one of {members}",
         stacked=True,
     )
 
@@ -326,12 +327,20 @@ def joined_label(nodes: Sequence[NodeLabel]) -> NodeLabel:
     return replace(nodes[0], label="/".join(names), second=second, full=inner.full, about=inner.about)
 
 
+def _name_on_box(node: NodeLabel) -> str:
+    """Return the short name of a node, which comes second where words say more."""
+    return node.second.partition(WORDS_DOT)[0] if node.semibold else node.label
+
+
 def _box_tooltip(node: NodeLabel, links: list[str]) -> str:
     """Return the tooltip of a box; that of an open group names the ends of the stubs that are not shown next to it."""
     linked = f"linked with {', '.join(map(tooltip_name, links[:TOOLTIP_NAMES]))}" if links else ""
     times = node.badge if node.kind == "series" else ""
+    words = ""
+    if node.semibold:  # the tooltip begins with the whole name
+        words, node = node.label, replace(node, second=node.second.partition(WORDS_DOT)[2])
     return " · ".join(
-        part for part in (tooltip_name(node.full), times, _box_second_line(node), node.about, linked) if part
+        part for part in (tooltip_name(node.full), times, words, _box_second_line(node), node.about, linked) if part
     )
 
 

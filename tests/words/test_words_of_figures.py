@@ -1,5 +1,5 @@
-"""What a first picture says of layers and stacks: the words of a paper first, what the first block has more, equal
-shapes once."""
+"""Words of a first picture about layers and stacks: those of a paper first, the surplus of a first block, equal shapes
+once."""
 
 from __future__ import annotations
 
@@ -85,3 +85,8 @@ def test_the_words_of_a_chain_are_all_known_where_a_line_has_no_room() -> None:
     block = Block(steps, {0: frozenset(), 1: frozenset([0]), 2: frozenset([1]), 3: frozenset()})
     assert whole_chain(block) == "1×1 1024, 3×3 1024, 1×1 4096, projection"
     assert whole_chain(Block(steps[:1], {0: frozenset()})) == ""
+
+
+def test_a_tooltip_has_the_whole_name_the_words_and_no_name_twice() -> None:
+    titles = {box.address.rsplit("/", 1)[-1]: box.title for box in picture("ResNet50").scene.boxes}
+    assert titles["conv1"].startswith(f"{labels('ResNet50')['conv1'].full} · 7×7, 64, /2 · BN, ReLU · ")
