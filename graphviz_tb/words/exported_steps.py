@@ -89,6 +89,10 @@ class ExportedSteps(TensorFlowSteps):
         op = self.op_of(node)
         return FORMULA_OPS.get(plain_op_name(op), op)
 
+    def _factor(self, node: int) -> float:
+        factor = self._number(node, ("other",)) if self.formula_op(node) == "Mul" else None
+        return super()._factor(node) if factor is None else factor
+
     def weight_source(self, node: int) -> int:
         """Return the kernels of all experts from which an op selects some, or the kernel that is turned or copied for
         each of a batch; else the op."""

@@ -50,6 +50,7 @@ REDUCTIONS = {"Mean": "global avg", "Max": "global max"}
 GATED = {"Sigmoid": "SiLU", "Erf": "GELU", "Erfc": "GELU", "Relu6": "hard swish", "Tanh": ""}
 PLAIN = {"Sigmoid": "sigmoid", "Relu6": "ReLU6", "Tanh": "tanh", "Erf": "", "Erfc": ""}
 SCALED_OPS = ADD_OPS | {"Mul", "RealDiv", "Div", "Sub", "Neg", *IDENTITY_OPS, "IdentityN"}
+QUICK_GELU_FACTOR = 1.702
 POLYNOMIAL_OPS = frozenset({"Pow", "Square", "Mul", "Softplus"})
 NORM_OPS = frozenset({"Rsqrt", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 MOMENT_OPS = frozenset({"SquaredDifference", "Sub", "StopGradient"})  # use a mean to work out a variance
@@ -267,6 +268,11 @@ class TensorFlowSteps:
         dims = attr_value(definition, "value").tensor.tensor_shape.dim
         return all(dim.size == 1 for dim in dims)
 
+    def number(self, node: int) -> float | None:
+        """Return the number of a constant of one, None if it is not known."""
+        values = [value for value in self._constant(node, 1) if not isinstance(value, bytes)]
+        return float(values[0]) if values else None
+
     def tensors_into(self, node: int) -> list[OutputOf]:
         """Return the inputs of an op that are not constant numbers."""
         return [port for _, port in self.inputs_of(node) if not self.is_number(port[0])]
@@ -274,7 +280,8 @@ class TensorFlowSteps:
     # ---- activations ----
 
     def gate_word(self, op: str, node: int) -> str:
-        """Name an activation that is several ops: `x · sigmoid(x)` is SiLU, `x · erf(x)` with numbers GELU."""
+        """Name an activation that is several ops: `x · sigmoid(x)` is SiLU, `x · sigmoid(1.702 x)` an approximation of
+        GELU (Hendrycks and Gimpel 2016), `x · erf(x)` with numbers GELU."""
         inner = self.tensors_into(node)
         if len(inner) != 1:
             return PLAIN[op]
@@ -284,7 +291,16 @@ class TensorFlowSteps:
             return "" if op == "Relu6" and shifted else PLAIN[op]
         if op == "Tanh":  # of a polynomial
             return "GELU" if cubed else "Mish" if self.formula_op(inner[0][0]) == "Softplus" else ""
+        if op == "Sigmoid" and (factor := self._factor(inner[0][0])) != 1:
+            return "GELU" if round(factor, 3) == QUICK_GELU_FACTOR else "swish"
         return GATED[op]
+
+    def _factor(self, node: int) -> float:
+        """Return the number that an op multiplies a tensor with, 1 where it is not known or the op does something
+        else."""
+        numbers = [self.number(source) for _, (source, _) in self.inputs_of(node) if self.is_number(source)]
+        known = self.formula_op(node) == "Mul" and len(numbers) == 1
+        return numbers[0] if known and numbers[0] is not None else 1
 
     def _scaled_sources(self, port: OutputOf, sums: bool) -> tuple[set[OutputOf], bool]:
         """Return a tensor and the tensors of which it is a multiple (with `sums`, a polynomial), and whether one is a

@@ -82,6 +82,14 @@ class PyTorchSteps(TensorFlowSteps):
         """Return whether a node is a constant of the program."""
         return self.op_of(node) == "prim::Constant"
 
+    def number(self, node: int) -> float | None:
+        """Return the number of a constant, None if its text (`2`, `tensor(1.7020, dtype=…)`) is not one."""
+        text = self._label(node).removeprefix("tensor(").partition(",")[0].rstrip(")")
+        try:
+            return float(text)
+        except ValueError:
+            return None
+
     # ---- what a trace records ----
 
     def _label(self, node: int) -> str:

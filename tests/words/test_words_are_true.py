@@ -171,6 +171,36 @@ Y = op("y", "Placeholder")
 SIGMOID = [X, Y, op("g/sig", "Sigmoid", "x")]
 GATES: dict[str, tuple[list[dict[str, object]], str | None]] = {
     "silu": ([*SIGMOID, op("g/out", "Mul", "x", "g/sig")], "SiLU"),
+    "quick gelu": (
+        [
+            X,
+            const("g/factor", 1.702),
+            op("g/scaled", "Mul", "x", "g/factor"),
+            op("g/sig", "Sigmoid", "g/scaled"),
+            op("g/out", "Mul", "x", "g/sig"),
+        ],
+        "GELU",
+    ),
+    "silu with a factor of one": (
+        [
+            X,
+            const("g/beta", 1.0),
+            op("g/scaled", "Mul", "g/beta", "x"),
+            op("g/sig", "Sigmoid", "g/scaled"),
+            op("g/out", "Mul", "x", "g/sig"),
+        ],
+        "SiLU",
+    ),
+    "swish with another factor": (
+        [
+            X,
+            const("g/beta", 2.0),
+            op("g/scaled", "Mul", "g/beta", "x"),
+            op("g/sig", "Sigmoid", "g/scaled"),
+            op("g/out", "Mul", "x", "g/sig"),
+        ],
+        "swish",
+    ),
     "gate of another tensor": ([*SIGMOID, op("g/out", "Mul", "y", "g/sig")], "sigmoid"),
     "gelu": (
         [
