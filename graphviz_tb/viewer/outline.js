@@ -112,7 +112,7 @@ export class Outline {
     const opens = graph.isOpenable(row);
     const isSelected = selected !== null && graph.key(selected) === key;
     const name = graph.address(path);
-    const leaf = (this.kept ? [path] : graph.joinedScopes(path, open)).map((scope) => this.app.state.leafName(scope)).join("/");
+    const leaf = (this.kept ? [path] : graph.joinedScopes(path, open)).map((scope) => this.app.state.boxLabel(scope)).join("/");
     const { painter: brush } = this.app.view;
     const tint = el("span", { class: "tint", "aria-hidden": "true" });
     tint.style.background = brush?.fillOfPath(path)?.fill ?? "";

@@ -137,11 +137,24 @@ export class ViewState {
     return [...this.graph.ungroupedLevels.values()].flatMap((level) => this.graph.seriesOf(level));
   }
 
-  /** The last word of a path's name. @param {Path} path */
+  /** The label of a path's box: its name, or words that say more than it. @param {Path} path */
+  boxLabel(path) {
+    return this.nodeLabel(path)?.label ?? shortText(this.graph.name(path[path.length - 1]), 80);
+  }
+
+  /** The last segment of a path's name, without the words that may come before it on its box. @param {Path} path */
   leafName(path) {
+    const label = this.nodeLabel(path);
+    return label?.semibold ? label.second.split(" · ")[0] : this.boxLabel(path);
+  }
+
+  /** The texts of a path's box; null for a path in no level of the data. @param {Path} path */
+  nodeLabel(path) {
     const around = this.graph.enclosingGroup(path);
     const level = around && this.graph.level(around);
     const at = level ? level.metagraph.children.indexOf(path[path.length - 1]) : -1;
-    return at >= 0 ? visibleText(level.node_labels[at].label) : shortText(this.graph.name(path[path.length - 1]), 80);
+    if (at < 0) return null;
+    const { label, second, semibold } = level.node_labels[at];
+    return { label: visibleText(label), second: visibleText(second), semibold };
   }
 }

@@ -2,6 +2,13 @@
 
 const MAX_LISTED_FUNCTIONS = 12; // functions beside the graph, as in Python
 
+/** Return a label with the second line of a colouring, if it has one: the name of the node comes first then.
+ * @param {any} label @param {string | null} line */
+function withSecondLine(label, line) {
+  if (line === null) return label;
+  return { ...label, label: label.semibold ? label.second.split(" · ")[0] : label.label, second: line, semibold: false };
+}
+
 /** The tree of open groups that `place` takes, groups that did not change kept as they were. */
 export class Views {
   /** @param {Graph} graph */
@@ -39,7 +46,7 @@ export class Views {
         const row = child[child.length - 1];
         const address = graph.address(child);
         this.places.set(address, child);
-        return Object.assign(Object.create(layout.NodeLabel.prototype), stored, { row, address, full: graph.name(row), second: second(child) ?? stored.second });
+        return Object.assign(Object.create(layout.NodeLabel.prototype), withSecondLine(stored, second(child)), { row, address, full: graph.name(row) });
       };
       const paths = level.metagraph.children.map((/** @type {number} */ row) => graph.child(path, row));
       const nodeLabels = paths.map((/** @type {Path} */ child, /** @type {number} */ number) => {
@@ -92,7 +99,7 @@ export class Views {
   stackLabel(label, second, stack, member, box) {
     const { metagraph, node_labels: labels } = this.graph.level(stack);
     const at = metagraph.children.indexOf(member[member.length - 1]);
-    const shown = { ...labels[at], second: second(member) ?? labels[at].second };
+    const shown = withSecondLine(labels[at], second(member));
     return layout.as_stack(label, second(box), shown, at, metagraph.children.length);
   }
 
@@ -100,7 +107,7 @@ export class Views {
   joinedFrameLabel(label, second, chain) {
     const labels = chain.slice(1).map((path, at) => {
       const label = this.graph.level(chain[at]).node_labels[0];
-      return { ...label, full: this.graph.name(path[path.length - 1]), second: second(path) ?? label.second };
+      return { ...withSecondLine(label, second(path)), full: this.graph.name(path[path.length - 1]) };
     });
     return layout.as_one_frame([label, ...labels]);
   }

@@ -260,7 +260,7 @@ test("the legend speaks the reader's language, and names in it stay", async ({ t
   await page("stack.html");
   const words = () => tab.locator("#legend text").evaluateAll((all) => all.map((one) => one.textContent));
   const english = await words();
-  const signs = english.filter((one) => one.startsWith("repeated, one"));
+  const signs = english.filter((one) => one.startsWith("repeated; open"));
   ok(english.includes("Signs") && signs.length === 1, english.join());
   await set(tab, "Language", "ko");
   await until(async () => (await words()).includes("기호"));

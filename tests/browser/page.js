@@ -461,7 +461,7 @@ test("what is printed is the whole picture, with title and legend", async ({ tab
   await tab.emulateMedia({ media: "print" });
   await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
   const sheet = tab.getByRole("img", { name: /mnist/ });
-  for (const text of ["mnist_cnn.pbtxt", "conv1", "2 like conv1"]) await seen(sheet.locator("text").filter({ hasText: text }).first(), text);
+  for (const text of ["mnist_cnn.pbtxt", "conv1", "convolution"]) await seen(sheet.locator("text").filter({ hasText: text }).first(), text);
   await gone(tab.getByRole("banner"));
 });
 
