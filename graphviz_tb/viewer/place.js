@@ -6294,6 +6294,7 @@ const exported = {
   FrameCache: FrameCache,
   words_of: level_words,
   as_stack: stack_label,
+  name_on_box: _name_on_box,
   as_one_frame: joined_label,
   Metaedge: Metaedge,
   Bridge: Bridge,

@@ -145,7 +145,7 @@ export class ViewState {
   /** The last segment of a path's name, without the words that may come before it on its box. @param {Path} path */
   leafName(path) {
     const label = this.nodeLabel(path);
-    return label?.semibold ? label.second.split(" · ")[0] : this.boxLabel(path);
+    return label ? layout.name_on_box(label) : this.boxLabel(path);
   }
 
   /** The texts of a path's box; null for a path in no level of the data. @param {Path} path */

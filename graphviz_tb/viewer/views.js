@@ -6,7 +6,7 @@ const MAX_LISTED_FUNCTIONS = 12; // functions beside the graph, as in Python
  * @param {any} label @param {string | null} line */
 function withSecondLine(label, line) {
   if (line === null) return label;
-  return { ...label, label: label.semibold ? label.second.split(" · ")[0] : label.label, second: line, semibold: false };
+  return { ...label, label: layout.name_on_box(label), second: line, semibold: false };
 }
 
 /** The tree of open groups that `place` takes, groups that did not change kept as they were. */

@@ -48,6 +48,7 @@ WANTED = {
     "words.level": (
         "level_words: words_of",
         "stack_label: as_stack",
+        "_name_on_box: name_on_box",
         "joined_label: as_one_frame",
     ),
     "model.metagraph": (
