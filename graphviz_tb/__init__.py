@@ -74,7 +74,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"graphviz_tb.{name}")
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise import_module("graphviz_tb.api.guesses").missing_attribute(__name__, name)
+    raise import_module("graphviz_tb.errors").missing_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphviz_tb.events.records import masked_crc
+from graphviz_tb.formats.records import masked_crc
 
 
 def record(payload: bytes) -> bytes:

@@ -17,7 +17,7 @@ import pytest
 from tests.each import each
 
 PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
-READING = {"sources", "formats", "keras", "events", "unwrap"}  # the folders of the first stage: bytes to a GraphDef
+READING = ("sources", "unwrap", "formats", "keras", "events", "read")  # the first stage, bytes to a GraphDef, upwards
 STAGES = (
     *("flatten", "interpret", "fold", "annotate", "expand", "arrange"),
     *("color", "open", "words", "place", "render", "chart", "project", "search"),
@@ -25,7 +25,7 @@ STAGES = (
 SHARED = {"model", "ops", "graphs", "errors", "options", "limits", "caches", "extras", "progress"}
 MAY = {
     **{stage: SHARED | {stage} for stage in STAGES},
-    **{folder: SHARED | READING | {"proto"} for folder in READING},
+    **{folder: SHARED | {"proto", *READING[: at + 1]} for at, folder in enumerate(READING)},
     "ops": {"ops"},
     "model": {"model", "ops", "errors", "limits", "caches"},
     "graphs": {"graphs", "model", "ops", "errors", "limits", "caches"},
@@ -33,7 +33,9 @@ MAY = {
 }
 for stage in ("flatten", "interpret", "annotate"):
     MAY[stage] = MAY[stage] | {"proto"}
-COMBINE = {"api", "read", "summary", "logs", "output", "diff", "page", "serve", "commands"}
+COMBINE = ("logs", "output", "api", "diff", "page", "serve", "commands")  # upwards
+# A picture and a diff write any format, the page too, which shows them.
+CALLS_UP = {("output/renderers.py", "page"), ("diff/result.py", "page")}
 
 # Import → the folders or files that may have it.
 HOMES = {
@@ -51,7 +53,7 @@ HOMES = {
     "watchfiles": {"serve"},
     "anyio": {"serve"},
     "asyncio": {"serve"},
-    "google_crc32c": {"events"},
+    "google_crc32c": {"formats/records.py"},
     "h5py": {"keras/hdf5_items.py"},
     "fsspec": {"sources/remote.py"},
     "sklearn": {"project/projections.py"},
@@ -105,6 +107,15 @@ def test_no_stage_knows_another(path: Path) -> None:
     if folder in MAY:
         ours = {name.split(".")[1] for name in imports(path) if name.startswith("graphviz_tb.")}
         assert ours <= MAY[folder], f"{folder} imports {sorted(ours - MAY[folder])}"
+
+
+@each("path", MODULES, ids=name_of)
+def test_what_combines_stages_imports_downwards(path: Path) -> None:
+    folder = path.relative_to(PACKAGE).parts[0]
+    if folder in COMBINE:
+        above = COMBINE[COMBINE.index(folder) + 1 :]
+        ours = {name.split(".")[1] for name in imports(path) if name.startswith("graphviz_tb.")}
+        assert [name for name in above if name in ours and (name_of(path), name) not in CALLS_UP] == []
 
 
 @each("path", MODULES, ids=name_of)
@@ -178,7 +189,7 @@ def test_stages_are_joined_by_types(path: Path) -> None:
 
 def test_every_folder_has_a_rule() -> None:
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert folders <= MAY.keys() | COMBINE
+    assert folders <= MAY.keys() | set(COMBINE)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +216,7 @@ def test_the_front_door_is_light(what: str) -> None:
 UNUSED = re.compile(
     r"graphviz_tb\.(page|serve\.|diff\.|logs\.(?!run_statistics)|chart|annotate\.(costs|step_profile|statistics|rankings)"
     r"|arrange\.hand_moves|color\.(cost|logged|measured)|model\.(logs|joins)|place\.quality"
-    r"|events\.|keras\.|formats\.(run_metadata|profiler_traces)|render\.(fonts|html|json|pdf|png))"
+    r"|events\.|keras\.|formats\.(records|run_metadata|profiler_traces)|render\.(fonts|html|json|pdf|png))"
     r"|numpy\.ma$|logging$|fractions$|difflib$|google_crc32c$"
 )
 

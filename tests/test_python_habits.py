@@ -13,7 +13,7 @@ import pytest
 
 import graphviz_tb
 import tbgraph
-from graphviz_tb.api.guesses import GUESSES as GUESSES_OF_OWNERS
+from graphviz_tb.errors import GUESSES as GUESSES_OF_OWNERS
 from graphviz_tb.errors import ToolMissing
 from tests.conftest import FIXTURES
 from tests.each import each

@@ -16,13 +16,12 @@ import numpy as np
 from graphviz_tb.api.finding import MEASURED_QUANTITIES, ModelRows
 from graphviz_tb.api.nodes import Node, NodeList
 from graphviz_tb.api.summary import row_display_name
-from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.errors import RequestError, require_type
 from graphviz_tb.graphs.rows import rows_within
 from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.model.costs import COST_QUANTITIES, EXCESS_OF_QUANTITY, NO_COST, Cost
 from graphviz_tb.model.facts import FoldedGraph
-from graphviz_tb.model.formatting import format_counted_noun, format_micros
+from graphviz_tb.model.formatting import format_counted_noun, format_micros, printable
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, OP_ROW
 from graphviz_tb.search.language import MATCH_COUNT, OP_COUNT, Assertion, parse_assertion
 from graphviz_tb.search.rows import known_values, match_row_bounds

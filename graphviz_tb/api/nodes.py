@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from graphviz_tb.api.guesses import HelpfulAttributes
-from graphviz_tb.errors import ToolMissing, UnknownNode
+from graphviz_tb.errors import HelpfulAttributes, ToolMissing, UnknownNode
 from graphviz_tb.graphs.layer_rows import layer_rows
 from graphviz_tb.graphs.traversal import reachable_mask
 from graphviz_tb.interpret.training import nodes_serving_only

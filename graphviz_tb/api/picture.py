@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pydot
 
     from graphviz_tb.api.base_model import BaseModel
-    from graphviz_tb.page.notebook import NotebookFrame
+    from graphviz_tb.render.notebook import NotebookFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class Picture(DrawnPicture):
 
     def show(self, height: int = 640) -> NotebookFrame:
         """Return the interactive page for a notebook cell; groups open here are open at first."""
-        from graphviz_tb.page.notebook import NotebookFrame
+        from graphviz_tb.render.notebook import NotebookFrame
 
         return NotebookFrame(self.render("html"), height)
 

@@ -23,7 +23,6 @@ from graphviz_tb.color import Colouring, make_colouring, resolve_paint, shows_st
 from graphviz_tb.errors import MissingFacts, RequestError, require_type
 from graphviz_tb.flatten import flatten
 from graphviz_tb.fold import fold_graph
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.interpret import interpret
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import Facts, SavedView, UserFacts
@@ -36,14 +35,15 @@ from graphviz_tb.options import COLOR_BY_FACTS, Options, PictureOptions
 from graphviz_tb.output.files import check_inputs_kept, write_output
 from graphviz_tb.output.renderers import check_options_used, find_renderer, output_format
 from graphviz_tb.progress import StageReport
+from graphviz_tb.read.source import read_source
 from graphviz_tb.sources.inputs import check_stdin_once, localize_source
 
 if TYPE_CHECKING:
     import networkx
     import pydot
 
-    from graphviz_tb.page.notebook import NotebookFrame
     from graphviz_tb.render.json import JsonDocument
+    from graphviz_tb.render.notebook import NotebookFrame
 
 
 def load(

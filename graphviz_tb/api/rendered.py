@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from graphviz_tb.api.guesses import HelpfulAttributes
+from graphviz_tb.errors import HelpfulAttributes
 
 CELL_PAGE_MB = 2.0  # of a page that a notebook shows without being asked: each cell keeps a copy
 CELL_PAGE_OPS = 20_000  # of larger graphs a notebook shows the picture
@@ -72,7 +72,7 @@ class Drawable(HelpfulAttributes):
 
     def _repr_html_(self) -> str | None:
         """Return the interactive page in a frame, for a notebook that shows it; None where the page is large."""
-        from graphviz_tb.page.notebook import NotebookFrame
+        from graphviz_tb.render.notebook import NotebookFrame
 
         page = self._small_page()
         return None if page is None else NotebookFrame(page, packed=True)._repr_html_()

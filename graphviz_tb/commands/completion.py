@@ -95,7 +95,7 @@ def _files_of(path: str) -> Iterator[str]:
 
 def _run_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str]:
     """Yield the runs of a log directory that hold a graph, then the others."""
-    from graphviz_tb.formats.reading import list_contents
+    from graphviz_tb.read.source import list_contents
 
     with suppress(Exception):
         yield from (entry.run for entry in list_contents(source) if entry.run is not None)
@@ -104,7 +104,7 @@ def _run_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str
 
 def tag_names(source: str, said: Mapping[str, Any], typed: str) -> Iterator[str]:
     """Yield the tags of graphs, of the run that is chosen or of all."""
-    from graphviz_tb.formats.reading import list_contents
+    from graphviz_tb.read.source import list_contents
 
     run = said.get("run")
     yield from (entry.tag for entry in list_contents(source) if entry.tag is not None and run in (None, (), entry.run))

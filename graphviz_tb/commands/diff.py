@@ -174,7 +174,8 @@ def _pair_section(
     pair: ModelPair, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
 ) -> tuple[str, int, str]:
     """Return one pair in words, its exit code, and its row of the table."""
-    from graphviz_tb.diff.report.explain import headline, printable
+    from graphviz_tb.diff.report.explain import headline
+    from graphviz_tb.model.formatting import printable
 
     if pair.old is None or pair.new is None:
         word = "added" if pair.old is None else "removed"
@@ -223,7 +224,7 @@ def _uncomparable_pair(pair: ModelPair, error: TbGraphError, style: ReportStyle)
 
 def _is_model_file(path: Path) -> bool:
     """Return whether a file is of a form that contains a model, damaged or not."""
-    from graphviz_tb.formats.reading import list_contents
+    from graphviz_tb.read.source import list_contents
 
     try:
         list_contents(path)
@@ -236,7 +237,7 @@ def _is_model_file(path: Path) -> bool:
 
 def _unpaired_section(path: str, word: str, style: ReportStyle) -> str:
     """Report a file that has no pair, or is not a model."""
-    from graphviz_tb.diff.report.explain import printable
+    from graphviz_tb.model.formatting import printable
 
     if style == "json":
         return json.dumps({"path": path, "state": word})
@@ -267,7 +268,7 @@ def _is_called_by_git(sources: tuple[str, ...]) -> bool:
 
 def _report_for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: ReportStyle) -> int:
     """Print the graph of one file as lines, else the changes between the two files from git."""
-    from graphviz_tb.diff.report.explain import printable
+    from graphviz_tb.model.formatting import printable
 
     first = "" if len(sources) < GIT_ARGUMENTS else _git_header(sources)
     try:
@@ -286,7 +287,7 @@ def _report_for_git(sources: tuple[str, ...], compare: Callable[[str, str], Chan
 
 def _git_header(sources: tuple[str, ...]) -> str:
     """Return the line that names the file, as other diffs print it."""
-    from graphviz_tb.diff.report.explain import printable
+    from graphviz_tb.model.formatting import printable
 
     return (
         printable(f"diff --tbgraph {sources[0]}" + (f" → {sources[7]}" if len(sources) == GIT_RENAME_ARGUMENTS else ""))

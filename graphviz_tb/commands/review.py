@@ -30,10 +30,10 @@ from graphviz_tb.commands.progress_bar import waiting
 from graphviz_tb.commands.table import json_lines, print_lines
 from graphviz_tb.commands.terminal import print_notices, print_report
 from graphviz_tb.commands.views import view_of_command
-from graphviz_tb.diff.report.explain import escape_markdown, headline, in_code, markdown, printable
+from graphviz_tb.diff.report.explain import escape_markdown, headline, in_code, markdown
 from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, UnknownChoice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS
-from graphviz_tb.model.formatting import document_header, format_counted_noun
+from graphviz_tb.model.formatting import document_header, format_counted_noun, printable
 from graphviz_tb.options import DiffOptions
 from graphviz_tb.output.renderers import RENDERERS
 

@@ -142,7 +142,7 @@ class Revision:
         done = self.run_here("cat-file", "--filters", f"--path={path}", found)
         if done.returncode:
             raise ReadError(f"git cannot give {path!r} of {self.name}: {_last_output_line(done.stderr)}")
-        from graphviz_tb.sources.detect import LFS_POINTER
+        from graphviz_tb.formats.detect import LFS_POINTER
 
         if done.stdout.startswith(LFS_POINTER):
             hint = "git lfs fetch, or lfs: true of actions/checkout"

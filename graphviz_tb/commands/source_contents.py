@@ -12,6 +12,7 @@ from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, TbGraphError
 from graphviz_tb.formats.checkpoint import find_index_files, read_checkpoint
 from graphviz_tb.formats.contents import selecting_options
+from graphviz_tb.formats.detect import detect_format
 from graphviz_tb.limits import HEAD_BYTES
 from graphviz_tb.logs.log import Log, open_log
 from graphviz_tb.logs.scalars_export import json_number
@@ -20,7 +21,6 @@ from graphviz_tb.model.logs import Run, Series
 from graphviz_tb.model.sources import Checkpoint, LoadedGraph, Signature, SourceEntry
 from graphviz_tb.model.tensors import shape_text
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.sources.detect import detect_format
 from graphviz_tb.sources.inputs import name_of_user
 from graphviz_tb.sources.streams import existing_path, open_path, open_stdin
 from graphviz_tb.sources.walk import saved_model_file
@@ -69,7 +69,7 @@ def source_entries(source: SourceArgument, options: ReadOptions, loaded: LoadedG
     """Return the entries of the source; only the graph itself for a form that contains nothing else."""
     # Other forms contain one graph, already read: do not decode the file again.
     if source.form in CONTAINER_FORMS or (not source.form and not _is_graph_chosen(options)):
-        from graphviz_tb.formats.reading import list_contents
+        from graphviz_tb.read.source import list_contents
 
         return _matching_entries(
             list_contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options
@@ -90,7 +90,7 @@ def source_entries(source: SourceArgument, options: ReadOptions, loaded: LoadedG
 
 def entries_to_choose(source: SourceArgument, options: ReadOptions, error: TbGraphError) -> tuple[SourceEntry, ...]:
     """Return the entries to choose from when no graph could be chosen. Raises the error again if there are none."""
-    from graphviz_tb.formats.reading import list_contents
+    from graphviz_tb.read.source import list_contents
 
     if not isinstance(error, Ambiguous | NoGraph):
         raise error

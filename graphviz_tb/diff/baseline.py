@@ -23,20 +23,20 @@ from graphviz_tb.diff.columns.labels import (
     own_settings,
 )
 from graphviz_tb.diff.columns.values import plain_value
-from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.diff.report.words import value_text
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.run import compare_sources, load_flat
 from graphviz_tb.errors import RequestError
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.limits import MAX_FUNCTION_NAME_LETTERS, MAX_SETTING_NUMBERS
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.facts import FoldedGraph
+from graphviz_tb.model.formatting import printable
 from graphviz_tb.model.graph import COLOCATION_ATTR, Graph
 from graphviz_tb.model.measure import truncate_middle
 from graphviz_tb.model.sources import LoadedGraph
 from graphviz_tb.options import DiffOptions, ReadOptions
 from graphviz_tb.proto import GraphDef, TensorProto
+from graphviz_tb.read.source import read_source
 
 BASELINE_KEYS = ("dtype", "tensor_shape", "version_number")  # of a tensor that is too large to be a setting
 

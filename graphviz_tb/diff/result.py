@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from graphviz_tb.api.picture import Picture
     from graphviz_tb.model.change import Change
-    from graphviz_tb.page.notebook import NotebookFrame
+    from graphviz_tb.render.notebook import NotebookFrame
 
 CHANGE_COLUMNS = ("kind", "severity", "name", "old", "new", "ops", "places", "consequences", "detail")
 
@@ -36,7 +36,8 @@ class Changes(Drawable, Comparison):
     """All changes between two graphs: a sequence that counts, filters and explains itself."""
 
     def __repr__(self) -> str:
-        from graphviz_tb.diff.report.explain import printable, verdict
+        from graphviz_tb.diff.report.explain import verdict
+        from graphviz_tb.model.formatting import printable
 
         return f"<{type(self).__name__} {printable(self.old_name)} → {printable(self.new_name)}: {verdict(self)}>"
 
@@ -87,7 +88,7 @@ class Changes(Drawable, Comparison):
 
     def show(self, height: int = 640, **choices: Any) -> NotebookFrame:
         """Return the page in a notebook's cell, `height` pixels high."""
-        from graphviz_tb.page.notebook import NotebookFrame
+        from graphviz_tb.render.notebook import NotebookFrame
 
         return NotebookFrame(self.html(**choices).encode(), height)
 

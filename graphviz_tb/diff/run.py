@@ -24,7 +24,6 @@ from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.traced import module_graph
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.interpret import interpret
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.facts import FoldedGraph
@@ -33,6 +32,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, absolute_sources, regular_file_stats
 from graphviz_tb.options import DiffOptions, FlattenOptions, ReadOptions
 from graphviz_tb.progress import advance
+from graphviz_tb.read.source import read_source
 from graphviz_tb.sources.inputs import check_stdin_once, localize_source
 
 

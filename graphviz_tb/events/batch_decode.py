@@ -15,7 +15,6 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from graphviz_tb.events.records import IS_CRC_FAST, RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES, masked_crc
 from graphviz_tb.events.structure import (
     ByteSpan,
     EventStructure,
@@ -25,6 +24,7 @@ from graphviz_tb.events.structure import (
     locate_event_structure,
 )
 from graphviz_tb.formats.protobuf import CutError
+from graphviz_tb.formats.records import IS_CRC_FAST, RECORD_FOOTER_BYTES, RECORD_HEADER_BYTES, masked_crc
 from graphviz_tb.limits import MAX_STRUCTURES_PER_LENGTH
 from graphviz_tb.model.columns import Bytes, Ints, Longs, run_bounds
 from graphviz_tb.model.logs import Doubles, TagMetadata

@@ -31,17 +31,17 @@ from graphviz_tb.events.point_rows import (
     decode_rows,
     kind_of_form,
 )
-from graphviz_tb.events.records import (
+from graphviz_tb.events.series import STEPLESS_KINDS
+from graphviz_tb.events.single_decode import SingleDecoder
+from graphviz_tb.events.structure import UnusualEventError, locate_event_structure
+from graphviz_tb.formats.protobuf import DECODE_ERRORS, CutError, wire_fields
+from graphviz_tb.formats.records import (
     RECORD_FOOTER_BYTES,
     RECORD_HEADER_BYTES,
     RecordFrames,
     damaged_length_error,
     find_record_frames,
 )
-from graphviz_tb.events.series import STEPLESS_KINDS
-from graphviz_tb.events.single_decode import SingleDecoder
-from graphviz_tb.events.structure import UnusualEventError, locate_event_structure
-from graphviz_tb.formats.protobuf import DECODE_ERRORS, CutError, wire_fields
 from graphviz_tb.graphs.tensors import claimed_element_count, decode_elements, pad_with_last, stored_elements
 from graphviz_tb.limits import MAX_CLAIMED_BYTES, MAX_WHOLE_RECORD_BYTES
 from graphviz_tb.model.columns import Bytes

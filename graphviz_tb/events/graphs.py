@@ -19,12 +19,13 @@ from typing import Literal
 from zlib import crc32
 
 from graphviz_tb.errors import MalformedRecord, NoGraph
-from graphviz_tb.events.records import IS_CRC_FAST, RECORD_HEADER_BYTES, EventRecord, TornRecord, read_records
 from graphviz_tb.formats.collections import mark_trained
 from graphviz_tb.formats.contents import RUN_GRAPH_TAG, GraphContent, SourceContents, SourceItem
+from graphviz_tb.formats.detect import RECORD_START_BYTES, starts_with_event
 from graphviz_tb.formats.packed_graph import PackedGraph, decode_graph
 from graphviz_tb.formats.profiler_traces import add_trace_steps, find_trace_files
 from graphviz_tb.formats.protobuf import DECODE_ERRORS, MessageT, decode_message
+from graphviz_tb.formats.records import IS_CRC_FAST, RECORD_HEADER_BYTES, EventRecord, TornRecord, read_records
 from graphviz_tb.formats.run_metadata import graph_forms_in, graphs_of_run_metadata
 from graphviz_tb.keras.model import conceptual_graph
 from graphviz_tb.limits import MAX_NOTICES_PER_KIND, MAX_SIBLING_ENTRIES, SNIFFED_BYTES
@@ -32,7 +33,6 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry, absolute_sources
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, Summary
-from graphviz_tb.sources.detect import RECORD_START_BYTES, starts_with_event
 from graphviz_tb.sources.streams import (
     GZIP_MAGIC,
     ByteStream,
@@ -299,7 +299,7 @@ def _program_items(programs: Sequence[tuple[str, Path]], options: ReadOptions) -
 
 def _load_program(path: Path, options: ReadOptions) -> GraphContent:
     """Return the graph of an exported program, the first of several."""
-    from graphviz_tb.formats.archives import read_archive
+    from graphviz_tb.keras.archives import read_archive
 
     with open_path(path, options) as opened:
         return read_archive(opened, options).found[0].load()

@@ -15,7 +15,7 @@ from graphviz_tb.events.point_rows import (
     RowColumn,
     concatenate_rows,
 )
-from graphviz_tb.events.records import RECORD_HEADER_BYTES
+from graphviz_tb.formats.records import RECORD_HEADER_BYTES
 from graphviz_tb.model.columns import Bools, Ints, Longs, freeze_array, prefix_sums
 from graphviz_tb.model.logs import (
     BlobPoints,

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphviz_tb.events.batch_decode import WAV_HEADER_BYTES, FoundValues, TagNumber, ValueGroup
-from graphviz_tb.events.records import RECORD_HEADER_BYTES
 from graphviz_tb.events.structure import EventStructure, ValueForm, as_signed, locate_event_structure, parse_pixel_size
 from graphviz_tb.formats.protobuf import DECODE_ERRORS, parse_wire_varint
+from graphviz_tb.formats.records import RECORD_HEADER_BYTES
 from graphviz_tb.graphs.tensors import stored_elements
 from graphviz_tb.model.logs import TagMetadata
 from graphviz_tb.model.tensors import STRING_DTYPE_NUMBER

@@ -11,14 +11,13 @@ from operator import contains
 
 import numpy as np
 
-from graphviz_tb.caches import ScopeNameBudget
 from graphviz_tb.fold.table import HierarchyTree
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.paths import ScopeNameBudget, last_segment
 from graphviz_tb.options import GroupOptions
 
 MODULE_PORT_OP = "IO Node"  # op type of inputs and outputs of a module in `torch.utils.tensorboard`

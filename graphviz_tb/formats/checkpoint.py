@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.errors import MalformedProto, ReadError, TbGraphError, TooLarge, UnknownFormat, UnknownNode
-from graphviz_tb.events.records import masked_crc
 from graphviz_tb.formats.protobuf import BYTES_TYPE, CutError, decode_message, parse_wire_varint, wire_fields
+from graphviz_tb.formats.records import masked_crc
 from graphviz_tb.graphs.tensors import decode_elements
 from graphviz_tb.limits import MAX_INDEX_BYTES, MAX_INDEX_NAME_LETTERS, MAX_OBJECT_GRAPH_BYTES, Meter
 from graphviz_tb.model.paths import natural_name_key

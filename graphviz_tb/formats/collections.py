@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphviz_tb.formats.protobuf import BYTES_TYPE, CutError, wire_fields
+from graphviz_tb.model.graph import TRAINABLE_ATTR
 from graphviz_tb.ops.roles import VARIABLE_OPS
 from graphviz_tb.proto import CollectionDef, MetaGraphDef
 
-TRAINABLE = "_trainable"  # attribute of a variable or its handle: whether the program trains it
-KEEPS_MORE = "_keeps_more"  # attribute of a handle: the model has variables that no function captures
 TRAINED = "trainable_variables"  # tf.compat.v1.GraphKeys
 KNOWN = ("variables", "global_variables", "model_variables", "local_variables", TRAINED)
 VARIABLE_NAME = 1  # VariableDef of TensorFlow's variable.proto
@@ -24,7 +23,7 @@ def mark_trained(graph: MetaGraphDef) -> None:
     known = {name for key in KNOWN if key in graph.collection_def for name in _listed_names(graph.collection_def[key])}
     for node in graph.graph_def.node if trained else ():
         if node.op in VARIABLE_OPS and node.name in known:
-            node.attr[TRAINABLE].b = node.name in trained
+            node.attr[TRAINABLE_ATTR].b = node.name in trained
 
 
 def _listed_names(collection: CollectionDef) -> Iterator[str]:

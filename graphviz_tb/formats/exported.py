@@ -34,7 +34,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from graphviz_tb.errors import TooLarge
-from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent
 from graphviz_tb.formats.packed_graph import PackedGraph
 from graphviz_tb.formats.wire_nodes import (
@@ -62,6 +61,7 @@ from graphviz_tb.limits import (
     Meter,
 )
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.graph import KEEPS_MORE_ATTR, TRAINABLE_ATTR
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
@@ -199,7 +199,7 @@ class ProgramBuilder:
     def note_lacking(self, body: str, value: str) -> None:
         """Note at a weight that the program has others, which the file does not have."""
         weights = self.blocks[body].weights
-        attributes = {**weights[value].attributes, KEEPS_MORE: True}
+        attributes = {**weights[value].attributes, KEEPS_MORE_ATTR: True}
         weights[value] = weights[value]._replace(attributes=attributes)
 
     def note_lacking_near(self, body: str, name: str) -> None:
@@ -234,7 +234,7 @@ class ProgramBuilder:
         """Add a constant; `content` are its elements, little-endian, of a small one."""
         attributes = encode_constant(shape.dtype, shape.sizes, content)
         if may_hold_weights:
-            attributes += encode_attribute(KEEPS_MORE, True)
+            attributes += encode_attribute(KEEPS_MORE_ATTR, True)
         self._add_node(CONSTANT_OP, scope, name, (), attributes, [(value, shape)])
 
     def add_op(
@@ -360,7 +360,7 @@ class ProgramBuilder:
         name = block.unique_name(self._calls.scope_of_node(scope), own or "weight")
         attributes = encode_variable(weight.value, weight.name)
         if weight.trainable is not None:
-            attributes += encode_attribute("_trainable", weight.trainable)
+            attributes += encode_attribute(TRAINABLE_ATTR, weight.trainable)
         if weight.aliases:
             attributes += encode_attribute("_aliases", weight.aliases)
         if weight.attributes:
@@ -382,7 +382,7 @@ class ProgramBuilder:
         for at, (name, value) in enumerate(main.results):
             attributes = encode_dtype("T", main.values.get(value, Value()).dtype)
             if main.may_lack_weights and not at:
-                attributes += encode_attribute(KEEPS_MORE, True)
+                attributes += encode_attribute(KEEPS_MORE_ATTR, True)
             self._add_node(OUTPUT_OP, "", name, [value], attributes, [])
 
     def _function(self, name: str, block: _Block, used: Set[str]) -> FunctionDef:

@@ -13,20 +13,7 @@ from typing import NamedTuple
 
 from graphviz_tb.formats.protobuf import BYTES_TYPE, CutError, parse_wire_varint, wire_fields
 from graphviz_tb.limits import MAX_OBJECT_NAME_LETTERS, Meter
-from graphviz_tb.proto import DataType
-
-
-def signature_dtype_name(number: int) -> str:
-    """Return the name of a dtype in the enum `DataType`, in small letters: that of float32 is "float".
-
-    >>> signature_dtype_name(1), signature_dtype_name(9), signature_dtype_name(777)
-    ('float', 'int64', 'type 777')
-    """
-    try:
-        return DataType.Name(number).removeprefix("DT_").lower()
-    except ValueError:
-        return f"type {number}"
-
+from graphviz_tb.unwrap.signatures import NO_VARIABLE, CapturedVariable, signature_dtype_name
 
 # Field numbers of TensorFlow's saved_object_graph.proto.
 OBJECT_NODES_FIELD, CONCRETE_FUNCTIONS_FIELD = 1, 2  # SavedObjectGraph
@@ -47,21 +34,6 @@ LIST_ATTRIBUTES = frozenset(
         *("_non_trainable_variables", "_all_variables", "_misc_assets", "keras_api", "signatures", "_tracked"),
     )
 )
-
-
-class CapturedVariable(NamedTuple):
-    """A variable that a function captures: how readers call it ("" for an object of another kind), what the program
-    calls it, its shape, whether the program trains it, None where the file does not say so, and whether the model keeps
-    variables that no function captures, as the vectors of a spectral normalisation."""
-
-    name: str
-    own: str
-    shape: tuple[int, ...]
-    trainable: bool | None
-    lacking: bool = False
-
-
-NO_VARIABLE = CapturedVariable("", "", (), None)
 
 
 def captured_variables(data: bytes) -> dict[str, tuple[CapturedVariable, ...]]:

@@ -19,7 +19,6 @@ from itertools import chain, takewhile
 from typing import Any, TypeVar
 
 from graphviz_tb.errors import NoGraph
-from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.exported import (
     MAY_REPEAT,
@@ -71,6 +70,7 @@ from graphviz_tb.formats.onnx_weights import (
 from graphviz_tb.formats.torch_metadata import source_lines
 from graphviz_tb.formats.wire_nodes import Value, dtype_attribute, shortened_sizes
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
+from graphviz_tb.model.graph import KEEPS_MORE_ATTR
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.ops.roles import Role, has_role
@@ -423,7 +423,7 @@ class BlockReader:
         if key not in self.weights:
             attributes: dict[str, Any] = {"external_data": True} if tensor.is_external else {}
             if numbers.is_folded(value, use):
-                attributes[KEEPS_MORE] = True
+                attributes[KEEPS_MORE_ATTR] = True
             at, shared = None, None if name else numbers.shared_table(value, tensor, use)
             if shared is not None and shared[1]:
                 name, at = shared[0], (scope, WEIGHT_ATTRIBUTES["kernel"])

@@ -9,7 +9,7 @@ from functools import partial
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.formats.collections import mark_trained
 from graphviz_tb.formats.contents import NO_SIGNATURE_MESSAGE, GraphContent, SourceContents, SourceItem
-from graphviz_tb.formats.object_graph import captured_variables, signature_dtype_name
+from graphviz_tb.formats.object_graph import captured_variables
 from graphviz_tb.limits import MAX_COMPARED_SIGNATURES
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import Signature, SourceEntry, TensorSpec
@@ -21,6 +21,7 @@ from graphviz_tb.unwrap.signatures import (
     count_unneeded_ops,
     signature_body,
     signature_body_size,
+    signature_dtype_name,
 )
 
 SERVING_SIGNATURE = "serving_default"  # the signature that TensorFlow Serving calls

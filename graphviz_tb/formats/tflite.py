@@ -15,7 +15,6 @@ from itertools import chain
 from math import prod
 
 from graphviz_tb.errors import MalformedProto, NoGraph, RequestError, UnknownChoice
-from graphviz_tb.formats.collections import KEEPS_MORE
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.exported import MAY_REPEAT, ProgramBuilder, StoredWeight, clean_segment
 from graphviz_tb.formats.tflite_file import (
@@ -30,6 +29,7 @@ from graphviz_tb.formats.tflite_file import (
 )
 from graphviz_tb.formats.wire_nodes import Value
 from graphviz_tb.limits import MAX_PROGRAM_CONSTANT_BYTES
+from graphviz_tb.model.graph import KEEPS_MORE_ATTR
 from graphviz_tb.model.sources import Signature, SourceEntry, TensorSpec
 from graphviz_tb.model.tensors import NON_INTEGER_DTYPES
 from graphviz_tb.ops.roles import Role, has_role
@@ -329,8 +329,8 @@ class _SubgraphNames:
         made = NAME_OF_RESULT.fullmatch(name) is not None
         is_bias = used is not None and _weight_word(self.graph.operators[used[0]], used[1]) == "bias"
         if is_bias and (made or FOLDED_NORM.search(name)):
-            return {KEEPS_MORE: True, MAY_REPEAT: ""}
-        return {KEEPS_MORE: True} if made and len(self.uses.get(number, ())) > 1 else {}
+            return {KEEPS_MORE_ATTR: True, MAY_REPEAT: ""}
+        return {KEEPS_MORE_ATTR: True} if made and len(self.uses.get(number, ())) > 1 else {}
 
     def is_read_as_weight(self, handle: int) -> bool:
         """Return whether an op takes the value of a variable where it takes a weight."""

@@ -18,11 +18,11 @@ from typing import IO, Any
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
+from graphviz_tb.formats.detect import EXPORT_HINT
 from graphviz_tb.formats.torch_program import ProgramReader
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.sources.bounds import check_json_memory, check_listed_nodes
-from graphviz_tb.sources.detect import EXPORT_HINT
 from graphviz_tb.sources.streams import OpenedSource
 from graphviz_tb.sources.text import parse_json
 from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, archive_error, member_blocks

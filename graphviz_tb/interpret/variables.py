@@ -25,7 +25,7 @@ from graphviz_tb.interpret.weights import (
     weight_slot_edges,
 )
 from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, distinct_values, key_starts
-from graphviz_tb.model.graph import Graph, Mark, parse_output_number
+from graphviz_tb.model.graph import TRAINABLE_ATTR, Graph, Mark, parse_output_number
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Variable, VariableUse, Weight
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_from_proto
@@ -258,7 +258,7 @@ def _resource_of(graph: Graph, node: int) -> str:
 def _stated_trainable(graph: Graph, node: int) -> bool | None:
     """Return whether the file marks a variable as trainable; None if it has no mark."""
     definition = graph.node_def(node)
-    return definition.attr["_trainable"].b if definition is not None and "_trainable" in definition.attr else None
+    return definition.attr[TRAINABLE_ATTR].b if definition is not None and TRAINABLE_ATTR in definition.attr else None
 
 
 def _read_output_facts(definition: NodeDef | None) -> tuple[str, Shape]:

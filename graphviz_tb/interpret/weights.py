@@ -31,7 +31,7 @@ from graphviz_tb.interpret.frozen_reads import FrozenReads, find_frozen_reads, i
 from graphviz_tb.limits import MAX_FOLLOWED_CARRIERS
 from graphviz_tb.model.columns import Bools, Ints, distinct_values
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.graph import INPUT_ARG_OP, Graph, wiring_of_call
+from graphviz_tb.model.graph import INPUT_ARG_OP, KEEPS_MORE_ATTR, Graph, wiring_of_call
 from graphviz_tb.model.tensors import MAX_DIMENSIONS, RESOURCE_DTYPE_NUMBER
 from graphviz_tb.ops.roles import (
     ADD_OPS,
@@ -309,7 +309,7 @@ def _passes_weight(op: str) -> bool:
 def _keeps_more_beside(graph: Graph, node: int) -> bool:
     """Return whether the file says that the model has further variables like this one, unused by the graph."""
     definition = graph.node_def(node)
-    return definition is not None and "_keeps_more" in definition.attr
+    return definition is not None and KEEPS_MORE_ATTR in definition.attr
 
 
 # find

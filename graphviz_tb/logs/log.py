@@ -8,8 +8,7 @@ from typing import Any, get_args
 
 from numpy.typing import NDArray
 
-from graphviz_tb.api.guesses import HelpfulAttributes
-from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
+from graphviz_tb.errors import HelpfulAttributes, RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.events.event_file import read_place, tensor_of_event
 from graphviz_tb.events.log_reader import LogReader
 from graphviz_tb.events.structure import decode_log_text

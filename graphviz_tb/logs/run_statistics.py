@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.errors import MissingFacts, NoGraph, ReadError, UnknownChoice
 from graphviz_tb.formats.contents import LazyProfiles
-from graphviz_tb.formats.reading import list_profiles
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.sources import LoadedGraph
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.options import Options, ReadOptions
 from graphviz_tb.proto import RunMetadata
+from graphviz_tb.read.source import list_profiles
 
 if TYPE_CHECKING:
     from graphviz_tb.model.profile import Profile

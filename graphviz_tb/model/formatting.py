@@ -146,3 +146,14 @@ def json_integer(number: int | None) -> int | str | None:
     (7, '1152921504606846976')
     """
     return number if number is None or -MAX_SAFE_INTEGER <= number <= MAX_SAFE_INTEGER else str(number)
+
+
+def printable(words: str) -> str:
+    """Escape what is not printable, so that a name cannot end its line or control the terminal.
+
+    >>> printable("a\\nb\\x1b[31m")
+    'a\\\\nb\\\\x1b[31m'
+    """
+    if words.isprintable():
+        return words
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in words)

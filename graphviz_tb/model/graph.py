@@ -36,6 +36,8 @@ class Mark(IntEnum):
 
 
 COLOCATION_ATTR = "_class"  # the attribute that lists ops on whose device a node is placed
+TRAINABLE_ATTR = "_trainable"  # on a variable or its handle: whether the program trains it
+KEEPS_MORE_ATTR = "_keeps_more"  # on a handle: the model has variables that no function captures
 INPUT_ARG_OP = "input_arg"  # the op type of an argument of a function
 SUMMARY_MARK, WEIGHT_MARK = int(Mark.SUMMARY), int(Mark.WEIGHT)  # see `RowKind`
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, takewhile
 from numbers import Integral
 
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, OP_ROW, SCOPE_ROW, SEGMENT_ORIGIN, SERIES_ROW, Hierarchy
 
 RowPath = tuple[int, ...]
@@ -408,3 +409,50 @@ def repeated_rows(hierarchy: Hierarchy, row: int) -> list[int]:
         else:
             found += held.tolist()
     return found
+
+
+# A budget for scope names: each contains the names of its enclosing scopes, so depth alone could fill memory.
+
+MAX_SCOPE_NAME_LETTERS = 300 << 20  # letters in total: 10,000 levels of six letters, or a million typical scopes
+ESCAPED_LETTER_COST = 6  # JSON writes a non-ASCII or control letter as `\u0000`; in memory it may take four bytes
+
+
+def _letter_cost(scope: str) -> int:
+    """Return the cost of each letter of a name.
+
+    >>> _letter_cost("layer_1/conv"), _letter_cost("couche_é"), _letter_cost("a\\x07")
+    (1, 6, 6)
+    """
+    return 1 if scope.isascii() and scope.isprintable() else ESCAPED_LETTER_COST
+
+
+@dataclass(slots=True)
+class ScopeNameBudget:
+    """The budget for names of scopes: `left` letters; `cut` counts names that were truncated."""
+
+    left: int = MAX_SCOPE_NAME_LETTERS
+    cut: int = 0
+
+    def truncate(self, scope: str) -> str:
+        """Truncate a scope's name to the prefix for which there is room, enclosing scopes included; "" if there is
+        none.
+
+        >>> ScopeNameBudget().truncate("a/b/c"), ScopeNameBudget(5).truncate("a/b/c"), ScopeNameBudget(0).truncate("a")
+        ('a/b/c', 'a/b', '')
+        """
+        if (scope.count("/") + 1) * len(scope) * ESCAPED_LETTER_COST <= self.left:
+            return scope
+        left, start, fits = self.left // _letter_cost(scope), 0, 0
+        while start < len(scope):
+            end = scope.find("/", start)
+            end = len(scope) if end < 0 else end
+            left -= end
+            if left < 0:
+                break
+            start, fits = end + 1, end
+        self.cut += fits < len(scope)
+        return scope[:fits]
+
+    def spend(self, scope: str, around: Sequence[str]) -> None:
+        """Spend the cost of a scope and its new enclosing scopes; `around` includes the scope itself."""
+        self.left -= _letter_cost(scope) * sum(map(len, around))

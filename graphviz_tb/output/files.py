@@ -179,7 +179,7 @@ def check_inputs_kept(sources: Iterable[Any], targets: Iterable[str | os.PathLik
 
     `sources` are all inputs: graphs, run statistics, fonts. "-" is whatever standard output leads to.
     """
-    from graphviz_tb.sources.inputs import is_source_file
+    from graphviz_tb.read.source_files import is_source_file
 
     sources = list(sources)
     for target in targets:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.errors import Ambiguous, NoGraph
-from graphviz_tb.formats.reading import list_contents
 from graphviz_tb.options import Options, ReadOptions
+from graphviz_tb.read.source import list_contents
 
 GRAPH_CHOICES = ("run", "tag", "kind", "tag_set")  # they choose one graph of a source
 

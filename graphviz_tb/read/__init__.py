@@ -1,1 +1,1 @@
-"""Former place of the readers, which are in `sources/`, `formats/`, `keras/` and `events/` now."""
+"""Read any source: recognise its form, and ask the reader of that form."""

@@ -11,7 +11,6 @@ from graphviz_tb.api.pipeline import load
 from graphviz_tb.caches import garbage_collection_paused
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.overlay import Both, picture_options
-from graphviz_tb.formats.reading import list_contents, list_profiles
 from graphviz_tb.logs.run_statistics import PLACEHOLDER_GRAPH
 from graphviz_tb.model.facts import SavedView
 from graphviz_tb.model.joins import TagJoin
@@ -24,6 +23,7 @@ from graphviz_tb.page.build import page_data
 from graphviz_tb.page.changes import changes_data
 from graphviz_tb.progress import StageReport
 from graphviz_tb.project import compute_positions
+from graphviz_tb.read.source import list_contents, list_profiles
 from graphviz_tb.serve.jobs import CompressedBlock, ReportStage, ServedPage
 from graphviz_tb.serve.settings import Settings
 

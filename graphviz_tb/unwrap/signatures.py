@@ -15,18 +15,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
-from graphviz_tb.formats.collections import KEEPS_MORE, TRAINABLE
-from graphviz_tb.formats.object_graph import NO_VARIABLE, CapturedVariable, signature_dtype_name
 from graphviz_tb.graphs.calls import functions_named_by
 from graphviz_tb.graphs.traversal import reachable_from
 from graphviz_tb.limits import FREE_WALKED_NODES, MAX_INLINED_LETTERS, MAX_NESTED_CALLS
-from graphviz_tb.model.graph import parse_output_number
+from graphviz_tb.model.graph import KEEPS_MORE_ATTR, TRAINABLE_ATTR, parse_output_number
 from graphviz_tb.model.paths import without_counter
 from graphviz_tb.model.sources import Signature, TensorSpec
 from graphviz_tb.model.tensors import RESOURCE_DTYPE_NUMBER
 from graphviz_tb.ops.roles import VARIABLE_OPS
-from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, OpDef
+from graphviz_tb.proto import AttrValue, DataType, FunctionDef, GraphDef, NodeDef, OpDef
 from graphviz_tb.unwrap.calls import (
     VARIABLE_NAME_ATTR,
     CallInliner,
@@ -46,6 +45,34 @@ from graphviz_tb.unwrap.calls import (
     unused_names,
     without_control_inputs,
 )
+
+
+class CapturedVariable(NamedTuple):
+    """A variable that a function captures: how readers call it ("" for an object of another kind), what the program
+    calls it, its shape, whether the program trains it, None where the file does not say so, and whether the model keeps
+    variables that no function captures, as the vectors of a spectral normalisation."""
+
+    name: str
+    own: str
+    shape: tuple[int, ...]
+    trainable: bool | None
+    lacking: bool = False
+
+
+NO_VARIABLE = CapturedVariable("", "", (), None)
+
+
+def signature_dtype_name(number: int) -> str:
+    """Return the name of a dtype in the enum `DataType`, in small letters: that of float32 is "float".
+
+    >>> signature_dtype_name(1), signature_dtype_name(9), signature_dtype_name(777)
+    ('float', 'int64', 'type 777')
+    """
+    try:
+        return DataType.Name(number).removeprefix("DT_").lower()
+    except ValueError:
+        return f"type {number}"
+
 
 # A SavedModel without signatures: make one for each function that its objects expose.
 #
@@ -327,10 +354,10 @@ def _name_captured_handles(opening: CallInliner, captured: tuple[CapturedVariabl
         if name and handle is not None and handle.op == "VarHandleOp" and room.spend_letters(len(name)):
             opening.set_attribute(input_node(tensor), VARIABLE_NAME_ATTR, AttrValue(s=name.encode()))
             if variable.trainable is not None:
-                opening.set_attribute(input_node(tensor), TRAINABLE, AttrValue(b=variable.trainable))
+                opening.set_attribute(input_node(tensor), TRAINABLE_ATTR, AttrValue(b=variable.trainable))
             if variable.lacking and not said:
                 said = True
-                opening.set_attribute(input_node(tensor), KEEPS_MORE, AttrValue(b=True))
+                opening.set_attribute(input_node(tensor), KEEPS_MORE_ATTR, AttrValue(b=True))
 
 
 # tidy

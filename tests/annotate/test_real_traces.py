@@ -9,10 +9,10 @@ import pytest
 
 from graphviz_tb.api.pipeline import Model, load
 from graphviz_tb.errors import MissingFacts, UnknownChoice
-from graphviz_tb.formats.reading import list_profiles
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.paths import RowPath as Place
 from graphviz_tb.model.stats import RunFigures, Stats
+from graphviz_tb.read.source import list_profiles
 
 EXPECTED = Path(__file__).parent / "expected" / "mnist_cnn_step099.json"
 

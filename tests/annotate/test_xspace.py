@@ -16,8 +16,8 @@ from graphviz_tb.commands.hotspots import find_hotspots, statistics_lines
 from graphviz_tb.commands.table import TextStyle
 from graphviz_tb.errors import MalformedProto, TooLarge
 from graphviz_tb.formats.profiler_traces import run_metadata_by_step
-from graphviz_tb.formats.reading import list_contents, list_profiles
 from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
+from graphviz_tb.read.source import list_contents, list_profiles
 from tests.conftest import cpu_seconds
 from tests.each import each
 

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 def changed(path: str, seed: int = 1) -> bytes:
     """The graph with a new scope on an edge, a renamed scope, another attribute and another input."""
-    from graphviz_tb.formats.reading import read_source
+    from graphviz_tb.read.source import read_source
 
     luck = random.Random(seed)
     graph = read_source(path).graph_def

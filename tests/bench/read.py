@@ -28,10 +28,10 @@ from typing import Any
 from google.protobuf import text_format
 
 from graphviz_tb import load
-from graphviz_tb.events.records import masked_crc
 from graphviz_tb.formats.pbtxt import parse
-from graphviz_tb.formats.reading import read_source
+from graphviz_tb.formats.records import masked_crc
 from graphviz_tb.proto import Event, GraphDef
+from graphviz_tb.read.source import read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "real"
 TRAINING = ("mnist_cnn", "cifar10_shapes", "gan_scopes", "lstm_dynamic_rnn", "word2vec_nce", "func_library_v2")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.flatten.edges import split_input
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.proto import GraphDef, NodeDef
+from graphviz_tb.read.source import read_source
 from tests.flat import flatten
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

@@ -17,10 +17,10 @@ from graphviz_tb.diff import assert_same, diff
 from graphviz_tb.diff.baseline import lines_of
 from graphviz_tb.diff.changes.names import scope_replacement
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Rename, Setting, Sides
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.read.source import read_source
 from tests.diff.apply import apply
 from tests.diff.pairs import FIXTURES, shuffled
 from tests.each import each

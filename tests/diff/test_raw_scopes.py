@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphviz_tb.caches import ScopeNameBudget
 from graphviz_tb.diff.columns.side import ScopeTree, _add_names, _build_scopes
 from graphviz_tb.diff.columns.values import tensor_numbers
+from graphviz_tb.model.paths import ScopeNameBudget
 from graphviz_tb.proto import TensorProto
 from tests.diff.test_causes import graph
 from tests.each import each

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from graphviz_tb.events.records import masked_crc
+from graphviz_tb.formats.records import masked_crc
 from tests.conftest import FIXTURES
 from tests.each import each
 from tests.effort import part

@@ -12,7 +12,7 @@ import pytest
 
 from graphviz_tb import Log, open_log
 from graphviz_tb.errors import ReadError, RequestError
-from graphviz_tb.events.records import EventRecord, read_records
+from graphviz_tb.formats.records import EventRecord, read_records
 from graphviz_tb.model.logs import BlobPoints, HistogramPoints
 from graphviz_tb.proto import Event
 from tests.effort import part

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from graphviz_tb.formats.reading import list_contents, read_source
 from graphviz_tb.proto import Event, RunMetadata
+from graphviz_tb.read.source import list_contents, read_source
 from tests.conftest import cpu_seconds
 from tests.events.test_read_events import events, graph, graph_event, plugin, write
 

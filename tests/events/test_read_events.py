@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from graphviz_tb.errors import Ambiguous, MalformedRecord, NoGraph, RequestError, TooLarge, UnknownChoice
 from graphviz_tb.events.graphs import _scan_event_file
-from graphviz_tb.events.records import _crc_in_python, crc, masked_crc
-from graphviz_tb.formats.reading import list_contents, list_profiles, read_source
+from graphviz_tb.formats.records import _crc_in_python, crc, masked_crc
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, SavedModel
+from graphviz_tb.read.source import list_contents, list_profiles, read_source
 from graphviz_tb.sources import walk
 from tests.each import each
 

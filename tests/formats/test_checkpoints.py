@@ -13,9 +13,9 @@ import pytest
 
 from graphviz_tb.commands import _run_command_line
 from graphviz_tb.errors import MalformedProto, ReadError, TooLarge, UnknownFormat
-from graphviz_tb.events.records import masked_crc
 from graphviz_tb.formats import checkpoint
 from graphviz_tb.formats.checkpoint import find_index_files, read_checkpoint
+from graphviz_tb.formats.records import masked_crc
 from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
 from tests.event_files import varint
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import graphviz_tb.formats.reading as reading
+import graphviz_tb.read.source as reading
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.formats.reading import READERS, read_source
+from graphviz_tb.read.source import READERS, read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FOLDERS = ("containers", "edits", "lite", "logdirs", "models", "onnx", "read", "real", "run_metadata")

@@ -13,9 +13,9 @@ from google.protobuf import text_format
 
 from graphviz_tb import load
 from graphviz_tb.api.pipeline import Model
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, SavedModel
+from graphviz_tb.read.source import read_source
 from tests.conftest import FIXTURES
 from tests.each import each
 from tests.effort import part

@@ -16,9 +16,9 @@ from graphviz_tb.errors import Ambiguous, ReadError, TooLarge, UnknownFormat
 from graphviz_tb.formats.exported import ModuleCall, ProgramBuilder, ScopeNames
 from graphviz_tb.formats.onnx_messages import Entry, ModelValue, NodeValue, TensorValue, decode_model
 from graphviz_tb.formats.onnx_scopes import place_of_node
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls
 from graphviz_tb.limits import MAX_PROGRAM_BODIES
+from graphviz_tb.read.source import read_source
 from graphviz_tb.sources.bounds import MemoryBudget
 from tests.each import each
 from tests.formats.onnx_bytes import encode_message, varint

@@ -9,9 +9,9 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import TooLarge
-from graphviz_tb.formats.reading import list_contents, list_profiles, read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, RunMetadata, XSpace
+from graphviz_tb.read.source import list_contents, list_profiles, read_source
 from tests.effort import part
 from tests.events.test_read_events import events, plugin
 

@@ -15,9 +15,9 @@ from graphviz_tb.annotate.shapes import DefinitionNumbers
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats.packed_graph import PackedGraph, PackedNodes, _node_end_offsets, _pack_graph, decode_graph
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.proto import GraphDef, NodeDef
+from graphviz_tb.read.source import read_source
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

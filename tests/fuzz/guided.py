@@ -39,7 +39,7 @@ def main() -> None:
 def run(words: list[str]) -> None:
     """Hand over to libFuzzer, which ends the process."""
     atheris = import_module("atheris")
-    with atheris.instrument_imports(include=["graphviz_tb.formats.reading", "graphviz_tb.flatten"]):
+    with atheris.instrument_imports(include=["graphviz_tb.read.source", "graphviz_tb.flatten"]):
         from graphviz_tb import load
         from graphviz_tb.errors import TbGraphError
 

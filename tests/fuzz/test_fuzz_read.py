@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.errors import ReadError, TbGraphError, TooLarge
-from graphviz_tb.events.records import masked_crc
 from graphviz_tb.formats.pbtxt import parse
-from graphviz_tb.formats.reading import list_contents, list_profiles, read_source
+from graphviz_tb.formats.records import masked_crc
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.read.source import list_contents, list_profiles, read_source
 from tests.each import each
 from tests.effort import examples
 from tests.fuzz.seeds import KINDS

@@ -35,12 +35,12 @@ from graphviz_tb.api.pipeline import Model
 from graphviz_tb.color import SCHEMES, make_colouring
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import MissingFacts, UnknownNode
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
 from graphviz_tb.model.paths import RowPath as RowPath
 from graphviz_tb.model.sources import as_graph_def
 from graphviz_tb.model.view import View
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.read.source import read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 HERE = Path(__file__).parent / "stages"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb.errors import MalformedText, NoGraph, TooLarge, UnknownFormat
-from graphviz_tb.formats import archives
-from graphviz_tb.formats.reading import read_source
+from graphviz_tb.keras import archives
 from graphviz_tb.proto import DataType, GraphDef
+from graphviz_tb.read.source import read_source
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

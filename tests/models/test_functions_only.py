@@ -8,9 +8,9 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import UnknownChoice
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, SavedModel
+from graphviz_tb.read.source import read_source
 from graphviz_tb.unwrap.signatures import add_function_calls
 from tests.conftest import cpu_seconds
 

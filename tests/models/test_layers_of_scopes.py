@@ -13,10 +13,10 @@ from google.protobuf import text_format
 from graphviz_tb import load
 from graphviz_tb.annotate.statistics import join_statistics
 from graphviz_tb.errors import MalformedProto
-from graphviz_tb.formats.reading import list_contents, read_source
 from graphviz_tb.graphs.layer_rows import match_layers_to_scopes
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.proto import RunMetadata, SavedModel
+from graphviz_tb.read.source import list_contents, read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 KERAS2, KERAS3 = FIXTURES / "models" / "keras2", FIXTURES / "models" / "keras3"

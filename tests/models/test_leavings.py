@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from graphviz_tb import load
 from graphviz_tb.formats.pbtxt import parse
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.read.source import read_source
 
 
 def graph(*nodes: str) -> GraphDef:

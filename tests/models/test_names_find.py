@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from graphviz_tb import load
 from graphviz_tb.commands import cli
 from graphviz_tb.errors import UnknownFormat, UnknownNode
-from graphviz_tb.formats.reading import _expand_run_name, list_contents, read_source
 from graphviz_tb.model.paths import path_address
+from graphviz_tb.read.source import _expand_run_name, list_contents, read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 RNN = FIXTURES / "models" / "keras3" / "rnn_saved"

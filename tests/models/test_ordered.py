@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
+from graphviz_tb.read.source import read_source
 
 
 def function(name: str, calls: str = "") -> FunctionDef:

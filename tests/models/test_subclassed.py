@@ -13,8 +13,8 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import NoGraph
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.keras import weights as weights_file
+from graphviz_tb.read.source import read_source
 from tests.effort import part
 
 MODELS = Path(__file__).parents[2] / "fixtures" / "models"
@@ -158,7 +158,7 @@ def test_a_fault_of_ours_is_no_damage_of_the_archive(monkeypatch: pytest.MonkeyP
     def fault(*_: object) -> None:
         raise IndexError("ours")
 
-    monkeypatch.setattr("graphviz_tb.formats.archives.conceptual_graph", fault)
+    monkeypatch.setattr("graphviz_tb.keras.archives.conceptual_graph", fault)
     with pytest.raises(IndexError, match="ours"):
         read_source(archive(wrapped(head=DENSE), b""))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from graphviz_tb import load
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef, RunMetadata
+from graphviz_tb.read.source import read_source
 
 
 def node(name: str, op: str, *inputs: str, **functions: str) -> NodeDef:

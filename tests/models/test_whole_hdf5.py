@@ -13,8 +13,8 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import TooLarge, UnknownFormat
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.keras import files, weights
+from graphviz_tb.read.source import read_source
 from graphviz_tb.sources import bounds
 from tests.effort import part
 from tests.models.test_own_classes import OWN, model_with

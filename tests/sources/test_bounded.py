@@ -16,9 +16,9 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import MalformedText, ReadError, TooLarge, UnknownFormat
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.read.source import read_source
 from graphviz_tb.sources import bounds
 from graphviz_tb.sources.bounds import check_empty_messages
 from graphviz_tb.unwrap.calls import unused_names

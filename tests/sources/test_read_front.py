@@ -25,10 +25,10 @@ from graphviz_tb.errors import (
     UnknownChoice,
     UnknownFormat,
 )
-from graphviz_tb.formats.reading import list_contents, read_source
 from graphviz_tb.formats.textproto import lines
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
+from graphviz_tb.read.source import list_contents, read_source
 from graphviz_tb.sources import streams
 from tests.each import each
 from tests.effort import part

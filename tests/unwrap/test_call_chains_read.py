@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import FunctionDef, GraphDef, RunMetadata, SavedModel
+from graphviz_tb.read.source import read_source
 from graphviz_tb.unwrap import signatures as body
 from graphviz_tb.unwrap.traced_graphs import unwrap_calls
 from tests.timing import seconds

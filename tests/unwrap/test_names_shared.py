@@ -9,8 +9,8 @@ import pytest
 from graphviz_tb.errors import TooLarge
 from graphviz_tb.formats.object_graph import captured_variables
 from graphviz_tb.formats.profiler_traces import _used_statistics, run_metadata_by_step
-from graphviz_tb.formats.reading import read_source
 from graphviz_tb.proto import GraphDef, RunMetadata, SavedModel, XSpace
+from graphviz_tb.read.source import read_source
 from graphviz_tb.unwrap.artifacts import drop_tracing_artifacts, possible_artifacts
 from tests.unwrap.test_call_chains_read import captured, field, letters
 

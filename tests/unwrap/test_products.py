@@ -11,8 +11,8 @@ from graphviz_tb import load
 from graphviz_tb.annotate.trace_names import TraceNames
 from graphviz_tb.errors import TooLarge
 from graphviz_tb.formats.object_graph import _disambiguate_variable_names
-from graphviz_tb.formats.reading import list_profiles, read_source
 from graphviz_tb.proto import FunctionDef, GraphDef, RunMetadata, SavedModel, XSpace
+from graphviz_tb.read.source import list_profiles, read_source
 from tests.sources.test_bounded import layer, model
 from tests.timing import seconds
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.annotate.tensors import TensorDecoder
-from graphviz_tb.caches import MAX_SCOPE_NAME_LETTERS, ScopeNameBudget
 from graphviz_tb.diff.columns.labels import Known, Labels, label_nodes
 from graphviz_tb.diff.columns.values import (
     Hashes,
@@ -30,7 +29,7 @@ from graphviz_tb.limits import MAX_COMPARED_CALLERS
 from graphviz_tb.model.columns import Bools, Ints, Longs, int32_column, key_starts
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.layers import module_attribute
-from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.paths import MAX_SCOPE_NAME_LETTERS, ScopeNameBudget, last_segment
 from graphviz_tb.ops.roles import CONSTANT_OPS, Role, has_role
 from graphviz_tb.options import DiffOptions
 

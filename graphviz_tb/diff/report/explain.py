@@ -20,7 +20,7 @@ from graphviz_tb.diff.report.words import (
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import MAX_COMMENT_LETTERS, MAX_REPORT_LETTERS, MAX_UNFOLDED_CHANGES
 from graphviz_tb.model.change import CHANGE_KINDS, SEVERITIES, Change, value_pairs_to_json
-from graphviz_tb.model.formatting import document_header, format_counted_noun
+from graphviz_tb.model.formatting import document_header, format_counted_noun, printable
 from graphviz_tb.options import REPORT_STYLES, ReportStyle
 
 if TYPE_CHECKING:
@@ -160,17 +160,6 @@ def _lines(changes: Comparison, change: Change, colour: bool, indent: str, liste
         yield f"{indent}    {printable(behind_words(change))}"
         for inner in following if listed else ():
             yield from _lines(changes, inner, colour, indent + "      ", listed)
-
-
-def printable(words: str) -> str:
-    """Escape what is not printable, so that a name cannot end its line or control the terminal.
-
-    >>> printable("a\\nb\\x1b[31m")
-    'a\\\\nb\\\\x1b[31m'
-    """
-    if words.isprintable():
-        return words
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in words)
 
 
 def _bold(words: str, colour: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from random import Random
 
-from graphviz_tb.events.records import masked_crc
+from graphviz_tb.formats.records import masked_crc
 from graphviz_tb.proto import Event, GraphDef, RunMetadata
 from tests.fuzz.families import graphs
 from tests.fuzz.families.damage import FIXTURES

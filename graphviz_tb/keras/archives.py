@@ -9,13 +9,13 @@ from functools import partial
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import SourceContents, SourceItem
+from graphviz_tb.formats.detect import EXPORT_HINT
 from graphviz_tb.formats.torch_export import is_export_archive, read_export_archive
 from graphviz_tb.keras.model import conceptual_graph
 from graphviz_tb.keras.weights import archive_weights
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.sources.detect import EXPORT_HINT
 from graphviz_tb.sources.streams import OpenedSource
 from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, archive_error, member_blocks
 

@@ -128,7 +128,7 @@ def starts_with_event(head: bytes) -> bool:
     # Every length below 2⁵⁶ contains a zero byte; text does not.
     if len(head) < RECORD_START_BYTES or 0 not in head[:8]:
         return False
-    from graphviz_tb.events.records import masked_crc
+    from graphviz_tb.formats.records import masked_crc
 
     return bool(struct.unpack_from("<I", head, 8)[0] == masked_crc(head[:8]))
 
