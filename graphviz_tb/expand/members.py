@@ -375,7 +375,10 @@ class MemberExpander(Expander):
         hierarchy = self.hierarchy
         here = self._shown[member].touching_rows(path[-1], int(hierarchy.end[path[-1]]))
         if path == member:
-            return here
+            if (surplus := self.surplus_in(path)) is None:
+                return here
+            box = self._shown[member].touching_rows(surplus.member, surplus.member + 1)
+            return concatenate_crossings(here, box)
         top, foot = member[-1], int(hierarchy.end[member[-1]])
         # Lines inside the member first: all members have them in one order.
         return concatenate_crossings(own.pick((own.other >= top) & (own.other < foot)), here)
@@ -469,6 +472,7 @@ class MemberExpander(Expander):
         surplus = self.surplus_of_stack(stack[-1])
         if surplus is not None and (its := owner == surplus.box.member).any():
             nodes = self.hierarchy.node[across.inner[its]].tolist()
+            inner = inner.copy()
             inner[its] = [surplus.row_of(node) for node in nodes]
         loose = list(_iterate_crossings(across.pick(inner < 0)))
         lines = replace(across, inner=inner).pick(inner >= 0)

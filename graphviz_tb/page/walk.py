@@ -166,7 +166,8 @@ def walk_levels(
         inner = (*path[:-1], sole_scope(hierarchy, path[-1]))
         if inner[-1] >= 0:
             joined[inner] = outside
-        opening = {position for position, row in enumerate(level.children) if hierarchy.can_open(row)}
+        own = set(level.own_children())
+        opening = {at for at, row in enumerate(level.children) if row in own and hierarchy.can_open(row)}
         found = child_port_constraints(level, skeleton, opening) if opening else {}
         copies = copied.copied_members(path, first)
         for position in sorted(opening):

@@ -69,6 +69,8 @@ export function readLevel(words, from, name) {
       sign: SIGNS[(flags >> 8) & 3],
       semibold: !!(flags & 1024),
       layers: !!(flags & 2048),
+      surplus: !!(flags & 4096),
+      shared: !!(flags & 8192),
     });
   }
   const withWords = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, tooltip]) =>

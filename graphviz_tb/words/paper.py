@@ -105,6 +105,17 @@ class PaperWords:
         whole = [whole_chain(self._block(nodes)) for nodes in map(self._nodes, members) if nodes is not None]
         return _more_words(*whole) if len(whole) == 2 and all(whole) else _more_words(first, self.of(row) or "")
 
+    def of_nodes(self, nodes: Sequence[int]) -> str | None:
+        """Return the words for some ops of the model, as for a group of them; of a table alone they say too little."""
+        listed = np.unique(np.array(nodes, np.int32))
+        listed = listed[self._of_model[listed]]
+        if not 0 < len(listed) <= MOST_NODES:
+            return None
+        block = self._block(listed)
+        if any(step.kind == "embedding" for step in block.steps):
+            return None
+        return block_words(block)
+
     def _has_unlike_first(self, members: Sequence[int]) -> bool:
         return bool(self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]])
 
