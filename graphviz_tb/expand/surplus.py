@@ -46,7 +46,7 @@ class StackSurplus:
     lines: tuple[SurplusLine, ...]
 
     def row_of(self, node: int) -> int:
-        """Return the row that stands for an op of the larger member: that of its partner, or the box; -1 for a group."""
+        """Return the row for an op of the larger member: that of its partner, or the box; -1 for a group."""
         return self.partner.get(node, self.box.member if node >= 0 else -1)
 
 
@@ -122,8 +122,8 @@ class _MemberOps:
             for source in self.sources(node):
                 after[place[source]].append(number)
         depth = longest_path_lengths(after, topological_order_with_cycles(after))
-        self.ops = [listed[number] for number in sorted(range(len(listed)), key=depth.__getitem__)]
-        self.results = [node for node in reversed(self.ops) if not after[place[node]]]  # the deepest first
+        self.ops: list[int] = [listed[number] for number in sorted(range(len(listed)), key=depth.__getitem__)]
+        self.results: list[int] = [node for node in reversed(self.ops) if not after[place[node]]]  # the deepest first
 
     def sources(self, node: int) -> Iterator[int]:
         """Yield the ops of the member that feed an op."""

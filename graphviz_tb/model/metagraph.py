@@ -285,6 +285,11 @@ class Metagraph:
         """Return the rows of the children, without what another member has more."""
         return [row for row in self.children if self.surplus is None or row != self.surplus.member]
 
+    @property
+    def surplus_position(self) -> int:
+        """The position of what another member has more; -1 for none."""
+        return -1 if self.surplus is None else self.children.index(self.surplus.member)
+
     def core_edges(self) -> list[int]:
         """Return indices of the metaedges that are drawn as lines."""
         return [index for index in range(len(self.edges)) if index not in self.mask.stubbed]

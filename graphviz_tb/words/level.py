@@ -336,7 +336,9 @@ def _without_projection(first: str) -> str:
     >>> _without_projection("block1: /2, projection"), _without_projection("block1: projection")
     ('block1: /2', '')
     """
-    return "" if first.endswith(f": {PROJECTION}") else first.removesuffix(f", {PROJECTION}")
+    return (
+        "" if first.endswith(f": {PROJECTION}") else ", ".join(each for each in first.split(", ") if each != PROJECTION)
+    )
 
 
 def joined_label(nodes: Sequence[NodeLabel]) -> NodeLabel:

@@ -10,8 +10,9 @@ import numpy as np
 
 from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_sign
 from graphviz_tb.limits import MAX_COMPARED_NAMES
+from graphviz_tb.model.columns import prefix_sums
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, LAYER_ORIGIN, OP_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, LAYER_ORIGIN, OP_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import NODE_FONT_PX, SMALL_FONT_PX, WORDS_DOT, elide_text, group_thousands, text_width
 from graphviz_tb.model.metagraph import Metagraph, Surplus
@@ -37,7 +38,7 @@ from graphviz_tb.ops.layers import is_counted_name, is_numbered_kind
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
 from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
 from graphviz_tb.words.line_labels import TOOLTIP_NAMES, tooltip_name
-from graphviz_tb.words.paper import PaperWords
+from graphviz_tb.words.paper import POSITION_BIAS, PaperWords
 
 # The label of each closed box: its name, second line and badge.
 
@@ -81,8 +82,8 @@ class NodeLabels:
         self.numbers: dict[int, dict[int, str]] = {}
 
     def node_label(self, path: RowPath, content: RowPath | None = None, boxed: bool = False) -> NodeLabel:
-        """Return the label of the child at `path`; `content` is the group that it shows: the member of a stack (`boxed`:
-        with what another has more), or the innermost of nested scopes without other content."""
+        """Return the label of the child at `path`; `content` is the group that it shows: the member of a stack, or the
+        innermost of nested scopes without other content. `boxed`: that has a box of what another member has more."""
         if content is None or content == path:
             return self.plain_label(path)
         if sole_scope(self.hierarchy, path[-1]) >= 0:
@@ -150,33 +151,35 @@ class NodeLabels:
         return _printed_name(label) if self.printed and self.hierarchy.graph.has_module_scopes else label
 
     def member_name(self, stack: str, member: int) -> str:
-        """Return the name of a member without that of its stack; "" if all members have that name."""
+        """Return the name of a member without that of its stack; "" if all members have that name, or it is a list of
+        parts."""
         name = self.printed_label(member)
-        return name_in_stack(stack, name) if any(map(str.isdigit, name)) else ""
+        return name_in_stack(stack, name) if any(map(str.isdigit, name)) and WORDS_DOT not in name else ""
 
     def surplus_label(self, path: RowPath, surplus: Surplus) -> NodeLabel:
-        """Return the label of what the member of a stack at `path` has more than the one that is open: the words of a
-        paper, else the name of its largest part, else the number of its ops; and which member that is."""
+        """Return the label of what the member of a stack at `path` has more than the one that is open, and which member
+        that is: the words of a paper, else the scope of its weights, else the number of its ops."""
         hierarchy, row = self.hierarchy, path[-1]
-        stack = int(hierarchy.parent[row])
-        around = stack_boxes(hierarchy, (stack,))[-1][-1]  # the box that is drawn
-        member = self.member_name(self.printed_label(around), row) or ("first" if row == hierarchy.children(stack)[0] else "last")
+        around = stack_boxes(hierarchy, (int(hierarchy.parent[row]),))[-1][-1]  # the box that is drawn
+        member = self.member_name(self.printed_label(around), row) or (
+            "first" if row == hierarchy.children(int(hierarchy.parent[row]))[0] else "last"
+        )
         words = (self.paper.of_nodes(surplus.nodes) or "").partition(WORDS_DOT)[0]
-        part = largest_part(hierarchy, surplus)
-        name = self.printed_label(part) if part >= 0 else _ops_text(len(surplus.nodes))
-        semibold = bool(words) and text_width(words, NODE_FONT_PX) <= (NARROW_NAME_PX if self.narrow else NAME_ROOM_PX)
-        label = elide_text(words if semibold else name, NARROW_NAME_PX if self.narrow else NAME_ROOM_PX, NODE_FONT_PX)
+        part = next(filter(self.paper.holds_weight, _parts_of_surplus(hierarchy, surplus)), -1)
+        named = part >= 0 and (not words or (words == POSITION_BIAS and hierarchy.kind[part] == SCOPE_ROW))
+        plain = self.printed_label(part) if named else words or _ops_text(len(surplus.nodes))
+        room = NARROW_NAME_PX if self.narrow else NAME_ROOM_PX
         names = [hierarchy.graph.name[node] for node in surplus.nodes]
         listed = ", ".join(map(tooltip_name, names[:TOOLTIP_NAMES])) + ", …" * (len(names) > TOOLTIP_NAMES)
         return NodeLabel(
             row=row,
             address=path_address(hierarchy, path) if self.placed else "",
             kind="scope",
-            label=label,
+            label=elide_text(plain, room, NODE_FONT_PX),
             full=hierarchy.name[row],
             second=f"{member} only",
             about=f"{_ops_text(len(names))} that the others lack: {listed}",
-            semibold=semibold,
+            semibold=bool(words) and not named,
             surplus=True,
             shared=surplus.shared,
         )
@@ -292,16 +295,16 @@ class NodeLabels:
         return tuple(self.node_label((row,)) for row in level.functions if row in shown)
 
 
-def largest_part(hierarchy: Hierarchy, surplus: Surplus) -> int:
-    """Return the row with the most ops that holds nothing but ops of a surplus; -1 if it has no group of its own."""
-    start, stop = surplus.member, int(hierarchy.end[surplus.member])
-    held = np.zeros(stop - start + 1, np.int64)
-    held[1 + hierarchy.row_of_node[list(surplus.nodes)] - start] = 1
-    held = np.cumsum(held)
-    rows = np.arange(start, stop)
-    ops = hierarchy.op_prefix_sum[hierarchy.end[rows]] - hierarchy.op_prefix_sum[rows]
-    whole = rows[(held[hierarchy.end[rows] - start] - held[rows - start] == ops) & (hierarchy.node[rows] < 0) & (ops > 0)]
-    return max(whole.tolist(), key=lambda row: (hierarchy.op_count(row), -row), default=-1)
+def _parts_of_surplus(hierarchy: Hierarchy, surplus: Surplus) -> list[int]:
+    """Return the groups that hold nothing but ops of a surplus: scopes first, then those with the most ops."""
+    rows = np.arange(surplus.member, int(hierarchy.end[surplus.member]))
+    held = np.zeros(len(rows), bool)
+    held[hierarchy.row_of_node[list(surplus.nodes)] - surplus.member] = True
+    before = prefix_sums(held)
+    stop = hierarchy.end[rows]
+    ops = hierarchy.op_prefix_sum[stop] - hierarchy.op_prefix_sum[rows]
+    whole = (before[stop - surplus.member] - before[:-1] == ops) & (hierarchy.kind[rows] != OP_ROW) & (ops > 0)
+    return sorted(rows[whole].tolist(), key=lambda row: (hierarchy.kind[row] != SCOPE_ROW, -hierarchy.op_count(row)))
 
 
 def _sibling_numbers(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
