@@ -250,6 +250,13 @@ class MemberExpander(Expander):
             self._surplus[stack] = find_surplus(self.hierarchy, self.facts, stack) if drawn else None
         return self._surplus[stack]
 
+    def all_surplus(self) -> dict[int, Surplus]:
+        """Return what one member has more, by stack."""
+        hierarchy = self.hierarchy
+        rows = np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
+        found = {row: self.surplus_of_stack(row) for row in rows if is_stack(hierarchy, row)}
+        return {row: one.box for row, one in found.items() if one is not None}
+
     def surplus_in(self, path: RowPath) -> Surplus | None:
         """Return what another member of a stack has more, where a group is a member of the usual structure."""
         found = self._surplus_at(path[-1])
