@@ -269,23 +269,23 @@ class MemberExpander(Expander):
         return found if hierarchy.template[row] == hierarchy.template[found.usual] else None
 
     def _level_lines(self, path: RowPath) -> tuple[list[int], list[Metaedge], list[tuple[int, int]]]:
-        if (surplus := self.surplus_in(path)) is None:
+        if (surplus := self._surplus_at(path[-1])) is None:
             return super()._level_lines(path)
-        rows = sorted([*content_rows(self.hierarchy, path), surplus.member])
+        rows = sorted([*content_rows(self.hierarchy, path), surplus.box.member])
         edges, loops = find_metaedges(self.hierarchy, self.facts, path, rows)
         across = self._group_crossings(path)
-        across = across.pick(across.other == surplus.member)
-        inner, box = positions_of_rows(rows, across.inner), rows.index(surplus.member)
+        across = across.pick(surplus.joins_box(across))
+        inner, box = positions_of_rows(rows, across.inner), rows.index(surplus.box.member)
         ends = np.where(across.inbound, box, inner), np.where(across.inbound, inner, box)
         bundles, columns = bundle_level(self.hierarchy.graph, self.facts, across.edge, ends, self._edge_index.known)
         more, _ = build_metaedges(bundles, columns, 0, len(columns[0]))
         return rows, [*edges, *more], loops
 
     def _level_bridges(self, path: RowPath, rows: list[int], away: frozenset[int]) -> list[Bridge]:
-        stacks, surplus = self.stacks_around(path), self.surplus_in(path)
+        stacks, surplus = self.stacks_around(path), self._surplus_at(path[-1])
         if surplus is not None:
             across = self._group_crossings(path)
-            across = across.pick(across.other != surplus.member)
+            across = across.pick(~surplus.joins_box(across))
             bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edge_index.known)
         elif self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
             bridges = self._lines_of_members(stacks[0][0][0]).bridges(path[0])

@@ -16,9 +16,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from graphviz_tb.expand.bridges import Crossings
 from graphviz_tb.graphs.traversal import longest_path_lengths, reachable_from, topological_order_with_cycles
 from graphviz_tb.limits import MAX_SURPLUS_OPS
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
@@ -44,6 +45,11 @@ class StackSurplus:
     box: Surplus
     partner: dict[int, int]
     lines: tuple[SurplusLine, ...]
+
+    def joins_box(self, across: Crossings) -> Bools:
+        """Mark the crossings of a member that join the box to it, not the rest of the member that has more."""
+        own: Bools = (across.other == self.box.member) & np.isin(across.edge, [edge for edge, _, _, _ in self.lines])
+        return own
 
     def row_of(self, node: int) -> int:
         """Return the row for an op of the larger member: that of its partner, or the box; -1 for a group."""
