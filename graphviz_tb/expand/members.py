@@ -244,9 +244,10 @@ class MemberExpander(Expander):
         return super()._open(path) if self.rows_in_stacks[list(path)].any() else self.plain.metagraph(path)
 
     def surplus_of_stack(self, stack: int) -> StackSurplus | None:
-        """Return what one member of a stack has more than the usual one."""
+        """Return what one member of a stack has more than the usual one; nothing of a stack with hidden rows."""
         if stack not in self._surplus:
-            drawn = self.hidden is None and not self.options.tensorboard
+            hidden = self.hidden is not None and self.hidden[stack : self.hierarchy.end[stack]].any()
+            drawn = not hidden and not self.options.tensorboard
             self._surplus[stack] = find_surplus(self.hierarchy, self.facts, stack) if drawn else None
         return self._surplus[stack]
 
