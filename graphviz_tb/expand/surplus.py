@@ -1,9 +1,10 @@
 """Find what one member of a stack has more than the others: the projection of a first block, the position bias that a
 first layer makes for all.
 
-Two members are read together from their results backwards. Ops of one type at the same input of partners are partners;
-where the larger member takes a tensor of its own, and the usual one a tensor from outside, or one that lies further
-back, the ops between are surplus. The result is checked input by input: it is never guessed from names.
+Two members are read together from their results backwards. Ops of one type at the same input of partners are partners,
+of several in a row one with equal weights; where the larger member takes a tensor of its own, and the usual one a
+tensor from outside, or one that lies further back, the ops between are surplus. The result is checked input by input:
+it is never guessed from names.
 
     usual   x ─▶ conv ─▶ add      larger   x ─▶ conv ─▶ add         surplus: proj
             x ──────────▲                  x ─▶ proj ───▲
@@ -22,7 +23,6 @@ from graphviz_tb.limits import MAX_SURPLUS_OPS
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import SEGMENT_ORIGIN, Hierarchy
 from graphviz_tb.model.metagraph import Surplus
 from graphviz_tb.model.paths import usual_member
@@ -71,11 +71,13 @@ def find_surplus(hierarchy: Hierarchy, facts: Facts, stack: int) -> StackSurplus
 
 def _compare_members(hierarchy: Hierarchy, facts: Facts, member: int, usual: int) -> StackSurplus | None:
     graph, row_of = hierarchy.graph, hierarchy.row_of_node
-    pair = _MemberPair(_MemberOps(hierarchy, member), _MemberOps(hierarchy, usual), graph.slot)
-    if not pair.match() or not pair.is_valid():
+    large, small = _MemberOps(hierarchy, facts, member), _MemberOps(hierarchy, facts, usual)
+    pairs = (_MemberPair(large, small, graph.slot, by_weights) for by_weights in (True, False))
+    pair = next((pair for pair in pairs if pair.match() and pair.is_valid()), None)
+    if pair is None:
         return None
     surplus = [node for node in pair.large.ops if node not in pair.small_of]
-    if not any(_takes_weight(graph, source) for node in surplus for _, source, _ in pair.large.inputs[node]):
+    if not any(large.weights[node] for node in surplus):
         return None
     lines, shared = pair.surplus_lines()
     known = [(edge, int(row_of[node]), inward, slot) for edge, node, inward, slot in lines]
@@ -87,10 +89,6 @@ def _compare_members(hierarchy: Hierarchy, facts: Facts, member: int, usual: int
         return None
     partner = {node: int(row_of[other]) for node, other in pair.small_of.items()}
     return StackSurplus(usual, Surplus(member, tuple(surplus), shared), partner, tuple(known))
-
-
-def _takes_weight(graph: Graph, source: int) -> bool:
-    return len(graph.meaning.origin) > 0 and graph.meaning.origin[source] >= 0
 
 
 def _closes_circle(hierarchy: Hierarchy, usual: int, lines: Iterable[SurplusLine]) -> bool:
@@ -107,9 +105,10 @@ def _closes_circle(hierarchy: Hierarchy, usual: int, lines: Iterable[SurplusLine
 
 
 class _MemberOps:
-    """The ops of one member, in flow order, with their data inputs: (edge, source, output) in the order of slots."""
+    """The ops of one member, in flow order, with their data inputs: (edge, source, output) in the order of slots, and
+    the shapes of the weights among them."""
 
-    def __init__(self, hierarchy: Hierarchy, member: int) -> None:
+    def __init__(self, hierarchy: Hierarchy, facts: Facts, member: int) -> None:
         graph, rows = hierarchy.graph, slice(member, int(hierarchy.end[member]))
         nodes: Ints = hierarchy.node[rows][hierarchy.is_ordinary_op[rows]]
         listed = nodes.tolist()
@@ -122,6 +121,11 @@ class _MemberOps:
             edges = edges[np.argsort(graph.slot[edges], kind="stable")]
             ends = (edges, graph.source[edges], graph.key[edges])
             self.inputs[node] = list(zip(*(column.tolist() for column in ends), strict=True))
+        origin = graph.meaning.origin
+        self.weights = {
+            node: [facts.tensor(source, key).shape for _, source, key in inputs if len(origin) and origin[source] >= 0]
+            for node, inputs in self.inputs.items()
+        }
         place = {node: number for number, node in enumerate(listed)}
         after: list[list[int]] = [[] for _ in listed]
         for number, node in enumerate(listed):
@@ -137,10 +141,11 @@ class _MemberOps:
 
 
 class _MemberPair:
-    """Finds the partners of the ops of two members: `large_of` and `small_of` each other's ops."""
+    """Finds the partners of the ops of two members, by op: `large_of` those of the small one, `small_of` those of the
+    large one. `by_weights`: first those with equal weights."""
 
-    def __init__(self, large: _MemberOps, small: _MemberOps, slot: Ints) -> None:
-        self.large, self.small, self.slot = large, small, slot
+    def __init__(self, large: _MemberOps, small: _MemberOps, slot: Ints, by_weights: bool) -> None:
+        self.large, self.small, self.slot, self.by_weights = large, small, slot, by_weights
         self.large_of: Partners = {}
         self.small_of: Partners = {}
         self._waiting: deque[tuple[int, int]] = deque()
@@ -151,7 +156,7 @@ class _MemberPair:
             if result in self.large_of:
                 continue
             found = self._fed_alike(result)
-            if found is None and (found := self._nearest(self.large.results, self.small.type_of[result])) is None:
+            if found is None and (found := self._nearest(self.large.results, result)) is None:
                 return False
             self._join(found, result)
             while self._waiting:
@@ -171,7 +176,7 @@ class _MemberPair:
         for (_, source, _), (_, other, _) in zip(*inputs, strict=True):
             if other not in self.small.type_of or other in self.large_of:
                 continue
-            found = self._nearest([source], self.small.type_of[other])
+            found = self._nearest([source], other)
             if found is None:
                 return False
             self._join(found, other)
@@ -190,20 +195,25 @@ class _MemberPair:
                     return node
         return None
 
-    def _nearest(self, begin: Sequence[int], wanted: int) -> int | None:
-        """Return the nearest op of the large member without a partner that has a type, from some ops backwards."""
+    def _nearest(self, begin: Sequence[int], small: int) -> int | None:
+        """Return the nearest op of the large member without a partner that may be that of an op, from some ops
+        backwards: one with equal weights if there is one."""
+        wanted, weights = self.small.type_of[small], self.small.weights[small]
+        nearest = None
         seen, todo = set(begin), deque(begin)
         while todo:
             node = todo.popleft()
             if node not in self.large.type_of or node in self.small_of:
                 continue
             if self.large.type_of[node] == wanted:
-                return node
+                if not (self.by_weights and weights) or self.large.weights[node] == weights:
+                    return node
+                nearest = node if nearest is None else nearest
             for source in self.large.sources(node):
                 if source not in seen:
                     seen.add(source)
                     todo.append(source)
-        return None
+        return nearest
 
     def is_valid(self) -> bool:
         """Return whether each input of a partner comes from the partner of its source, or from the surplus behind which
