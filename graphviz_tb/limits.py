@@ -255,6 +255,8 @@ MAX_NEIGHBOURS = Limit(1_000, "project", "neighbours", "of a point", "refused")
 MAX_LAID_OUT_POINTS = Limit(10_000, "project", "points", "of t-SNE or UMAP: minutes", "an even choice is laid out")
 
 MAX_CACHED_CALLS = Limit(20_000, "expand", "calls", "whose borders are remembered; some kB each", "found again")
+MAX_SURPLUS_OPS = Limit(2_000, "expand", "ops", "of a member that is compared with the usual one of its stack",
+    "what it has more has no box")
 MAX_JOINED_RESULTS = Limit(100_000, "expand", "ends",
     "of lines that leave one call, in all its functions", "only the first are joined")
 FREE_FILED_CROSSINGS = Limit(4_000_000, "expand", "crossings",

@@ -304,12 +304,14 @@ class Model(BaseModel):
         self.expander.bundle_all_levels()
         with self.report.stage("expand"):
             forms = {row: self.expander.level_form(row) for row in group_rows(self.hierarchy)}
+            surplus = self.members.all_surplus()
         more = {"stats": self.facts.stats.json_entry} if self.facts.stats else {}
         alike: dict[str, list[int]] = {}
         if self.options.annotate.infer:
             more["cost"] = self.cost.json_entry
             alike["cost"] = self.cost.distinct_totals(len(self.hierarchy))[1]
-        return JsonDocument(self.hierarchy, lambda row: self.expander.metagraph((row,)), more, alike, forms.get)
+        level = self.expander.metagraph
+        return JsonDocument(self.hierarchy, lambda row: level((row,)), more, alike, forms.get, surplus)
 
     def to_pydot(self, **choices: Any) -> pydot.Dot:
         """Return the picture as a `pydot.Dot`."""

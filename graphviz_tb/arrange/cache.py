@@ -77,8 +77,8 @@ def skeleton_key(
     against = frozenset((number[row], inbound) for row, inbound in outside.turned if row in number)
     order = tuple((number[row], inbound) for row, inbound in outside.order if row in number)
     masks = metagraph.mask, metagraph.automatic
-    loads, training = _drawn_loads(metagraph), metagraph.training
-    return (options, metagraph.units, edges, bridges, loads, against, order, masks, training, outside.falling), rows
+    loads, apart = _drawn_loads(metagraph), (metagraph.training, metagraph.surplus_position)
+    return (options, metagraph.units, edges, bridges, loads, against, order, masks, apart, outside.falling), rows
 
 
 def _drawn_loads(metagraph: Metagraph) -> CacheKey:

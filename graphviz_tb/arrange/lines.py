@@ -91,7 +91,8 @@ class ArrangeLine:
     """One line to draw, from item `source` to item `target`; `edge` or `bridge` is -1.
 
     `tier` ranks the kinds, those to turn first being highest: data 0, control 1, reference 2. `thick` is the
-    `line_load` of a data line, 0 for others. `back`: it closes a loop, and is turned unless that would close another.
+    `line_load` of a data line, 0 for others, and at what only one member of a stack has.
+    `back`: it closes a loop, and is turned unless that would close another.
     `training`: as in `Metaedge`.
     """
 
@@ -162,6 +163,7 @@ def level_lines(
 ) -> list[ArrangeLine]:
     """Return all lines of the level: metaedges, then bridges, each in file order."""
     result = []
+    beside = metagraph.surplus_position
     for index in edges:
         edge = metagraph.edges[index]
         weight = edge.tensors + edge.control + edge.reference
@@ -173,7 +175,7 @@ def level_lines(
                 -1,
                 TIER_BY_KIND[edge.kind],
                 weight,
-                line_load(edge),
+                0 if beside in (edge.source, edge.target) else line_load(edge),
                 edge.back,
                 edge.training,
             )
@@ -182,9 +184,8 @@ def level_lines(
         bridge = metagraph.bridges[index]
         port = item[port_side(bridge, turned)]
         ends = (port, bridge.child) if bridge.inbound else (bridge.child, port)
-        result.append(
-            ArrangeLine(*ends, -1, index, TIER_BY_KIND[bridge.kind], _flat_edge_count(bridge), line_load(bridge))
-        )
+        load = 0 if bridge.child == beside else line_load(bridge)
+        result.append(ArrangeLine(*ends, -1, index, TIER_BY_KIND[bridge.kind], _flat_edge_count(bridge), load))
     return result
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Self
 
 from graphviz_tb.color.hues import hue_shades, plain_fill
 from graphviz_tb.model.hierarchy import OP_ROW, STACK_KINDS, Hierarchy, RowTree
 from graphviz_tb.model.measure import replace_unsafe_characters
-from graphviz_tb.model.paint import LegendRow, LineTints, Paint, RowFill
+from graphviz_tb.model.paint import LegendRow, LineTints, Paint, RowFill, surplus_fill
 from graphviz_tb.model.paths import RowPath, child_path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import Theme
@@ -152,16 +153,23 @@ def resolve_paint(colouring: Colouring, view: View, scene: Scene) -> Paint:
     colouring = colouring.scaled_to(closed)
     boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
     others = [(stub.other,) for stub in scene.stubs if stub.kind != "more"]
-    fills = tuple(colouring.fill_of(path) for path in boxes)
+    # A diff says of the whole member whether it changed.
+    own = [not box.surplus or colouring.scheme == "diff" for box in scene.boxes]
+    fills = tuple(
+        colouring.fill_of(path) if its else surplus_fill(colouring.theme) for path, its in zip(boxes, own, strict=True)
+    )
     # Frames and stubs have a hue, and no letter.
     lettered = {fill.badge for fill, box in zip(fills, scene.boxes, strict=True) if not box.open}
-    legend = colouring.legend_rows(list(dict.fromkeys([*boxes, *others])))
+    legend = colouring.legend_rows(list(dict.fromkeys([*compress(boxes, own), *others])))
     return Paint(
         theme=colouring.theme,
         scheme=colouring.scheme,
         heading=colouring.heading,
         boxes=fills,
-        accounts=tuple(replace_unsafe_characters(colouring.tooltip_text(path)) for path in boxes),
+        accounts=tuple(
+            replace_unsafe_characters(colouring.tooltip_text(path)) if its else ""
+            for path, its in zip(boxes, own, strict=True)
+        ),
         stubs=tuple(None if stub.kind == "more" else colouring.fill_of((stub.other,)) for stub in scene.stubs),
         tints=colouring.line_tints(scene, view, boxes),
         legend=tuple(_keep_used_letter(row, lettered) for row in legend),
@@ -185,7 +193,7 @@ def _shown_paths(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int]
             if position in level.opened:
                 # A stack may show the content of one member.
                 todo.append((level.opened[position].path, level.opened[position]))
-            else:
+            elif not node.surplus:
                 closed.append(path)
         # `opened` counts children first, then the functions listed next to the main graph.
         listed = enumerate(level.functions, len(level.node_labels))

@@ -37,7 +37,7 @@ from graphviz_tb.model.columns import Bools, Bytes, Longs, distinct_values, pref
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY_MARK
 from graphviz_tb.model.hierarchy import SCOPE_ROW, STACK_KINDS, TRAINING_ORIGIN, Hierarchy
-from graphviz_tb.model.metagraph import IMPLIED_LINE, Bridge, DrawingMask, LevelForm, Metaedge, Metagraph
+from graphviz_tb.model.metagraph import IMPLIED_LINE, Bridge, DrawingMask, LevelForm, Metaedge, Metagraph, Surplus
 from graphviz_tb.model.paths import RowPath, child_path, content_rows, last_segment, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
 
@@ -139,12 +139,7 @@ class Expander:
 
     def _open(self, path: RowPath) -> Metagraph:
         hierarchy = self.hierarchy
-        rows = content_rows(hierarchy, path)
-        if self._filed is not None:
-            # Found in one pass over all edges, or only over those that this group owns: both give the same.
-            edges, loops = self._filed.metaedges(owner_row(hierarchy, path))
-        else:
-            edges, loops = find_metaedges(hierarchy, self.facts, path, rows)
+        rows, edges, loops = self._level_lines(path)
         if path == (0,):
             edges = sort_ends_by_depth(hierarchy, edges, rows)
         if self._marks is None:
@@ -176,12 +171,25 @@ class Expander:
             functions=hierarchy.function_rows if path == (0,) else (),
             loops=tuple(loops),
             training=tuple(children_apart(roles)),
+            surplus=self.surplus_in(path),
         )
         if self.hidden is None:
             return level
         from graphviz_tb.expand.extract import drop_hidden_children  # most levels hide nothing
 
         return drop_hidden_children(level, self.hidden)
+
+    def surplus_in(self, path: RowPath) -> Surplus | None:
+        """Return what another member of a stack has more, where a group is the only member shown."""
+        return None
+
+    def _level_lines(self, path: RowPath) -> tuple[list[int], list[Metaedge], list[tuple[int, int]]]:
+        """Return the children of a group, the metaedges between them, and self loops as (child, count)."""
+        rows = content_rows(self.hierarchy, path)
+        if self._filed is not None:
+            # Found in one pass over all edges, or only over those that this group owns: both give the same.
+            return rows, *self._filed.metaedges(owner_row(self.hierarchy, path))
+        return rows, *find_metaedges(self.hierarchy, self.facts, path, rows)
 
     def _back_edges(self, path: RowPath, rows: list[int]) -> list[Metaedge]:
         """Return edges that close the loop in the body of a While; TensorBoard draws none."""

@@ -84,11 +84,14 @@ class MemberCopies:
         across = self._levels.member_crossings((member,))
         edge = np.concatenate((inner, across.edge))
         source, target = (hierarchy.row_of_node[ends[inner]] for ends in (graph.source, graph.target))
-        # An edge to another member has no counterpart in the next member.
-        between = (across.other > stack) & (across.other < hierarchy.end[stack])
+        # An edge to another member has no counterpart in the next member; that one has more is the same for all.
+        surplus = self._levels.surplus_in((member,))
+        box = -1 if surplus is None else surplus.member
+        between = (across.other > stack) & (across.other < hierarchy.end[stack]) & (across.other != box)
         other = across.other + np.where(between, member * OUTSIDE_OFFSET, OUTSIDE_OFFSET)
+        inside = across.inner + np.where(across.inner == box, OUTSIDE_OFFSET, -member)
         yield np.concatenate((target - member, other))
-        yield np.concatenate((source - member, across.inner - member))
+        yield np.concatenate((source - member, inside))
         yield np.concatenate((np.zeros(len(inner), bool), across.inbound))
         yield from (graph.control[edge], graph.reference[edge])
         yield self._output_numbers(edge, np.concatenate((np.full(len(inner), -1), other * 2 + across.inbound)))

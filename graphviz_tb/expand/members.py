@@ -24,14 +24,16 @@ from graphviz_tb.expand.bridges import (
     no_crossings,
     sort_crossings,
 )
+from graphviz_tb.expand.bundling import build_metaedges, bundle_level, find_metaedges
 from graphviz_tb.expand.drawn_bridges import decide_drawable
+from graphviz_tb.expand.surplus import StackSurplus, find_surplus
 from graphviz_tb.graphs.canonical import FlaggedEdge, canonical_order
 from graphviz_tb.graphs.rows import rows_within
-from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, int32_column
+from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, int32_column, positions_of_rows
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, SERIES_ROW, Hierarchy
-from graphviz_tb.model.metagraph import Bridge, Metagraph
-from graphviz_tb.model.paths import RowPath, is_stack, stack_around, stack_boxes, usual_member
+from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph, Surplus
+from graphviz_tb.model.paths import RowPath, content_rows, is_stack, stack_around, stack_boxes, usual_member
 from graphviz_tb.options import ExpandOptions
 
 if TYPE_CHECKING:
@@ -200,6 +202,7 @@ class MemberExpander(Expander):
         self._few: dict[tuple[RowPath, RowPath], list[PartialLine]] = {}
         self._member_lines: dict[int, MemberLines] = {}  # by outermost stack
         self._ways: dict[tuple[RowPath, bool], list[int]] = {}  # cache of `_chain_ends`
+        self._surplus: dict[int, StackSurplus | None] = {}  # by stack
 
     @cached_property
     def rows_in_stacks(self) -> Bools:
@@ -240,9 +243,52 @@ class MemberExpander(Expander):
     def _open(self, path: RowPath) -> Metagraph:
         return super()._open(path) if self.rows_in_stacks[list(path)].any() else self.plain.metagraph(path)
 
+    def surplus_of_stack(self, stack: int) -> StackSurplus | None:
+        """Return what one member of a stack has more than the usual one; nothing of a stack with hidden rows."""
+        if stack not in self._surplus:
+            hidden = self.hidden is not None and self.hidden[stack : self.hierarchy.end[stack]].any()
+            drawn = not hidden and not self.options.tensorboard
+            self._surplus[stack] = find_surplus(self.hierarchy, self.facts, stack) if drawn else None
+        return self._surplus[stack]
+
+    def all_surplus(self) -> dict[int, Surplus]:
+        """Return what one member has more, by stack."""
+        hierarchy = self.hierarchy
+        rows = np.flatnonzero(hierarchy.kind == SERIES_ROW).tolist()
+        found = {row: self.surplus_of_stack(row) for row in rows if is_stack(hierarchy, row)}
+        return {row: one.box for row, one in found.items() if one is not None}
+
+    def surplus_in(self, path: RowPath) -> Surplus | None:
+        """Return what another member of a stack has more, where a group is a member of the usual structure."""
+        found = self._surplus_at(path[-1])
+        return None if found is None else found.box
+
+    def _surplus_at(self, row: int) -> StackSurplus | None:
+        hierarchy, stack = self.hierarchy, int(self.hierarchy.parent[row])
+        if stack < 0 or not is_stack(hierarchy, stack) or (found := self.surplus_of_stack(stack)) is None:
+            return None
+        return found if hierarchy.template[row] == hierarchy.template[found.usual] else None
+
+    def _level_lines(self, path: RowPath) -> tuple[list[int], list[Metaedge], list[tuple[int, int]]]:
+        if (surplus := self._surplus_at(path[-1])) is None:
+            return super()._level_lines(path)
+        rows = sorted([*content_rows(self.hierarchy, path), surplus.box.member])
+        edges, loops = find_metaedges(self.hierarchy, self.facts, path, rows)
+        across = self._group_crossings(path)
+        across = across.pick(surplus.joins_box(across))
+        inner, box = positions_of_rows(rows, across.inner), rows.index(surplus.box.member)
+        ends = np.where(across.inbound, box, inner), np.where(across.inbound, inner, box)
+        bundles, columns = bundle_level(self.hierarchy.graph, self.facts, across.edge, ends, self._edge_index.known)
+        more, _ = build_metaedges(bundles, columns, 0, len(columns[0]))
+        return rows, [*edges, *more], loops
+
     def _level_bridges(self, path: RowPath, rows: list[int], away: frozenset[int]) -> list[Bridge]:
-        stacks = self.stacks_around(path)
-        if self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
+        stacks, surplus = self.stacks_around(path), self._surplus_at(path[-1])
+        if surplus is not None:
+            across = self._group_crossings(path)
+            across = across.pick(~surplus.joins_box(across))
+            bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._edge_index.known)
+        elif self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
             bridges = self._lines_of_members(stacks[0][0][0]).bridges(path[0])
         else:
             across = self._group_crossings(path)
@@ -337,7 +383,10 @@ class MemberExpander(Expander):
         hierarchy = self.hierarchy
         here = self._shown[member].touching_rows(path[-1], int(hierarchy.end[path[-1]]))
         if path == member:
-            return here
+            if (surplus := self.surplus_in(path)) is None:
+                return here
+            box = self._shown[member].touching_rows(surplus.member, surplus.member + 1)
+            return concatenate_crossings(here, box)
         top, foot = member[-1], int(hierarchy.end[member[-1]])
         # Lines inside the member first: all members have them in one order.
         return concatenate_crossings(own.pick((own.other >= top) & (own.other < foot)), here)
@@ -364,8 +413,9 @@ class MemberExpander(Expander):
         for crossing in _iterate_crossings(lines.across.pick(lines.owner == row)):
             hold(crossing)
         unplaced = list(lines.loose)
+        surplus = self._surplus_at(row)
         for edge, inner, other, inbound, slot in lines.usual:
-            found = self.alike.corresponding_row(lines.member, row, inner)
+            found = self._row_in_member(lines.member, row, inner, surplus)
             if found is None:
                 unplaced.append((edge, inner, other, inbound, slot))
             else:
@@ -384,7 +434,27 @@ class MemberExpander(Expander):
         else:
             top, foot = around[-1], int(self.hierarchy.end[around[-1]])  # as in `_crossings_in_member`
             shown.sort(key=lambda line: (not top <= line[2] < foot, line))
-        return _crossings_from_rows(self._with_own_tensors(stack, row, shown))
+        shown = self._with_own_tensors(stack, row, shown)
+        return _crossings_from_rows(shown if surplus is None else self._with_surplus(surplus, row, shown))
+
+    def _row_in_member(self, usual: int, member: int, row: int, surplus: StackSurplus | None) -> int | None:
+        """Return the row of a member that corresponds to one of the usual member; the box of a surplus stays, where it
+        is drawn."""
+        if usual <= row < self.hierarchy.end[usual]:
+            return self.alike.corresponding_row(usual, member, row)
+        return row if surplus is not None and row == surplus.box.member else None
+
+    def _with_surplus(self, surplus: StackSurplus, member: int, lines: list[Crossing]) -> list[Crossing]:
+        """Return the lines of a member, with those of the box of a surplus in place of what its results stand for."""
+        box = surplus.box.member
+        rows = [self.alike.corresponding_row(surplus.usual, member, row) for _, row, _, _ in surplus.lines]
+        more = [
+            (edge, row, box, inbound, slot)
+            for (edge, _, inbound, slot), row in zip(surplus.lines, rows, strict=True)
+            if row is not None
+        ]
+        fed = {(row, slot) for _, row, _, inbound, slot in more if inbound}
+        return [line for line in lines if not (line[3] and (line[1], line[4]) in fed)] + more
 
     def _with_own_tensors(self, stack: RowPath, member: int, lines: list[Crossing]) -> list[Crossing]:
         """Return the lines of a stack, with the inputs and outputs of the shown member in place of the usual ones: the
@@ -407,6 +477,11 @@ class MemberExpander(Expander):
         order = np.lexsort((owner, owner != usual))
         across, owner = across.pick(order), owner[order]
         inner = self._corresponding_rows(usual, across.inner, owner)
+        surplus = self.surplus_of_stack(stack[-1])
+        if surplus is not None and (its := owner == surplus.box.member).any():
+            nodes = self.hierarchy.node[across.inner[its]].tolist()
+            inner = inner.copy()
+            inner[its] = [surplus.row_of(node) for node in nodes]
         loose = list(_iterate_crossings(across.pick(inner < 0)))
         lines = replace(across, inner=inner).pick(inner >= 0)
         # Bits: 32-62 the row outside, 1-31 the row inside, 0 whether inbound.
@@ -421,7 +496,7 @@ class MemberExpander(Expander):
         few = {
             _crossing_ends(line): (count, len(members))
             for line, count in zip(held, counts, strict=True)
-            if count < len(members)
+            if count < len(members) and (surplus is None or line[1] != surplus.box.member)
         }
         in_a_row = {inbound: self._chain_ends(stack, usual, inbound) for inbound in {key[1] for key in few}}
         few = {key: share for key, share in few.items() if key[2] not in in_a_row[key[1]]}

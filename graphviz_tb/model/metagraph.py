@@ -246,6 +246,16 @@ class DrawingMask:
 
 
 @dataclass(frozen=True, slots=True)
+class Surplus:
+    """What another `member` of a stack has more than the one that is open: ops that have no partner there, by node.
+    `shared`: the other members take its result too."""
+
+    member: int
+    nodes: tuple[int, ...]
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Metagraph:
     """One group, open.
 
@@ -254,7 +264,8 @@ class Metagraph:
     the group; `mask` the items drawn elsewhere, `automatic` that mask before `--main` and `--aux` (it decides the
     drawing order, so that moving a node by hand moves no other node); `annotations` stubs and marks;
     `loops` counts edges from a child to itself; `training` are the children that train the model or keep its books,
-    where others are the model.
+    where others are the model. `surplus`: one of the children is no part of the group, but what another member of its
+    stack has more, as the row of that member.
     """
 
     row: int
@@ -268,6 +279,16 @@ class Metagraph:
     functions: tuple[int, ...] = ()
     loops: tuple[tuple[int, int], ...] = ()
     training: tuple[int, ...] = ()
+    surplus: Surplus | None = None
+
+    def own_children(self) -> list[int]:
+        """Return the rows of the children, without what another member has more."""
+        return [row for row in self.children if self.surplus is None or row != self.surplus.member]
+
+    @property
+    def surplus_position(self) -> int:
+        """The position of what another member has more; -1 for none."""
+        return -1 if self.surplus is None else self.children.index(self.surplus.member)
 
     def core_edges(self) -> list[int]:
         """Return indices of the metaedges that are drawn as lines."""

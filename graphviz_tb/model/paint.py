@@ -30,6 +30,11 @@ class RowFill:
     sign: str = ""
 
 
+def surplus_fill(theme: Theme) -> RowFill:
+    """Return the fill of the box of what only one member of a stack has: neutral, since its row is the whole member."""
+    return RowFill(theme.neutral, theme.stroke, theme.text, theme.quiet)
+
+
 @dataclass(frozen=True, slots=True)
 class LegendRow:
     """One colour of the legend, with its meaning. `shape` is the drawing of its sample, `more` a second line, `kind`

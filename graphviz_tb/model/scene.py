@@ -67,7 +67,8 @@ class Box:
     `x`, `y` the upper left corner. `sheets` is the number of sheets of a stack behind its front sheet (0 or 2, drawn
     inside the given rectangle), `connected` decides the direction of their offset, `member` is the kind of the front
     sheet, `sign` what a circle shows in place of a name. `area` is "main", "in_extract", "out_extract" or "functions".
-    `title` is the full account for a tooltip.
+    `title` is the full account for a tooltip. `surplus`: what another member of a stack has more than the one that is
+    open, with the row of that member; its outline is dashed.
     """
 
     address: str
@@ -87,6 +88,7 @@ class Box:
     member: BoxKind = "scope"
     title: str = ""
     sign: str = ""
+    surplus: bool = False
 
 
 @dataclass(frozen=True, slots=True)

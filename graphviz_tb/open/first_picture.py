@@ -195,9 +195,10 @@ class FirstPicture:
         behind = (
             set(range(len(level.children))) if path in self.judging else self.weights.children_without_weights(level)
         )
+        own = set(level.own_children())
         for position, row in enumerate(level.children):
             child = child_path(self.hierarchy, content, row)
-            if self.hierarchy.sole_op(row) >= 0 or row in self.hierarchy.legs:
+            if row not in own or self.hierarchy.sole_op(row) >= 0 or row in self.hierarchy.legs:
                 continue  # drawn as the op, or one of many that are shown side by side
             if position not in away and opens_without_recursion(self.hierarchy, child):
                 if joined and position not in joined:

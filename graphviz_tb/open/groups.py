@@ -196,7 +196,7 @@ def _closed_chain(hierarchy: Hierarchy, path: RowPath, opened: OpenSet) -> list[
 
 
 def _openable_children(hierarchy: Hierarchy, metagraph: Metagraph, path: RowPath) -> Iterator[RowPath]:
-    paths = (child_path(hierarchy, path, row) for row in metagraph.children)
+    paths = (child_path(hierarchy, path, row) for row in metagraph.own_children())
     return (child for child in paths if opens_without_recursion(hierarchy, child))
 
 

@@ -225,7 +225,7 @@ def _add_page_levels(
             store.add_level(level_key(path), path, level, skeleton)
             usual[path] = level, skeleton
             advance("groups", len(usual), groups)
-            children = (child_path(hierarchy, path, row) for row in level.children)
+            children = (child_path(hierarchy, path, row) for row in level.own_children())
             inside += [child for child in children if len(child) > 1]
             if has_auxiliary_area(level, skeleton):
                 away.append((path, level, outside))

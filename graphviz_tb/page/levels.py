@@ -76,9 +76,10 @@ def _encode_level(level: PageLevel, say: LineTable) -> IntArray:
 
 
 def _box_flags(node: NodeLabel) -> int:
-    # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member, 8-9 sign, 10 semibold, 11 layers.
+    # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member, 8-9 sign, 10 semibold, 11 layers, 12 surplus, 13 shared.
     kinds = BOX_KINDS.index(node.kind) << 2 | BOX_KINDS.index(node.member) << 5
     words = SIGNS.index(node.sign) << 8 | node.semibold << 10 | node.layers << 11
+    words |= node.surplus << 12 | node.shared << 13
     return node.openable | node.connected << 1 | kinds | words
 
 
@@ -288,7 +289,11 @@ class LevelStore:
     def encode_numbers(self, path: RowPath, metagraph: Metagraph, skeleton: Skeleton) -> memoryview:
         children: Sequence[RowPath] = [child_path(self.hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
-        level = PageLevel(metagraph, skeleton, [self.label_of_path(path) for path in listed])
+        labels = [self.label_of_path(path) for path in listed]
+        if (surplus := metagraph.surplus) is not None:
+            said = self._node_labels.surplus_label(child_path(self.hierarchy, path, surplus.member), surplus)
+            labels[metagraph.children.index(surplus.member)] = _encode_label(said, self._table)
+        level = PageLevel(metagraph, skeleton, labels)
         # As bytes, and a copy only where numbers are not little-endian already: a level can take a hundred megabytes.
         return np.frombuffer(_encode_level(level, self._say), np.intc).astype(INT_DTYPE, copy=False).data.cast("B")
 

@@ -253,7 +253,7 @@ class UngroupedWalk:
     ) -> Iterator[tuple[RowPath, UngroupedWalk | None]]:
         """Yield the groups of a level, as page paths, whose contents may differ from the page; each with an earlier
         walk that has the contents, or None."""
-        for row in level.children:
+        for row in level.own_children():
             child = child_path(self.hierarchy, path, row)
             if (
                 self.hierarchy.can_open(row)

@@ -120,6 +120,7 @@ def find_walked_level(copied: CopiedLevels, levels: WalkedLevels, path: RowPath)
 def renumber_level(level: WalkedLevel, name: Callable[[int], int]) -> WalkedLevel:
     """Return a level and its drawing order with other row numbers."""
     metagraph, skeleton = level
+    surplus = metagraph.surplus
     named = replace(
         metagraph,
         row=name(metagraph.row),
@@ -127,6 +128,7 @@ def renumber_level(level: WalkedLevel, name: Callable[[int], int]) -> WalkedLeve
         functions=tuple(map(name, metagraph.functions)),
         bridges=tuple([line.with_neighbour_row(name(line.other)) for line in metagraph.bridges]),
         annotations=tuple([line.with_represented_row(name(line.other)) for line in metagraph.annotations]),
+        surplus=None if surplus is None else replace(surplus, member=name(surplus.member)),
     )
     return named, rename_ports(skeleton, name)
 
@@ -166,7 +168,8 @@ def walk_levels(
         inner = (*path[:-1], sole_scope(hierarchy, path[-1]))
         if inner[-1] >= 0:
             joined[inner] = outside
-        opening = {position for position, row in enumerate(level.children) if hierarchy.can_open(row)}
+        own = set(level.own_children())
+        opening = {at for at, row in enumerate(level.children) if row in own and hierarchy.can_open(row)}
         found = child_port_constraints(level, skeleton, opening) if opening else {}
         copies = copied.copied_members(path, first)
         for position in sorted(opening):

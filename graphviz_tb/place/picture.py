@@ -232,6 +232,7 @@ def _scene_box(
         member=node.member,
         title=title,
         sign=slot[0].sign,
+        surplus=node.surplus,
     )
 
 

@@ -14,6 +14,7 @@ from graphviz_tb.graphs.traversal import topological_order
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import main_path_weight
 from graphviz_tb.model.skeleton import Skeleton, backward_wires
+from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gate, port_at_end, port_gates
 from graphviz_tb.place.frames import OpenGroup
 
@@ -85,11 +86,22 @@ def _data_paths(groups: Sequence[OpenGroup]) -> DataPaths:
         inner = {position: gates[child] for position, child in group.below.items()}
         backward = backward_wires(group.view.skeleton)
         for index, line in group.view.drawn_lines().items():
-            if line.kind == "data" and not line.training and index not in backward:
+            if (
+                line.kind == "data"
+                and not line.training
+                and index not in backward
+                and not _is_beside(group.view, index)
+            ):
                 source, target = (_end_node(paths, groups, number, index, end, inner) for end in (0, 1))
                 paths.steps[source].append(((number, index), target, main_path_weight(line)))
                 paths.below[source].append(target)
     return paths
+
+
+def _is_beside(view: View, wire: int) -> bool:
+    """Return whether a wire touches what only one member of a stack has."""
+    chain = view.skeleton.wires[wire].chain
+    return any(end < len(view.node_labels) and view.node_labels[end].surplus for end in (chain[0], chain[-1]))
 
 
 def _end_node(

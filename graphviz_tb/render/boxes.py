@@ -16,6 +16,7 @@ FOLDED_CORNER = 8
 COLOUR_BAR_WIDTH = 8
 MIN_COLOUR_HEIGHT = 4
 FRAME_DASHES, STUB_DASHES, CONTROL_DASHES = (4, 3), (2, 2), (2, 2)  # short lines need short dashes
+SURPLUS_DASHES = (5, 3)
 STUB_LINE_WIDTH, TINTED_STUB_WIDTH = 0.8, 1.5  # px: thinner than any edge; thicker if it has a colour
 
 
@@ -40,7 +41,8 @@ def draw_closed_box(box: Box, fill: RowFill, theme: Theme) -> list[Primitive]:
     texts."""
     x, y, width, height = front_bounds(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else BOX_CORNER
-    border = None if fill.sign else Pen(fill.stroke)  # a diff sign draws the outline itself
+    dashes = SURPLUS_DASHES if box.surplus else ()
+    border = None if fill.sign else Pen(fill.stroke, dashes=dashes)  # a diff sign draws the outline itself
     ground = theme.neutral if fill.bands else theme.op if box.sign and not (fill.hued or fill.sign) else fill.fill
     shapes: list[Primitive] = [*_draw_back_sheets(box, radius, ground, Pen(fill.stroke))]
     if box.kind == "fold":

@@ -144,7 +144,7 @@ def _dot_node(index: int, box: Box, texts: list[Text], fill: RowFill) -> Any:
         label=_multiline_label(*(text.content for text in texts)),
         tooltip=_dot_string(box.title),
         shape="ellipse" if is_pill(box) else "box",
-        style=_dot_string("filled" if is_pill(box) else "filled,rounded"),
+        style=_dot_string("filled" + ",rounded" * (not is_pill(box)) + ",dashed" * box.surplus),
         peripheries="2" if box.sheets else "1",
         fillcolor=_dot_string(fill.fill),
         color=_dot_string(fill.stroke),

@@ -20,7 +20,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP_ROW, STACK_KINDS, GroupOrigin, Hierarchy, RowKind
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.metagraph import LevelForm, Metaedge, Metagraph
+from graphviz_tb.model.metagraph import LevelForm, Metaedge, Metagraph, Surplus
 from graphviz_tb.model.paths import path_address
 
 JsonObject = dict[str, Any]
@@ -42,7 +42,7 @@ class JsonDocument:
 
     `metagraph(row)` opens a group. `more` gives fields of a node by row: "stats", "cost". `alike` numbers the rows for
     some of these fields: rows with equal numbers have equal values. `form(row)` returns the level that equals this one
-    but for its rows, and these rows (`LevelForm`); None if unknown.
+    but for its rows, and these rows (`LevelForm`); None if unknown. `surplus` is what one member has more, by stack.
     """
 
     hierarchy: Hierarchy
@@ -50,10 +50,11 @@ class JsonDocument:
     more: Mapping[str, Callable[[int], JsonObject]] = field(default_factory=dict)
     alike: Mapping[str, Sequence[int]] = field(default_factory=dict)
     form: Callable[[int], FormedLevel | None] = field(default=lambda row: None)
+    surplus: Mapping[int, Surplus] = field(default_factory=dict)
 
     def node_entries(self) -> Iterator[JsonObject]:
         """Yield one entry for each row, in preorder; its id is the row."""
-        rows = RowEntries(self.hierarchy)
+        rows = RowEntries(self.hierarchy, self.surplus)
         for row in range(len(self.hierarchy)):
             yield {**rows.row_entry(row), **{name: entry(row) for name, entry in self.more.items()}}
 
@@ -72,7 +73,7 @@ class JsonDocument:
         Raises RequestError if it is too large.
         """
         # One buffer: a document can take hundreds of megabytes, and joining doubles that.
-        text, known, rows = BytesIO(), TextCache(), RowEntries(self.hierarchy)
+        text, known, rows = BytesIO(), TextCache(), RowEntries(self.hierarchy, self.surplus)
         text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % DOCUMENT_VERSIONS["tbgraph"])
         for row in range(len(self.hierarchy)):
             text.write(b",\n" * (row > 0) + rows.row_text(row, known))
@@ -160,8 +161,8 @@ def group_rows(hierarchy: Hierarchy) -> list[int]:
 class RowEntries:
     """The entries of rows: their names, their contents, and fields of few rows."""
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
-        self.hierarchy, self.graph = hierarchy, hierarchy.graph
+    def __init__(self, hierarchy: Hierarchy, surplus: Mapping[int, Surplus]) -> None:
+        self.hierarchy, self.graph, self.surplus = hierarchy, hierarchy.graph, surplus
         columns = hierarchy.kind, hierarchy.node, hierarchy.template, hierarchy.parent
         self.kind, self.node, self.template, self.parent = (column.tolist() for column in columns)
         # Groups have node -1: the last of each column.
@@ -251,6 +252,9 @@ class RowEntries:
         if kind in STACK_KINDS:
             entry["connected"] = bool(hierarchy.connected[row])
             entry["how"] = GroupOrigin(hierarchy.how[row]).name.lower()
+        if (surplus := self.surplus.get(row)) is not None:
+            ops = hierarchy.row_of_node[list(surplus.nodes)].tolist()
+            entry["surplus"] = {"member": surplus.member, "ops": ops, "shared": surplus.shared}
         return entry
 
 

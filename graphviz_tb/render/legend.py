@@ -175,6 +175,7 @@ SIGN_SAMPLES: tuple[tuple[str, str, DrawSample], ...] = (
         "repeated; open: one is shown",
         _frame_sample(replace(SAMPLE_BOX, kind="series", sheets=2, connected=True, open=True, height=20, y=-2)),
     ),
+    ("surplus", "only in one of them", _box_sample(replace(SAMPLE_BOX, surplus=True))),
     ("fold", "many in one box", _box_sample(replace(SAMPLE_BOX, kind="fold", sheets=2))),
     ("constant", "constant", _stub_sample(Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))),
     ("weight", "weight", _stub_sample(Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))),
@@ -200,6 +201,8 @@ def _occurring_signs(scene: Scene) -> set[str]:
     for box in scene.boxes:
         if box.open and box.sheets:
             names.add("shown")
+        if box.surplus:
+            names.add("surplus")
         if box.sign:
             names.add(box.sign)
         elif not box.open and box.kind != "scope":

@@ -112,16 +112,17 @@ export class Colouring {
   /** Every colour of one scene, as the drawing code takes it. @param {any} scene @param {Map<string, Path>} places */
   paint(scene, places) {
     this.setScale(scene, places);
-    const shown = [...scene.boxes.map((/** @type {any} */ box) => box.row), ...scene.stubs.map((/** @type {any} */ stub) => stub.other).filter((/** @type {number} */ row) => row >= 0)];
+    const own = (/** @type {any} */ box) => !box.surplus || this.scheme === "diff"; // as `resolve_paint`
+    const shown = [...scene.boxes.filter(own).map((/** @type {any} */ box) => box.row), ...scene.stubs.map((/** @type {any} */ stub) => stub.other).filter((/** @type {number} */ row) => row >= 0)];
     const tint = (/** @type {any} */ line) => this.lineTint(line);
-    const boxes = scene.boxes.map((/** @type {any} */ box) => this.fillOfPath(places.get(box.address) ?? [box.row]));
+    const boxes = scene.boxes.map((/** @type {any} */ box) => (own(box) ? this.fillOfPath(places.get(box.address) ?? [box.row]) : layout.surplus_fill(this.theme)));
     const lettered = new Set(boxes.filter((/** @type {any} */ _, /** @type {number} */ at) => !scene.boxes[at].open).map((/** @type {any} */ fill) => fill.badge));
     return Object.assign(Object.create(layout.Paint.prototype), {
       theme: this.theme,
       scheme: this.scheme,
       heading: this.head.heading,
       boxes,
-      accounts: scene.boxes.map((/** @type {any} */ box) => this.accountText(box.row)),
+      accounts: scene.boxes.map((/** @type {any} */ box) => (own(box) ? this.accountText(box.row) : "")),
       stubs: scene.stubs.map((/** @type {any} */ stub) => (stub.other >= 0 ? this.fill(stub.other) : null)),
       tints: { routes: scene.routes.map(tint), stubs: scene.stubs.map(tint) },
       ...this.legendRows([...new Set(shown)], lettered),
@@ -233,7 +234,7 @@ export class Colouring {
     if (!this.measured) return;
     this.greatestValue = 0;
     for (const box of scene.boxes) {
-      if (!box.open) this.greatestValue = Math.max(this.greatestValue, Math.abs(this.value(this.valueIndex(places.get(box.address) ?? [box.row])) ?? 0));
+      if (!box.open && !box.surplus) this.greatestValue = Math.max(this.greatestValue, Math.abs(this.value(this.valueIndex(places.get(box.address) ?? [box.row])) ?? 0));
     }
   }
 

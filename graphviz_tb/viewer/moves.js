@@ -98,9 +98,9 @@ function stubsOf(marks, edges, stubbed, bridges, rows) {
 }
 
 /** The thickness of a line of data, below 0 if it carries only indices, sizes and masks; 0 if it carries no data,
- * or in part references. @param {any} line */
+ * or in part references, and at what only one member of a stack has. @param {any} line */
 function signedThickness(line) {
-  if (line.kind !== "data" || line.training) return 0;
+  if (line.kind !== "data" || line.training || line.beside) return 0;
   return line.indexing ? -line.thickness : line.thickness;
 }
 

@@ -338,7 +338,7 @@ class DrawingMask {
   }
 }
 class Metagraph {
-  constructor(row, children, units, edges, bridges, mask = new DrawingMask(), automatic = new DrawingMask(), annotations = [], functions = [], loops = [], training = []) {
+  constructor(row, children, units, edges, bridges, mask = new DrawingMask(), automatic = new DrawingMask(), annotations = [], functions = [], loops = [], training = [], surplus = null) {
     this.row = row;
     this.children = children;
     this.units = units;
@@ -350,6 +350,13 @@ class Metagraph {
     this.functions = functions;
     this.loops = loops;
     this.training = training;
+    this.surplus = surplus;
+  }
+  own_children() {
+    return (() => { const out = []; for (const row of this.children) if (((this.surplus == null) || (row !== this.surplus.member))) { out.push(row); } return out; })();
+  }
+  get surplus_position() {
+    return ((this.surplus == null) ? -1 : py_index(this.children, this.surplus.member));
   }
   core_edges() {
     return (() => { const out = []; for (const index of py_range(this.edges.length)) if (!this.mask.stubbed.has(index)) { out.push(index); } return out; })();
@@ -447,7 +454,7 @@ class Text {
   }
 }
 class Box {
-  constructor(address, row, kind, parent, depth, x, y, width, height, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "", sign = "") {
+  constructor(address, row, kind, parent, depth, x, y, width, height, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "", sign = "", surplus = false) {
     this.address = address;
     this.row = row;
     this.kind = kind;
@@ -465,6 +472,7 @@ class Box {
     this.member = member;
     this.title = title;
     this.sign = sign;
+    this.surplus = surplus;
   }
 }
 class Route {
@@ -559,6 +567,9 @@ class RowFill {
     this.hued = hued;
     this.sign = sign;
   }
+}
+function surplus_fill(theme) {
+  return new RowFill(theme.neutral, theme.stroke, theme.text, theme.quiet);
 }
 class LegendRow {
   constructor(label, fill, shape = "box", more = "", kind = "") {
@@ -729,7 +740,7 @@ class LevelLayout {
 
 // model.view
 class NodeLabel {
-  constructor(row, address, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "", stacked = false, sign = "", first = "", semibold = false, layers = false) {
+  constructor(row, address, kind, label, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "", stacked = false, sign = "", first = "", semibold = false, layers = false, surplus = false, shared = false) {
     this.row = row;
     this.address = address;
     this.kind = kind;
@@ -746,6 +757,8 @@ class NodeLabel {
     this.first = first;
     this.semibold = semibold;
     this.layers = layers;
+    this.surplus = surplus;
+    this.shared = shared;
   }
 }
 class LineWords {
@@ -4266,7 +4279,7 @@ function _data_paths(groups) {
     inner = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, gates.at(child)); } return out; })();
     backward = backward_wires(group.view.skeleton);
     for ([index, line] of group.view.drawn_lines().entries()) {
-      if (((line.kind === "data") && !line.training && !backward.has(index))) {
+      if (((line.kind === "data") && !line.training && !backward.has(index) && !_is_beside(group.view, index))) {
         [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(_end_node(paths, groups, number, index, end, inner)); } return out; })();
         paths.steps.at(source).push([[number, index], target, hand_main_path_weight(line)]);
         paths.below.at(source).push(target);
@@ -4274,6 +4287,11 @@ function _data_paths(groups) {
     }
   }
   return paths;
+}
+function _is_beside(view, wire) {
+  let chain;
+  chain = view.skeleton.wires.at(wire).chain;
+  return (() => { for (const end of [chain[0], chain.at(-1)]) { if (((end < view.node_labels.length) && view.node_labels.at(end).surplus)) return true; } return false; })();
 }
 function _end_node(paths, groups, number, index, end, inner) {
   let group, view, item, port, child;
@@ -4493,7 +4511,7 @@ function _child_areas(view) {
   return areas;
 }
 function _scene_box(node, slot, corner, parent, depth, opened, area, title) {
-  return new Box(node.address, node.row, node.kind, parent, depth, ...corner, ...slot[0].box, opened, (opened || !!node.openable), slot[0].sheets, node.connected, area, node.member, title, slot[0].sign);
+  return new Box(node.address, node.row, node.kind, parent, depth, ...corner, ...slot[0].box, opened, (opened || !!node.openable), slot[0].sheets, node.connected, area, node.member, title, slot[0].sign, node.surplus);
 }
 function _scene_stub(stub, corner, number, undrawn) {
   let points, identities;
@@ -4670,6 +4688,10 @@ function _training_labels(view) {
   }
   return labels;
 }
+const SHARED_RESULT = "the same for all";
+function _shared_labels(view) {
+  return (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) if (((line instanceof Metaedge) && view.node_labels.at(line.source).shared)) { out.set(wire, SHARED_RESULT); } return out; })();
+}
 function _written_accounts(view) {
   let written, edge, accounts, writer, edges, count, owners;
   written = new Map();
@@ -4687,15 +4709,16 @@ function _written_accounts(view) {
   return accounts;
 }
 function level_words(view, limit, printed = false) {
-  let node_labels, notes, beside, links, training, written;
+  let node_labels, notes, beside, links, written, labels;
   node_labels = [...view.node_labels, ...view.functions];
   notes = _shared_notes(view);
   beside = _stubs_by_child(view, (() => { const out = new Set(); for (const note of notes) for (const index of note.annotations) { out.add(index); } return out; })());
   if ((printed && !limit)) {
     beside = (() => { const out = []; for (const _ of beside) { out.push([]); } return out; })();
   }
-  [links, training, written] = [_links_of_open(view), _training_labels(view), _written_accounts(view)];
-  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push((_box_tooltip(node, links.at(position)) + py_get(written, position, ""))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(training, wire, hand_drawn_label(line)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
+  [links, written] = [_links_of_open(view), _written_accounts(view)];
+  labels = py_union(_training_labels(view), _shared_labels(view));
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(_box_second_line(node, links.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push((_box_tooltip(node, links.at(position)) + py_get(written, position, ""))); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside) { out.push(_stubs_at_side(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn_lines().entries()) { out.set(wire, new LineWords(py_get(labels, wire, hand_drawn_label(line)), describe_line(line, ..._line_end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(tooltip_name(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, TOOLTIP_NAMES)) { out.push(tooltip_name(py_get(view.names, row, NO_NAME))); } return out; })())); } return out; })()]);
 }
 function _stubs_by_child(view, noted) {
   let by_child, index, annotation;
@@ -4732,14 +4755,15 @@ function _box_second_line(node, links = 0) {
   }
   return py_join(" · ", (() => { const out = []; for (const part of [second, (links ? count_of(links, "link") : "")]) if (part) { out.push(part); } return out; })());
 }
+const PROJECTION = "projection";
 const NAME_JOINTS = ["_", ".", "/", "-"];
 function name_in_stack(stack, member) {
   let rest;
   rest = py_removeprefix(member, stack);
   return ((NAME_JOINTS.includes(py_slice(rest, 0, 1)) && !"0123456789".includes(py_slice(rest, 1, 2)) && (rest !== member)) ? py_slice(rest, 1) : member);
 }
-function stack_label(node, said, member, shown, members) {
-  let counted_each, inside, alike, aside, name, named, other;
+function stack_label(node, said, member, shown, members, boxed = false) {
+  let counted_each, inside, alike, aside, name, named, other, first;
   counted_each = ((member.kind === "series") && !["op", "call"].includes(member.member) && !member.about);
   inside = ((member.second && !counted_each) ? (String(member.second) + " each") : member.second);
   alike = ([node.second, node.label].includes(member.second) || (node.second === (String(member.second) + " each")));
@@ -4749,8 +4773,12 @@ function stack_label(node, said, member, shown, members) {
   name = _name_on_box(member);
   named = ((shown >= 0) && !name.includes(WORDS_DOT));
   other = (named ? (String(name_in_stack(node.label, name)) + " shown") : "");
-  other = py_join("; ", (() => { const out = []; for (const part of [other, node.first]) if (part) { out.push(part); } return out; })());
+  first = (boxed ? _without_projection(node.first) : node.first);
+  other = py_join("; ", (() => { const out = []; for (const part of [other, first]) if (part) { out.push(part); } return out; })());
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(name) + ", one of " + String(members)), stacked: true});
+}
+function _without_projection(first) {
+  return (first.endsWith((": " + String(PROJECTION))) ? "" : py_join(", ", (() => { const out = []; for (const each of first.split(", ")) if ((each !== PROJECTION)) { out.push(each); } return out; })()));
 }
 function joined_label(nodes) {
   let inner, names, second;
@@ -5281,6 +5309,7 @@ const MIN_COLOUR_HEIGHT = 4;
 const FRAME_DASHES = [4, 3];
 const STUB_DASHES = [2, 2];
 const CONTROL_DASHES = [2, 2];
+const SURPLUS_DASHES = [5, 3];
 const STUB_LINE_WIDTH = 0.8;
 const TINTED_STUB_WIDTH = 1.5;
 function is_pill(box) {
@@ -5300,10 +5329,11 @@ function front_bounds(box) {
   return [box.x, box.y, (box.width - away), box.height];
 }
 function draw_closed_box(box, fill, theme) {
-  let x, y, width, height, radius, border, ground, shapes, ear;
+  let x, y, width, height, radius, dashes, border, ground, shapes, ear;
   [x, y, width, height] = front_bounds(box);
   radius = (is_pill(box) ? Math.min(12, Math.floor(height / 2)) : ((box.kind === "function") ? 2 : BOX_CORNER));
-  border = (fill.sign ? null : new Pen(fill.stroke));
+  dashes = (box.surplus ? SURPLUS_DASHES : []);
+  border = (fill.sign ? null : new Pen(fill.stroke, undefined, dashes));
   ground = (fill.bands.length ? theme.neutral : ((box.sign && !(fill.hued || fill.sign)) ? theme.op : fill.fill));
   shapes = [..._draw_back_sheets(box, radius, ground, new Pen(fill.stroke))];
   if ((box.kind === "fold")) {
@@ -5579,7 +5609,7 @@ function _stub_sample(stub) {
   return (fill, theme) => draw_stub(stub, fill, theme);
 }
 const SAMPLE_STUB_LINE = [[16, 8], [28, 8]];
-const SIGN_SAMPLES = [["call", "function call", _box_sample(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sample(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated; open: one is shown", _frame_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "many in one box", _box_sample(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sample(new Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["weight", "weight", _stub_sample(new Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["summary", "summary", _stub_sample(new Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["shortcut", "leads elsewhere", _stub_sample(new Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, [[18, 8], [28, 8]]))], ["+", "sum", _sign_sample("+")], ["×", "product", _sign_sample("×")], ["data", "data", _edge_sample(SAMPLE_EDGE)], ["control", "control", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "writes weights", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sample(py_replace(SAMPLE_EDGE, {back: true}))]];
+const SIGN_SAMPLES = [["call", "function call", _box_sample(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sample(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", _box_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated; open: one is shown", _frame_sample(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["surplus", "only in one of them", _box_sample(py_replace(SAMPLE_BOX, {surplus: true}))], ["fold", "many in one box", _box_sample(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sample(new Stub(4, 3, 10, 10, "constant", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["weight", "weight", _stub_sample(new Stub(4, 3, 10, 10, "weight", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["summary", "summary", _stub_sample(new Stub(3, 2, 12, 12, "summary", "in", NO_ROW, NO_ROW, SAMPLE_STUB_LINE))], ["shortcut", "leads elsewhere", _stub_sample(new Stub(0, 3, 18, 10, "shortcut", "in", NO_ROW, NO_ROW, [[18, 8], [28, 8]]))], ["+", "sum", _sign_sample("+")], ["×", "product", _sign_sample("×")], ["data", "data", _edge_sample(SAMPLE_EDGE)], ["control", "control", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "writes weights", _edge_sample(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sample(py_replace(SAMPLE_EDGE, {back: true}))]];
 function _occurring_signs(scene) {
   let names, box;
   names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
@@ -5587,6 +5617,9 @@ function _occurring_signs(scene) {
   for (box of scene.boxes) {
     if ((box.open && box.sheets)) {
       names.add("shown");
+    }
+    if (box.surplus) {
+      names.add("surplus");
     }
     if (box.sign) {
       names.add(box.sign);
@@ -6307,6 +6340,7 @@ const exported = {
   Skeleton: Skeleton,
   NodeLabel: NodeLabel,
   View: View,
+  surplus_fill: surplus_fill,
   Fill: RowFill,
   LegendRow: LegendRow,
   Tint: LineTint,

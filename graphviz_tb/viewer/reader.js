@@ -69,6 +69,8 @@ export function readLevel(words, from, name) {
       sign: SIGNS[(flags >> 8) & 3],
       semibold: !!(flags & 1024),
       layers: !!(flags & 2048),
+      surplus: !!(flags & 4096),
+      shared: !!(flags & 8192),
     });
   }
   const withWords = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, tooltip]) =>
@@ -79,6 +81,8 @@ export function readLevel(words, from, name) {
   const bridges = from.rows(11).map(([child, other, seen, tensors, control, reference, some, members, ...rest]) =>
     withWords(Object.assign(new layout.Bridge(child, name(other), !!(seen & 1), tensors, control, reference, !!(seen & 2)), { members: [some, members], training: !!(seen & 4) }), rest),
   );
+  const surplus = nodeLabels.findIndex((label) => label.surplus); // its lines are on no main path
+  for (const line of [...edges, ...bridges]) if (surplus >= 0 && [line.source, line.target, line.child].includes(surplus)) line.beside = true;
   const masks = [0, 1].map(() => new layout.Mask(from.list(), from.list(), new Set(from.list())));
   const notes = from
     .rows(4)

@@ -86,7 +86,7 @@ export const STRINGS = {
     "legend.XLA cluster": "XLA 클러스터", "legend.Compute time": "계산 시간", "legend.Memory": "메모리", "legend.Patterns": "패턴", "legend.Parameters": "매개변수",
     "legend.Activations": "활성값", "legend.What changed": "변경 내용", "legend.Signs": "기호", "legend.opens, is open": "열림·닫힘",
     "legend.operation": "연산", "legend.function call": "함수 호출", "legend.function": "함수", "legend.repeated, side by side": "나란히 반복",
-    "legend.repeated, one after another": "이어서 반복", "legend.repeated; open: one is shown": "반복(열면 하나만 표시)", "legend.many in one box": "여럿을 한 상자로", "legend.constant": "상수", "legend.weight": "가중치", "legend.sum": "합", "legend.product": "곱",
+    "legend.repeated, one after another": "이어서 반복", "legend.repeated; open: one is shown": "반복(열면 하나만 표시)", "legend.only in one of them": "그중 하나에만 있음", "legend.many in one box": "여럿을 한 상자로", "legend.constant": "상수", "legend.weight": "가중치", "legend.sum": "합", "legend.product": "곱",
     "legend.summary": "요약", "legend.leads elsewhere": "다른 곳으로 연결", "legend.data": "데이터", "legend.control": "제어", "legend.writes weights": "가중치 쓰기",
     "legend.against the flow": "흐름을 거스름", "legend.new wire": "새 연결", "legend.removed wire": "없어진 연결",
     "legend.new and removed": "새 연결과 없어진 연결", "legend.partly new": "일부 새 연결", "legend.partly removed": "일부 없어짐",

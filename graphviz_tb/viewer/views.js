@@ -46,7 +46,7 @@ export class Views {
         const row = child[child.length - 1];
         const address = graph.address(child);
         this.places.set(address, child);
-        return Object.assign(Object.create(layout.NodeLabel.prototype), withSecondLine(stored, second(child)), { row, address, full: graph.name(row) });
+        return Object.assign(Object.create(layout.NodeLabel.prototype), stored.surplus ? stored : withSecondLine(stored, second(child)), { row, address, full: graph.name(row) });
       };
       const paths = level.metagraph.children.map((/** @type {number} */ row) => graph.child(path, row));
       const nodeLabels = paths.map((/** @type {Path} */ child, /** @type {number} */ number) => {
@@ -100,7 +100,8 @@ export class Views {
     const { metagraph, node_labels: labels } = this.graph.level(stack);
     const at = metagraph.children.indexOf(member[member.length - 1]);
     const shown = withSecondLine(labels[at], second(member));
-    return layout.as_stack(label, second(box), shown, at, metagraph.children.length);
+    const boxed = this.graph.level(member).node_labels.some((/** @type {any} */ inner) => inner.surplus);
+    return layout.as_stack(label, second(box), shown, at, metagraph.children.length, boxed);
   }
 
   /** The label of a frame of scopes that hold one another alone. @param {any} label @param {(path: Path) => string | null} second @param {Path[]} chain */

@@ -14,6 +14,7 @@ from math import prod
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, heads_word, size_word
+from graphviz_tb.words.level import PROJECTION
 
 ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
@@ -309,7 +310,7 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     words = [steps[number].word for number in way]
     if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith("1×1, "):
         return ([f"{words[0]} → {words[1]}"],)
-    more = ["projection"] if len(way) < len(layers) else []
+    more = [PROJECTION] if len(way) < len(layers) else []
     # Words without room are left out in this order: projection, padding, pools, channels.
     pooled = [short_word(steps[number].word) for number in whole]
     plain = [word.removesuffix(" valid") for word in pooled]

@@ -183,6 +183,18 @@ def _training_labels(view: View) -> dict[int, str]:
     return labels
 
 
+SHARED_RESULT = "the same for all"
+
+
+def _shared_labels(view: View) -> dict[int, str]:
+    """Return the labels of lines from what one member of a stack makes for all."""
+    return {
+        wire: SHARED_RESULT
+        for wire, line in view.drawn_lines().items()
+        if isinstance(line, Metaedge) and view.node_labels[line.source].shared
+    }
+
+
 def _written_accounts(view: View) -> dict[int, str]:
     """Return, for each box that writes weights, how many it writes, and of which boxes."""
     written: dict[int, list[Metaedge]] = {}
@@ -205,7 +217,8 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
     beside = _stubs_by_child(view, {index for note in notes for index in note.annotations})
     if printed and not limit:  # a figure counts nothing that it does not show
         beside = [[] for _ in beside]
-    links, training, written = _links_of_open(view), _training_labels(view), _written_accounts(view)
+    links, written = _links_of_open(view), _written_accounts(view)
+    labels = _training_labels(view) | _shared_labels(view)
     return LevelWords(
         seconds=tuple(_box_second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
         titles=tuple(
@@ -215,7 +228,7 @@ def level_words(view: View, limit: int, printed: bool = False) -> LevelWords:
         outgoing=tuple(_stubs_at_side(stubs, "out", view.names, view.labels, limit) for stubs in beside),
         notes=notes,
         lines={
-            wire: LineWords(training.get(wire, drawn_label(line)), describe_line(line, *_line_end_names(view, line)))
+            wire: LineWords(labels.get(wire, drawn_label(line)), describe_line(line, *_line_end_names(view, line)))
             for wire, line in view.drawn_lines().items()
         },
         loops={
@@ -265,6 +278,7 @@ def _box_second_line(node: NodeLabel, links: int = 0) -> str:
     return " · ".join(part for part in (second, count_of(links, "link") if links else "") if part)
 
 
+PROJECTION = "projection"  # of a first block: the layer beside its chain of layers
 NAME_JOINTS = ("_", ".", "/", "-")
 
 
@@ -278,11 +292,14 @@ def name_in_stack(stack: str, member: str) -> str:
     return rest[1:] if rest[:1] in NAME_JOINTS and rest[1:2] not in "0123456789" and rest != member else member
 
 
-def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
+def stack_label(
+    node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int, boxed: bool = False
+) -> NodeLabel:
     """Return the label of a stack that shows the content of one member.
 
     `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
-    `members`, -1 if all have its name. The layers of a member can be seen, so they are not said.
+    `members`, -1 if all have its name. The layers of a member can be seen, so they are not said; nor is a projection
+    that has a box of its own (`boxed`).
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
     >>> label = stack_label(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
@@ -300,7 +317,8 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
     name = _name_on_box(member)
     named = shown >= 0 and WORDS_DOT not in name  # a list of parts is not a name
     other = f"{name_in_stack(node.label, name)} shown" if named else ""
-    other = "; ".join(part for part in (other, node.first) if part)
+    first = _without_projection(node.first) if boxed else node.first
+    other = "; ".join(part for part in (other, first) if part)
     return replace(
         node,
         label=f"{node.label} {node.badge}",
@@ -309,6 +327,17 @@ def stack_label(node: NodeLabel, said: str | None, member: NodeLabel, shown: int
         first="",
         about=f"shown: {name}, one of {members}",
         stacked=True,
+    )
+
+
+def _without_projection(first: str) -> str:
+    """Return what a first member has more besides a projection.
+
+    >>> _without_projection("block1: /2, projection"), _without_projection("block1: projection")
+    ('block1: /2', '')
+    """
+    return (
+        "" if first.endswith(f": {PROJECTION}") else ", ".join(each for each in first.split(", ") if each != PROJECTION)
     )
 
 

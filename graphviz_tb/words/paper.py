@@ -29,6 +29,7 @@ from graphviz_tb.ops.roles import (
     EMBEDDING_LOOKUP_OPS,
     MATRIX_PRODUCT_OPS,
     MULTIPLY_OPS,
+    RANGE_OPS,
     Role,
     has_role,
 )
@@ -46,6 +47,7 @@ MEAN_OPS |= {"onnx::GlobalAveragePool"}
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 LANDMARKS = frozenset({*WEIGHTED_KINDS, "pool", "product", "scores", "unknown"})
 SHARED = "shared weights"
+POSITION_BIAS = "position bias"  # looked up by distances, which are made of ranges
 COUNTS = re.compile(r" (?:layers|blocks) · | parameters?\b")  # of parameters, which say little of the layers
 FORWARD_BEHIND = re.compile(r", (?:[^,]* → |gated ).*")  # behind the heads of attention
 MOST_OTHER_LAYERS = 2  # of the blocks of a group that are alike: tables of tokens and of positions
@@ -104,6 +106,22 @@ class PaperWords:
         members = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[:2]
         whole = [whole_chain(self._block(nodes)) for nodes in map(self._nodes, members) if nodes is not None]
         return _more_words(*whole) if len(whole) == 2 and all(whole) else _more_words(first, self.of(row) or "")
+
+    def of_nodes(self, nodes: Sequence[int]) -> str | None:
+        """Return the words for some ops of the model, as for a group of them; a table of positions is a bias."""
+        listed = np.unique(np.array(nodes, np.int32))
+        listed = listed[self._of_model[listed]]
+        if not 0 < len(listed) <= MOST_NODES:
+            return None
+        ops = {self.steps.op_of(node) for node in listed.tolist()}
+        if ops.isdisjoint(EMBEDDING_LOOKUP_OPS):
+            return block_words(self._block(listed))
+        return None if ops.isdisjoint(RANGE_OPS) or ops & (CONVOLUTION_OPS | MATRIX_PRODUCT_OPS) else POSITION_BIAS
+
+    def holds_weight(self, row: int) -> bool:
+        """Return whether a weight is used below a row."""
+        rows, _, _ = self._uses
+        return bisect_left(rows, row) < bisect_left(rows, int(self.hierarchy.end[row]))
 
     def _has_unlike_first(self, members: Sequence[int]) -> bool:
         return bool(self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]])

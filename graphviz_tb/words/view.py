@@ -10,11 +10,12 @@ import numpy as np
 
 from graphviz_tb.graphs.calls import OpCounter, listed_functions, lower_bound_sign
 from graphviz_tb.limits import MAX_COMPARED_NAMES
+from graphviz_tb.model.columns import prefix_sums
 from graphviz_tb.model.formatting import plural_noun
-from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, LAYER_ORIGIN, OP_ROW, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD_ROW, FUNCTION_ROW, LAYER_ORIGIN, OP_ROW, SCOPE_ROW, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import NODE_FONT_PX, SMALL_FONT_PX, WORDS_DOT, elide_text, group_thousands, text_width
-from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.metagraph import Metagraph, Surplus
 from graphviz_tb.model.paths import (
     RowPath,
     are_names_numbers,
@@ -28,6 +29,7 @@ from graphviz_tb.model.paths import (
     scopes_of_frame,
     sole_scope,
     sole_stack,
+    stack_boxes,
 )
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
@@ -35,7 +37,8 @@ from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.ops.layers import is_counted_name, is_numbered_kind
 from graphviz_tb.ops.roles import ADD_OPS, MULTIPLY_OPS
 from graphviz_tb.words.level import joined_label, level_words, name_in_stack, stack_label
-from graphviz_tb.words.paper import PaperWords
+from graphviz_tb.words.line_labels import TOOLTIP_NAMES, tooltip_name
+from graphviz_tb.words.paper import POSITION_BIAS, PaperWords
 
 # The label of each closed box: its name, second line and badge.
 
@@ -78,9 +81,9 @@ class NodeLabels:
         self.paper = PaperWords(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
 
-    def node_label(self, path: RowPath, content: RowPath | None = None) -> NodeLabel:
+    def node_label(self, path: RowPath, content: RowPath | None = None, boxed: bool = False) -> NodeLabel:
         """Return the label of the child at `path`; `content` is the group that it shows: the member of a stack, or the
-        innermost of nested scopes without other content."""
+        innermost of nested scopes without other content. `boxed`: that has a box of what another member has more."""
         if content is None or content == path:
             return self.plain_label(path)
         if sole_scope(self.hierarchy, path[-1]) >= 0:
@@ -90,7 +93,7 @@ class NodeLabels:
         shown = members.index(content[-1])
         if self.printed and not any(map(str.isdigit, member.label)):
             shown = -1  # all members have this name
-        return stack_label(node, self.second(path), member, shown, len(members))
+        return stack_label(node, self.second(path), member, shown, len(members), boxed)
 
     def plain_label(self, path: RowPath) -> NodeLabel:
         """Return the label of the child at `path`, closed or with its own content."""
@@ -139,9 +142,48 @@ class NodeLabels:
         """Return what the first member of a stack called `name` has more: `block1: /2`; "" for nothing."""
         if not self.alone or not (more := self.paper.more_of_first(row)):
             return ""
-        first = self.short_label((repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[0],))
-        first = _printed_name(first) if self.printed and self.hierarchy.graph.has_module_scopes else first
-        return f"{name_in_stack(name, first) if any(map(str.isdigit, first)) else 'first'}: {more}"
+        first = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[0]
+        return f"{self.member_name(name, first) or 'first'}: {more}"
+
+    def printed_label(self, row: int) -> str:
+        """Return the label of a row, in a figure to print without what only a screen needs."""
+        label = self.short_label((row,))
+        return _printed_name(label) if self.printed and self.hierarchy.graph.has_module_scopes else label
+
+    def member_name(self, stack: str, member: int) -> str:
+        """Return the name of a member without that of its stack; "" if all members have that name, or it is a list of
+        parts."""
+        name = self.printed_label(member)
+        return name_in_stack(stack, name) if any(map(str.isdigit, name)) and WORDS_DOT not in name else ""
+
+    def surplus_label(self, path: RowPath, surplus: Surplus) -> NodeLabel:
+        """Return the label of what the member of a stack at `path` has more than the one that is open, and which member
+        that is: the words of a paper, else the scope of its weights, else the number of its ops."""
+        hierarchy, row = self.hierarchy, path[-1]
+        around = stack_boxes(hierarchy, (int(hierarchy.parent[row]),))[-1][-1]  # the box that is drawn
+        member = self.member_name(self.printed_label(around), row) or (
+            "first" if row == hierarchy.children(int(hierarchy.parent[row]))[0] else "last"
+        )
+        words = (self.paper.of_nodes(surplus.nodes) or "").partition(WORDS_DOT)[0]
+        parts = _parts_of_surplus(hierarchy, surplus) if words in ("", POSITION_BIAS) else []
+        part = next(filter(self.paper.holds_weight, parts), -1)
+        named = part >= 0 and (not words or (words == POSITION_BIAS and hierarchy.kind[part] == SCOPE_ROW))
+        plain = self.printed_label(part) if named else words or _ops_text(len(surplus.nodes))
+        room = NARROW_NAME_PX if self.narrow else NAME_ROOM_PX
+        names = [hierarchy.graph.name[node] for node in surplus.nodes]
+        listed = ", ".join(map(tooltip_name, names[:TOOLTIP_NAMES])) + ", …" * (len(names) > TOOLTIP_NAMES)
+        return NodeLabel(
+            row=row,
+            address=path_address(hierarchy, path) if self.placed else "",
+            kind="scope",
+            label=elide_text(plain, room, NODE_FONT_PX),
+            full=hierarchy.name[row],
+            second=f"{member} only",
+            about=f"{_ops_text(len(names))} that the others lack: {listed}",
+            semibold=bool(words) and not named,
+            surplus=True,
+            shared=surplus.shared,
+        )
 
     def sign_of(self, row: int) -> str:
         """Return `+` for an op, or a scope of one op, that adds tensors of the graph, `×` for one that multiplies them;
@@ -252,6 +294,18 @@ class NodeLabels:
         """Return the labels of uncalled library functions, and of those opened on their own."""
         shown, _ = listed_functions(self.hierarchy, opened)
         return tuple(self.node_label((row,)) for row in level.functions if row in shown)
+
+
+def _parts_of_surplus(hierarchy: Hierarchy, surplus: Surplus) -> list[int]:
+    """Return the groups that hold nothing but ops of a surplus: scopes first, then those with the most ops."""
+    rows = np.arange(surplus.member, int(hierarchy.end[surplus.member]))
+    held = np.zeros(len(rows), bool)
+    held[hierarchy.row_of_node[list(surplus.nodes)] - surplus.member] = True
+    before = prefix_sums(held)
+    stop = hierarchy.end[rows]
+    ops = hierarchy.op_prefix_sum[stop] - hierarchy.op_prefix_sum[rows]
+    whole = (before[stop - surplus.member] - before[:-1] == ops) & (hierarchy.kind[rows] != OP_ROW) & (ops > 0)
+    return sorted(rows[whole].tolist(), key=lambda row: (hierarchy.kind[row] != SCOPE_ROW, -hierarchy.op_count(row)))
 
 
 def _sibling_numbers(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
@@ -408,6 +462,7 @@ def _build_group_view(
         for index, node_label in enumerate(listed)
         if (node_label.row,) in views
     }
+    contents = [views[child].path if child in views else child for child in paths]
     outside = {bridge.other for bridge in level.bridges}
     rows = {note.other for note in level.annotations} | outside
     view = View(
@@ -416,7 +471,10 @@ def _build_group_view(
         metagraph=level,
         skeleton=skeleton,
         node_labels=tuple(
-            node_labels.node_label(child, views[child].path if child in views else child) for child in paths
+            node_labels.surplus_label(child, level.surplus)
+            if level.surplus is not None and child[-1] == level.surplus.member
+            else node_labels.node_label(child, content, _shows_surplus(views.get(child)))
+            for child, content in zip(paths, contents, strict=True)
         ),
         opened=opened,
         names={row: hierarchy.name[row] for row in sorted(rows)},
@@ -429,6 +487,10 @@ def _build_group_view(
         mixed=node_labels.narrow > 1,
     )
     return replace(view, words=level_words(view, stubs, node_labels.printed))
+
+
+def _shows_surplus(view: View | None) -> bool:
+    return view is not None and view.metagraph.surplus is not None
 
 
 def _has_label(hierarchy: Hierarchy, row: int) -> bool:

@@ -119,18 +119,21 @@ def test_fifty_open_sets_are_placed_alike(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("direction", ["BT", "LR"])
 def test_stacks_that_show_one_member_are_placed_alike(direction: str, tmp_path: Path) -> None:
     cases = []
-    for number, source in enumerate((nested_stacks(), stacks_alone(), FIXTURES / "real" / "numbered_series.pb")):
+    files = FIXTURES / "real" / "numbered_series.pb", FIXTURES / "exported" / "resnet.pt2"
+    for number, source in enumerate((nested_stacks(), stacks_alone(), *files)):
         model, chance = graphviz_tb.load(source), random.Random(number)
         options = replace(model.options.picture, direction=direction)
         cases.append((model, [one_of_each(model, opened_by_chance(model, chance)) for _ in range(20)], options))
     found = iter(scenes(cases, tmp_path))
-    sheets = 0
+    sheets = boxes = 0
     for model, sets, options in cases:
         for opened in sets:
             scene = scene_of(model, opened, options)
             assert plain(scene) == next(found), opened
             sheets += sum(box.open and box.sheets > 0 for box in scene.boxes)
+            boxes += sum(box.surplus for box in scene.boxes)
     assert sheets > 20
+    assert boxes > 5
 
 
 def nested_stacks() -> bytes:

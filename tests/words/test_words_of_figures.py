@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from graphviz_tb import load
 from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.drawing import Label
 from graphviz_tb.model.view import NodeLabel
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block_words import Block, whole_chain
 from graphviz_tb.words.layer_steps import LayerStep
 
@@ -48,7 +50,31 @@ def test_a_closed_stack_says_on_a_third_line_what_its_first_member_has_more() ->
 
 
 def test_an_open_stack_says_which_member_it_shows() -> None:
-    assert labels("ResNet50")["conv4"].second == "block2 shown; block1: /2, projection"
+    assert labels("ResNet50")["conv4"].second == "block2 shown; block1: /2"  # the projection has a box
+
+
+def test_the_projection_of_a_first_block_has_a_box_in_the_open_stack() -> None:
+    said = labels("ResNet50")["conv4_block1"]
+    assert (said.label, said.second, said.semibold) == ("1×1, 1024, /2", "block1 only", True)
+    assert said.about.startswith("15 ops that the others lack: ")
+    [box] = [box for box in picture("ResNet50").scene.boxes if box.surplus]
+    assert not box.openable
+    scene = picture("ResNet50").scene
+    into = [line for line in scene.routes if scene.boxes[line.target] is box]
+    assert len(into) == 1
+    assert not into[0].main
+
+
+def test_what_one_layer_makes_for_all_says_so() -> None:
+    nodes: list[dict[str, Any]] = [{"name": "x", "op": "Placeholder"}, {"name": "b/table", "op": "VariableV2"}]
+    for at in range(5):
+        inside = [{"name": "bias", "op": "MatMul", "input": ["x", "b/table"]}] if not at else []
+        inside.append({"name": "mul", "op": "Mul", "input": [f"b_{at - 1}/out" if at else "x", "b_0/bias"]})
+        inside.append({"name": "out", "op": "Relu", "input": [f"b_{at}/mul"]})
+        nodes += [{**node, "name": f"b_{at}/{node['name']}"} for node in inside]
+    nodes.append({"name": "y", "op": "Sigmoid", "input": ["b_4/out"]})
+    scene = load(GraphDef(node=nodes), group="b_[0-4]").picture(open=["b_[0-4]"]).scene
+    assert {"b_0 only", "the same for all"} <= {text.content for text in scene.texts}
 
 
 @pytest.mark.parametrize("name", ["conv1", "conv4_block2_1_conv", "pool1"])

@@ -69,6 +69,7 @@ WANTED = {
         "View",
     ),
     "model.paint": (
+        "surplus_fill",
         "RowFill: Fill",
         "LegendRow",
         "LineTint: Tint",
