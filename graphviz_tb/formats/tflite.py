@@ -55,6 +55,9 @@ NAME_OF_RESULT = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?(?::\d+)?|Ide
 MAX_NAME_LETTERS = 20_000  # of the name of a tensor; the longest that converters write have a tenth
 READ_SEGMENT = "ReadVariableOp"  # of a weight, never of an op
 FOLDED_NORM = re.compile(r"/batchnorm/|/FusedBatchNorm")
+# Numbers that are worked out of the statistics of a norm alone, which has no factor or no shift: `rsqrt(variance)`,
+# `mean * rsqrt(variance)`. With a factor they are named `mul`, with a shift `sub`.
+STATISTICS_OF_NORM = re.compile(r"/batchnorm/(?:Rsqrt|mul_\d+)(?:;|$)")
 BODY_ATTRIBUTES = {  # fields of options ─▶ the attributes of TensorFlow
     "cond_subgraph_index": "cond",
     "body_subgraph_index": "body",
@@ -164,7 +167,7 @@ class _ProgramReader:
         weight = StoredWeight(
             tensor.name or f"tensor {number}",
             _value(tensor),
-            buffer=tensor.variable,
+            buffer=tensor.variable or STATISTICS_OF_NORM.search(tensor.name) is not None,
             attributes={**_storage_attributes(tensor), **subgraph.doubts_of_stored(number)},
             place=(scope, own),
         )

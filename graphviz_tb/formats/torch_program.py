@@ -36,6 +36,7 @@ DTYPES = {
     6: "float16",
     7: "float32",
     8: "float64",
+    9: "complex32",
     10: "complex64",
     11: "complex128",
     12: "bool",
@@ -43,6 +44,9 @@ DTYPES = {
     28: "uint16",
     29: "float8_e4m3fn",
     30: "float8_e5m2",
+    31: "float8_e4m3fnuz",
+    32: "float8_e5m2fnuz",
+    33: "float8_e8m0fnu",
     34: "uint32",
     35: "uint64",
 }
