@@ -299,9 +299,9 @@ class BlockReader:
         self.builder.add_op(
             op,
             scope,
-            inputs,
+            [value or "" for value in inputs],
             outputs,
-            attributes,
+            self.builder.encode_settings(op, repr(attributes), lambda: attributes),
             name=place.name or node.op_type or "op",
             source=source_lines(stack_trace(node)),
             functions=functions,

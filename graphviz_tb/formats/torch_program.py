@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 from graphviz_tb.errors import UnknownFormat
@@ -65,6 +64,7 @@ TENSOR_ARGUMENTS = frozenset(
     ("as_tensor", "as_optional_tensor", "as_tensors", "as_optional_tensors", "as_nested_tensors")
 )
 SYMBOL_ARGUMENTS = ("as_sym_int", "as_sym_bool", "as_sym_float")
+SYMBOL_KINDS = frozenset((*SYMBOL_ARGUMENTS, "as_sym_ints", "as_sym_bools", "as_sym_floats"))
 Json = Mapping[str, Any]
 
 
@@ -83,31 +83,35 @@ def _as_text(value: Any) -> str:
     return value if type(value) is str else ""
 
 
-# An argument of a node: its name, what it is, and its tensors; None for one that is missing in a list.
-_Argument = tuple[str, Json, Sequence[str | None]]
-
-
 class _Call(NamedTuple):
-    """A node: its op, its arguments, the names of the values that it gives, its metadata, and its bodies."""
+    """A node: its op, the tensors that it takes by place ("": a place without one), its other arguments with place,
+    name and content, the names of the values that it gives, its JSON, and its bodies."""
 
     op: str
-    arguments: Sequence[_Argument]
+    inputs: list[str]
+    settings: Sequence[tuple[int, str, Json]]
     given: Sequence[str]
-    metadata: Json
+    node: Json
     graphs: Sequence[Json]
 
 
 def _read_call(node: Json) -> _Call:
-    arguments: list[_Argument] = []
+    inputs: list[str] = []
+    settings: list[tuple[int, str, Json]] = []
     graphs: list[Json] = []
     for listed in _as_list(node.get("inputs")):
         each = _as_dict(listed)
         content = _as_dict(each.get("arg"))
-        arguments.append((_as_text(each.get("name")), content, _tensor_names(content)))
+        tensors = [] if TENSOR_ARGUMENTS.isdisjoint(content) else _tensor_names(content)
+        if tensors or "as_tensors" in content:
+            inputs += tensors
+            continue
+        settings.append((len(inputs), _as_text(each.get("name")), content))
+        inputs.append("")
         if "as_graph" in content:
             graphs.append(_as_dict(content["as_graph"]))
     given = _value_names(node.get("outputs"))
-    return _Call(op_type(_as_text(node.get("target"))), arguments, given, _as_dict(node.get("metadata")), graphs)
+    return _Call(op_type(_as_text(node.get("target"))), inputs, settings, given, node, graphs)
 
 
 class ProgramReader:
@@ -227,8 +231,8 @@ class ProgramReader:
             return {}
         users: dict[str, list[str]] = {}
         for call in main.calls:
-            modules = self.module_calls(call.metadata)
-            for value in filter(None, chain.from_iterable(tensors for _, _, tensors in call.arguments)):
+            modules = self.module_calls(_as_dict(call.node.get("metadata")))
+            for value in filter(None, call.inputs):
                 users.setdefault(value, []).append(modules[-1].path if modules else "")
         idle: dict[tuple[str, Value], list[str]] = {}
         for value, weight in self.weights.items():
@@ -319,7 +323,7 @@ class GraphReader:
     def _unused_places(self) -> set[int]:
         """Return the places of nodes that only give whole numbers or truth values that nothing takes, as `vmap` leaves
         them behind in a program."""
-        taken: set[str | None] = set(_value_names(self.graph.get("outputs")))
+        taken = set(_value_names(self.graph.get("outputs")))
         unused: set[int] = set()
         for place in range(len(self.calls) - 1, -1, -1):
             call = self.calls[place]
@@ -327,8 +331,7 @@ class GraphReader:
             if not in_place and taken.isdisjoint(call.given) and self._gives_indices(call) and not call.graphs:
                 unused.add(place)
             else:
-                for _, _, tensors in call.arguments:
-                    taken.update(tensors)
+                taken.update(call.inputs)
         return unused
 
     def _gives_indices(self, call: _Call) -> bool:
@@ -337,7 +340,7 @@ class GraphReader:
         return bool(metas) and all(meta is not None and _dtype_of(meta) in INDEX_DTYPES for meta in metas)
 
     def _read_node(self, call: _Call) -> None:
-        op, given, arguments = call.op, call.given, call.arguments
+        op, given = call.op, call.given
         if _is_check(op) or (_is_size_op(op) and not any(name in self.tensors for name in given)):
             self.builder.left_out += 1
             return
@@ -345,42 +348,46 @@ class GraphReader:
         if len(graphs) == 1 and op.rpartition("::")[2] in MODE_OPS:
             self._open_in_place(call, graphs[0])
             return
-        scope = self.builder.scope_name(self.program.module_calls(call.metadata))
+        metadata = _as_dict(call.node.get("metadata"))
+        scope = self.builder.scope_name(self.program.module_calls(metadata))
         outputs = [self._output(name) for name in given]
         if self.numbers:
             self.made_numbers.update(name for name in given if name in self.numbers)
-        source = source_lines(_as_text(call.metadata.get("stack_trace")))
+        source = source_lines(_as_text(metadata.get("stack_trace")))
         if graphs:
-            self._add_call(op, scope, arguments, graphs, outputs, source)
+            self._add_call(call, scope, outputs, source)
             return
-        inputs, attributes = self._split_arguments(arguments)
+        inputs = [self.local.get(name, name) for name in call.inputs] if self.local else call.inputs
         if op.endswith("_") and not op.endswith("__"):
             op = op.rstrip("_")
-            attributes["in_place"] = True
-        self.builder.add_op(op, scope, inputs, outputs, attributes, source=source)
+        self.builder.add_op(op, scope, inputs, outputs, self._settings(op, call, inputs), source=source)
 
     def _output(self, name: str) -> tuple[str, Value]:
-        outer = f"{self.prefix}{name}"
-        self.local[name] = outer
+        if not self.prefix:
+            return name, self.value(name)
+        outer = self.local[name] = f"{self.prefix}{name}"
         return outer, self.value(name)
 
-    def _split_arguments(self, arguments: Sequence[_Argument]) -> tuple[list[str | None], dict[str, Any]]:
-        """Return the values that an op takes, each at its place in the definition of the op, and the attributes."""
-        inputs: list[str | None] = []
+    def _settings(self, op: str, call: _Call, inputs: list[str]) -> bytes:
+        """Return the arguments that are no tensors as settings, but for numbers that an op gives, which are inputs."""
+        if all(map(SYMBOL_KINDS.isdisjoint, [content for _, _, content in call.settings])):
+            form = repr(call.settings) if call.settings else ""
+            return self.builder.encode_settings(op, (call.op, form), lambda: self._attributes(op, call, inputs))
+        attributes = self._attributes(op, call, inputs)
+        return self.builder.encode_settings(op, repr(attributes), lambda: attributes)
+
+    def _attributes(self, op: str, call: _Call, inputs: list[str]) -> dict[str, Any]:
         attributes: dict[str, Any] = {}
-        local = self.local
-        for name, argument, tensors in arguments:
-            if tensors or "as_tensors" in argument:
-                inputs += [local.get(each, each) if each else None for each in tensors]
-                continue
-            inputs.append(None)
-            for kind, value in argument.items():
+        for place, name, content in call.settings:
+            for kind, value in content.items():
                 number = _as_text(_as_dict(value).get("as_name")) if kind in SYMBOL_ARGUMENTS else ""
                 if number in self.made_numbers:  # an op gives it, such as `item`
-                    inputs[-1] = self.local[number]
+                    inputs[place] = self.local.get(number, number)
                 elif kind not in SILENT_ARGUMENTS and (held := self._attribute(kind, value)) is not None:
                     attributes[name or "argument"] = held
-        return inputs, attributes
+        if op != call.op:
+            attributes["in_place"] = True
+        return attributes
 
     def _attribute(self, kind: str, value: Any) -> Any:
         """Return the value of an argument that is not a tensor; None for one that says nothing."""
@@ -411,14 +418,14 @@ class GraphReader:
 
     # Bodies
 
-    def _operands(self, arguments: Sequence[_Argument], *, after_graph: bool) -> list[str]:
+    def _operands(self, arguments: Sequence[Any], *, after_graph: bool) -> list[str]:
         """Return the names of the values that a call passes: tensors and numbers, those after its graphs if asked."""
         found: list[str] = []
-        for _, argument, tensors in arguments:
+        for argument in (_as_dict(_as_dict(each).get("arg")) for each in arguments):
             if "as_graph" in argument:
                 found = [] if after_graph else found
                 continue
-            found += [each or "" for each in tensors]
+            found += _tensor_names(argument)
             for kind, value in argument.items():
                 if kind in SYMBOL_ARGUMENTS:
                     found.append(_as_text(_as_dict(value).get("as_name")))
@@ -431,7 +438,7 @@ class GraphReader:
         graph = _as_dict(held.get("graph"))
         inner = GraphReader(self.program, graph, self.depth + 1, f"{self.program.new_block_name()}/")
         inner.made_numbers = self.made_numbers
-        operands = self._operands(call.arguments, after_graph=True)
+        operands = self._operands(_as_list(call.node.get("inputs")), after_graph=True)
         for given, operand in zip(_value_names(graph.get("inputs")), operands, strict=False):
             inner.local[given] = self.local.get(operand, operand)
             if operand in self.weights:
@@ -440,29 +447,20 @@ class GraphReader:
         for name, result in zip(call.given, _value_names(graph.get("outputs")), strict=False):
             self.local[name] = inner.local.get(result, result)
 
-    def _add_call(
-        self,
-        op: str,
-        scope: str,
-        arguments: Sequence[_Argument],
-        graphs: Sequence[Json],
-        outputs: Sequence[tuple[str, Value]],
-        source: tuple[str, ...],
-    ) -> None:
+    def _add_call(self, call: _Call, scope: str, outputs: Sequence[tuple[str, Value]], source: tuple[str, ...]) -> None:
         """Add an op with bodies. Weights are in the bodies that use them, and are not passed to them."""
-        plain = op.rpartition("::")[2]
+        plain = call.op.rpartition("::")[2]
+        arguments = _as_list(call.node.get("inputs"))
         operands = self._operands(arguments, after_graph=plain == "cond")
         chooser = self._operands(arguments[:1], after_graph=False) if plain == "cond" else []
         passed = [place for place, name in enumerate(operands) if name and name not in self.weights]
         attributes = BODY_ATTRIBUTES.get(plain, ())
         functions: dict[str, str] = {}
-        for place, held in enumerate(graphs):
+        for place, held in enumerate(call.graphs):
             attribute = attributes[place] if place < len(attributes) else f"f_{place}" if place else "f"
             functions[attribute] = self._add_body(held, scope, operands, frozenset(passed))
-        inputs = [*chooser, *(operands[place] for place in passed)]
-        self.builder.add_op(
-            op, scope, [self.local.get(name, name) for name in inputs], outputs, source=source, functions=functions
-        )
+        inputs = [self.local.get(name, name) for name in (*chooser, *(operands[place] for place in passed))]
+        self.builder.add_op(call.op, scope, inputs, outputs, source=source, functions=functions)
 
     def _add_body(self, held: Json, scope: str, operands: Sequence[str], passed: frozenset[int]) -> str:
         """Add a body as a function, and return its name."""
@@ -516,28 +514,29 @@ def _argument_name(argument: Json) -> str:
     )
 
 
-def _tensor_names(argument: Json) -> list[str | None]:
-    """Return the names of the tensors of an argument; None for one that is missing in a list."""
+def _tensor_names(argument: Json) -> list[str]:
+    """Return the names of the tensors of an argument; "" for one that is missing."""
     if "as_tensor" in argument:
-        return [_as_text(_as_dict(argument["as_tensor"]).get("name")) or None]
-    if TENSOR_ARGUMENTS.isdisjoint(argument):
-        return []
+        return [_as_text(_as_dict(argument["as_tensor"]).get("name"))]
     if "as_optional_tensor" in argument:
         return _tensor_names(_as_dict(argument["as_optional_tensor"]))
     listed = next((_as_list(argument[kind]) for kind in ("as_tensors", "as_optional_tensors") if kind in argument), [])
-    found: list[str | None] = []
+    found: list[str] = []
     for each in listed:
         held = _as_dict(each)
-        found.append(_as_text(_as_dict(held.get("as_tensor", held)).get("name")) or None)
+        found.append(_as_text(_as_dict(held.get("as_tensor", held)).get("name")))
     for each in _as_list(argument.get("as_nested_tensors")):
-        found += [_as_text(_as_dict(inner).get("name")) or None for inner in _as_list(each)]
+        found += [_as_text(_as_dict(inner).get("name")) for inner in _as_list(each)]
     return found
 
 
 def _value_names(arguments: Any) -> list[str]:
     """Return the names of the values that a list of arguments is; "" for a plain one."""
-    listed = (_tensor_names(each) or [_argument_name(each)] for each in map(_as_dict, _as_list(arguments)))
-    return [name for names in listed for name in names if name is not None]
+    found: list[str] = []
+    for argument in map(_as_dict, _as_list(arguments)):
+        tensors = _tensor_names(argument)
+        found += filter(None, tensors) if tensors else [_argument_name(argument)]
+    return found
 
 
 def _dtype_of(meta: Json) -> str:

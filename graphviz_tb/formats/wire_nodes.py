@@ -47,7 +47,7 @@ class EncodedNode(NamedTuple):
 
     name: str
     op: str
-    input: Sequence[str]
+    input: list[str]
     attributes: bytes
     device: str = ""
 
