@@ -116,13 +116,13 @@ class _Block:
     around: str = ""  # the scope of the call of a body, which its names leave out
 
     def scope_inside(self, scope: str) -> str:
-        """Return a scope as it is named in the block."""
-        inside = not self.around or scope == self.around or scope.startswith(f"{self.around}/")
+        """Return a scope as it is named in a body."""
+        inside = scope == self.around or scope.startswith(f"{self.around}/")
         return scope[len(self.around) :].lstrip("/") if inside else scope
 
     def unique_name(self, scope: str, name: str) -> str:
         """Return a name that no other node has: with a number from the second on."""
-        scope = self.scope_inside(scope)
+        scope = self.scope_inside(scope) if self.around else scope
         whole = f"{scope}/{clean_segment(name)}" if scope else clean_segment(name)
         number = self.names.get(whole)
         if number is None:

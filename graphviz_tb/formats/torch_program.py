@@ -8,6 +8,7 @@ mode (`no_grad`, `autocast`) are opened in place.
 from __future__ import annotations
 
 import json
+import marshal
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ from graphviz_tb.formats.exported import (
     StoredWeight,
 )
 from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_lines
-from graphviz_tb.formats.wire_nodes import Sizes, Value, dtype_attribute
+from graphviz_tb.formats.wire_nodes import Value, dtype_attribute
 from graphviz_tb.limits import MAX_PROGRAM_DEPTH
 from graphviz_tb.model.tensors import INDEX_DTYPES, MAX_DIMENSIONS, element_size
 
@@ -83,6 +84,11 @@ def _as_text(value: Any) -> str:
     return value if type(value) is str else ""
 
 
+def _json_key(value: Any) -> bytes:
+    """Return bytes that are equal for equal JSON; 1, 1.0 and true differ. `repr` takes several times as long."""
+    return marshal.dumps(value, 2)  # from version 3 on, what is referred to once is written otherwise
+
+
 class _Call(NamedTuple):
     """A node: its op, the tensors that it takes by place ("": a place without one), its other arguments with place,
     name and content, the names of the values that it gives, its JSON, and its bodies."""
@@ -125,6 +131,7 @@ class ProgramReader:
         self.constants = constants
         self.builder = ProgramBuilder(title)
         self.sizes = SizeNames()
+        self._kinds: dict[bytes, Value] = {}  # by type and sizes
         self.weights: dict[str, StoredWeight] = {}  # by value
         self.root: tuple[ModuleCall, ...] = ()
         self.modules: dict[str, tuple[ModuleCall, ...]] = {}
@@ -192,9 +199,11 @@ class ProgramReader:
                 names.setdefault(same, []).append(name)
                 meta = main.tensors.get(value, {})
                 found.append((value, same, kind != "parameter", main.value(value), meta.get("requires_grad") is True))
-        aliases = {name: tuple(each for each in same if each != name) for name, same in names.items()}
+        aliases = {
+            name: tuple(each for each in same if each != name) for name, same in names.items() if len(same) > 1
+        }
         for value, name, buffer, shape, trainable in found:
-            self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases[name])
+            self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases.get(name, ()))
 
     def _storage(self, name: str) -> Any:
         """Return where the numbers of a weight are stored, equal for equal ones; None where the file does not say."""
@@ -264,6 +273,17 @@ class ProgramReader:
             return keys
         return [f"output_{place}" if place else "output" for place in range(count)]
 
+    def kind_of(self, meta: Json) -> Value:
+        """Return shape and type of a tensor."""
+        form = _json_key([meta.get("dtype"), meta.get("sizes")])
+        kind = self._kinds.get(form)
+        if kind is None:
+            sizes = _as_list(meta.get("sizes"))
+            known = type(meta.get("sizes")) is list and len(sizes) <= MAX_DIMENSIONS
+            kind = Value(tuple(map(self.sizes.size_of, sizes)) if known else None, _dtype_of(meta))
+            self._kinds[form] = kind
+        return kind
+
     def new_block_name(self) -> str:
         """Return a short name for a block that is opened in place: hostile ones are long, and each value has it."""
         self._opened_blocks += 1
@@ -304,13 +324,7 @@ class GraphReader:
         meta = self.tensors.get(name)
         if meta is None:
             return Value((), "int64") if name in self.numbers else Value()
-        return Value(self._sizes(meta), _dtype_of(meta))
-
-    def _sizes(self, meta: Json) -> Sizes:
-        listed = meta.get("sizes")
-        if not isinstance(listed, list) or len(listed) > MAX_DIMENSIONS:
-            return None
-        return tuple(map(self.program.sizes.size_of, listed))
+        return self.program.kind_of(meta)
 
     def read_nodes(self) -> None:
         """Add all nodes but those whose indices nothing takes."""
@@ -371,8 +385,8 @@ class GraphReader:
     def _settings(self, op: str, call: _Call, inputs: list[str]) -> bytes:
         """Return the arguments that are no tensors as settings, but for numbers that an op gives, which are inputs."""
         if all(map(SYMBOL_KINDS.isdisjoint, [content for _, _, content in call.settings])):
-            form = repr(call.settings) if call.settings else ""
-            return self.builder.encode_settings(op, (call.op, form), lambda: self._attributes(op, call, inputs))
+            form = call.op, _json_key(call.settings)
+            return self.builder.encode_settings(op, form, lambda: self._attributes(op, call, inputs))
         attributes = self._attributes(op, call, inputs)
         return self.builder.encode_settings(op, repr(attributes), lambda: attributes)
 
