@@ -199,9 +199,7 @@ class ProgramReader:
                 names.setdefault(same, []).append(name)
                 meta = main.tensors.get(value, {})
                 found.append((value, same, kind != "parameter", main.value(value), meta.get("requires_grad") is True))
-        aliases = {
-            name: tuple(each for each in same if each != name) for name, same in names.items() if len(same) > 1
-        }
+        aliases = {name: tuple(each for each in same if each != name) for name, same in names.items() if len(same) > 1}
         for value, name, buffer, shape, trainable in found:
             self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases.get(name, ()))
 
