@@ -17,13 +17,13 @@ from typing import Any
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
-from graphviz_tb.formats.torch_program import ProgramReader
+from graphviz_tb.formats.torch_program import ProgramReader, parse_program
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.sources.bounds import check_json_memory, check_listed_nodes
 from graphviz_tb.sources.detect import EXPORT_HINT
 from graphviz_tb.sources.streams import OpenedSource
-from graphviz_tb.sources.text import parse_json
+from graphviz_tb.sources.text import JsonWalk, ParseStep, parse_json
 from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, archive_error, member_blocks
 
 OLD_PROGRAM_NAME = "serialized_exported_program.json"
@@ -70,7 +70,7 @@ def _programs(names: Sequence[str]) -> dict[str, str]:
 
 def _load_program(opened: OpenedSource, archive: zipfile.ZipFile, member: str, name: str, title: str) -> GraphContent:
     """Read one program. Raises `ReadError`."""
-    parsed = _member_json(opened, archive, member)
+    parsed = _member_json(opened, archive, member, parse_program)
     nodes = _main_nodes(parsed)
     if opened.bounded and isinstance(nodes, list):
         check_listed_nodes(len(nodes), archive.getinfo(member).file_size, opened.name)
@@ -136,7 +136,9 @@ def _program_content(
     return ProgramReader(parsed, title, stored, constants).content()
 
 
-def _member_json(opened: OpenedSource, archive: zipfile.ZipFile, member: str) -> Any:
+def _member_json(
+    opened: OpenedSource, archive: zipfile.ZipFile, member: str, step: ParseStep = JsonWalk.parse_value
+) -> Any:
     """Parse a member of the archive. Raises UnknownFormat, MalformedText, TooLarge."""
     try:
         most = MAX_CONFIG_BYTES if opened.bounded else MAX_GRAPH_BYTES
@@ -145,7 +147,7 @@ def _member_json(opened: OpenedSource, archive: zipfile.ZipFile, member: str) ->
         raise archive_error(opened.name, error) from None
     if opened.bounded:
         check_json_memory(data, archive.getinfo(member).compress_size, f"{opened.name}: {member}")
-    return parse_json(data, f"{opened.name}: {member}")
+    return parse_json(data, f"{opened.name}: {member}", step)
 
 
 def _stored_bytes(opened: OpenedSource, archive: zipfile.ZipFile, folder: str, path: str, most: int) -> bytes | None:

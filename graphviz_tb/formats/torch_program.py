@@ -26,6 +26,7 @@ from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_l
 from graphviz_tb.formats.wire_nodes import Value, dtype_attribute
 from graphviz_tb.limits import MAX_PROGRAM_DEPTH
 from graphviz_tb.model.tensors import INDEX_DTYPES, MAX_DIMENSIONS, element_size
+from graphviz_tb.sources.text import JsonWalk, ParseStep
 
 DTYPES = {
     1: "uint8",
@@ -84,28 +85,40 @@ def _as_text(value: Any) -> str:
     return value if type(value) is str else ""
 
 
-def _json_key(value: Any) -> bytes:
-    """Return bytes that are equal for equal JSON; 1, 1.0 and true differ. `repr` takes several times as long."""
+# Nodes and tensors are made into these while the JSON is parsed. Thousands of tensors have a few dozen descriptions, and
+# so have the settings of ops: as bytes, equal for equal JSON (1, 1.0 and true differ), each is understood once.
+
+Form = bytes  # of JSON, written by `_form`
+
+
+def _form(value: Any) -> Form:
     return marshal.dumps(value, 2)  # from version 3 on, what is referred to once is written otherwise
 
 
 class _Call(NamedTuple):
-    """A node: its op, the tensors that it takes by place ("": a place without one), its other arguments with place,
-    name and content, the names of the values that it gives, its JSON, and its bodies."""
+    """A node: its op, the tensors that it takes by place ("": a place without one), the form of its other arguments with
+    place, name and content, whether they name values, the names of the values that it gives, the modules around it, and
+    its lines of source; of one with bodies also all arguments, and the bodies."""
 
     op: str
     inputs: list[str]
-    settings: Sequence[tuple[int, str, Json]]
+    settings: Form
+    has_symbols: bool
     given: Sequence[str]
-    node: Json
+    modules: str
+    source: tuple[str, ...]
+    arguments: Sequence[Any]
     graphs: Sequence[Json]
 
 
-def _read_call(node: Json) -> _Call:
+def _read_call(node: Any) -> _Call:
+    node = _as_dict(node)
     inputs: list[str] = []
     settings: list[tuple[int, str, Json]] = []
     graphs: list[Json] = []
-    for listed in _as_list(node.get("inputs")):
+    arguments = _as_list(node.get("inputs"))
+    has_symbols = False
+    for listed in arguments:
         each = _as_dict(listed)
         content = _as_dict(each.get("arg"))
         tensors = [] if TENSOR_ARGUMENTS.isdisjoint(content) else _tensor_names(content)
@@ -113,11 +126,44 @@ def _read_call(node: Json) -> _Call:
             inputs += tensors
             continue
         settings.append((len(inputs), _as_text(each.get("name")), content))
+        has_symbols = has_symbols or not SYMBOL_KINDS.isdisjoint(content)
         inputs.append("")
         if "as_graph" in content:
             graphs.append(_as_dict(content["as_graph"]))
-    given = _value_names(node.get("outputs"))
-    return _Call(op_type(_as_text(node.get("target"))), inputs, settings, given, node, graphs)
+    metadata = _as_dict(node.get("metadata"))
+    return _Call(
+        op_type(_as_text(node.get("target"))),
+        inputs,
+        _form([] if graphs else settings),
+        has_symbols,
+        _value_names(node.get("outputs")),
+        _as_text(metadata.get("nn_module_stack")),
+        source_lines(_as_text(metadata.get("stack_trace"))),
+        arguments if graphs else (),
+        graphs,
+    )
+
+
+def _tensor_form(meta: Any) -> Form:
+    """Return the form of type, sizes and `requires_grad` of a tensor."""
+    held = _as_dict(meta)
+    return _form([held.get("dtype"), held.get("sizes"), held.get("requires_grad")])
+
+
+def parse_program(walk: JsonWalk) -> Any:
+    """Parse the JSON of a program: its nodes as `_Call`, its tensors as forms."""
+    shared: dict[Form, Form] = {}
+
+    def shared_form(meta: Any) -> Form:
+        form = _tensor_form(meta)
+        return shared.setdefault(form, form)
+
+    graph: dict[str, ParseStep] = {
+        "nodes": lambda walk: walk.parse_array(_read_call),
+        "tensor_values": lambda walk: walk.parse_members(shared_form),
+    }
+    module: dict[str, ParseStep] = {"graph": lambda walk: walk.parse_object(graph)}
+    return walk.parse_object({"graph_module": lambda walk: walk.parse_object(module)})
 
 
 class ProgramReader:
@@ -131,7 +177,7 @@ class ProgramReader:
         self.constants = constants
         self.builder = ProgramBuilder(title)
         self.sizes = SizeNames()
-        self._kinds: dict[bytes, Value] = {}  # by type and sizes
+        self._kinds: dict[Form, Value] = {}
         self.weights: dict[str, StoredWeight] = {}  # by value
         self.root: tuple[ModuleCall, ...] = ()
         self.modules: dict[str, tuple[ModuleCall, ...]] = {}
@@ -176,7 +222,7 @@ class ProgramReader:
             if "user_input" not in spec:
                 continue
             name = _argument_name(_as_dict(_as_dict(spec["user_input"]).get("arg")))
-            for place, size in enumerate(_as_list(main.tensors.get(name, {}).get("sizes"))):
+            for place, size in enumerate(_as_list(main.tensor_meta(name)[1])):
                 self.sizes.name_input_size(_as_dict(size), place)
 
     def _read_weights(self, specs: Sequence[Json], main: GraphReader) -> None:
@@ -197,8 +243,8 @@ class ProgramReader:
                 where = self._storage(name)
                 same = first.setdefault(where, name) if where is not None else name
                 names.setdefault(same, []).append(name)
-                meta = main.tensors.get(value, {})
-                found.append((value, same, kind != "parameter", main.value(value), meta.get("requires_grad") is True))
+                trainable = main.tensor_meta(value)[2] is True
+                found.append((value, same, kind != "parameter", main.value(value), trainable))
         aliases = {name: tuple(each for each in same if each != name) for name, same in names.items() if len(same) > 1}
         for value, name, buffer, shape, trainable in found:
             self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases.get(name, ()))
@@ -238,7 +284,7 @@ class ProgramReader:
             return {}
         users: dict[str, list[str]] = {}
         for call in main.calls:
-            modules = self.module_calls(_as_dict(call.node.get("metadata")))
+            modules = self.module_calls(call.modules)
             for value in filter(None, call.inputs):
                 users.setdefault(value, []).append(modules[-1].path if modules else "")
         idle: dict[tuple[str, Value], list[str]] = {}
@@ -271,14 +317,13 @@ class ProgramReader:
             return keys
         return [f"output_{place}" if place else "output" for place in range(count)]
 
-    def kind_of(self, meta: Json) -> Value:
+    def kind_of(self, form: Form) -> Value:
         """Return shape and type of a tensor."""
-        form = _json_key([meta.get("dtype"), meta.get("sizes")])
         kind = self._kinds.get(form)
         if kind is None:
-            sizes = _as_list(meta.get("sizes"))
-            known = type(meta.get("sizes")) is list and len(sizes) <= MAX_DIMENSIONS
-            kind = Value(tuple(map(self.sizes.size_of, sizes)) if known else None, _dtype_of(meta))
+            dtype, sizes, _ = marshal.loads(form)
+            known = type(sizes) is list and len(sizes) <= MAX_DIMENSIONS
+            kind = Value(tuple(map(self.sizes.size_of, sizes)) if known else None, _dtype_name(dtype))
             self._kinds[form] = kind
         return kind
 
@@ -287,9 +332,8 @@ class ProgramReader:
         self._opened_blocks += 1
         return f"block {self._opened_blocks}"
 
-    def module_calls(self, metadata: Json) -> tuple[ModuleCall, ...]:
-        """Return the modules around a node, by its metadata; those of the program itself if it does not say."""
-        stack = _as_text(metadata.get("nn_module_stack"))
+    def module_calls(self, stack: str) -> tuple[ModuleCall, ...]:
+        """Return the modules around a node; those of the program itself if it does not say."""
         calls = self.modules.get(stack)
         if calls is None:
             calls = self.modules[stack] = module_calls(stack, self.paths)
@@ -306,7 +350,11 @@ class GraphReader:
             raise UnknownFormat(f"the program has more than {MAX_PROGRAM_DEPTH} levels of bodies within bodies")
         self.program, self.graph, self.depth, self.prefix = program, graph, depth, prefix
         self.builder = program.builder
-        self.tensors = {name: _as_dict(meta) for name, meta in _as_dict(graph.get("tensor_values")).items()}
+        # Graphs inside of others are still JSON.
+        self.tensors: dict[str, Form] = {
+            name: held if isinstance(held, bytes) else _tensor_form(held)
+            for name, held in _as_dict(graph.get("tensor_values")).items()
+        }
         self.numbers = {
             name: _as_dict(value)
             for kind in ("sym_int_values", "sym_bool_values", "sym_float_values")
@@ -315,7 +363,12 @@ class GraphReader:
         self.local: dict[str, str] = {}
         self.weights: dict[str, StoredWeight] = program.weights if not depth else {}
         self.made_numbers: set[str] = set()  # numbers that a drawn op gives
-        self.calls = [_read_call(_as_dict(node)) for node in _as_list(graph.get("nodes"))]
+        nodes = _as_list(graph.get("nodes"))
+        self.calls: list[_Call] = [node if isinstance(node, _Call) else _read_call(node) for node in nodes]
+
+    def tensor_meta(self, name: str) -> Sequence[Any]:
+        """Return type, sizes and `requires_grad` of a tensor, as the file has them."""
+        return marshal.loads(self.tensors[name]) if name in self.tensors else (None, None, None)
 
     def value(self, name: str) -> Value:
         """Return shape and type of a value."""
@@ -348,8 +401,7 @@ class GraphReader:
 
     def _gives_indices(self, call: _Call) -> bool:
         """Return whether all that a node gives are tensors of whole numbers or truth values."""
-        metas = [self.tensors.get(name) for name in call.given]
-        return bool(metas) and all(meta is not None and _dtype_of(meta) in INDEX_DTYPES for meta in metas)
+        return bool(call.given) and all(_dtype_name(self.tensor_meta(name)[0]) in INDEX_DTYPES for name in call.given)
 
     def _read_node(self, call: _Call) -> None:
         op, given = call.op, call.given
@@ -360,19 +412,17 @@ class GraphReader:
         if len(graphs) == 1 and op.rpartition("::")[2] in MODE_OPS:
             self._open_in_place(call, graphs[0])
             return
-        metadata = _as_dict(call.node.get("metadata"))
-        scope = self.builder.scope_name(self.program.module_calls(metadata))
+        scope = self.builder.scope_name(self.program.module_calls(call.modules))
         outputs = [self._output(name) for name in given]
         if self.numbers:
             self.made_numbers.update(name for name in given if name in self.numbers)
-        source = source_lines(_as_text(metadata.get("stack_trace")))
         if graphs:
-            self._add_call(call, scope, outputs, source)
+            self._add_call(call, scope, outputs)
             return
         inputs = [self.local.get(name, name) for name in call.inputs] if self.local else call.inputs
         if op.endswith("_") and not op.endswith("__"):
             op = op.rstrip("_")
-        self.builder.add_op(op, scope, inputs, outputs, self._settings(op, call, inputs), source=source)
+        self.builder.add_op(op, scope, inputs, outputs, self._settings(op, call, inputs), source=call.source)
 
     def _output(self, name: str) -> tuple[str, Value]:
         if not self.prefix:
@@ -382,15 +432,15 @@ class GraphReader:
 
     def _settings(self, op: str, call: _Call, inputs: list[str]) -> bytes:
         """Return the arguments that are no tensors as settings, but for numbers that an op gives, which are inputs."""
-        if all(map(SYMBOL_KINDS.isdisjoint, [content for _, _, content in call.settings])):
-            form = call.op, _json_key(call.settings)
+        if not call.has_symbols:
+            form = call.op, call.settings
             return self.builder.encode_settings(op, form, lambda: self._attributes(op, call, inputs))
         attributes = self._attributes(op, call, inputs)
         return self.builder.encode_settings(op, repr(attributes), lambda: attributes)
 
     def _attributes(self, op: str, call: _Call, inputs: list[str]) -> dict[str, Any]:
         attributes: dict[str, Any] = {}
-        for place, name, content in call.settings:
+        for place, name, content in marshal.loads(call.settings):
             for kind, value in content.items():
                 number = _as_text(_as_dict(value).get("as_name")) if kind in SYMBOL_ARGUMENTS else ""
                 if number in self.made_numbers:  # an op gives it, such as `item`
@@ -450,7 +500,7 @@ class GraphReader:
         graph = _as_dict(held.get("graph"))
         inner = GraphReader(self.program, graph, self.depth + 1, f"{self.program.new_block_name()}/")
         inner.made_numbers = self.made_numbers
-        operands = self._operands(_as_list(call.node.get("inputs")), after_graph=True)
+        operands = self._operands(call.arguments, after_graph=True)
         for given, operand in zip(_value_names(graph.get("inputs")), operands, strict=False):
             inner.local[given] = self.local.get(operand, operand)
             if operand in self.weights:
@@ -459,12 +509,11 @@ class GraphReader:
         for name, result in zip(call.given, _value_names(graph.get("outputs")), strict=False):
             self.local[name] = inner.local.get(result, result)
 
-    def _add_call(self, call: _Call, scope: str, outputs: Sequence[tuple[str, Value]], source: tuple[str, ...]) -> None:
+    def _add_call(self, call: _Call, scope: str, outputs: Sequence[tuple[str, Value]]) -> None:
         """Add an op with bodies. Weights are in the bodies that use them, and are not passed to them."""
         plain = call.op.rpartition("::")[2]
-        arguments = _as_list(call.node.get("inputs"))
-        operands = self._operands(arguments, after_graph=plain == "cond")
-        chooser = self._operands(arguments[:1], after_graph=False) if plain == "cond" else []
+        operands = self._operands(call.arguments, after_graph=plain == "cond")
+        chooser = self._operands(call.arguments[:1], after_graph=False) if plain == "cond" else []
         passed = [place for place, name in enumerate(operands) if name and name not in self.weights]
         attributes = BODY_ATTRIBUTES.get(plain, ())
         functions: dict[str, str] = {}
@@ -472,7 +521,7 @@ class GraphReader:
             attribute = attributes[place] if place < len(attributes) else f"f_{place}" if place else "f"
             functions[attribute] = self._add_body(held, scope, operands, frozenset(passed))
         inputs = [self.local.get(name, name) for name in (*chooser, *(operands[place] for place in passed))]
-        self.builder.add_op(call.op, scope, inputs, outputs, source=source, functions=functions)
+        self.builder.add_op(call.op, scope, inputs, outputs, source=call.source, functions=functions)
 
     def _add_body(self, held: Json, scope: str, operands: Sequence[str], passed: frozenset[int]) -> str:
         """Add a body as a function, and return its name."""
@@ -551,9 +600,8 @@ def _value_names(arguments: Any) -> list[str]:
     return found
 
 
-def _dtype_of(meta: Json) -> str:
+def _dtype_name(number: Any) -> str:
     """Return the element type of a tensor; one without a name here is "type 45"."""
-    number = meta.get("dtype")
     return DTYPES.get(number) or f"type {number}" if type(number) is int and number else ""
 
 
