@@ -17,7 +17,8 @@ from typing import Any
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
-from graphviz_tb.formats.torch_program import ProgramReader, parse_program
+from graphviz_tb.formats.torch_nodes import parse_program
+from graphviz_tb.formats.torch_program import ProgramReader
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.sources.bounds import check_json_memory, check_listed_nodes
