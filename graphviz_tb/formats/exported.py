@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import field
 from itertools import takewhile
 from operator import eq
@@ -99,20 +99,13 @@ class StoredWeight(NamedTuple):
     place: tuple[str, str] | None = None
 
 
-class _Node(NamedTuple):
-    """A node: the values that it takes, and its attributes as bytes."""
-
-    name: str
-    op: str
-    inputs: Sequence[str | None]
-    attributes: bytes
-
-
 @dataclass(slots=True)
 class _Block:
-    """The main graph or a body: nodes in order, and the node that gives each value."""
+    """The main graph or a body: nodes in order, which take values until they are wired, and the node that gives each
+    value. `taken` are the values that nodes or results take."""
 
-    nodes: list[_Node] = field(default_factory=list)
+    nodes: list[EncodedNode] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
     given: dict[str, str] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     weights: dict[str, StoredWeight] = field(default_factory=dict)
@@ -123,13 +116,13 @@ class _Block:
     around: str = ""  # the scope of the call of a body, which its names leave out
 
     def scope_inside(self, scope: str) -> str:
-        """Return a scope as it is named in the block."""
-        inside = not self.around or scope == self.around or scope.startswith(f"{self.around}/")
+        """Return a scope as it is named in a body."""
+        inside = scope == self.around or scope.startswith(f"{self.around}/")
         return scope[len(self.around) :].lstrip("/") if inside else scope
 
     def unique_name(self, scope: str, name: str) -> str:
         """Return a name that no other node has: with a number from the second on."""
-        scope = self.scope_inside(scope)
+        scope = self.scope_inside(scope) if self.around else scope
         whole = f"{scope}/{clean_segment(name)}" if scope else clean_segment(name)
         number = self.names.get(whole)
         if number is None:
@@ -141,10 +134,6 @@ class _Block:
             unique = f"{whole}_{number}"
         self.names[whole], self.names[unique] = number, 0
         return unique
-
-    def taken_values(self) -> set[str | None]:
-        """Return the values that its ops or its results take."""
-        return {value for node in self.nodes for value in node.inputs} | {value for _, value in self.results}
 
 
 class ProgramBuilder:
@@ -160,7 +149,7 @@ class ProgramBuilder:
         self._bodies_by_name: Counter[str] = Counter()
         self._calls = ScopeNames()
         self._unused: list[StoredWeight] = []
-        self._encoded_settings: dict[tuple[str, str], bytes] = {}
+        self._encoded_settings: dict[tuple[str, Hashable], bytes] = {}
 
     @property
     def _block(self) -> _Block:
@@ -183,10 +172,11 @@ class ProgramBuilder:
         """Add an input of the program, or an argument of the body."""
         if self.body:
             name = self._block.unique_name("", name)
-            self._block.given[value], self._block.values[value] = name, shape
+            if value:
+                self._block.given[value], self._block.values[value] = name, shape
         else:
             attributes = encode_dtype("dtype", shape.dtype) + encode_shape("shape", shape.sizes)
-            name = self._add_node(INPUT_OP, "", name, (), attributes, [(value, shape)])
+            name = self._add_node(INPUT_OP, "", name, [], attributes, [(value, shape)])
         self._block.arguments.append((value, name, shape))
 
     def add_weight(self, value: str, weight: StoredWeight) -> None:
@@ -235,45 +225,44 @@ class ProgramBuilder:
         attributes = encode_constant(shape.dtype, shape.sizes, content)
         if may_hold_weights:
             attributes += encode_attribute(KEEPS_MORE_ATTR, True)
-        self._add_node(CONSTANT_OP, scope, name, (), attributes, [(value, shape)])
+        self._add_node(CONSTANT_OP, scope, name, [], attributes, [(value, shape)])
 
     def add_op(
         self,
         op: str,
         scope: str,
-        inputs: Sequence[str | None],
+        inputs: list[str],
         outputs: Sequence[tuple[str, Value]],
-        attributes: Mapping[str, Any] | None = None,
+        settings: bytes = b"",
         *,
         name: str = "",
         source: tuple[str, ...] = (),
         functions: Mapping[str, str] | None = None,
     ) -> None:
-        """Add an op: the values that it takes by position (None: a place without a tensor), those that it gives, and
-        its attributes: numbers, texts, lists of one kind, an `AttrValue`. Those that are the default are left out, as
-        files differ in which they write. Its own name is by default that of its type; `functions` are the bodies that
-        it calls, by attribute."""
-        encoded = self._encode_settings(op, attributes) if attributes else b""
+        """Add an op: the values that it takes by position ("": a place without a tensor), those that it gives, and its
+        encoded settings. Its own name is by default that of its type; `functions` are the bodies that it calls, by
+        attribute."""
         if source:
-            encoded += encode_source(source)
+            settings += encode_source(source)
         if functions:
             called = (AttrValue(func=NameAttrList(name=function)) for function in functions.values())
-            encoded += b"".join(map(encode_attribute, functions, called))
-        self._add_node(op, scope, name or op_name(op), inputs, encoded, outputs)
+            settings += b"".join(map(encode_attribute, functions, called))
+        self._add_node(op, scope, name or op_name(op), inputs, settings, outputs)
 
-    def _encode_settings(self, op: str, attributes: Mapping[str, Any]) -> bytes:
-        """Return the attributes of an op but for defaults; those of thousands of ops are encoded once."""
-        written = repr(attributes)  # 1, 1.0 and True are equal, their texts are not
-        known = self._encoded_settings.get((op, written))
+    def encode_settings(self, op: str, form: Hashable, attributes: Callable[[], Mapping[str, Any]]) -> bytes:
+        """Return the settings of an op as bytes: numbers, texts, lists of one kind, an `AttrValue`. Those that are the
+        default are left out, as files differ in which they write. `attributes` makes them, once for ops of one form:
+        thousands of nodes have a few dozen."""
+        known = self._encoded_settings.get((op, form))
         if known is None:
             usual = attribute_defaults(op)
             known = b"".join(
                 encode_attribute(key, content)
-                for key, content in sorted(attributes.items())
+                for key, content in sorted(attributes().items())
                 if key not in usual or not _is_equal_setting(content, usual[key])
             )
-            if len(self._encoded_settings) < MAX_CACHED_OPS and len(written) < MAX_CACHED_DEFINITION_BYTES:
-                self._encoded_settings[op, written] = known
+            if len(self._encoded_settings) < MAX_CACHED_OPS and len(known) < MAX_CACHED_DEFINITION_BYTES:
+                self._encoded_settings[op, form] = known
         return known
 
     def plain_scope(self, parts: Sequence[str]) -> str:
@@ -283,6 +272,7 @@ class ProgramBuilder:
     def add_output(self, name: str, value: str) -> None:
         """Add a result of the program, or of the body."""
         self._block.results.append((name, value))
+        self._block.taken.add(value)
 
     def scope_name(self, modules: tuple[ModuleCall, ...]) -> str:
         """Return the scope of an op in modules, outermost first."""
@@ -296,7 +286,7 @@ class ProgramBuilder:
         self._write_results(main)
         used = self._used_weights()
         weights = self._weight_nodes(main, used)
-        nodes = [*weights, *_wired_nodes(main), *self._unused_nodes(main)]
+        nodes = [*weights, *_wire_nodes(main), *self._unused_nodes(main)]
         functions = [self._function(name, block, used) for name, block in self.blocks.items() if name]
         graph: GraphDef | PackedGraph
         if functions:
@@ -313,12 +303,12 @@ class ProgramBuilder:
         op: str,
         scope: str,
         name: str,
-        inputs: Sequence[str | None],
+        inputs: list[str],
         attributes: bytes,
         outputs: Sequence[tuple[str, Value]],
     ) -> str:
         """Add a node, and return its name."""
-        block = self._block
+        block = self.blocks[self.body]
         unique = block.unique_name(self._calls.scope_of_node(scope), name)
         for place, (value, shape) in enumerate(outputs):
             if value:
@@ -326,17 +316,17 @@ class ProgramBuilder:
                 block.values[value] = shape
         if outputs:
             attributes += encode_outputs(tuple([kind for _, kind in outputs]))
-        block.nodes.append(_Node(unique, op, inputs, attributes))
+        block.taken.update(filter(None, inputs))
+        block.nodes.append(EncodedNode(unique, op, inputs, attributes))
         return unique
 
     def _weight_nodes(self, block: _Block, used: Set[str]) -> list[EncodedNode]:
         """Return a node for each weight that an op of the block takes: one for all names of the same numbers. A weight
         that is not `used` in another block either is filed as unused."""
-        taken = block.taken_values()
         nodes: list[EncodedNode] = []
         names: dict[tuple[str, Sizes], str] = {}  # by name, and by shape: an exporter turns a table for a product
         for value, weight in block.weights.items():
-            if value not in taken:
+            if value not in block.taken:
                 if weight.name not in used:
                     self._unused.append(weight)
                 continue
@@ -351,8 +341,7 @@ class ProgramBuilder:
         """Return the names of the weights that an op takes anywhere."""
         used: set[str] = set()
         for block in self.blocks.values():
-            taken = block.taken_values()
-            used.update(weight.name for value, weight in block.weights.items() if value in taken)
+            used.update(weight.name for value, weight in block.weights.items() if value in block.taken)
         return used
 
     def _weight_node(self, block: _Block, weight: StoredWeight) -> EncodedNode:
@@ -365,7 +354,7 @@ class ProgramBuilder:
             attributes += encode_attribute("_aliases", weight.aliases)
         if weight.attributes:
             attributes += b"".join(map(encode_attribute, weight.attributes, weight.attributes.values()))
-        return EncodedNode(name, BUFFER_OP if weight.buffer else PARAMETER_OP, (), attributes)
+        return EncodedNode(name, BUFFER_OP if weight.buffer else PARAMETER_OP, [], attributes)
 
     def _unused_nodes(self, main: _Block) -> list[EncodedNode]:
         """Return nodes of the parameters that nothing uses; buffers that nothing uses are in a notice."""
@@ -392,7 +381,7 @@ class ProgramBuilder:
             given = function.signature.input_arg.add(name=argument)
             given.type = DTYPE_NUMBERS.get(shape.dtype, 0)
             set_shape(function.arg_attr[place].attr["_output_shapes"].list.shape.add(), shape.sizes)
-        nodes = [*self._weight_nodes(block, used), *_wired_nodes(block, in_body=True)]
+        nodes = [*self._weight_nodes(block, used), *_wire_nodes(block, in_body=True)]
         function.node_def.extend(GraphDef.FromString(b"".join(map(encode_node, nodes))).node)
         arguments = {argument for _, argument, _ in block.arguments}
         for place, (_, value) in enumerate(block.results):
@@ -411,17 +400,19 @@ class ProgramBuilder:
         return Signature("forward", self.title, tuple(inputs), tuple(outputs))
 
 
-def _wired_nodes(block: _Block, *, in_body: bool = False) -> Iterator[EncodedNode]:
-    """Yield the nodes of a block with their inputs by node: of a body in the form of functions, `node:out:1`."""
+def _wire_nodes(block: _Block, *, in_body: bool = False) -> list[EncodedNode]:
+    """Let the nodes of a block take other nodes in place of values: of a body in the form of functions,
+    `node:out:1`."""
     arguments = {name for _, name, _ in block.arguments}
     given = block.given
     for node in block.nodes:
-        names = [given.get(value, value) if value is not None else "" for value in node.inputs]
+        names = node.input
+        names[:] = [given.get(value, value) for value in names]
         while names and not names[-1]:
             names.pop()
         if in_body:
-            names = [_body_input(name, arguments) if name else name for name in names]
-        yield EncodedNode(node.name, node.op, names, node.attributes)
+            names[:] = [_body_input(name, arguments) if name else name for name in names]
+    return block.nodes
 
 
 class ScopeNames:
@@ -492,6 +483,9 @@ class ScopeNames:
 
     def scope_of_weight(self, name: str) -> tuple[str, str]:
         """Return the scope of the module that has a weight, and the name of the weight in it."""
+        module, _, own = name.rpartition(".")
+        if (scope := self._first_by_path.get(module)) is not None:
+            return scope, own
         parts = name.split(".", MAX_LAYER_DEPTH)
         for cut in range(len(parts) - 1, 0, -1):
             if (scope := self._first_by_path.get(".".join(parts[:cut]))) is not None:

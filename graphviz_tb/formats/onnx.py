@@ -53,7 +53,13 @@ from graphviz_tb.formats.onnx_scopes import (
     stack_trace,
     with_module_of_kernel,
 )
-from graphviz_tb.formats.onnx_settings import SIZE_SETTING, attribute_value, input_as_setting, tensor_numbers
+from graphviz_tb.formats.onnx_settings import (
+    SIZE_SETTING,
+    attribute_value,
+    input_as_setting,
+    setting_slots,
+    tensor_numbers,
+)
 from graphviz_tb.formats.onnx_weights import (
     BlockKey,
     FunctionKey,
@@ -74,7 +80,7 @@ from graphviz_tb.model.graph import KEEPS_MORE_ATTR
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.ops.roles import Role, has_role
-from graphviz_tb.ops.signatures import is_size_input, op_def, setting_input_name, weight_input_names
+from graphviz_tb.ops.signatures import op_def, weight_input_names
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.sources.bounds import MemoryBudget, check_empty_messages
 from graphviz_tb.sources.streams import OpenedSource
@@ -241,7 +247,7 @@ class BlockReader:
                 self.builder.add_input(value.name, value.name, self.kinds[value.name])
         self._read_nodes()
         for output in graph.outputs:
-            self.builder.add_output(output.name, self._taken_value(output.name, NodePlace()) or "")
+            self.builder.add_output(output.name, self._taken_value(output.name, NodePlace()))
 
     def read_body(self, graph: GraphValue, captured: Sequence[str], last: int) -> None:
         """Add a body: its inputs, then the values from outside; its first `last` results are given last."""
@@ -252,7 +258,7 @@ class BlockReader:
         self._read_nodes()
         outputs = [*graph.outputs[last:], *graph.outputs[:last]]
         for output in outputs:
-            self.builder.add_output(output.name, self._taken_value(output.name, NodePlace()) or "")
+            self.builder.add_output(output.name, self._taken_value(output.name, NodePlace()))
 
     def read_function(self, function: FunctionValue) -> None:
         """Add a function of the file."""
@@ -260,7 +266,7 @@ class BlockReader:
             self.builder.add_input(name, name, self.kinds.get(name, Value()))
         self._read_nodes()
         for name in function.outputs:
-            self.builder.add_output(name, self._taken_value(name, NodePlace()) or "")
+            self.builder.add_output(name, self._taken_value(name, NodePlace()))
 
     # Nodes
 
@@ -275,25 +281,26 @@ class BlockReader:
         type_name = op_type(node)
         place = self._place_of(node, type_name)
         scope = self.builder.scope_name(place.modules) if place.modules else self.builder.plain_scope(place.parts)
-        attributes = self._attributes(node)
-        inputs: list[str | None] = []
+        inputs: list[str] = []
         function = self.model.functions.get(function_key(node)) if self.model.functions else None
         op = function or type_name
+        stated: dict[str, Any] = {}  # settings that are not attributes of the node
+        slots = () if function else setting_slots(op)
         for slot, value in enumerate(node.inputs):
-            setting = None if function else self._setting(op, slot, value)
+            setting = self._setting(op, slot, value) if slot in slots else None
             if setting is not None:
-                attributes[setting[0]] = setting[1]
-                inputs.append(None)
-            else:
-                inputs.append(self._taken_value(value, place, scope, node, slot))
-        self._normalize(node, attributes)
+                stated[setting[0]] = setting[1]
+            inputs.append("" if setting is not None else self._taken_value(value, place, scope, node, slot))
+        if self.quantized and (kinds := {self.quantized[value] for value in node.inputs if value in self.quantized}):
+            stated["quantized"] = ", ".join(sorted(kinds))
+        # Equal attributes are one object.
+        form = self.version, len(node.outputs), repr(stated) if stated else "", *map(id, node.attributes)
+        settings = self.builder.encode_settings(op, form, lambda: self._settings(node, stated))
         bodies = list(graphs_of_node(node)) if node.attributes else ()
         functions, captured = self._add_bodies(node, bodies) if bodies else ({}, [])
         inputs += [self._taken_value(value, place, scope) for value in captured]
-        if self.quantized and (kinds := {self.quantized[value] for value in node.inputs if value in self.quantized}):
-            attributes["quantized"] = ", ".join(sorted(kinds))
         outputs = [(value, self.kinds.get(value) or Value()) for value in node.outputs]
-        weight = next((value for value in inputs if value in self.weights), None)
+        weight = next(filter(self.weights.__contains__, inputs), None)
         if weight is not None and not has_role(type_name, Role.RECURRENT) and (named := parameters_of_call(node)):
             self.model.called.append((named, self.builder.body, weight))
         self.builder.add_op(
@@ -301,7 +308,7 @@ class BlockReader:
             scope,
             inputs,
             outputs,
-            attributes,
+            settings,
             name=place.name or node.op_type or "op",
             source=source_lines(stack_trace(node)),
             functions=functions,
@@ -376,22 +383,18 @@ class BlockReader:
 
     def _taken_value(
         self, value: str, place: NodePlace, scope: str = "", node: NodeValue | None = None, slot: int = 0
-    ) -> str | None:
-        """Return the value that an op takes by the name that the builder knows; None for a place that is left out, or a
+    ) -> str:
+        """Return the value that an op takes by the name that the builder knows; "" for a place that is left out, or a
         value that nothing gives. A stored tensor is added when it is first taken."""
         value = self._resolve(value)
-        if not value:
-            return None
-        if value in self.stored:
-            name = self._name_for_user(value, place, node, slot)
-            key = f"{value} {name}" if name else value
-            if key not in self.added:
-                self.added.add(key)
-                self._add_stored(value, place, scope, key, name)
-            return key
-        if value not in self.makers and value not in self.kinds:
-            return None
-        return value
+        if not value or value not in self.stored:
+            return value if value in self.makers or value in self.kinds else ""
+        name = self._name_for_user(value, place, node, slot)
+        key = f"{value} {name}" if name else value
+        if key not in self.added:
+            self.added.add(key)
+            self._add_stored(value, place, scope, key, name)
+        return key
 
     def _use(self, value: str) -> WeightUse | None:
         """Return how a stored tensor is used as a weight."""
@@ -438,7 +441,10 @@ class BlockReader:
 
     def _infer_types(self, node: NodeValue) -> None:
         """State the types of the outputs of a node that the file leaves open."""
-        if all(value in self.kinds and self.kinds[value].dtype for value in node.outputs if value):
+        for value in node.outputs:
+            if value and ((stated := self.kinds.get(value)) is None or not stated.dtype):
+                break
+        else:
             return
         for value, kind in zip(node.outputs, _results_of_bodies(node) if node.attributes else (), strict=False):
             self.kinds.setdefault(value, kind)
@@ -459,8 +465,7 @@ class BlockReader:
                     usual,
                 )
             before = self.kinds.get(value)
-            sizes, stated = (before.sizes, before.dtype) if before is not None else (None, "")
-            self.kinds[value] = Value(sizes, stated or dtype)
+            self.kinds[value] = Value(None, dtype) if before is None else Value(before.sizes, before.dtype or dtype)
 
     def _type_of(self, value: str) -> str:
         if value in self.stored:
@@ -483,25 +488,26 @@ class BlockReader:
                 found[name] = value
         return found
 
-    def _normalize(self, node: NodeValue, attributes: dict[str, Any]) -> None:
-        """Drop attributes that have no effect, and state those whose default differs between versions of ONNX."""
+    def _settings(self, node: NodeValue, stated: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the attributes of a node and what else is stated, without those that have no effect, and with those
+        whose default differs between versions of ONNX."""
+        attributes = {**self._attributes(node), **stated}
         if node.op_type in AXIS_WAS_FIRST and 0 < self.version < 13:
             attributes.setdefault("axis", 1)
         if node.op_type == "Split" and "split" not in attributes:
             attributes.setdefault(COUNTED_OUTPUTS, len(node.outputs))
-        if not attributes:
-            return
         if 0 not in (attributes.get(SIZE_SETTING) or (0,)):
             attributes.pop("allowzero", None)
         for name, neutral in ALWAYS_NEUTRAL.items():
             value = attributes.get(name)
             if isinstance(value, tuple | list) and value and all(number == neutral for number in value):
                 del attributes[name]
+        return attributes
 
     def _setting(self, op: str, slot: int, value: str) -> tuple[str, Any] | None:
         """Return the setting that an input is: its name and value; None if it is a tensor, or computed."""
         stored = self._resolve(value)
-        if stored not in self.stored or not (setting_input_name(op, slot) or is_size_input(op, slot)):
+        if stored not in self.stored:
             return None
         numbers = tensor_numbers(self.stored[stored])
         return None if numbers is None else input_as_setting(op, slot, numbers)

@@ -373,7 +373,13 @@ FIELDS: dict[type, dict[int, FieldRule]] = {
         25: _many("functions", FunctionValue),
     },
 }
-WIRE_BY_SCALAR = {Scalar.INT: VARINT_TYPE, Scalar.FLOAT: FIXED32_TYPE, Scalar.DOUBLE: FIXED64_TYPE}
+WIRE_BY_SCALAR = {
+    Scalar.TEXT: BYTES_TYPE,
+    Scalar.BYTES: BYTES_TYPE,
+    Scalar.INT: VARINT_TYPE,
+    Scalar.FLOAT: FIXED32_TYPE,
+    Scalar.DOUBLE: FIXED64_TYPE,
+}
 FORM_BY_SCALAR = {Scalar.FLOAT: "f", Scalar.DOUBLE: "d"}
 OnnxMessageT = TypeVar("OnnxMessageT")
 NAMED_KINDS = frozenset((NodeValue, NamedValue, TensorValue))  # none has an equal
@@ -426,7 +432,10 @@ class MessageDecoder:
                 if name == "raw_data":
                     values["span"] = begin, end
             elif isinstance(field_kind, Scalar):
-                found = _scalars(self.data, field_kind, wire, start, begin, end)
+                if field_kind is Scalar.TEXT and wire == BYTES_TYPE:  # most fields
+                    found: Sequence[Any] = (str(self.data[begin:end], "utf-8", "replace"),)
+                else:
+                    found = _scalars(self.data, field_kind, wire, start, begin, end)
                 if many:
                     self.budget.take(BYTES_PER_LISTED_BYTE * (end - begin))
                     values.setdefault(name, []).extend(found)
@@ -457,12 +466,9 @@ class MessageDecoder:
 
 def _scalars(data: IndexedBytes, kind: Scalar, wire: int, start: int, first: int, last: int) -> Sequence[Any]:
     """Return the value of a field, or the values that are packed in it. Raises CutError for another wire type."""
-    if kind is Scalar.TEXT or kind is Scalar.BYTES:
-        if wire != BYTES_TYPE:
-            raise CutError(start)
-        found = bytes(data[first:last])
-        return (found.decode("utf-8", "replace") if kind is Scalar.TEXT else found,)
     expected = WIRE_BY_SCALAR[kind]
+    if kind is Scalar.BYTES and wire == BYTES_TYPE:
+        return (bytes(data[first:last]),)
     if wire not in (expected, BYTES_TYPE):
         raise CutError(start)
     if expected == VARINT_TYPE:

@@ -55,6 +55,9 @@ NAME_OF_RESULT = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?(?::\d+)?|Ide
 MAX_NAME_LETTERS = 20_000  # of the name of a tensor; the longest that converters write have a tenth
 READ_SEGMENT = "ReadVariableOp"  # of a weight, never of an op
 FOLDED_NORM = re.compile(r"/batchnorm/|/FusedBatchNorm")
+# Numbers that are worked out of the statistics of a norm alone, which has no factor or no shift: `rsqrt(variance)`,
+# `mean * rsqrt(variance)`. With a factor they are named `mul`, with a shift `sub`.
+STATISTICS_OF_NORM = re.compile(r"[^;]*/batchnorm/(?:Rsqrt|mul_\d+)")
 BODY_ATTRIBUTES = {  # fields of options ─▶ the attributes of TensorFlow
     "cond_subgraph_index": "cond",
     "body_subgraph_index": "body",
@@ -161,10 +164,11 @@ class _ProgramReader:
             content = self.model.read_bytes(tensor) if small else None
             self.builder.add_constant(str(number), scope, own, _value(tensor), content)
             return
+        named = tensor.name.endswith(f"/{own}")  # not by its place at an op, as a kernel is
         weight = StoredWeight(
             tensor.name or f"tensor {number}",
             _value(tensor),
-            buffer=tensor.variable,
+            buffer=tensor.variable or (named and STATISTICS_OF_NORM.fullmatch(tensor.name) is not None),
             attributes={**_storage_attributes(tensor), **subgraph.doubts_of_stored(number)},
             place=(scope, own),
         )
@@ -215,9 +219,9 @@ class _ProgramReader:
         self.builder.add_op(
             kind,
             scope,
-            [None if number == ABSENT else str(number) for number in operator.inputs],
+            ["" if number == ABSENT else str(number) for number in operator.inputs],
             [("" if number == ABSENT else str(number), _value(tensors[number])) for number in operator.outputs],
-            attributes,
+            self.builder.encode_settings(kind, repr(attributes), lambda: attributes),
             name=own,
             functions={BODY_ATTRIBUTES.get(key, key): self._body(number) for key, number in operator.bodies.items()},
         )

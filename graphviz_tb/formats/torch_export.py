@@ -11,20 +11,20 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import GraphContent, SourceContents, SourceItem
 from graphviz_tb.formats.detect import EXPORT_HINT
+from graphviz_tb.formats.torch_nodes import parse_program
 from graphviz_tb.formats.torch_program import ProgramReader
 from graphviz_tb.limits import MAX_CONFIG_BYTES, MAX_GRAPH_BYTES
 from graphviz_tb.model.sources import SourceEntry
 from graphviz_tb.sources.bounds import check_json_memory, check_listed_nodes
 from graphviz_tb.sources.streams import OpenedSource
-from graphviz_tb.sources.text import parse_json
+from graphviz_tb.sources.text import JsonWalk, ParseStep, parse_json
 from graphviz_tb.sources.zip_members import ARCHIVE_ERRORS, archive_error, member_blocks
 
 OLD_PROGRAM_NAME = "serialized_exported_program.json"
@@ -55,13 +55,11 @@ def read_export_archive(opened: OpenedSource, archive: zipfile.ZipFile) -> Sourc
             f"{opened.name} is a compiled program (AOTInductor), which holds no graph", hint=EXPORT_HINT
         )
     several = len(programs) > 1
-    packed = archive.filename or archive.fp
-    assert packed is not None, "the archive is open"
     items = []
     for name, member in programs.items():
         size = archive.getinfo(member).file_size
         entry = SourceEntry("op", tag=name if several else None, bytes=size, format=FORMAT_NAME)
-        items.append(SourceItem(entry, partial(_load_program, opened, packed, member, name, name if several else "")))
+        items.append(SourceItem(entry, partial(_load_program, opened, archive, member, name, name if several else "")))
     return SourceContents(tuple(items), what=opened.name)
 
 
@@ -71,27 +69,22 @@ def _programs(names: Sequence[str]) -> dict[str, str]:
     return found or ({"model": old} if old is not None else {})
 
 
-def _load_program(opened: OpenedSource, packed: str | IO[bytes], member: str, name: str, title: str) -> GraphContent:
+def _load_program(opened: OpenedSource, archive: zipfile.ZipFile, member: str, name: str, title: str) -> GraphContent:
     """Read one program. Raises `ReadError`."""
-    with ExitStack() as closing:
-        try:
-            archive = closing.enter_context(zipfile.ZipFile(packed))
-        except ARCHIVE_ERRORS as error:
-            raise archive_error(opened.name, error) from None
-        parsed = _member_json(opened, archive, member)
-        nodes = _main_nodes(parsed)
-        if opened.bounded and isinstance(nodes, list):
-            check_listed_nodes(len(nodes), archive.getinfo(member).file_size, opened.name)
-        root = member.removesuffix(f"models/{name}.json")
-        stored = {}
-        for kind in ("weights", "constants"):
-            config = f"{root}data/{kind}/{name}_{kind}_config.json"
-            if config in archive.NameToInfo:
-                held = _member_json(opened, archive, config)
-                listed = held.get("config", {}) if isinstance(held, dict) else {}
-                stored[kind] = _with_numbers(listed, archive, root) if kind == "weights" else listed
-        constants = partial(_stored_bytes, opened, archive, f"{root}data/constants/")
-        return _program_content(parsed, opened.name, title or Path(opened.name).stem, stored, constants)
+    parsed = _member_json(opened, archive, member, parse_program)
+    nodes = _main_nodes(parsed)
+    if opened.bounded and isinstance(nodes, list):
+        check_listed_nodes(len(nodes), archive.getinfo(member).file_size, opened.name)
+    root = member.removesuffix(f"models/{name}.json")
+    stored = {}
+    for kind in ("weights", "constants"):
+        config = f"{root}data/{kind}/{name}_{kind}_config.json"
+        if config in archive.NameToInfo:
+            held = _member_json(opened, archive, config)
+            listed = held.get("config", {}) if isinstance(held, dict) else {}
+            stored[kind] = _with_numbers(listed, archive, root) if kind == "weights" else listed
+    constants = partial(_stored_bytes, opened, archive, f"{root}data/constants/")
+    return _program_content(parsed, opened.name, title or Path(opened.name).stem, stored, constants)
 
 
 def _with_numbers(listed: Any, archive: zipfile.ZipFile, root: str) -> Any:
@@ -144,7 +137,9 @@ def _program_content(
     return ProgramReader(parsed, title, stored, constants).content()
 
 
-def _member_json(opened: OpenedSource, archive: zipfile.ZipFile, member: str) -> Any:
+def _member_json(
+    opened: OpenedSource, archive: zipfile.ZipFile, member: str, step: ParseStep = JsonWalk.parse_value
+) -> Any:
     """Parse a member of the archive. Raises UnknownFormat, MalformedText, TooLarge."""
     try:
         most = MAX_CONFIG_BYTES if opened.bounded else MAX_GRAPH_BYTES
@@ -153,7 +148,7 @@ def _member_json(opened: OpenedSource, archive: zipfile.ZipFile, member: str) ->
         raise archive_error(opened.name, error) from None
     if opened.bounded:
         check_json_memory(data, archive.getinfo(member).compress_size, f"{opened.name}: {member}")
-    return parse_json(data, f"{opened.name}: {member}")
+    return parse_json(data, f"{opened.name}: {member}", step)
 
 
 def _stored_bytes(opened: OpenedSource, archive: zipfile.ZipFile, folder: str, path: str, most: int) -> bytes | None:

@@ -16,7 +16,6 @@ from graphviz_tb.limits import MAX_SOURCE_LINES
 # the path, so the path is the part that occurs twice.
 
 MAX_STACK_LETTERS = 20_000
-PLAIN_ENTRY = re.compile(r"([^,;]*),([^,;]*),([^,;]*)")
 CLASS_NAME = re.compile(r"[A-Za-z_][\w.<>]*")
 KEY_START = "L__self__"
 MAX_CALL_DIGITS = 6  # of the number of a call behind a key: `@12`
@@ -34,18 +33,25 @@ def module_calls(stack: str, paths: Set[str]) -> tuple[ModuleCall, ...]:
     """
     if not stack or len(stack) > MAX_STACK_LETTERS:
         return ()
-    entries = stack.split(";")
-    plain = [PLAIN_ENTRY.fullmatch(entry) for entry in entries]
-    found = [match.groups() for match in plain if match] if all(plain) else _entries_with_separators(entries)
+    entries = [tuple(entry.split(",")) for entry in stack.split(";")]
+    if any(len(entry) != 3 for entry in entries):
+        entries = _entries_with_separators(stack.split(";"))
     calls: list[ModuleCall] = []
-    for key, path, kind in found:
-        name = kind.rpartition(".")[2]
-        path = OLD_PATH.sub("", path)
-        if not name or name.endswith(HOOK_END) or (calls and calls[-1].path == path):
-            continue
-        # Keys of strict exports do not differ from call to call.
-        calls.append(ModuleCall(path, name, key if key.startswith(KEY_START) else None))
+    for entry in entries:
+        call = _module_call(*entry)
+        if call is not None and not (calls and calls[-1].path == call.path):
+            calls.append(call)
     return tuple(calls)
+
+
+@lru_cache(maxsize=1024)  # the modules around are those of the stack before
+def _module_call(key: str, path: str, kind: str) -> ModuleCall | None:
+    """Return the call of a module by an entry of a stack; None for a hook."""
+    name = kind.rpartition(".")[2]
+    if not name or name.endswith(HOOK_END):
+        return None
+    # Keys of strict exports do not differ from call to call.
+    return ModuleCall(OLD_PATH.sub("", path), name, key if key.startswith(KEY_START) else None)
 
 
 def _entries_with_separators(parts: Sequence[str]) -> list[tuple[str, ...]]:

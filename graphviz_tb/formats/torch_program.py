@@ -8,12 +8,12 @@ mode (`no_grad`, `autocast`) are opened in place.
 from __future__ import annotations
 
 import json
+import marshal
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.formats.contents import GraphContent
@@ -22,8 +22,22 @@ from graphviz_tb.formats.exported import (
     ProgramBuilder,
     StoredWeight,
 )
-from graphviz_tb.formats.torch_metadata import SizeNames, module_calls, source_lines
-from graphviz_tb.formats.wire_nodes import Sizes, Value, dtype_attribute
+from graphviz_tb.formats.torch_metadata import SizeNames, module_calls
+from graphviz_tb.formats.torch_nodes import (
+    SYMBOL_ARGUMENTS,
+    Form,
+    Json,
+    ProgramNode,
+    argument_name,
+    json_array,
+    json_object,
+    json_text,
+    read_node,
+    tensor_form,
+    tensor_names,
+    value_names,
+)
+from graphviz_tb.formats.wire_nodes import Value, dtype_attribute
 from graphviz_tb.limits import MAX_PROGRAM_DEPTH
 from graphviz_tb.model.tensors import INDEX_DTYPES, MAX_DIMENSIONS, element_size
 
@@ -36,6 +50,7 @@ DTYPES = {
     6: "float16",
     7: "float32",
     8: "float64",
+    9: "complex32",
     10: "complex64",
     11: "complex128",
     12: "bool",
@@ -43,11 +58,13 @@ DTYPES = {
     28: "uint16",
     29: "float8_e4m3fn",
     30: "float8_e5m2",
+    31: "float8_e4m3fnuz",
+    32: "float8_e5m2fnuz",
+    33: "float8_e8m0fnu",
     34: "uint32",
     35: "uint64",
 }
 MAX_CONSTANT_BYTES = 256  # of a constant whose elements are shown
-OP_TARGET = re.compile(r"torch\.ops\.(?P<library>[^.]+)\.(?P<op>[^.]+)(?:\..*)?", re.DOTALL)
 CHECK_OPS = re.compile(r"aten::(_assert\w*|sym_constrain_range\w*|_check\w*)")
 SIZE_OPS = re.compile(r"(aten::sym_\w+|operator::\w+|math::\w+|torch::sym_\w+)")
 MODE_OPS = frozenset(
@@ -57,53 +74,6 @@ BODY_ATTRIBUTES = {"cond": ("then_branch", "else_branch"), "while_loop": ("cond"
 SILENT_ARGUMENTS = frozenset({"as_none", "as_layout", "as_device", "as_memory_format"})
 PLAIN_ARGUMENTS = ("as_int", "as_float", "as_bool", "as_string", "as_operator")
 LIST_ARGUMENTS = ("as_ints", "as_floats", "as_bools", "as_strings")
-TENSOR_ARGUMENTS = frozenset(
-    ("as_tensor", "as_optional_tensor", "as_tensors", "as_optional_tensors", "as_nested_tensors")
-)
-SYMBOL_ARGUMENTS = ("as_sym_int", "as_sym_bool", "as_sym_float")
-Json = Mapping[str, Any]
-
-
-def _as_dict(value: Any) -> Json:
-    """Return a JSON object; an empty one in place of anything else."""
-    return value if type(value) is dict else {}
-
-
-def _as_list(value: Any) -> list[Any]:
-    """Return a JSON array; an empty one in place of anything else."""
-    return value if type(value) is list else []
-
-
-def _as_text(value: Any) -> str:
-    """Return a JSON string; "" in place of anything else."""
-    return value if type(value) is str else ""
-
-
-# An argument of a node: its name, what it is, and its tensors; None for one that is missing in a list.
-_Argument = tuple[str, Json, Sequence[str | None]]
-
-
-class _Call(NamedTuple):
-    """A node: its op, its arguments, the names of the values that it gives, its metadata, and its bodies."""
-
-    op: str
-    arguments: Sequence[_Argument]
-    given: Sequence[str]
-    metadata: Json
-    graphs: Sequence[Json]
-
-
-def _read_call(node: Json) -> _Call:
-    arguments: list[_Argument] = []
-    graphs: list[Json] = []
-    for listed in _as_list(node.get("inputs")):
-        each = _as_dict(listed)
-        content = _as_dict(each.get("arg"))
-        arguments.append((_as_text(each.get("name")), content, _tensor_names(content)))
-        if "as_graph" in content:
-            graphs.append(_as_dict(content["as_graph"]))
-    given = _value_names(node.get("outputs"))
-    return _Call(op_type(_as_text(node.get("target"))), arguments, given, _as_dict(node.get("metadata")), graphs)
 
 
 class ProgramReader:
@@ -112,11 +82,12 @@ class ProgramReader:
     def __init__(
         self, parsed: Json, title: str, stored: Mapping[str, Any], constants: Callable[[str, int], bytes | None]
     ) -> None:
-        self.module = _as_dict(parsed.get("graph_module"))
-        self.stored = {name: _as_dict(held) for name, held in stored.items()}
+        self.module = json_object(parsed.get("graph_module"))
+        self.stored = {name: json_object(held) for name, held in stored.items()}
         self.constants = constants
         self.builder = ProgramBuilder(title)
         self.sizes = SizeNames()
+        self._kinds: dict[Form, Value] = {}
         self.weights: dict[str, StoredWeight] = {}  # by value
         self.root: tuple[ModuleCall, ...] = ()
         self.modules: dict[str, tuple[ModuleCall, ...]] = {}
@@ -125,44 +96,48 @@ class ProgramReader:
     @cached_property
     def _weights_by_file(self) -> Counter[str]:
         """Numbers of weights by stored file."""
-        return Counter(_as_text(_as_dict(held).get("path_name")) for held in self.stored.get("weights", {}).values())
+        return Counter(
+            json_text(json_object(held).get("path_name")) for held in self.stored.get("weights", {}).values()
+        )
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        return frozenset(_as_text(_as_dict(each).get("fqn")) for each in _as_list(self.module.get("module_call_graph")))
+        return frozenset(
+            json_text(json_object(each).get("fqn")) for each in json_array(self.module.get("module_call_graph"))
+        )
 
     def content(self) -> GraphContent:
         """Return the graph of the program."""
-        graph = _as_dict(self.module.get("graph"))
-        signature = _as_dict(self.module.get("signature"))
+        graph = json_object(self.module.get("graph"))
+        signature = json_object(self.module.get("signature"))
         main = GraphReader(self, graph, 0)
         self._name_sizes(signature, main)
-        specs = [_as_dict(spec) for spec in _as_list(signature.get("input_specs"))]
+        specs = [json_object(spec) for spec in json_array(signature.get("input_specs"))]
         self._read_weights(specs, main)
         self.weights |= self._tied_by_use(main)
         for value, weight in self.weights.items():
             self.builder.add_weight(value, weight)
         for spec in specs:
-            argument = _as_dict(_as_dict(spec.get("user_input")).get("arg"))
-            name = _argument_name(argument)
+            argument = json_object(json_object(spec.get("user_input")).get("arg"))
+            name = argument_name(argument)
             if name:
                 self.builder.add_input(name, name, main.value(name))
         main.read_nodes()
-        specs = [_as_dict(spec) for spec in _as_list(signature.get("output_specs"))]
-        results = [_as_dict(_as_dict(spec.get("user_output")).get("arg")) for spec in specs]
-        given = [name for argument in results if (name := _argument_name(argument))]
+        specs = [json_object(spec) for spec in json_array(signature.get("output_specs"))]
+        results = [json_object(json_object(spec.get("user_output")).get("arg")) for spec in specs]
+        given = [name for argument in results if (name := argument_name(argument))]
         for name, value in zip(self._output_names(len(given)), given, strict=True):
             self.builder.add_output(name, main.local.get(value, value))
         return self.builder.build()
 
     def _name_sizes(self, signature: Json, main: GraphReader) -> None:
         """Name the unknown sizes in the order of the inputs: the first of the first input is the batch."""
-        for spec in map(_as_dict, _as_list(signature.get("input_specs"))):
+        for spec in map(json_object, json_array(signature.get("input_specs"))):
             if "user_input" not in spec:
                 continue
-            name = _argument_name(_as_dict(_as_dict(spec["user_input"]).get("arg")))
-            for place, size in enumerate(_as_list(main.tensors.get(name, {}).get("sizes"))):
-                self.sizes.name_input_size(_as_dict(size), place)
+            name = argument_name(json_object(json_object(spec["user_input"]).get("arg")))
+            for place, size in enumerate(json_array(main.tensor_meta(name)[1])):
+                self.sizes.name_input_size(json_object(size), place)
 
     def _read_weights(self, specs: Sequence[Json], main: GraphReader) -> None:
         """Add parameters, buffers and constants; several names of the same numbers are one weight."""
@@ -173,8 +148,8 @@ class ProgramReader:
             for kind in ("parameter", "buffer", "tensor_constant"):
                 if kind not in spec:
                     continue
-                held = _as_dict(spec[kind])
-                value, name = _spec_value(held), _as_text(held.get(f"{kind}_name"))
+                held = json_object(spec[kind])
+                value, name = _spec_value(held), json_text(held.get(f"{kind}_name"))
                 if not value:
                     continue
                 if kind == "tensor_constant" and self._add_small_constant(value, name, main):
@@ -182,35 +157,35 @@ class ProgramReader:
                 where = self._storage(name)
                 same = first.setdefault(where, name) if where is not None else name
                 names.setdefault(same, []).append(name)
-                meta = main.tensors.get(value, {})
-                found.append((value, same, kind != "parameter", main.value(value), meta.get("requires_grad") is True))
-        aliases = {name: tuple(each for each in same if each != name) for name, same in names.items()}
+                trainable = main.tensor_meta(value)[2] is True
+                found.append((value, same, kind != "parameter", main.value(value), trainable))
+        aliases = {name: tuple(each for each in same if each != name) for name, same in names.items() if len(same) > 1}
         for value, name, buffer, shape, trainable in found:
-            self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases[name])
+            self.weights[value] = StoredWeight(name, shape, trainable and not buffer, buffer, aliases.get(name, ()))
 
     def _storage(self, name: str) -> Any:
         """Return where the numbers of a weight are stored, equal for equal ones; None where the file does not say."""
         path = self._stored_path(name)
         if not path or self._weights_by_file[path] == 1:
             return path or None
-        meta = _as_dict(self.stored["weights"][name].get("tensor_meta"))
+        meta = json_object(self.stored["weights"][name].get("tensor_meta"))
         return path, repr([meta.get(key) for key in ("sizes", "strides", "storage_offset", "dtype")])
 
     def _stored_path(self, name: str) -> str:
         """Return the file of a weight; "" where the program does not say it."""
-        return _as_text(_as_dict(self.stored.get("weights", {}).get(name)).get("path_name"))
+        return json_text(json_object(self.stored.get("weights", {}).get(name)).get("path_name"))
 
     def _add_small_constant(self, value: str, name: str, main: GraphReader) -> bool:
         """Add a constant with its elements if it is small and stored as plain bytes."""
         shape = main.value(value)
         sizes = [size for size in shape.sizes or () if isinstance(size, int)]
-        held = _as_dict(self.stored.get("constants", {}).get(name))
+        held = json_object(self.stored.get("constants", {}).get(name))
         if shape.sizes is None or len(sizes) < len(shape.sizes) or held.get("use_pickle") is not False:
             return False
         count = element_size(shape.dtype)
         for size in sizes:
             count = min(count * max(size, 0), MAX_CONSTANT_BYTES + 1)
-        content = self.constants(_as_text(held.get("path_name")), MAX_CONSTANT_BYTES) if count else None
+        content = self.constants(json_text(held.get("path_name")), MAX_CONSTANT_BYTES) if count else None
         if content is None or len(content) != count:
             return False
         self.builder.add_constant(value, "", name.replace(".", "_"), shape, content)
@@ -223,8 +198,8 @@ class ProgramReader:
             return {}
         users: dict[str, list[str]] = {}
         for call in main.calls:
-            modules = self.module_calls(call.metadata)
-            for value in filter(None, chain.from_iterable(tensors for _, _, tensors in call.arguments)):
+            modules = self.module_calls(call.modules)
+            for value in filter(None, call.inputs):
                 users.setdefault(value, []).append(modules[-1].path if modules else "")
         idle: dict[tuple[str, Value], list[str]] = {}
         for value, weight in self.weights.items():
@@ -243,27 +218,36 @@ class ProgramReader:
 
     def _output_names(self, count: int) -> list[str]:
         """Return the names of the results: the keys of a dictionary, else numbers."""
-        entry = next((each for each in _as_list(self.module.get("module_call_graph"))), None)
-        text = _as_text(_as_dict(_as_dict(entry).get("signature")).get("out_spec"))
+        entry = next((each for each in json_array(self.module.get("module_call_graph"))), None)
+        text = json_text(json_object(json_object(entry).get("signature")).get("out_spec"))
         keys: list[Any] = []
         try:
-            spec = _as_list(json.loads(text))[-1] if len(text) < 10_000 else {}
-            is_dict = "dict" in _as_text(_as_dict(spec).get("type"))
-            keys = _as_list(json.loads(_as_text(_as_dict(spec).get("context")))) if is_dict else []
+            spec = json_array(json.loads(text))[-1] if len(text) < 10_000 else {}
+            is_dict = "dict" in json_text(json_object(spec).get("type"))
+            keys = json_array(json.loads(json_text(json_object(spec).get("context")))) if is_dict else []
         except (ValueError, IndexError, RecursionError):
             keys = []
         if len(keys) == count and all(isinstance(key, str) and key for key in keys):
             return keys
         return [f"output_{place}" if place else "output" for place in range(count)]
 
+    def kind_of(self, form: Form) -> Value:
+        """Return shape and type of a tensor."""
+        kind = self._kinds.get(form)
+        if kind is None:
+            dtype, sizes, _ = marshal.loads(form)
+            known = type(sizes) is list and len(sizes) <= MAX_DIMENSIONS
+            kind = Value(tuple(map(self.sizes.size_of, sizes)) if known else None, _dtype_name(dtype))
+            self._kinds[form] = kind
+        return kind
+
     def new_block_name(self) -> str:
         """Return a short name for a block that is opened in place: hostile ones are long, and each value has it."""
         self._opened_blocks += 1
         return f"block {self._opened_blocks}"
 
-    def module_calls(self, metadata: Json) -> tuple[ModuleCall, ...]:
-        """Return the modules around a node, by its metadata; those of the program itself if it does not say."""
-        stack = _as_text(metadata.get("nn_module_stack"))
+    def module_calls(self, stack: str) -> tuple[ModuleCall, ...]:
+        """Return the modules around a node; those of the program itself if it does not say."""
         calls = self.modules.get(stack)
         if calls is None:
             calls = self.modules[stack] = module_calls(stack, self.paths)
@@ -280,29 +264,32 @@ class GraphReader:
             raise UnknownFormat(f"the program has more than {MAX_PROGRAM_DEPTH} levels of bodies within bodies")
         self.program, self.graph, self.depth, self.prefix = program, graph, depth, prefix
         self.builder = program.builder
-        self.tensors = {name: _as_dict(meta) for name, meta in _as_dict(graph.get("tensor_values")).items()}
+        # Graphs inside of others are still JSON.
+        self.tensors: dict[str, Form] = {
+            name: held if isinstance(held, bytes) else tensor_form(held)
+            for name, held in json_object(graph.get("tensor_values")).items()
+        }
         self.numbers = {
-            name: _as_dict(value)
+            name: json_object(value)
             for kind in ("sym_int_values", "sym_bool_values", "sym_float_values")
-            for name, value in _as_dict(graph.get(kind)).items()
+            for name, value in json_object(graph.get(kind)).items()
         }
         self.local: dict[str, str] = {}
         self.weights: dict[str, StoredWeight] = program.weights if not depth else {}
         self.made_numbers: set[str] = set()  # numbers that a drawn op gives
-        self.calls = [_read_call(_as_dict(node)) for node in _as_list(graph.get("nodes"))]
+        nodes = json_array(graph.get("nodes"))
+        self.calls: list[ProgramNode] = [node if isinstance(node, ProgramNode) else read_node(node) for node in nodes]
+
+    def tensor_meta(self, name: str) -> Sequence[Any]:
+        """Return type, sizes and `requires_grad` of a tensor, as the file has them."""
+        return marshal.loads(self.tensors[name]) if name in self.tensors else (None, None, None)
 
     def value(self, name: str) -> Value:
         """Return shape and type of a value."""
         meta = self.tensors.get(name)
         if meta is None:
             return Value((), "int64") if name in self.numbers else Value()
-        return Value(self._sizes(meta), _dtype_of(meta))
-
-    def _sizes(self, meta: Json) -> Sizes:
-        listed = meta.get("sizes")
-        if not isinstance(listed, list) or len(listed) > MAX_DIMENSIONS:
-            return None
-        return tuple(map(self.program.sizes.size_of, listed))
+        return self.program.kind_of(meta)
 
     def read_nodes(self) -> None:
         """Add all nodes but those whose indices nothing takes."""
@@ -315,7 +302,7 @@ class GraphReader:
     def _unused_places(self) -> set[int]:
         """Return the places of nodes that only give whole numbers or truth values that nothing takes, as `vmap` leaves
         them behind in a program."""
-        taken: set[str | None] = set(_value_names(self.graph.get("outputs")))
+        taken = set(value_names(self.graph.get("outputs")))
         unused: set[int] = set()
         for place in range(len(self.calls) - 1, -1, -1):
             call = self.calls[place]
@@ -323,17 +310,15 @@ class GraphReader:
             if not in_place and taken.isdisjoint(call.given) and self._gives_indices(call) and not call.graphs:
                 unused.add(place)
             else:
-                for _, _, tensors in call.arguments:
-                    taken.update(tensors)
+                taken.update(call.inputs)
         return unused
 
-    def _gives_indices(self, call: _Call) -> bool:
+    def _gives_indices(self, call: ProgramNode) -> bool:
         """Return whether all that a node gives are tensors of whole numbers or truth values."""
-        metas = [self.tensors.get(name) for name in call.given]
-        return bool(metas) and all(meta is not None and _dtype_of(meta) in INDEX_DTYPES for meta in metas)
+        return bool(call.given) and all(_dtype_name(self.tensor_meta(name)[0]) in INDEX_DTYPES for name in call.given)
 
-    def _read_node(self, call: _Call) -> None:
-        op, given, arguments = call.op, call.given, call.arguments
+    def _read_node(self, call: ProgramNode) -> None:
+        op, given = call.op, call.given
         if _is_check(op) or (_is_size_op(op) and not any(name in self.tensors for name in given)):
             self.builder.left_out += 1
             return
@@ -341,42 +326,44 @@ class GraphReader:
         if len(graphs) == 1 and op.rpartition("::")[2] in MODE_OPS:
             self._open_in_place(call, graphs[0])
             return
-        scope = self.builder.scope_name(self.program.module_calls(call.metadata))
+        scope = self.builder.scope_name(self.program.module_calls(call.modules))
         outputs = [self._output(name) for name in given]
         if self.numbers:
             self.made_numbers.update(name for name in given if name in self.numbers)
-        source = source_lines(_as_text(call.metadata.get("stack_trace")))
         if graphs:
-            self._add_call(op, scope, arguments, graphs, outputs, source)
+            self._add_call(call, scope, outputs)
             return
-        inputs, attributes = self._split_arguments(arguments)
+        inputs = [self.local.get(name, name) for name in call.inputs] if self.local else call.inputs
         if op.endswith("_") and not op.endswith("__"):
             op = op.rstrip("_")
-            attributes["in_place"] = True
-        self.builder.add_op(op, scope, inputs, outputs, attributes, source=source)
+        self.builder.add_op(op, scope, inputs, outputs, self._settings(op, call, inputs), source=call.source)
 
     def _output(self, name: str) -> tuple[str, Value]:
-        outer = f"{self.prefix}{name}"
-        self.local[name] = outer
+        if not self.prefix:
+            return name, self.value(name)
+        outer = self.local[name] = f"{self.prefix}{name}"
         return outer, self.value(name)
 
-    def _split_arguments(self, arguments: Sequence[_Argument]) -> tuple[list[str | None], dict[str, Any]]:
-        """Return the values that an op takes, each at its place in the definition of the op, and the attributes."""
-        inputs: list[str | None] = []
+    def _settings(self, op: str, call: ProgramNode, inputs: list[str]) -> bytes:
+        """Return the arguments that are no tensors as settings, but for numbers that an op gives, which are inputs."""
+        if not call.has_symbols:
+            form = call.op, call.settings
+            return self.builder.encode_settings(op, form, lambda: self._attributes(op, call, inputs))
+        attributes = self._attributes(op, call, inputs)
+        return self.builder.encode_settings(op, repr(attributes), lambda: attributes)
+
+    def _attributes(self, op: str, call: ProgramNode, inputs: list[str]) -> dict[str, Any]:
         attributes: dict[str, Any] = {}
-        local = self.local
-        for name, argument, tensors in arguments:
-            if tensors or "as_tensors" in argument:
-                inputs += [local.get(each, each) if each else None for each in tensors]
-                continue
-            inputs.append(None)
-            for kind, value in argument.items():
-                number = _as_text(_as_dict(value).get("as_name")) if kind in SYMBOL_ARGUMENTS else ""
+        for place, name, content in marshal.loads(call.settings):
+            for kind, value in content.items():
+                number = json_text(json_object(value).get("as_name")) if kind in SYMBOL_ARGUMENTS else ""
                 if number in self.made_numbers:  # an op gives it, such as `item`
-                    inputs[-1] = self.local[number]
+                    inputs[place] = self.local.get(number, number)
                 elif kind not in SILENT_ARGUMENTS and (held := self._attribute(kind, value)) is not None:
                     attributes[name or "argument"] = held
-        return inputs, attributes
+        if op != call.op:
+            attributes["in_place"] = True
+        return attributes
 
     def _attribute(self, kind: str, value: Any) -> Any:
         """Return the value of an argument that is not a tensor; None for one that says nothing."""
@@ -387,11 +374,11 @@ class GraphReader:
                 return value  # "Infinity"
             return value if isinstance(value, int | float | str) else None
         if kind in LIST_ARGUMENTS:
-            return [each for each in _as_list(value) if isinstance(each, int | float | str)]
+            return [each for each in json_array(value) if isinstance(each, int | float | str)]
         if kind in SYMBOL_ARGUMENTS:
-            return self._number(_as_dict(value))
+            return self._number(json_object(value))
         if kind in ("as_sym_ints", "as_sym_bools", "as_sym_floats"):
-            return [self._number(_as_dict(each)) for each in _as_list(value)]
+            return [self._number(json_object(each)) for each in json_array(value)]
         if kind in ("as_int_lists", "as_float_lists", "as_complex", "as_custom_obj"):
             return json.dumps(value)[:200]
         return None
@@ -401,95 +388,72 @@ class GraphReader:
         for kind in ("as_int", "as_bool", "as_float"):
             if isinstance(argument.get(kind), int | float):
                 return argument[kind]
-        name = _as_text(argument.get("as_name"))
+        name = json_text(argument.get("as_name"))
         size = self.program.sizes.size_of(self.numbers.get(name, {}))
         return name if size is None else size
 
     # Bodies
 
-    def _operands(self, arguments: Sequence[_Argument], *, after_graph: bool) -> list[str]:
+    def _operands(self, arguments: Sequence[Any], *, after_graph: bool) -> list[str]:
         """Return the names of the values that a call passes: tensors and numbers, those after its graphs if asked."""
         found: list[str] = []
-        for _, argument, tensors in arguments:
+        for argument in (json_object(json_object(each).get("arg")) for each in arguments):
             if "as_graph" in argument:
                 found = [] if after_graph else found
                 continue
-            found += [each or "" for each in tensors]
+            found += tensor_names(argument)
             for kind, value in argument.items():
                 if kind in SYMBOL_ARGUMENTS:
-                    found.append(_as_text(_as_dict(value).get("as_name")))
+                    found.append(json_text(json_object(value).get("as_name")))
                 elif kind in ("as_sym_ints", "as_sym_bools"):
-                    found += [_as_text(_as_dict(each).get("as_name")) for each in _as_list(value)]
+                    found += [json_text(json_object(each).get("as_name")) for each in json_array(value)]
         return found
 
-    def _open_in_place(self, call: _Call, held: Json) -> None:
+    def _open_in_place(self, call: ProgramNode, held: Json) -> None:
         """Add the nodes of a block that only sets a mode as if they were outside of it."""
-        graph = _as_dict(held.get("graph"))
+        graph = json_object(held.get("graph"))
         inner = GraphReader(self.program, graph, self.depth + 1, f"{self.program.new_block_name()}/")
         inner.made_numbers = self.made_numbers
         operands = self._operands(call.arguments, after_graph=True)
-        for given, operand in zip(_value_names(graph.get("inputs")), operands, strict=False):
+        for given, operand in zip(value_names(graph.get("inputs")), operands, strict=False):
             inner.local[given] = self.local.get(operand, operand)
             if operand in self.weights:
                 inner.weights[given] = self.weights[operand]
         inner.read_nodes()
-        for name, result in zip(call.given, _value_names(graph.get("outputs")), strict=False):
+        for name, result in zip(call.given, value_names(graph.get("outputs")), strict=False):
             self.local[name] = inner.local.get(result, result)
 
-    def _add_call(
-        self,
-        op: str,
-        scope: str,
-        arguments: Sequence[_Argument],
-        graphs: Sequence[Json],
-        outputs: Sequence[tuple[str, Value]],
-        source: tuple[str, ...],
-    ) -> None:
+    def _add_call(self, call: ProgramNode, scope: str, outputs: Sequence[tuple[str, Value]]) -> None:
         """Add an op with bodies. Weights are in the bodies that use them, and are not passed to them."""
-        plain = op.rpartition("::")[2]
-        operands = self._operands(arguments, after_graph=plain == "cond")
-        chooser = self._operands(arguments[:1], after_graph=False) if plain == "cond" else []
+        plain = call.op.rpartition("::")[2]
+        operands = self._operands(call.arguments, after_graph=plain == "cond")
+        chooser = self._operands(call.arguments[:1], after_graph=False) if plain == "cond" else []
         passed = [place for place, name in enumerate(operands) if name and name not in self.weights]
         attributes = BODY_ATTRIBUTES.get(plain, ())
         functions: dict[str, str] = {}
-        for place, held in enumerate(graphs):
+        for place, held in enumerate(call.graphs):
             attribute = attributes[place] if place < len(attributes) else f"f_{place}" if place else "f"
             functions[attribute] = self._add_body(held, scope, operands, frozenset(passed))
-        inputs = [*chooser, *(operands[place] for place in passed)]
-        self.builder.add_op(
-            op, scope, [self.local.get(name, name) for name in inputs], outputs, source=source, functions=functions
-        )
+        inputs = [self.local.get(name, name) for name in (*chooser, *(operands[place] for place in passed))]
+        self.builder.add_op(call.op, scope, inputs, outputs, source=call.source, functions=functions)
 
     def _add_body(self, held: Json, scope: str, operands: Sequence[str], passed: frozenset[int]) -> str:
         """Add a body as a function, and return its name."""
-        graph = _as_dict(held.get("graph"))
+        graph = json_object(held.get("graph"))
         around = self.builder.body
-        name = self.builder.begin_body(_as_text(held.get("name")) or "body", scope)
+        name = self.builder.begin_body(json_text(held.get("name")) or "body", scope)
         body = GraphReader(self.program, graph, self.depth + 1)
-        for place, value in enumerate(_value_names(graph.get("inputs"))):
+        for place, value in enumerate(value_names(graph.get("inputs"))):
             if place in passed or place >= len(operands):
                 self.builder.add_input(value, value, body.value(value))
             elif operands[place] in self.weights:
                 weight = body.weights[value] = self.weights[operands[place]]
                 self.builder.add_weight(value, weight)
         body.read_nodes()
-        for place, value in enumerate(_value_names(graph.get("outputs"))):
+        for place, value in enumerate(value_names(graph.get("outputs"))):
             self.builder.add_output(f"result_{place}", body.local.get(value, value))
         self.builder.body = around
         return name
-
-
-@lru_cache(maxsize=1024)
-def op_type(target: str) -> str:
-    """Return the type of an op with its library before it.
-
-    >>> op_type("torch.ops.aten.add.Tensor"), op_type("_operator.mul"), op_type("torch.ops.higher_order.cond")
-    ('aten::add', 'operator::mul', 'higher_order::cond')
-    """
-    if found := OP_TARGET.fullmatch(target):
-        return f"{found['library']}::{found['op']}"
-    library, _, op = target.strip("_").rpartition(".")
-    return f"{library or 'torch'}::{op or 'op'}"
 
 
 @lru_cache(maxsize=1024)
@@ -502,45 +466,10 @@ def _is_size_op(op: str) -> bool:
     return SIZE_OPS.fullmatch(op) is not None
 
 
-def _argument_name(argument: Json) -> str:
-    """Return the name of the value that an argument is; "" for a plain one."""
-    for kind in ("as_tensor", "as_custom_obj"):
-        if name := _as_text(_as_dict(argument.get(kind)).get("name")):
-            return name
-    return next(
-        (_as_text(_as_dict(argument.get(kind)).get("as_name")) for kind in SYMBOL_ARGUMENTS if kind in argument), ""
-    )
-
-
-def _tensor_names(argument: Json) -> list[str | None]:
-    """Return the names of the tensors of an argument; None for one that is missing in a list."""
-    if "as_tensor" in argument:
-        return [_as_text(_as_dict(argument["as_tensor"]).get("name")) or None]
-    if TENSOR_ARGUMENTS.isdisjoint(argument):
-        return []
-    if "as_optional_tensor" in argument:
-        return _tensor_names(_as_dict(argument["as_optional_tensor"]))
-    listed = next((_as_list(argument[kind]) for kind in ("as_tensors", "as_optional_tensors") if kind in argument), [])
-    found: list[str | None] = []
-    for each in listed:
-        held = _as_dict(each)
-        found.append(_as_text(_as_dict(held.get("as_tensor", held)).get("name")) or None)
-    for each in _as_list(argument.get("as_nested_tensors")):
-        found += [_as_text(_as_dict(inner).get("name")) or None for inner in _as_list(each)]
-    return found
-
-
-def _value_names(arguments: Any) -> list[str]:
-    """Return the names of the values that a list of arguments is; "" for a plain one."""
-    listed = (_tensor_names(each) or [_argument_name(each)] for each in map(_as_dict, _as_list(arguments)))
-    return [name for names in listed for name in names if name is not None]
-
-
-def _dtype_of(meta: Json) -> str:
+def _dtype_name(number: Any) -> str:
     """Return the element type of a tensor; one without a name here is "type 45"."""
-    number = meta.get("dtype")
     return DTYPES.get(number) or f"type {number}" if type(number) is int and number else ""
 
 
 def _spec_value(held: Json) -> str:
-    return _as_text(_as_dict(held.get("arg")).get("name"))
+    return json_text(json_object(held.get("arg")).get("name"))

@@ -47,7 +47,7 @@ class EncodedNode(NamedTuple):
 
     name: str
     op: str
-    input: Sequence[str]
+    input: list[str]
     attributes: bytes
     device: str = ""
 
@@ -70,9 +70,9 @@ def encode_node(node: EncodedNode) -> bytes:
     >>> made.name, made.op, list(made.input), made.attr["axis"].i
     ('y', 'Relu', ['x'], 1)
     """
-    taken = b"".join([_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in node.input])
-    own = _field(NAME_FIELD, node.name.encode("utf-8", "replace"))
-    return _field(NODE_FIELD, own + _op_field(node.op) + taken + node.attributes)
+    parts = [_field(NAME_FIELD, node.name.encode("utf-8", "replace")), _op_field(node.op)]
+    parts += [_field(INPUT_FIELD, text.encode("utf-8", "replace")) for text in node.input]
+    return _field(NODE_FIELD, b"".join(parts) + node.attributes)
 
 
 def encode_attribute(key: str, content: Any) -> bytes:

@@ -278,7 +278,10 @@ def _handle_dtype(attrs: Attributes) -> str:
 
 
 def _attribute_dtype_name(attrs: Attributes, key: str) -> str:
-    return _numpy_dtype_name(attrs[key].type) if key in attrs else ""
+    """Return a dtype by its attribute; one that TensorFlow lacks is a text."""
+    if key not in attrs:
+        return ""
+    return _numpy_dtype_name(attrs[key].type) or attrs[key].s.decode("utf-8", "replace")
 
 
 def _numpy_dtype_name(number: int) -> str:

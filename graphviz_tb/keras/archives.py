@@ -34,6 +34,7 @@ def read_archive(opened: OpenedSource, options: ReadOptions) -> SourceContents:
         except ARCHIVE_ERRORS as error:
             raise archive_error(opened.name, error) from None
         if exported:
+            closing.pop_all()  # its programs are read when they are chosen
             return read_export_archive(opened, archive)
         content = conceptual_graph(data, opened.name, partial(archive_weights, archive, opened), on_disk)
     entry = SourceEntry("conceptual", bytes=len(data), format="Keras archive")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -50,6 +51,7 @@ DTYPE_TABLE = {
     30: DtypeRow("uint4", 1, "u1", "int_val"),
 }
 ELEMENT_SIZES = {dtype.name: dtype.size for dtype in DTYPE_TABLE.values()}
+BITS_IN_NAME = re.compile(r"(?:b?float|u?int|complex)(\d{1,3})(?!\d)")  # of types that TensorFlow lacks
 INDEX_DTYPES = frozenset(
     {"int32", "int64", "bool"}
 )  # of indices, sizes and masks; smaller ones hold images, quantised values
@@ -86,10 +88,13 @@ def dtype_label(number: int) -> str:
 def element_size(name: str) -> int:
     """Return the bytes of an element; 4 for an unknown type, as most have.
 
-    >>> element_size("bfloat16"), element_size("string"), element_size("")
-    (2, 0, 4)
+    >>> element_size("bfloat16"), element_size("string"), element_size("float8_e4m3fnuz"), element_size("")
+    (2, 0, 1, 4)
     """
-    return ELEMENT_SIZES.get(name, 4)
+    if (size := ELEMENT_SIZES.get(name)) is not None:
+        return size
+    bits = BITS_IN_NAME.match(name)
+    return max(1, int(bits[1]) // 8) if bits else 4
 
 
 # Tensors, and the tensors of a line; decoded on request, since a closed picture of a million nodes needs few.

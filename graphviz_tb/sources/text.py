@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -84,17 +85,92 @@ class TextOnDisk:
 LONE_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, perhaps without its partner
 
 
-def parse_json(data: bytes, name: str) -> Any:
-    """Parse JSON; lone surrogates, which no name can have, become question marks. Raises MalformedText."""
+WHITESPACE = re.compile(r"[ \t\n\r]*")
+
+
+class JsonWalk:
+    """A position in JSON. Values are parsed one by one, so that each can be made into something small before the next
+    is parsed: the tree of a large text takes five times its bytes."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+        self._decode = json.JSONDecoder().raw_decode
+
+    def parse_value(self) -> Any:
+        """Parse the next value whole."""
+        value, self._at = self._decode(self._text, WHITESPACE.match(self._text, self._at).end())  # type: ignore[union-attr]
+        return value
+
+    def parse_object(self, members: Mapping[str, ParseStep]) -> Any:
+        """Parse the next value; of an object those members by steps of their own that have one."""
+        return self._parse_members(lambda key: members[key](self) if key in members else self.parse_value())
+
+    def parse_members(self, make: Callable[[Any], Any]) -> Any:
+        """Parse the next value; of an object keep what is made of each member."""
+        return self._parse_members(lambda key: make(self.parse_value()))
+
+    def parse_array(self, make: Callable[[Any], Any]) -> Any:
+        """Parse the next value; of an array keep what is made of each element."""
+        if not self._take("["):
+            return self.parse_value()
+        return [make(self.parse_value()) for _ in self._places("]")]
+
+    def check_end(self) -> None:
+        """Raise JSONDecodeError if text is left."""
+        if self._skip() < len(self._text):
+            raise json.JSONDecodeError("Extra data", self._text, self._at)
+
+    def _parse_members(self, parse: Callable[[str], Any]) -> Any:
+        if not self._take("{"):
+            return self.parse_value()
+        found = {}
+        for _ in self._places("}"):
+            key = self.parse_value() if self._text.startswith('"', self._skip()) else None
+            if key is None or not self._take(":"):
+                raise json.JSONDecodeError("Expecting a name and a colon", self._text, self._at)
+            found[key] = parse(key)
+        return found
+
+    def _places(self, closing: str) -> Iterator[None]:
+        """Yield at the place of each element until the closing bracket."""
+        if self._take(closing):
+            return
+        yield
+        while self._take(","):
+            yield
+        if not self._take(closing):
+            raise json.JSONDecodeError("Expecting ',' delimiter", self._text, self._at)
+
+    def _skip(self) -> int:
+        self._at = WHITESPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+        return self._at
+
+    def _take(self, letter: str) -> bool:
+        """Step over a letter, if it is the next one."""
+        found = self._text.startswith(letter, self._skip())
+        self._at += found
+        return found
+
+
+ParseStep = Callable[[JsonWalk], Any]
+
+
+def parse_json(data: bytes, name: str, step: ParseStep = JsonWalk.parse_value) -> Any:
+    """Parse JSON, by a step of its own if given; lone surrogates, which no name can have, become question marks. Raises
+    MalformedText."""
     # JSON may also be UTF-16 or UTF-32; the first bytes show which.
     try:
         text = data.decode(json.detect_encoding(data))
+        has_surrogates = LONE_SURROGATE_ESCAPE.search(data) is not None
+        del data  # text and values take many times as much
         if is_nested_too_deep(text):
             raise RecursionError
-        parsed = json.loads(text)
-        if LONE_SURROGATE_ESCAPE.search(data):
-            # Encode and parse again, so that surrogates are replaced everywhere.
-            parsed = json.loads(json.dumps(parsed, ensure_ascii=False).encode("utf-8", "replace"))
+        if has_surrogates:
+            # Encode again, so that surrogates are replaced everywhere.
+            text = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode()
+        walk = JsonWalk(text)
+        parsed = step(walk)
+        walk.check_end()
     except json.JSONDecodeError as error:
         raise MalformedText(f"no JSON: {error.msg}", line=error.lineno, column=error.colno, name=name) from None
     except UnicodeDecodeError as error:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import os
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from errno import EINVAL
 from typing import Protocol
 
 from graphviz_tb.errors import TooLarge, UnknownFormat
@@ -33,7 +35,10 @@ def archive_error(name: str, error: Exception) -> UnknownFormat:
     """Return the error of an archive that cannot be read: broken, encrypted, or packed by an unknown method."""
     if isinstance(error, NotImplementedError):
         return UnknownFormat(f"{name}: {error}", hint="unpack it, and pack it again without a password, as plain zip")
-    return UnknownFormat(f"{name}: a broken zip archive: {error}", hint=COPY_AGAIN_HINT)
+    what = str(error)
+    if isinstance(error, OSError) and error.errno:
+        what = "a member is not in the file" if error.errno == EINVAL else os.strerror(error.errno)
+    return UnknownFormat(f"{name}: a broken zip archive: {what}", hint=COPY_AGAIN_HINT)
 
 
 class Decompressor(Protocol):

@@ -7,6 +7,7 @@ import json
 import struct
 import warnings
 import zipfile
+from pathlib import Path
 from time import process_time
 
 import pytest
@@ -137,6 +138,15 @@ def test_of_two_members_of_one_name_the_last_counts() -> None:
 def test_what_an_archive_says_wrongly_ends_in_a_sentence(place: int, form: str, number: int, expected: str) -> None:
     with pytest.raises(ReadError, match=expected):
         tbgraph.load(with_number(archive(MEMBERS), place, form, number))
+
+
+def test_a_member_before_the_start_of_the_file_ends_in_a_sentence(tmp_path: Path) -> None:
+    data = bytearray(archive(MEMBERS))
+    directory = data.rfind(b"PK\5\6") + 16  # where the list of members begins
+    data[directory + 1] += 4
+    (tmp_path / "m.pt2").write_bytes(data)
+    with pytest.raises(ReadError, match="a broken zip archive: a member is not in the file"):
+        tbgraph.load(tmp_path / "m.pt2")
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

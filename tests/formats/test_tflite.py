@@ -137,6 +137,11 @@ def test_states_are_no_parameters() -> None:
     assert model_of("variables").cost.under(0).parameters == 0
 
 
+def test_statistics_of_norms_are_no_parameters() -> None:
+    """4 norms of 8, of which 2 have a factor and 2 a shift; the numbers of the others are means and variances alone."""
+    assert model_of("norms").cost.under(0).parameters == 8 * (2 + 2)
+
+
 def test_ops_of_tensorflow_keep_their_type_and_custom_ops_their_name() -> None:
     assert {"MatrixInverse", "tfl::Erfinv", "tfl::ADD"} <= types_of(model_of("lacking_ops"))
 

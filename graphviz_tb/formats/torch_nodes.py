@@ -1,0 +1,170 @@
+"""Nodes and tensors of an exported program, made while its JSON is parsed.
+
+A tensor takes 2 KB as JSON, a node more, and thousands of tensors have a few dozen descriptions, as the settings of ops
+have: as bytes that are equal for equal JSON, each is understood once.
+"""
+
+from __future__ import annotations
+
+import marshal
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from graphviz_tb.formats.torch_metadata import source_lines
+from graphviz_tb.sources.text import JsonWalk, ParseStep
+
+OP_TARGET = re.compile(r"torch\.ops\.(?P<library>[^.]+)\.(?P<op>[^.]+)(?:\..*)?", re.DOTALL)
+TENSOR_ARGUMENTS = frozenset(
+    ("as_tensor", "as_optional_tensor", "as_tensors", "as_optional_tensors", "as_nested_tensors")
+)
+SYMBOL_ARGUMENTS = ("as_sym_int", "as_sym_bool", "as_sym_float")
+SYMBOL_KINDS = frozenset((*SYMBOL_ARGUMENTS, "as_sym_ints", "as_sym_bools", "as_sym_floats"))
+Json = Mapping[str, Any]
+
+
+def json_object(value: Any) -> Json:
+    """Return a JSON object; an empty one in place of anything else."""
+    return value if type(value) is dict else {}
+
+
+def json_array(value: Any) -> list[Any]:
+    """Return a JSON array; an empty one in place of anything else."""
+    return value if type(value) is list else []
+
+
+def json_text(value: Any) -> str:
+    """Return a JSON string; "" in place of anything else."""
+    return value if type(value) is str else ""
+
+
+Form = bytes  # equal for equal JSON: 1, 1.0 and true differ; `marshal.loads` gives the JSON back
+
+
+def _form(value: Any) -> Form:
+    return marshal.dumps(value, 2)  # from version 3 on, what is referred to once is written otherwise
+
+
+class ProgramNode(NamedTuple):
+    """A node of a program.
+
+    `inputs` are the tensors that it takes by place ("": a place without one), `settings` its other arguments: a list of
+    place, name and content; `has_symbols` says whether these name values. `given` are the values that it gives,
+    `modules` the stack of modules around it, `source` its lines. With bodies it has `graphs`, and all its `arguments`.
+    """
+
+    op: str
+    inputs: list[str]
+    settings: Form
+    has_symbols: bool
+    given: Sequence[str]
+    modules: str
+    source: tuple[str, ...]
+    arguments: Sequence[Any]
+    graphs: Sequence[Json]
+
+
+def read_node(node: Any) -> ProgramNode:
+    node = json_object(node)
+    inputs: list[str] = []
+    settings: list[tuple[int, str, Json]] = []
+    graphs: list[Json] = []
+    arguments = json_array(node.get("inputs"))
+    has_symbols = False
+    for listed in arguments:
+        each = json_object(listed)
+        content = json_object(each.get("arg"))
+        tensors = [] if TENSOR_ARGUMENTS.isdisjoint(content) else tensor_names(content)
+        if tensors or "as_tensors" in content:
+            inputs += tensors
+            continue
+        settings.append((len(inputs), json_text(each.get("name")), content))
+        has_symbols = has_symbols or not SYMBOL_KINDS.isdisjoint(content)
+        inputs.append("")
+        if "as_graph" in content:
+            graphs.append(json_object(content["as_graph"]))
+    metadata = json_object(node.get("metadata"))
+    return ProgramNode(
+        op_type(json_text(node.get("target"))),
+        inputs,
+        _form([] if graphs else settings),
+        has_symbols,
+        value_names(node.get("outputs")),
+        json_text(metadata.get("nn_module_stack")),
+        source_lines(json_text(metadata.get("stack_trace"))),
+        arguments if graphs else (),
+        graphs,
+    )
+
+
+def tensor_form(meta: Any) -> Form:
+    """Return the form of type, sizes and `requires_grad` of a tensor."""
+    held = json_object(meta)
+    return _form([held.get("dtype"), held.get("sizes"), held.get("requires_grad")])
+
+
+def parse_program(walk: JsonWalk) -> Any:
+    """Parse the JSON of a program: its nodes as `ProgramNode`, its tensors as forms."""
+    shared: dict[Form, Form] = {}
+
+    def shared_form(meta: Any) -> Form:
+        form = tensor_form(meta)
+        return shared.setdefault(form, form)
+
+    graph: dict[str, ParseStep] = {
+        "nodes": lambda walk: walk.parse_array(read_node),
+        "tensor_values": lambda walk: walk.parse_members(shared_form),
+    }
+    module: dict[str, ParseStep] = {"graph": lambda walk: walk.parse_object(graph)}
+    return walk.parse_object({"graph_module": lambda walk: walk.parse_object(module)})
+
+
+@lru_cache(maxsize=1024)
+def op_type(target: str) -> str:
+    """Return the type of an op with its library before it.
+
+    >>> op_type("torch.ops.aten.add.Tensor"), op_type("_operator.mul"), op_type("torch.ops.higher_order.cond")
+    ('aten::add', 'operator::mul', 'higher_order::cond')
+    """
+    if found := OP_TARGET.fullmatch(target):
+        return f"{found['library']}::{found['op']}"
+    library, _, op = target.strip("_").rpartition(".")
+    return f"{library or 'torch'}::{op or 'op'}"
+
+
+def argument_name(argument: Json) -> str:
+    """Return the name of the value that an argument is; "" for a plain one."""
+    for kind in ("as_tensor", "as_custom_obj"):
+        if name := json_text(json_object(argument.get(kind)).get("name")):
+            return name
+    return next(
+        (json_text(json_object(argument.get(kind)).get("as_name")) for kind in SYMBOL_ARGUMENTS if kind in argument), ""
+    )
+
+
+def tensor_names(argument: Json) -> list[str]:
+    """Return the names of the tensors of an argument; "" for one that is missing."""
+    if "as_tensor" in argument:
+        return [json_text(json_object(argument["as_tensor"]).get("name"))]
+    if "as_optional_tensor" in argument:
+        return tensor_names(json_object(argument["as_optional_tensor"]))
+    listed = next(
+        (json_array(argument[kind]) for kind in ("as_tensors", "as_optional_tensors") if kind in argument), []
+    )
+    found: list[str] = []
+    for each in listed:
+        held = json_object(each)
+        found.append(json_text(json_object(held.get("as_tensor", held)).get("name")))
+    for each in json_array(argument.get("as_nested_tensors")):
+        found += [json_text(json_object(inner).get("name")) for inner in json_array(each)]
+    return found
+
+
+def value_names(arguments: Any) -> list[str]:
+    """Return the names of the values that a list of arguments is; "" for a plain one."""
+    found: list[str] = []
+    for argument in map(json_object, json_array(arguments)):
+        tensors = tensor_names(argument)
+        found += filter(None, tensors) if tensors else [argument_name(argument)]
+    return found
