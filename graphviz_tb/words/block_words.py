@@ -127,7 +127,6 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     steps = block.steps
     whole = [number for number, step in enumerate(steps) if step.kind in ("attention", "scores")]
     products = whole or [number for number, step in enumerate(steps) if step.kind == "product"]
-    said = steps[whole[0]].word if whole else _heads(block, layers)
     # Layers of attention: all before its last product, and the one that joins its heads.
     last = max(products)
     behind = [number for number in layers if number > last]
@@ -138,6 +137,7 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     joins = behind and steps[behind[0]].kind in ("dense", "heads") and steps[last].kind != "attention"
     rest = behind[1:] if joins else behind
+    said = steps[whole[0]].word if whole else _heads(block, [*inner, *behind[: len(behind) - len(rest)]])
     if not said or not rest:
         return said or None
     forward = _feed_forward_words(block, rest)
@@ -156,7 +156,9 @@ def _heads(block: Block, layers: Sequence[int]) -> str | None:
         return heads_word(queries[0], _shared_heads(queries, widths), queries[1])
     if not made:  # a reshape of what a layer makes
         unknown = UNKNOWN_STEP in steps
-        pairs = _complete_pairs(block.split, widths)
+        # Three of the width of what they become are queries, keys and values, not heads.
+        parts = [pair for pair in block.split if pair[0] != 3 or widths[:2] != [3 * pair[1], pair[1]]]
+        pairs = _complete_pairs(parts, widths)
         made = {pair for pair in pairs if unknown or _is_split_of(pair, widths, pairs)}
         # Queries, keys and values together are taken apart by a reshape too: each of them is split again.
         made = {pair for pair in made if all(one == pair or one[0] == 1 or prod(one) != pair[1] for one in made)}

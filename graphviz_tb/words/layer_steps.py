@@ -28,7 +28,9 @@ from graphviz_tb.ops.roles import (
     RESHAPE_OPS,
     Role,
     has_role,
+    is_elementwise,
 )
+from graphviz_tb.ops.table import plain_op_name
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -60,6 +62,7 @@ KERNEL = 1  # the slot of a kernel, a shape, an axis
 WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
 MOST_SCALED = 8  # ops between an input and its gate
 MOST_USERS = 6  # users of an activation that are looked at
+STACKED_PRODUCTS = frozenset({"matmul", "batchmatmul", "batchmatmulv2", "batchmatmulv3"})  # of the last two axes
 FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula of several is recognised
 OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
 
@@ -254,7 +257,7 @@ class TensorFlowSteps:
 
     def reshaped_sizes(self, node: int) -> list[int]:
         """Return the sizes to which an op of `reshapes` brings a tensor, -1 for unknown ones."""
-        return self.constant_input(node, 1)
+        return self.stated_sizes(node)
 
     def _constant(self, node: int, most: int) -> list[Any]:
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
@@ -383,8 +386,53 @@ class TensorFlowSteps:
         if any(self.graph.meaning.origin[source] >= 0 for _, (source, _) in self.inputs_of(node)):
             return None if op in EMBEDDING_LOOKUP_OPS else UNKNOWN_STEP
         if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
-            return LayerStep("product", "") if _sums_an_axis(self.graph.node_def(node)) else None
+            heads = self.product_heads(node)
+            return LayerStep("product", "", heads=heads) if _sums_an_axis(self.graph.node_def(node)) else None
         return UNKNOWN_STEP if op in CONVOLUTION_OPS else None
+
+    def product_heads(self, node: int) -> tuple[int, int]:
+        """Return the heads of a product of two tensors with four axes, as of queries and keys, and the size of each,
+        from the reshapes before it; 0 if unknown."""
+        if plain_op_name(self.op_of(node)) not in STACKED_PRODUCTS:
+            return 0, 0
+        definition = self.graph.node_def(node)
+        turned = [definition is not None and attr_value(definition, name).b for name in ("adj_x", "adj_y")]
+        tensors = self.tensors_into(node)
+        queries, keys = (self._split_sizes(source) for source, _ in tensors) if len(tensors) == 2 else ((), ())
+        if turned[0] or not queries or (keys and keys[3 if turned[1] else 2] != queries[3]):
+            return 0, 0
+        # An axis of one element may be repeated on the way.
+        return (queries[1], queries[3]) if min(queries[1], queries[3]) > 1 else (0, 0)
+
+    def _split_sizes(self, node: int) -> Sequence[int]:
+        """Return the sizes of the four axes that a reshape gives a tensor, -1 for unknown ones: elementwise ops keep
+        them, transposes exchange them; () if unknown."""
+        axes = [0, 1, 2, 3]
+        for _ in range(MOST_SCALED):
+            op = self.op_of(node)
+            if plain_op_name(op) == "transpose":
+                turns = self.turned_axes(node)
+                if sorted(turns) != [0, 1, 2, 3]:
+                    break
+                axes = [turns[axis] for axis in axes]
+            elif self.is_reshape(op):
+                sizes = self.stated_sizes(node)
+                return [sizes[axis] for axis in axes] if len(sizes) == len(axes) else ()
+            elif not is_elementwise(op):
+                break
+            origin = self.graph.meaning.origin
+            node = next((source for source, _ in self.tensors_into(node) if origin[source] < 0), -1)
+            if node < 0:
+                break
+        return ()
+
+    def turned_axes(self, node: int) -> list[int]:
+        """Return for each axis of the result of a transpose the axis of its input; [] if unknown."""
+        return self.constant_input(node, 1)
+
+    def stated_sizes(self, node: int) -> list[int]:
+        """Return the sizes that a program states for a reshape, -1 for unknown ones; [] if it states none."""
+        return self.constant_input(node, 1)
 
     def _weighted_step(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
         if op in EMBEDDING_LOOKUP_OPS:

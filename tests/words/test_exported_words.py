@@ -128,6 +128,9 @@ def attention_block(
         (attention_block([128, 16, 16], split=[(1, 16), (8, 16)]), "8 heads, 1 kv × 16"),
         (attention_block([384], split=[(8, 48)]), "8 heads × 16"),  # each of 48 is a query, a key and a value
         (attention_block([384], split=[(-1, 48)]), None),
+        # Queries, keys and values as three of a width are no heads.
+        (attention_block([384], split=[(3, 128)]), None),
+        (attention_block([384], split=[(3, 128), (8, 16)]), "8 heads × 16"),
     ],
 )
 def test_heads_are_read_from_products_before_reshapes(block: Block, said: str | None) -> None:
