@@ -442,7 +442,8 @@ class TensorFlowSteps:
             return self._convolution(op, node, weight, kernel)
         definition = self.graph.node_def(node)
         if op == "Einsum" and len(kernel) == 3:
-            return _einsum_step(definition, weight, kernel)
+            equation = attr_value(definition, "equation").s if definition is not None else b""
+            return einsum_step(equation.decode("ascii", "replace"), weight, kernel)
         if len(kernel) > 2:  # one kernel for each expert, or for each place
             experts = kernel[0] or 0
             return LayerStep("experts", f"{experts} experts", weight=weight) if len(kernel) == 3 and experts else None
@@ -608,19 +609,23 @@ def _is_last_axis_product(definition: NodeDef | None) -> bool:
     return len(matrix) == 2 and tensor[-1:] == matrix[0] and result == tensor[:-1] + matrix[1]
 
 
-def _einsum_step(definition: NodeDef | None, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
-    """Return a product with a kernel of three axes: a dense layer that makes or joins heads, or one for each expert."""
-    equation = attr_value(definition, "equation").s.decode("ascii", "replace") if definition is not None else ""
+def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> LayerStep | None:
+    """Return a product with a kernel, its last input: a dense layer, also one that makes or joins heads, or one for
+    each expert, whose results another input may weigh and sum.
+
+    >>> [einsum_step(each, -1, [8, 2, 4]).word for each in ("abd,dce->abce", "abcd,cde->abce", "abc,abcd,cde->abe")]
+    ['→ 2×4', '8 experts', '8 experts']
+    """
     inputs, _, result = equation.replace(" ", "").partition("->")
-    tensor, _, letters = inputs.partition(",")
+    tensors, _, letters = inputs.rpartition(",")
     if len(letters) != len(kernel) or not all(kernel):
         return None
     sizes = dict(zip(letters, (size or 0 for size in kernel), strict=True))
     kept = [sizes[letter] for letter in letters if letter in result]
     gone = [sizes[letter] for letter in letters if letter not in result]
-    if any(letter in tensor and letter in result for letter in letters):
-        first = letters[0]
-        return LayerStep("experts", f"{sizes[first]} experts", weight=weight) if first in tensor + result else None
+    first = letters[0]
+    if any(letter in tensors and letter in result for letter in letters) or tensors.count(first) > 1:
+        return LayerStep("experts", f"{sizes[first]} experts", weight=weight) if first in tensors + result else None
     takes, gives = prod(gone), prod(kept)
     if len(kept) == 2 and len(gone) == 1:
         return LayerStep("heads", f"→ {kept[0]}×{kept[1]}", takes, gives, (kept[0], kept[1]), weight)
