@@ -20,7 +20,7 @@ import numpy as np
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.formatting import format_count
-from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, TRAINING_ORIGIN, Hierarchy
+from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, SERIES_ROW, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse
 from graphviz_tb.model.paths import is_stack, repeated_rows, sole_stack
 from graphviz_tb.ops.roles import (
@@ -132,8 +132,8 @@ class PaperWords:
         return self._described[row]
 
     def _describe(self, row: int) -> str | None:
-        stack = sole_stack(self.hierarchy, row)
-        if stack >= 0 and is_stack(self.hierarchy, stack):
+        stack = row if self.hierarchy.kind[row] == SERIES_ROW else sole_stack(self.hierarchy, row)
+        if stack >= 0:
             return self._stack_words(stack)
         if self.hierarchy.kind[row] == OP_ROW and row not in self.hierarchy.calls:
             return self._op_words(row)
