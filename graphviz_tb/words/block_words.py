@@ -15,6 +15,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, heads_word, size_word
 
+MERGED_STEP = LayerStep("merged", "")  # a layer that another one stands for
 ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
 ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
@@ -63,6 +64,14 @@ def block_words(block: Block) -> str | None:
     >>> block_words(Block((up, LayerStep("activation", "GELU"), down), {0: frozenset(), 2: frozenset({0})}))
     '768 → 3072 → 768, GELU'
     """
+    block, rank = _merge_low_ranks(block)
+    said = _merged_words(block)
+    line = f"{said}, rank {rank}"
+    return line if said and rank and fits(line) else said
+
+
+def _merged_words(block: Block) -> str | None:
+    """Return the words for a group without the layers that are merged into others."""
     steps = block.steps
     layers = [number for number, step in enumerate(steps) if step.kind in WEIGHTED_KINDS]
     if attends(steps):
@@ -79,6 +88,34 @@ def block_words(block: Block) -> str | None:
     if len(layers) > 3 * MOST_LAYERS:
         return None
     return _feed_forward_words(block, layers) or _branch_words(block, layers) or _chain_words(block, layers)
+
+
+def _merge_low_ranks(block: Block) -> tuple[Block, int]:
+    """Return a block without the pairs of narrow layers whose result is added to that of a layer beside them, and their
+    width, as of LoRA (Hu et al. 2021); 0 if there is none, or several widths.
+
+    >>> w, a, b = LayerStep("dense", "", 64, 32), LayerStep("dense", "", 64, 8), LayerStep("dense", "", 8, 32)
+    >>> beside = {0: frozenset(), 1: frozenset(), 2: frozenset({1})}
+    >>> _merge_low_ranks(Block((w, a, b), beside))[1], _merge_low_ranks(_chain_block(w, a, b))[1]
+    (8, 0)
+    """
+    steps, before = block.steps, dict(block.before)
+    dense = [number for number, step in enumerate(steps) if step.kind == "dense" and step.gives and number in before]
+    users = {number: {user for user, sources in before.items() if number in sources} for number in dense}
+    ranks: dict[int, int] = {}  # by both of a pair
+    for up in dense:
+        for down in before[up].intersection(users) if len(before[up]) == 1 else ():
+            narrow = steps[down].gives == steps[up].takes < min(steps[down].takes, steps[up].gives)
+            bends = any(step.kind in ("activation", "norm") for step in steps[down:up])
+            wide = (steps[down].takes, steps[up].gives, before[down], users[up])
+            beside = any((steps[each].takes, steps[each].gives, before[each], users[each]) == wide for each in dense)
+            if narrow and beside and not bends and users[down] == {up}:
+                ranks.update({down: steps[down].gives, up: steps[down].gives})
+    if len(set(ranks.values())) != 1:
+        return block, 0
+    kept = tuple([MERGED_STEP if number in ranks else step for number, step in enumerate(steps)])
+    links = {number: sources - ranks.keys() for number, sources in before.items() if number not in ranks}
+    return replace(block, steps=kept, before=links), next(iter(ranks.values()))
 
 
 # ---- one layer, or none ----
