@@ -18,6 +18,7 @@ from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerSte
 MERGED_STEP = LayerStep("merged", "")  # a layer that another one stands for
 ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
+MOST_ATTENTIONS = 2  # of a group
 ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
 
 
@@ -152,29 +153,39 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
 # ---- attention ----
 
 
-def attends(steps: Sequence[LayerStep]) -> bool:
-    """Return whether a group is attention: two products without weights and a softmax, or a layer that is all of it."""
-    whole = [step for step in steps if step.kind in ("attention", "scores")]
+def attends(steps: Sequence[LayerStep]) -> int:
+    """Return how often a group attends: with two products without weights and a softmax, or a layer that is all of it;
+    0 if more than twice, since a layer of a decoder attends to itself and to an encoder."""
+    whole = sum(step.kind in ("attention", "scores") for step in steps)
     products = sum(step.kind == "product" for step in steps)
-    return len(whole) == 1 or (products == 2 and sum(step.word == "softmax" for step in steps) == 1)
+    softmaxes = sum(step.word == "softmax" for step in steps)
+    count = softmaxes if softmaxes and products == 2 * softmaxes and not whole else 0 if products else whole
+    return count if count <= MOST_ATTENTIONS else 0
 
 
 def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the heads of attention; then the feed-forward block behind it, where the group holds that too."""
-    steps = block.steps
+    steps, count = block.steps, attends(block.steps)
     whole = [number for number, step in enumerate(steps) if step.kind in ("attention", "scores")]
     products = whole or [number for number, step in enumerate(steps) if step.kind == "product"]
     # Layers of attention: all before its last product, and the one that joins its heads.
-    last = max(products)
+    first, last = min(products), max(products)
     behind = [number for number in layers if number > last]
     inner = [number for number in layers if number < last and number not in whole]
     fed = frozenset().union(*(block.before.get(number, ()) for number in inner))
     inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # else of positions
-    if len(inner) >= ATTENTION_LAYERS or any(steps[number].kind not in ("dense", "heads") for number in inner):
+    bends = count > 1 and any(step.kind == "activation" and step.word != "softmax" for step in steps[first:last])
+    most = ATTENTION_LAYERS * count - 1
+    if len(inner) > most or bends or any(steps[number].kind not in ("dense", "heads") for number in inner):
         return None
     joins = behind and steps[behind[0]].kind in ("dense", "heads") and steps[last].kind != "attention"
     rest = behind[1:] if joins else behind
-    said = steps[whole[0]].word if whole else _heads(block, [*inner, *behind[: len(behind) - len(rest)]])
+    if whole:
+        words = {steps[number].word for number in whole}
+        said = words.pop() if len(words) == 1 else None
+    else:
+        said = _heads(block, [*inner, *behind[: len(behind) - len(rest)]])
+    said = f"{count} × ({said})" if said and count > 1 else said
     if not said or not rest:
         return said or None
     forward = _feed_forward_words(block, rest)
@@ -191,6 +202,8 @@ def _heads(block: Block, layers: Sequence[int]) -> str | None:
     made = {steps[number].heads for number in layers if steps[number].kind == "heads"}
     if not made and (queries := _heads_of_products(steps)):
         return heads_word(queries[0], _shared_heads(queries, widths), queries[1])
+    if attends(steps) > 1:
+        return None  # layers of several are not told apart
     if not made:  # a reshape of what a layer makes
         unknown = UNKNOWN_STEP in steps
         # Three of the width of what they become are queries, keys and values, not heads.
@@ -211,7 +224,8 @@ def _heads(block: Block, layers: Sequence[int]) -> str | None:
 def _heads_of_products(steps: Sequence[LayerStep]) -> tuple[int, int] | None:
     """Return the heads of queries and the size of each, from the shapes of products that agree; None if unknown."""
     made = [step.heads for step in steps if step.kind == "product" and all(step.heads)]
-    return made[0] if len({heads for heads, _ in made}) == 1 else None
+    apart = attends(steps) > 1 and (len(made) < 4 or made[0] != made[2])  # queries and keys, then what they weigh
+    return made[0] if len({heads for heads, _ in made}) == 1 and not apart else None
 
 
 def _shared_heads(queries: tuple[int, int], widths: Sequence[int]) -> int:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from itertools import accumulate, pairwise
+from operator import itemgetter
 
 from graphviz_tb.caches import Lazy
 from graphviz_tb.fold.flow.box import Dag, SymbolTable, has_single_entry
