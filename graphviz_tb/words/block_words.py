@@ -191,8 +191,8 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     forward = _feed_forward_words(block, rest)
     if forward is None:
         return None
-    line = f"{said}, {forward}"
-    return line if fits(line) else said
+    ways = (f"{said}, {forward}", f"{said}, {forward.partition(', ')[0]}")
+    return next(filter(fits, ways), said)
 
 
 def _heads(block: Block, layers: Sequence[int]) -> str | None:

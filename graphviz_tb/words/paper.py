@@ -283,8 +283,24 @@ class PaperWords:
             return None
         plain = f"{len(blocks)} blocks · {format_count(count)}" if count else f"{len(blocks)} blocks"
         said = words_of.pop() or ""
+        if router := self._router_words(row, blocks):
+            return router if not said or not fits(f"{router}, {said}") else f"{router}, {said}"
         ways = (f"{len(blocks)} × ({words})" for words in (said, FORWARD_BEHIND.sub("", said)) if words)
         return next(filter(fits, ways), plain)
+
+    def _router_words(self, row: int, blocks: Sequence[int]) -> str:
+        """Return how many of the equal blocks of a group a layer chooses that gives one number for each; "" for none."""
+        start, stop = row, int(self.hierarchy.end[row])
+        held = np.zeros(stop - start, bool)
+        for block in blocks:
+            held[block - start : int(self.hierarchy.end[block]) - start] = True
+        nodes = self.hierarchy.node[start:stop][self.hierarchy.is_ordinary_op[start:stop] & ~held]
+        if len(nodes) > MOST_NODES:
+            return ""
+        steps = [step for node in nodes[self._of_model[nodes]].tolist() for step in self._node_steps(node)]
+        chosen = {step.word for step in steps if step.kind == "top"}
+        routes = any(step.kind == "dense" and step.gives == len(blocks) for step in steps)
+        return f"{len(blocks)} experts, {chosen.pop()}" if routes and len(chosen) == 1 else ""
 
     def _equal_blocks(self, row: int, layers: int) -> Sequence[int]:
         """Return the members of the stack that holds nearly all layers of a group, or its groups of layers if all have
