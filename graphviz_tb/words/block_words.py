@@ -13,7 +13,7 @@ from math import prod
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, heads_word, size_word
+from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, heads_word, size_word
 
 MERGED_STEP = LayerStep("merged", "")  # a layer that another one stands for
 ROOM_PX = 168  # of a line in the widest box

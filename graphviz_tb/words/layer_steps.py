@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.graphs.tensors import attr_value, first_elements
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import (
     ADD_OPS,
@@ -31,6 +28,7 @@ from graphviz_tb.ops.roles import (
     is_elementwise,
 )
 from graphviz_tb.ops.table import plain_op_name
+from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, einsum_step, size_word, step_words
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -59,7 +57,6 @@ MOMENT_OPS = frozenset({"SquaredDifference", "Sub", "StopGradient"})  # use a me
 VARIANCE_OPS = SCALED_OPS | {"Reshape", "ExpandDims", "Squeeze", "Cast", "Maximum"}  # pass a variance on
 DIVIDING_OPS = ("RealDiv", "Div", "Reciprocal")
 KERNEL = 1  # the slot of a kernel, a shape, an axis
-WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
 MOST_SCALED = 8  # ops between an input and its gate
 MOST_USERS = 6  # users of an activation that are looked at
 STACKED_PRODUCTS = frozenset({"matmul", "batchmatmul", "batchmatmulv2", "batchmatmulv3"})  # of the last two axes
@@ -104,25 +101,6 @@ ACTIVATION_WORDS = {
     "logsoftmax": "log softmax",
     "leakyrelu": "leaky ReLU",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class LayerStep:
-    """One op that a paper describes: its kind, its words, its input and output channels (0: unknown).
-
-    `heads` are the number of heads and the size of each if a dense layer makes some; `weight` is the node of its
-    kernel, -1 if unknown.
-    """
-
-    kind: str
-    word: str
-    takes: int = 0
-    gives: int = 0
-    heads: tuple[int, int] = (0, 0)
-    weight: int = -1
-
-
-UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
 
 
 class TensorFlowSteps:
@@ -583,17 +561,6 @@ def _along_image(values: Sequence[int], layout: str) -> list[int]:
     return [value for value, axis in zip(values, layout, strict=False) if axis not in "NC"]
 
 
-def step_words(along: Sequence[int], sign: str) -> list[str]:
-    """Return the strides, dilations or factors of an image that are greater than one; equal ones once.
-
-    >>> step_words([2, 2], "/"), step_words([1, 2], "/"), step_words([1, 1], "/")
-    (['/2'], ['/1×2'], [])
-    """
-    if not along or max(along) < 2:
-        return []
-    return [f"{sign}{along[0]}" if len(set(along)) == 1 else f"{sign}{'×'.join(map(str, along))}"]
-
-
 def _sums_an_axis(definition: NodeDef | None) -> bool:
     """Return whether a product sums over an axis, as all do but an einsum such as `i,j->ij`."""
     equation = attr_value(definition, "equation").s if definition is not None else b""
@@ -607,45 +574,3 @@ def _is_last_axis_product(definition: NodeDef | None) -> bool:
     inputs, _, result = equation.replace(" ", "").partition("->")
     tensor, _, matrix = inputs.partition(",")
     return len(matrix) == 2 and tensor[-1:] == matrix[0] and result == tensor[:-1] + matrix[1]
-
-
-def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> LayerStep | None:
-    """Return a product with a kernel, its last input: a dense layer, also one that makes or joins heads, or one for
-    each expert, whose results another input may weigh and sum.
-
-    >>> [einsum_step(each, -1, [8, 2, 4]).word for each in ("abd,dce->abce", "abcd,cde->abce", "abc,abcd,cde->abe")]
-    ['→ 2×4', '8 experts', '8 experts']
-    """
-    inputs, _, result = equation.replace(" ", "").partition("->")
-    tensors, _, letters = inputs.rpartition(",")
-    if len(letters) != len(kernel) or not all(kernel):
-        return None
-    sizes = dict(zip(letters, (size or 0 for size in kernel), strict=True))
-    kept = [sizes[letter] for letter in letters if letter in result]
-    gone = [sizes[letter] for letter in letters if letter not in result]
-    first = letters[0]
-    if any(letter in tensors and letter in result for letter in letters) or tensors.count(first) > 1:
-        return LayerStep("experts", f"{sizes[first]} experts", weight=weight) if first in tensors + result else None
-    takes, gives = prod(gone), prod(kept)
-    if len(kept) == 2 and len(gone) == 1:
-        return LayerStep("heads", f"→ {kept[0]}×{kept[1]}", takes, gives, (kept[0], kept[1]), weight)
-    return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
-
-
-def heads_word(heads: int, shared: int, size: int) -> str:
-    """Return the words for attention heads; keys and values may have fewer.
-
-    >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
-    ('12 heads × 64', '32 heads, 8 kv × 128')
-    """
-    one = "head" if heads == 1 else "heads"
-    return f"{heads} {one} × {size}" if heads == shared else f"{heads} {one}, {shared} kv × {size}"
-
-
-def size_word(size: int | None) -> str:
-    """Write a size as a paper does: from five digits on with thin spaces.
-
-    >>> size_word(3072), size_word(None)
-    ('3072', '?')
-    """
-    return "?" if size is None else str(size) if size < 10_000 else group_thousands(size)

@@ -33,7 +33,8 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.words.block_words import Block, attends, block_words, fits, short_word, whole_chain
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
+from graphviz_tb.words.layer_steps import TensorFlowSteps
+from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
 
 MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
@@ -284,12 +285,14 @@ class PaperWords:
         plain = f"{len(blocks)} blocks · {format_count(count)}" if count else f"{len(blocks)} blocks"
         said = words_of.pop() or ""
         if router := self._router_words(row, blocks):
-            return router if not said or not fits(f"{router}, {said}") else f"{router}, {said}"
+            lines = (f"{router}, {words}" for words in (said, said.partition(", ")[0]) if words)
+            return next(filter(fits, lines), router)
         ways = (f"{len(blocks)} × ({words})" for words in (said, FORWARD_BEHIND.sub("", said)) if words)
         return next(filter(fits, ways), plain)
 
     def _router_words(self, row: int, blocks: Sequence[int]) -> str:
-        """Return how many of the equal blocks of a group a layer chooses that gives one number for each; "" for none."""
+        """Return the number of the equal blocks of a group as experts, and how many of them are chosen by a layer that
+        gives a number for each; "" for none."""
         start, stop = row, int(self.hierarchy.end[row])
         held = np.zeros(stop - start, bool)
         for block in blocks:

@@ -1,4 +1,4 @@
-"""Ops that a paper draws as one box: norms, rotary embeddings, sinusoids and attention, found by their structure.
+"""Ops that a paper draws as one box: norms, activations, rotary embeddings, attention, found by their structure.
 
     x ─┬─▶ Square ─▶ Mean ─▶ Add ─▶ Rsqrt ─┐            x ─┬─▶ Slice ─▶ Neg ─┐          ┌─ sin
        └──────────────────────────────────▶ Mul ─▶        ├─▶ Slice ────────▶ Concat ─▶ Mul ─▶ Add ─▶
@@ -66,7 +66,7 @@ ROTARY_TYPES = PARTING_TYPES | JOINING_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPE
 
 
 def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
-    """Fold each norm, rotary embedding, pair of sinusoids and attention of a level to one box."""
+    """Fold each norm, activation, rotary embedding, pair of sinusoids and attention of a level to one box."""
     for find, how in FINDERS:
         groups = [
             _make_idiom(dag, members, setting, how)
