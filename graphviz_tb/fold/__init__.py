@@ -8,7 +8,7 @@ from dataclasses import replace
 from graphviz_tb.fold.flow.plan import fold_by_flow
 from graphviz_tb.fold.labels import find_code_names
 from graphviz_tb.fold.mirrored import mirrored_series
-from graphviz_tb.fold.module_calls import enclose_copies, enclose_tuples, merged_modules, separate_calls
+from graphviz_tb.fold.module_calls import enclose_copies, merged_modules, separate_calls
 from graphviz_tb.fold.scopes import build_scope_tree, find_numbered_nodes
 from graphviz_tb.fold.series import SeriesRun, find_series, requested_series
 from graphviz_tb.fold.table import NewGroup, Regrouping, build_hierarchy, insert_groups
@@ -87,7 +87,7 @@ def _series_as_groups(series: list[SeriesRun]) -> list[NewGroup]:
 def _build_raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
     """Build scopes, their names in the program and templates, before series and folds."""
     numbered = [] if options.tensorboard else find_numbered_nodes(graph)
-    moved = {} if options.tensorboard else enclose_copies(graph, enclose_tuples(graph, merged_modules(graph)))
+    moved = {} if options.tensorboard else enclose_copies(graph, merged_modules(graph))
     built = _build_scopes(graph, numbered, moved, options)
     if not options.tensorboard and (calls := separate_calls(built, moved)) != moved:
         built = _build_scopes(graph, numbered, calls, options)

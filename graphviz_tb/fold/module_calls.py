@@ -311,41 +311,6 @@ def _spread_along_flow(
                 del scopes[node]
 
 
-def enclose_tuples(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
-    """Return `moved` and the scopes of tuples that modules hand to each other: a trace writes those into the root, they
-    belong to the module that calls both.
-
-    Net/Rotary ─▶ TupleConstruct ─▶ TupleUnpack ─▶ Net/Layer[0]        all of it is in Net
-    """
-    tuples = graph.nodes_of_types(lambda op: has_role(op, Role.TUPLE))
-    if not tuples.any():
-        return dict(moved)
-    place = {node: number for number, node in enumerate(np.flatnonzero(tuples).tolist())}
-    after: list[list[int]] = [[] for _ in place]
-    around: list[list[list[str]]] = [[] for _ in place]
-    drawn = graph.mark == 0
-    touching = np.flatnonzero((tuples[graph.source] | tuples[graph.target]) & drawn[graph.source] & drawn[graph.target])
-    for source, target in zip(graph.source[touching].tolist(), graph.target[touching].tolist(), strict=True):
-        for near, far in ((source, target), (target, source)):
-            if near in place and far in place:
-                after[place[near]].append(place[far])
-            elif near in place:
-                around[place[near]].append((moved.get(far) or graph.name[far].rpartition("/")[0]).split("/"))
-    scopes: dict[int, list[list[str]]] = defaultdict(list)
-    components = strong_components(after)
-    for number, component in enumerate(components):
-        scopes[component] += around[number]
-    found = dict(moved)
-    for node, number in place.items():
-        # The segments that all scopes begin with.
-        alike = takewhile(lambda segments: len(set(segments)) == 1, zip(*scopes[components[number]], strict=False))
-        shared = "/".join(segments[0] for segments in alike)
-        own = moved.get(node) or graph.name[node].rpartition("/")[0]
-        if shared.startswith(f"{own}/" if own else ""):
-            found[node] = shared
-    return {node: scope for node, scope in found.items() if scope}
-
-
 COPY_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP)
 
 

@@ -10,6 +10,7 @@ Initialisers and `Constant` nodes are alike. Any other tensor with a name of the
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -31,6 +32,7 @@ CARRIERS = frozenset(
     )
 )
 JOINING_OPS = frozenset(("Add", "Mul", "Sub", "Div"))
+COUNTED_NAME = re.compile(r"[A-Za-z]?_?\d+", re.ASCII)  # a letter and a counter
 OWN_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
 PACKED_KERNEL = "packed_kernel"
 NEUTRAL_FORMS = {"scale": struct.pack("<f", 1), "offset": struct.pack("<f", 0)}  # one element of float32
@@ -160,7 +162,8 @@ class StoredTensorUses:
                 elif node.op_type in JOINING_OPS and not quantized and self._joins(here, node, slot, tensor):
                     joined = "bias" if node.op_type in ("Add", "Sub") else "scale"
                     return WeightUse(_slot_said(node, value) or joined, node)
-        return self._use_by_name(value) if block is None and not quantized else None
+        numbered = prod(tensor.dims) < 2 and COUNTED_NAME.fullmatch(value)  # a number of the program
+        return self._use_by_name(value) if block is None and not quantized and not numbered else None
 
     def is_in_calls(self, value: str) -> bool:
         """Return whether ops that take a value say the call that they were made from."""

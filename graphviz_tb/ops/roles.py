@@ -29,7 +29,6 @@ class Role(StrEnum):
     SAVE = "save"
     RESTORE = "restore"
     LIST = "list"
-    TUPLE = "tuple"
     # Inputs and outputs
     CONSTANT = "constant"
     TRACE_VALUE = "trace-value"

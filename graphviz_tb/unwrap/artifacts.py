@@ -6,6 +6,7 @@ results    identities between an op and what a traced function returns ("identit
 arguments  unused placeholders that freezing left in place of a loop's inputs
 rewritten  functions that gradients replaced by a different form ("body_7_rewritten") and nothing calls
 borders    identities and NoOps left where a call or loop was inlined ("Func/…/input/_7"): they only forward
+tuples     that a PyTorch trace packs and takes apart again, so that each tensor seemed to need all of them
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ FROZEN_ARGUMENT_NAME = re.compile(rf"{LOWERED_INPUT_NAME}(_\d+)?", re.ASCII)
 INLINED_BORDER_NAME = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
 REWRITTEN_SUFFIX = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
 ARTIFACT_PREFIXES = (*sorted(GROUP_OPS), LOWERED_INPUT_NAME, "Func/")
-ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS
+TUPLE_OP, ELEMENT_OP = "prim::TupleConstruct", "prim::TupleUnpack"  # a trace has a node for each element
+ARTIFACT_OPS = GROUP_OPS | INPUT_OPS | TRACED_RESULT_OPS | RESULT_OPS | {TUPLE_OP, ELEMENT_OP}
 
 
 def possible_artifacts(graph: GraphDef) -> dict[str, NodeDef]:
@@ -46,7 +48,7 @@ def may_have_artifacts(nodes: NodeColumns) -> bool:
     has_results = any(op in RESULT_OPS for op in nodes.op_numbers)
     prefixes = (*ARTIFACT_PREFIXES, *sorted(TRACED_RESULT_OPS)) if has_results else ARTIFACT_PREFIXES
     rows = np.flatnonzero(np.bincount(types, minlength=len(nodes.op_types))[nodes.op_id]) if types else ()
-    return any(nodes.name[row].startswith(prefixes) for row in rows)
+    return ELEMENT_OP in nodes.op_numbers or any(nodes.name[row].startswith(prefixes) for row in rows)
 
 
 def drop_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
@@ -57,17 +59,20 @@ def drop_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> 
 def _drop_artifact_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
     """Remove artifacts among the nodes. Returns the same graph if there are none."""
     # Most graphs have none, as op types and prefixes show: return without a copy.
-    if not any(name.startswith(ARTIFACT_PREFIXES) or node.op in RESULT_OPS for name, node in suspects.items()):
+    usual = (*RESULT_OPS, ELEMENT_OP)
+    if not any(name.startswith(ARTIFACT_PREFIXES) or node.op in usual for name, node in suspects.items()):
         return graph
     borders = {name for name in suspects if INLINED_BORDER_NAME.fullmatch(name) and suspects[name].op not in INPUT_OPS}
     inputs = GraphInputs(graph)
     borders |= _traced_result_identities(inputs, suspects)
     left = borders | _unused_frozen_arguments(inputs, suspects) | _traced_barriers(inputs, suspects)
+    elements, tuples = _traced_tuples(inputs, suspects)
+    borders |= elements.keys()
+    left |= elements.keys() | tuples
     if not left:
         return graph
-    handed = _resolve_forwarded(
-        {name: tensor_inputs(suspects[name])[0] for name in borders if tensor_inputs(suspects[name])}
-    )
+    first = {name: tensor_inputs(suspects[name])[0] for name in borders if tensor_inputs(suspects[name])}
+    handed = _resolve_forwarded(first | elements)
     # A forwarded name may be long and used thousands of times: keep the borders then.
     if sum(inputs.uses[name] * len(tensor) for name, tensor in handed.items()) > MAX_INLINED_LETTERS:
         left -= borders
@@ -166,6 +171,37 @@ def _traced_barriers(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> se
                     superfluous.add(name)
                     waiting.append(name)
     return superfluous
+
+
+def _traced_tuples(inputs: GraphInputs, suspects: Mapping[str, NodeDef]) -> tuple[dict[str, str], set[str]]:
+    """Return the tensor that each element of a tuple is, and the tuples that have no other users.
+
+    Elements of a tuple are in the order of the file, which is that of the trace; its inputs say how many there are.
+    """
+    of_tuple: dict[str, list[str]] = {}
+    for node, texts in inputs.of_nodes:
+        if node.op == ELEMENT_OP and len(texts) == 1:
+            of_tuple.setdefault(texts[0], []).append(node.name)
+    found: dict[str, str] = {}
+    for text, names in of_tuple.items():
+        source = text
+        while source in found:  # a tuple in a tuple
+            source = found[source]
+        known = suspects.get(source)
+        parts = tensor_inputs(known) if known is not None and known.op == TUPLE_OP else []
+        if parts and len(names) % len(parts) == 0:
+            found |= {name: parts[place % len(parts)] for place, name in enumerate(names)}
+    tuples: set[str] = set()
+    if found:
+        users: dict[str, list[str]] = {name: [] for name, node in suspects.items() if node.op == TUPLE_OP}
+        for node, texts in inputs.of_nodes:
+            for text in texts:
+                if text in users:
+                    users[text].append(node.name)
+        for name in reversed(users):  # of tuples in tuples the outer first
+            if all(user in found or user in tuples for user in users[name]):
+                tuples.add(name)
+    return found, tuples
 
 
 def _resolve_forwarded(handed: Mapping[str, str]) -> dict[str, str]:

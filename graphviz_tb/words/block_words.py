@@ -13,11 +13,13 @@ from math import prod
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, heads_word, size_word
 from graphviz_tb.words.level import PROJECTION
+from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, heads_word, size_word
 
+MERGED_STEP = LayerStep("merged", "")  # a layer that another one stands for
 ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
+MOST_ATTENTIONS = 2  # of a group
 ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
 
 
@@ -64,6 +66,14 @@ def block_words(block: Block) -> str | None:
     >>> block_words(Block((up, LayerStep("activation", "GELU"), down), {0: frozenset(), 2: frozenset({0})}))
     '768 → 3072 → 768, GELU'
     """
+    block, rank = _merge_low_ranks(block)
+    said = _merged_words(block)
+    line = f"{said}, rank {rank}"
+    return line if said and rank and fits(line) else said
+
+
+def _merged_words(block: Block) -> str | None:
+    """Return the words for a group without the layers that are merged into others."""
     steps = block.steps
     layers = [number for number, step in enumerate(steps) if step.kind in WEIGHTED_KINDS]
     if attends(steps):
@@ -80,6 +90,34 @@ def block_words(block: Block) -> str | None:
     if len(layers) > 3 * MOST_LAYERS:
         return None
     return _feed_forward_words(block, layers) or _branch_words(block, layers) or _chain_words(block, layers)
+
+
+def _merge_low_ranks(block: Block) -> tuple[Block, int]:
+    """Return a block without the pairs of narrow layers whose result is added to that of a layer beside them, and their
+    width, as of LoRA (Hu et al. 2021); 0 if there is none, or several widths.
+
+    >>> w, a, b = LayerStep("dense", "", 64, 32), LayerStep("dense", "", 64, 8), LayerStep("dense", "", 8, 32)
+    >>> beside = {0: frozenset(), 1: frozenset(), 2: frozenset({1})}
+    >>> _merge_low_ranks(Block((w, a, b), beside))[1], _merge_low_ranks(_chain_block(w, a, b))[1]
+    (8, 0)
+    """
+    steps, before = block.steps, dict(block.before)
+    dense = [number for number, step in enumerate(steps) if step.kind == "dense" and step.gives and number in before]
+    users = {number: {user for user, sources in before.items() if number in sources} for number in dense}
+    ranks: dict[int, int] = {}  # by both of a pair
+    for up in dense:
+        for down in before[up].intersection(users) if len(before[up]) == 1 else ():
+            narrow = steps[down].gives == steps[up].takes < min(steps[down].takes, steps[up].gives)
+            bends = any(step.kind in ("activation", "norm") for step in steps[down:up])
+            wide = (steps[down].takes, steps[up].gives, before[down], users[up])
+            beside = any((steps[each].takes, steps[each].gives, before[each], users[each]) == wide for each in dense)
+            if narrow and beside and not bends and users[down] == {up}:
+                ranks.update({down: steps[down].gives, up: steps[down].gives})
+    if len(set(ranks.values())) != 1:
+        return block, 0
+    kept = tuple([MERGED_STEP if number in ranks else step for number, step in enumerate(steps)])
+    links = {number: sources - ranks.keys() for number, sources in before.items() if number not in ranks}
+    return replace(block, steps=kept, before=links), next(iter(ranks.values()))
 
 
 # ---- one layer, or none ----
@@ -116,36 +154,46 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
 # ---- attention ----
 
 
-def attends(steps: Sequence[LayerStep]) -> bool:
-    """Return whether a group is attention: two products without weights and a softmax, or a layer that is all of it."""
-    whole = [step for step in steps if step.kind in ("attention", "scores")]
+def attends(steps: Sequence[LayerStep]) -> int:
+    """Return how often a group attends: with two products without weights and a softmax, or a layer that is all of it;
+    0 if more than twice, since a layer of a decoder attends to itself and to an encoder."""
+    whole = sum(step.kind in ("attention", "scores") for step in steps)
     products = sum(step.kind == "product" for step in steps)
-    return len(whole) == 1 or (products == 2 and sum(step.word == "softmax" for step in steps) == 1)
+    softmaxes = sum(step.word == "softmax" for step in steps)
+    count = softmaxes if softmaxes and products == 2 * softmaxes and not whole else 0 if products else whole
+    return count if count <= MOST_ATTENTIONS else 0
 
 
 def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the heads of attention; then the feed-forward block behind it, where the group holds that too."""
-    steps = block.steps
+    steps, count = block.steps, attends(block.steps)
     whole = [number for number, step in enumerate(steps) if step.kind in ("attention", "scores")]
     products = whole or [number for number, step in enumerate(steps) if step.kind == "product"]
-    said = steps[whole[0]].word if whole else _heads(block, layers)
     # Layers of attention: all before its last product, and the one that joins its heads.
-    last = max(products)
+    first, last = min(products), max(products)
     behind = [number for number in layers if number > last]
     inner = [number for number in layers if number < last and number not in whole]
     fed = frozenset().union(*(block.before.get(number, ()) for number in inner))
     inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # else of positions
-    if len(inner) >= ATTENTION_LAYERS or any(steps[number].kind not in ("dense", "heads") for number in inner):
+    bends = count > 1 and any(step.kind == "activation" and step.word != "softmax" for step in steps[first:last])
+    most = ATTENTION_LAYERS * count - 1
+    if len(inner) > most or bends or any(steps[number].kind not in ("dense", "heads") for number in inner):
         return None
     joins = behind and steps[behind[0]].kind in ("dense", "heads") and steps[last].kind != "attention"
     rest = behind[1:] if joins else behind
+    if whole:
+        words = {steps[number].word for number in whole}
+        said = words.pop() if len(words) == 1 else None
+    else:
+        said = _heads(block, [*inner, *behind[: len(behind) - len(rest)]])
+    said = f"{count} × ({said})" if said and count > 1 else said
     if not said or not rest:
         return said or None
     forward = _feed_forward_words(block, rest)
     if forward is None:
         return None
-    line = f"{said}, {forward}"
-    return line if fits(line) else said
+    ways = (f"{said}, {forward}", f"{said}, {forward.partition(', ')[0]}")
+    return next(filter(fits, ways), said)
 
 
 def _heads(block: Block, layers: Sequence[int]) -> str | None:
@@ -155,9 +203,13 @@ def _heads(block: Block, layers: Sequence[int]) -> str | None:
     made = {steps[number].heads for number in layers if steps[number].kind == "heads"}
     if not made and (queries := _heads_of_products(steps)):
         return heads_word(queries[0], _shared_heads(queries, widths), queries[1])
+    if attends(steps) > 1:
+        return None  # layers of several are not told apart
     if not made:  # a reshape of what a layer makes
         unknown = UNKNOWN_STEP in steps
-        pairs = _complete_pairs(block.split, widths)
+        # Three of the width of what they become are queries, keys and values, not heads.
+        parts = [pair for pair in block.split if pair[0] != 3 or widths[:2] != [3 * pair[1], pair[1]]]
+        pairs = _complete_pairs(parts, widths)
         made = {pair for pair in pairs if unknown or _is_split_of(pair, widths, pairs)}
         # Queries, keys and values together are taken apart by a reshape too: each of them is split again.
         made = {pair for pair in made if all(one == pair or one[0] == 1 or prod(one) != pair[1] for one in made)}
@@ -173,7 +225,8 @@ def _heads(block: Block, layers: Sequence[int]) -> str | None:
 def _heads_of_products(steps: Sequence[LayerStep]) -> tuple[int, int] | None:
     """Return the heads of queries and the size of each, from the shapes of products that agree; None if unknown."""
     made = [step.heads for step in steps if step.kind == "product" and all(step.heads)]
-    return made[0] if len({heads for heads, _ in made}) == 1 else None
+    apart = attends(steps) > 1 and (len(made) < 4 or made[0] != made[2])  # queries and keys, then what they weigh
+    return made[0] if len({heads for heads, _ in made}) == 1 and not apart else None
 
 
 def _shared_heads(queries: tuple[int, int], widths: Sequence[int]) -> int:

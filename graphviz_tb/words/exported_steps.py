@@ -28,17 +28,8 @@ from graphviz_tb.ops.signatures import (
     weight_input_names,
 )
 from graphviz_tb.ops.table import plain_op_name
-from graphviz_tb.words.layer_steps import (
-    ACTIVATION_WORDS,
-    FORMULA_OPS,
-    FORMULA_STEPS,
-    UNKNOWN_STEP,
-    LayerStep,
-    TensorFlowSteps,
-    heads_word,
-    size_word,
-    step_words,
-)
+from graphviz_tb.words.layer_steps import ACTIVATION_WORDS, FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
+from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, heads_word, size_word, step_words
 
 NORMS = (("batchnorm", "BN"), ("layernorm", "LN"), ("rmsnorm", "RMS"), ("groupnorm", "g"), ("norm", "norm"))
 FUSED_ACTIVATION = "activation"
@@ -49,6 +40,7 @@ CLIPPING_OPS = ("clip", "clamp", "hardtanh")
 BOUNDS = ("min", "min_val"), ("max", "max_val")
 NORM_GROUPS = ("num_groups", "group")
 RECURRENT = ("lstm", "gru", "rnn")
+PERMUTATION = ("perm",)
 RESHAPED = ("shape", "size")
 MOST_OPS_OF_COPIES = 8  # between keys and attention
 SELECTIONS = ("index", "gather", "indexselect")  # of the kernels of some experts
@@ -146,14 +138,20 @@ class ExportedSteps(TensorFlowSteps):
         gives, takes = self._sizes(node), self._input_sizes(node, 0)
         if len(takes) not in (0, 3):
             return []
-        stated = self._numbers(node, RESHAPED) or (
-            self._joined_sizes(node) if is_size_input(self.op_of(node), 1) else []
-        )
+        stated = self.stated_sizes(node)
         if len(stated) == 3 and (not takes or takes[2] == prod(stated[1:])):
             return [-1, *stated]
         if not takes or len(gives) not in (4, 5):
             return stated
         return gives if takes[2] == prod(gives[2:]) else []
+
+    def stated_sizes(self, node: int) -> list[int]:
+        """Return the sizes that a program states for a reshape, -1 for unknown ones; [] if it states none."""
+        return self._numbers(node, RESHAPED) or (self._joined_sizes(node) if is_size_input(self.op_of(node), 1) else [])
+
+    def turned_axes(self, node: int) -> list[int]:
+        """Return for each axis of the result of a transpose the axis of its input; [] if unknown."""
+        return self._numbers(node, PERMUTATION) or self.constant_input(node, 1)
 
     def _joined_sizes(self, node: int) -> list[int]:
         """Return the sizes that a program concatenates, -1 for unknown ones: single numbers, or two for the last axis
@@ -294,7 +292,8 @@ class ExportedSteps(TensorFlowSteps):
     def _product_heads(self, node: int) -> tuple[int, int]:
         """Return the heads of a product of two tensors with four axes, as of queries and keys."""
         before = self._input_sizes(node, 0)
-        return (before[1], before[3]) if len(before) == 4 and before[1] > 0 and before[3] > 0 else (0, 0)
+        known = len(before) == 4 and before[1] > 0 and before[3] > 0
+        return (before[1], before[3]) if known else self.product_heads(node)
 
     def _attention(self, node: int) -> LayerStep:
         query, key = self._input_sizes(node, 0), self._input_sizes(node, 1)

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.graphs.tensors import attr_value, first_elements
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import (
     ADD_OPS,
@@ -28,7 +25,10 @@ from graphviz_tb.ops.roles import (
     RESHAPE_OPS,
     Role,
     has_role,
+    is_elementwise,
 )
+from graphviz_tb.ops.table import plain_op_name
+from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, einsum_step, size_word, step_words
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -57,9 +57,9 @@ MOMENT_OPS = frozenset({"SquaredDifference", "Sub", "StopGradient"})  # use a me
 VARIANCE_OPS = SCALED_OPS | {"Reshape", "ExpandDims", "Squeeze", "Cast", "Maximum"}  # pass a variance on
 DIVIDING_OPS = ("RealDiv", "Div", "Reciprocal")
 KERNEL = 1  # the slot of a kernel, a shape, an axis
-WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
 MOST_SCALED = 8  # ops between an input and its gate
 MOST_USERS = 6  # users of an activation that are looked at
+STACKED_PRODUCTS = frozenset({"matmul", "batchmatmul", "batchmatmulv2", "batchmatmulv3"})  # of the last two axes
 FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula of several is recognised
 OutputOf = tuple[int, int]  # a node, and the number of its output in `Graph.keys`
 
@@ -101,25 +101,6 @@ ACTIVATION_WORDS = {
     "logsoftmax": "log softmax",
     "leakyrelu": "leaky ReLU",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class LayerStep:
-    """One op that a paper describes: its kind, its words, its input and output channels (0: unknown).
-
-    `heads` are the number of heads and the size of each if a dense layer makes some; `weight` is the node of its
-    kernel, -1 if unknown.
-    """
-
-    kind: str
-    word: str
-    takes: int = 0
-    gives: int = 0
-    heads: tuple[int, int] = (0, 0)
-    weight: int = -1
-
-
-UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
 
 
 class TensorFlowSteps:
@@ -254,7 +235,7 @@ class TensorFlowSteps:
 
     def reshaped_sizes(self, node: int) -> list[int]:
         """Return the sizes to which an op of `reshapes` brings a tensor, -1 for unknown ones."""
-        return self.constant_input(node, 1)
+        return self.stated_sizes(node)
 
     def _constant(self, node: int, most: int) -> list[Any]:
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
@@ -383,8 +364,53 @@ class TensorFlowSteps:
         if any(self.graph.meaning.origin[source] >= 0 for _, (source, _) in self.inputs_of(node)):
             return None if op in EMBEDDING_LOOKUP_OPS else UNKNOWN_STEP
         if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
-            return LayerStep("product", "") if _sums_an_axis(self.graph.node_def(node)) else None
+            heads = self.product_heads(node)
+            return LayerStep("product", "", heads=heads) if _sums_an_axis(self.graph.node_def(node)) else None
         return UNKNOWN_STEP if op in CONVOLUTION_OPS else None
+
+    def product_heads(self, node: int) -> tuple[int, int]:
+        """Return the heads of a product of two tensors with four axes, as of queries and keys, and the size of each,
+        from the reshapes before it; 0 if unknown."""
+        if plain_op_name(self.op_of(node)) not in STACKED_PRODUCTS:
+            return 0, 0
+        definition = self.graph.node_def(node)
+        turned = [definition is not None and attr_value(definition, name).b for name in ("adj_x", "adj_y")]
+        tensors = self.tensors_into(node)
+        queries, keys = (self._split_sizes(source) for source, _ in tensors) if len(tensors) == 2 else ((), ())
+        if turned[0] or not queries or (keys and keys[3 if turned[1] else 2] != queries[3]):
+            return 0, 0
+        # An axis of one element may be repeated on the way.
+        return (queries[1], queries[3]) if min(queries[1], queries[3]) > 1 else (0, 0)
+
+    def _split_sizes(self, node: int) -> Sequence[int]:
+        """Return the sizes of the four axes that a reshape gives a tensor, -1 for unknown ones: elementwise ops keep
+        them, transposes exchange them; () if unknown."""
+        axes = [0, 1, 2, 3]
+        for _ in range(MOST_SCALED):
+            op = self.op_of(node)
+            if plain_op_name(op) == "transpose":
+                turns = self.turned_axes(node)
+                if sorted(turns) != [0, 1, 2, 3]:
+                    break
+                axes = [turns[axis] for axis in axes]
+            elif self.is_reshape(op):
+                sizes = self.stated_sizes(node)
+                return [sizes[axis] for axis in axes] if len(sizes) == len(axes) else ()
+            elif not is_elementwise(op):
+                break
+            origin = self.graph.meaning.origin
+            node = next((source for source, _ in self.tensors_into(node) if origin[source] < 0), -1)
+            if node < 0:
+                break
+        return ()
+
+    def turned_axes(self, node: int) -> list[int]:
+        """Return for each axis of the result of a transpose the axis of its input; [] if unknown."""
+        return self.constant_input(node, 1)
+
+    def stated_sizes(self, node: int) -> list[int]:
+        """Return the sizes that a program states for a reshape, -1 for unknown ones; [] if it states none."""
+        return self.constant_input(node, 1)
 
     def _weighted_step(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
         if op in EMBEDDING_LOOKUP_OPS:
@@ -394,7 +420,8 @@ class TensorFlowSteps:
             return self._convolution(op, node, weight, kernel)
         definition = self.graph.node_def(node)
         if op == "Einsum" and len(kernel) == 3:
-            return _einsum_step(definition, weight, kernel)
+            equation = attr_value(definition, "equation").s if definition is not None else b""
+            return einsum_step(equation.decode("ascii", "replace"), weight, kernel)
         if len(kernel) > 2:  # one kernel for each expert, or for each place
             experts = kernel[0] or 0
             return LayerStep("experts", f"{experts} experts", weight=weight) if len(kernel) == 3 and experts else None
@@ -534,17 +561,6 @@ def _along_image(values: Sequence[int], layout: str) -> list[int]:
     return [value for value, axis in zip(values, layout, strict=False) if axis not in "NC"]
 
 
-def step_words(along: Sequence[int], sign: str) -> list[str]:
-    """Return the strides, dilations or factors of an image that are greater than one; equal ones once.
-
-    >>> step_words([2, 2], "/"), step_words([1, 2], "/"), step_words([1, 1], "/")
-    (['/2'], ['/1×2'], [])
-    """
-    if not along or max(along) < 2:
-        return []
-    return [f"{sign}{along[0]}" if len(set(along)) == 1 else f"{sign}{'×'.join(map(str, along))}"]
-
-
 def _sums_an_axis(definition: NodeDef | None) -> bool:
     """Return whether a product sums over an axis, as all do but an einsum such as `i,j->ij`."""
     equation = attr_value(definition, "equation").s if definition is not None else b""
@@ -558,41 +574,3 @@ def _is_last_axis_product(definition: NodeDef | None) -> bool:
     inputs, _, result = equation.replace(" ", "").partition("->")
     tensor, _, matrix = inputs.partition(",")
     return len(matrix) == 2 and tensor[-1:] == matrix[0] and result == tensor[:-1] + matrix[1]
-
-
-def _einsum_step(definition: NodeDef | None, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
-    """Return a product with a kernel of three axes: a dense layer that makes or joins heads, or one for each expert."""
-    equation = attr_value(definition, "equation").s.decode("ascii", "replace") if definition is not None else ""
-    inputs, _, result = equation.replace(" ", "").partition("->")
-    tensor, _, letters = inputs.partition(",")
-    if len(letters) != len(kernel) or not all(kernel):
-        return None
-    sizes = dict(zip(letters, (size or 0 for size in kernel), strict=True))
-    kept = [sizes[letter] for letter in letters if letter in result]
-    gone = [sizes[letter] for letter in letters if letter not in result]
-    if any(letter in tensor and letter in result for letter in letters):
-        first = letters[0]
-        return LayerStep("experts", f"{sizes[first]} experts", weight=weight) if first in tensor + result else None
-    takes, gives = prod(gone), prod(kept)
-    if len(kept) == 2 and len(gone) == 1:
-        return LayerStep("heads", f"→ {kept[0]}×{kept[1]}", takes, gives, (kept[0], kept[1]), weight)
-    return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
-
-
-def heads_word(heads: int, shared: int, size: int) -> str:
-    """Return the words for attention heads; keys and values may have fewer.
-
-    >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
-    ('12 heads × 64', '32 heads, 8 kv × 128')
-    """
-    one = "head" if heads == 1 else "heads"
-    return f"{heads} {one} × {size}" if heads == shared else f"{heads} {one}, {shared} kv × {size}"
-
-
-def size_word(size: int | None) -> str:
-    """Write a size as a paper does: from five digits on with thin spaces.
-
-    >>> size_word(3072), size_word(None)
-    ('3072', '?')
-    """
-    return "?" if size is None else str(size) if size < 10_000 else group_thousands(size)

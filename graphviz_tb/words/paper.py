@@ -20,7 +20,7 @@ import numpy as np
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.formatting import format_count
-from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, TRAINING_ORIGIN, Hierarchy
+from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, SERIES_ROW, TRAINING_ORIGIN, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse
 from graphviz_tb.model.paths import is_stack, repeated_rows, sole_stack
 from graphviz_tb.ops.roles import (
@@ -34,7 +34,8 @@ from graphviz_tb.ops.roles import (
     has_role,
 )
 from graphviz_tb.words.block_words import Block, attends, block_words, fits, short_word, whole_chain
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
+from graphviz_tb.words.layer_steps import TensorFlowSteps
+from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
 
 MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
@@ -150,8 +151,8 @@ class PaperWords:
         return self._described[row]
 
     def _describe(self, row: int) -> str | None:
-        stack = sole_stack(self.hierarchy, row)
-        if stack >= 0 and is_stack(self.hierarchy, stack):
+        stack = row if self.hierarchy.kind[row] == SERIES_ROW else sole_stack(self.hierarchy, row)
+        if stack >= 0:
             return self._stack_words(stack)
         if self.hierarchy.kind[row] == OP_ROW and row not in self.hierarchy.calls:
             return self._op_words(row)
@@ -301,8 +302,26 @@ class PaperWords:
             return None
         plain = f"{len(blocks)} blocks · {format_count(count)}" if count else f"{len(blocks)} blocks"
         said = words_of.pop() or ""
+        if router := self._router_words(row, blocks):
+            lines = (f"{router}, {words}" for words in (said, said.partition(", ")[0]) if words)
+            return next(filter(fits, lines), router)
         ways = (f"{len(blocks)} × ({words})" for words in (said, FORWARD_BEHIND.sub("", said)) if words)
         return next(filter(fits, ways), plain)
+
+    def _router_words(self, row: int, blocks: Sequence[int]) -> str:
+        """Return the number of the equal blocks of a group as experts, and how many of them are chosen by a layer that
+        gives a number for each; "" for none."""
+        start, stop = row, int(self.hierarchy.end[row])
+        held = np.zeros(stop - start, bool)
+        for block in blocks:
+            held[block - start : int(self.hierarchy.end[block]) - start] = True
+        nodes = self.hierarchy.node[start:stop][self.hierarchy.is_ordinary_op[start:stop] & ~held]
+        if len(nodes) > MOST_NODES:
+            return ""
+        steps = [step for node in nodes[self._of_model[nodes]].tolist() for step in self._node_steps(node)]
+        chosen = {step.word for step in steps if step.kind == "top"}
+        routes = any(step.kind == "dense" and step.gives == len(blocks) for step in steps)
+        return f"{len(blocks)} experts, {chosen.pop()}" if routes and len(chosen) == 1 else ""
 
     def _equal_blocks(self, row: int, layers: int) -> Sequence[int]:
         """Return the members of the stack that holds nearly all layers of a group, or its groups of layers if all have

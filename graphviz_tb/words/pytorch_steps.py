@@ -7,21 +7,15 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from graphviz_tb.graphs.tensors import declared_shapes
-from graphviz_tb.words.layer_steps import (
-    ACTIVATION_WORDS,
-    FORMULA_OPS,
-    FORMULA_STEPS,
-    UNKNOWN_STEP,
-    LayerStep,
-    TensorFlowSteps,
-    heads_word,
-    size_word,
-    step_words,
-)
+from graphviz_tb.words.layer_steps import ACTIVATION_WORDS, FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
+from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, einsum_step, heads_word, size_word, step_words
 
 NORMS = {"batch_norm": "BN", "layer_norm": "LN", "rms_norm": "RMS", "instance_norm": "norm"}
 CONVOLUTIONS = {"_convolution": 8, "conv1d": 6, "conv2d": 6, "conv3d": 6}  # with the slot of the number of groups
-PRODUCTS = frozenset({"matmul", "bmm", "baddbmm"})
+PRODUCTS = frozenset({"matmul", "bmm", "baddbmm", "_grouped_mm"})
+STACKED_PRODUCTS = frozenset({"bmm", "_grouped_mm"})  # one kernel for each matrix of a stack
+TURNING_OPS = frozenset({"aten::t", "aten::transpose", "aten::permute", "aten::to", "aten::contiguous"})
+MOST_TURNS = 4
 RECURRENT = ("lstm", "gru")
 TRUE_WORDS = ("1", "True", "true")
 MOST_KERNEL = 64  # of the sizes that a kernel is tried with
@@ -50,6 +44,8 @@ class PyTorchSteps(TensorFlowSteps):
             return self._convolution_of(name, node, slots)
         if name in ("linear", "addmm") or name in PRODUCTS or name == "scaled_dot_product_attention":
             return self._product_of(name, node, slots)
+        if name == "einsum":
+            return self._einsum_of(node, slots)
         if name == "embedding":
             width = self._shape(node)[-1]
             return LayerStep("embedding", f"? × {size_word(width)}", weight=self._parameter(slots[0]))
@@ -67,6 +63,8 @@ class PyTorchSteps(TensorFlowSteps):
             return LayerStep("global", "global avg") if len(self._shape(slots[0])) == 4 else None
         if name == "group_norm":
             return LayerStep("norm", f"g {self._numbers(slots[1])[0]}")
+        if name == "topk":
+            return LayerStep("top", f"top {self._numbers(slots[1])[0]}")
         if name == "leaky_relu":
             return LayerStep("activation", f"leaky ReLU α {float(self._label(slots[1])):.3g}")
         if name in ("dropout", "feature_dropout"):
@@ -137,6 +135,9 @@ class PyTorchSteps(TensorFlowSteps):
             known = len(query) == 4 and len(key) == 4 and query[1] % key[1] == 0
             return LayerStep("scores", heads_word(query[1], key[1], query[3]) if known else "")
         data = 1 if name == "addmm" else 0
+        if name in STACKED_PRODUCTS and self._weight_before(slots[1]) >= 0:  # a kernel for each expert
+            experts = self._shape(node if name == "bmm" else slots[1])[0]
+            return LayerStep("experts", f"{experts} experts", weight=self._parameter(self._weight_before(slots[1])))
         weighted = name in ("linear", "addmm") or self.op_of(slots[1]) in ("prim::GetAttr", "aten::t")
         if not weighted:
             before = self._shape(slots[0])
@@ -145,6 +146,43 @@ class PyTorchSteps(TensorFlowSteps):
         takes, gives = self._shape(slots[data])[-1], self._shape(node)[-1]
         weight = self._parameter(slots[2 if name == "addmm" else 1])
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
+
+    def _einsum_of(self, node: int, slots: dict[int, int]) -> LayerStep:
+        """Return a product along named axes; the sizes of a kernel are those that its letters have elsewhere."""
+        inputs, _, result = self._label(slots[0]).replace(" ", "").partition("->")
+        tensors = [source for _, (source, _) in self.inputs_of(slots[1])]
+        weights = [self._weight_before(source) for source in tensors]
+        letters = inputs.split(",")
+        if len(letters) != len(tensors) or not result:
+            return UNKNOWN_STEP
+        if max(weights) < 0:
+            return LayerStep("product", "")
+        known = [(result, node), *((each, source) for each, source in zip(letters, tensors, strict=True))]
+        sizes = {
+            letter: size
+            for each, source in known
+            if self.op_of(source) != "prim::GetAttr"
+            for letter, size in zip(each, self._shape(source), strict=True)
+        }
+        kernels = [(each, weight) for each, weight in zip(letters, weights, strict=True) if weight >= 0]
+        data = "".join(each for each, weight in zip(letters, weights, strict=True) if weight < 0)
+        each, weight = kernels[0]
+        if len(kernels) > 1 or not sizes.keys() >= {*each}:
+            return UNKNOWN_STEP
+        equation = f"{data},{each}->{result}"
+        step = einsum_step(equation, self._parameter(weight), [sizes[letter] for letter in each])
+        return step or UNKNOWN_STEP
+
+    def _weight_before(self, node: int) -> int:
+        """Return the parameter that a node reads, also turned or in another type; -1 for anything else."""
+        for _ in range(MOST_TURNS):
+            op = self.op_of(node)
+            if op == "prim::GetAttr":
+                return node
+            if op not in TURNING_OPS:
+                break
+            node = self.inputs_of(node)[0][1][0]
+        return -1
 
     def _recurrent_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
         # The list of weights, then: has biases, layers, dropout, training, both ways.

@@ -238,3 +238,53 @@ def test_products_in_scopes_of_their_own_are_attention_too() -> None:
     mixed = net.op("Einsum", weights, v, name="einsum_1/Einsum")
     net.op("BatchMatMulV2", mixed, net.weight(64, 64), name="out")
     assert [name for name, _ in idioms(net.model(), GroupOrigin.ATTENTION)] == ["attention"]
+
+
+@each(
+    ("way", "ops"),
+    [
+        ("erf", 5),  # x · (1 + erf(x / √2)) · ½
+        ("tanh", 8),  # x / 2 · (1 + tanh(√(2/π) · (x + 0.0447 x³)))
+        ("scaled sigmoid", 3),
+        ("sigmoid of another tensor", 0),
+        ("parts of a tensor", 0),  # as in a cell: one part times a function of another
+        ("by a weight", 0),
+    ],
+)
+def test_an_activation_of_several_ops_is_one_box(way: str, ops: int) -> None:
+    net = Net(named=False)
+    x = net.op("Placeholder")
+    for _ in range(3):
+        x = y = net.dense(x)
+        if way == "erf":
+            gate = net.op("AddV2", net.op("Erf", net.op("RealDiv", x, net.number())), net.number())
+            y = net.op("Mul", net.op("Mul", x, gate), net.number())
+        elif way == "tanh":
+            cube = net.op("Mul", net.op("Pow", x, net.number()), net.number())
+            gate = net.op("Tanh", net.op("Mul", net.op("AddV2", x, cube), net.number()))
+            y = net.op("Mul", net.op("Mul", x, net.number()), net.op("AddV2", gate, net.number()))
+        elif way == "scaled sigmoid":
+            y = net.op("Mul", x, net.op("Sigmoid", net.op("Mul", x, net.number())))
+        elif way == "sigmoid of another tensor":
+            y = net.op("Mul", x, net.op("Sigmoid", net.op("Neg", net.dense(x))))
+        elif way == "parts of a tensor":
+            parts = net.op("Split", net.number(), x)
+            y = net.op("Mul", f"{parts}:1", net.op("Sigmoid", net.op("Neg", parts)))
+        elif way == "by a weight":
+            y = net.op("Mul", x, net.op("Sigmoid", net.op("Mul", x, net.weight(64))))
+        x = net.op("Relu", net.dense(y))
+    assert idioms(net.model(), GroupOrigin.ACTIVATION) == ([("activation", ops)] * 3 if ops else [])
+
+
+def test_one_op_of_attention_is_a_box_with_what_splits_and_joins_heads() -> None:
+    # x ─▶ dense ─▶ chunk ─▶ view ─▶ transpose ─▶ attention ─▶ transpose ─▶ view ─▶ dense
+    net = Net(named=False)
+    x = net.op("Placeholder")
+    for _ in range(3):
+        made = net.op("aten::chunk", net.dense(x))
+        parts = [f"{made}:{part}" if part else made for part in range(3)]
+        heads = [net.op("aten::transpose", net.op("aten::view", part)) for part in parts]
+        mixed = net.op("aten::scaled_dot_product_attention", *heads)
+        joined = net.op("aten::view", net.op("aten::contiguous", net.op("aten::transpose", mixed)))
+        x = net.op("AddV2", x, net.op("Relu", net.dense(joined)))
+    assert idioms(net.model(), GroupOrigin.ATTENTION) == [("attention", 1 + 6 + 1 + 3)] * 3

@@ -99,6 +99,14 @@ def test_side_outputs_stand_behind_the_last_box_that_they_need() -> None:
     assert line(dag) == ([0, 1, 2, 6, 7, 3, 8, 4, 5, 9, 10], [6, 7, 8, 9, 10])
 
 
+@each("ends", [(5, 6, 7), (7, 5, 6), (6, 7, 5)])
+def test_side_outputs_behind_one_box_stand_in_the_order_of_what_else_they_need(ends: tuple[int, int, int]) -> None:
+    # 0 ─▶ 1 ─▶ 2 ─▶ 3 ─▶ 4, and three boxes of which each takes 3 and one of 0, 1, 2, whatever their numbers
+    taken = [(source, end) for source, end in enumerate(ends)]
+    order = compute_flow_order(wired(9, *chain(0, 5), (4, 8), *taken, *((3, end) for end in ends)))
+    assert [box for box in order.line if box in ends] == list(ends)
+
+
 def test_the_first_boxes_stand_before_all_others_with_what_they_need() -> None:
     # 5 ─▶ 4, which 1 and 3 read; 6 takes from 4 alone
     dag = wired(7, *chain(0, 4), (5, 4), (4, 1), (4, 3), (4, 6))

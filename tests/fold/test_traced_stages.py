@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -130,3 +131,41 @@ def test_a_tuple_between_modules_is_in_the_module_that_calls_both() -> None:
     assert score(model, [5]) == (1, 1)
     names = [name for row, name in enumerate(model.hierarchy.name) if model.hierarchy.kind[row] == SERIES_ROW]
     assert names == ["Top/Net[net]/Layer[0-4]"]
+
+
+def test_what_a_trace_packs_and_takes_apart_is_no_flow_of_its_own() -> None:
+    # x, bias ─▶ TupleConstruct ─▶ TupleUnpack ×2 ─▶ layer, many times, also a tuple in a tuple; one tuple is the result
+    def build(packed: bool) -> Trace:
+        trace = Trace()
+        x = trace.conv("Net", trace.image, 16)
+        bias = trace.op("Net", "sigmoid", trace.image)
+        for layer in range(5):
+            parts = [x, bias]
+            if packed:
+                inner = trace._write(f"Net/in{layer}", "prim::TupleConstruct", [bias])
+                outer = trace._write(f"Net/out{layer}", "prim::TupleConstruct", [x, inner])
+                first, second = (trace._write(f"Net/{p}{layer}", "prim::TupleUnpack", [outer]) for p in "xy")
+                parts = [first, trace._write(f"Net/z{layer}", "prim::TupleUnpack", [second])]
+                trace.sizes |= dict.fromkeys(parts, trace.sizes[x])
+            y = trace.op("Net", "mul", trace.conv("Net", parts[0], 16), parts[1])
+            x = trace.op("Net", "add", parts[0], y)
+        trace._write("Net/result", "prim::TupleConstruct", [x, bias])
+        trace._write("output/result", "IO Node", ["Net/result"])
+        return trace
+
+    plain, packed = (load(build(way).graph) for way in (False, True))
+    assert Counter(packed.hierarchy.graph.op_types[op] for op in packed.hierarchy.graph.op) == Counter(
+        plain.hierarchy.graph.op_types[op] for op in plain.hierarchy.graph.op
+    )
+    assert score(packed, [5]) == score(plain, [5]) == (1, 1)
+
+
+def test_elements_that_are_not_as_many_as_those_of_a_tuple_stay() -> None:
+    trace = Trace()
+    x = trace.conv("Net", trace.image, 16)
+    pair = trace._write("Net/pair", "prim::TupleConstruct", [x, trace.image])
+    part = trace._write("Net/part", "prim::TupleUnpack", [pair])
+    trace.sizes[part] = trace.sizes[x]
+    trace.op("Net", "relu", part)
+    types = load(trace.graph).hierarchy.graph.op_types
+    assert {"prim::TupleConstruct", "prim::TupleUnpack"} <= set(types)

@@ -448,6 +448,15 @@ def test_a_table_that_is_stored_once_more_is_one_weight_or_a_bound() -> None:
     assert counted == [("", 18, 72), ("", 36, 72), ("at most ", 36, 72), ("", 36, 72)]
 
 
+@each(("name", "weights"), [("t145", 1), ("145", 1), ("logit_scale", 2), ("head.scale", 2)])
+def test_a_number_with_a_counter_for_a_name_is_none_of_the_weights(name: str, weights: int) -> None:
+    product, scaled = node("MatMul", "x w.weight", "y"), node("Mul", f"y {name}", "z")
+    tensors = floats("w.weight", 5, 3), TensorValue(name, (), 1, struct.pack("<f", 2.5))
+    graph = GraphValue(nodes=(product, scaled), initializers=tensors, inputs=(value("x", 4, 5),))
+    model = load(graph, producer="pytorch")
+    assert len(model.hierarchy.graph.meaning.weights) == weights
+
+
 def test_what_an_exporter_worked_out_makes_the_count_a_lower_bound() -> None:
     product, words = node("MatMul", "x w.weight", "y"), {}
     for name, numbers in (

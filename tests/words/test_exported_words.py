@@ -12,8 +12,9 @@ from graphviz_tb.color.kinds import ATTENTION, DENSE, KIND_WORDS, NORM, group_ki
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block_words import Block, block_words
-from graphviz_tb.words.layer_steps import LayerStep, TensorFlowSteps
+from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.paper import PaperWords
+from graphviz_tb.words.step_words import LayerStep
 from tests.each import each
 
 EXPORTED = Path(__file__).parents[2] / "fixtures/exported"
@@ -128,10 +129,102 @@ def attention_block(
         (attention_block([128, 16, 16], split=[(1, 16), (8, 16)]), "8 heads, 1 kv × 16"),
         (attention_block([384], split=[(8, 48)]), "8 heads × 16"),  # each of 48 is a query, a key and a value
         (attention_block([384], split=[(-1, 48)]), None),
+        # Queries, keys and values as three of a width are no heads.
+        (attention_block([384], split=[(3, 128)]), None),
+        (attention_block([384], split=[(3, 128), (8, 16)]), "8 heads × 16"),
     ],
 )
 def test_heads_are_read_from_products_before_reshapes(block: Block, said: str | None) -> None:
     assert block_words(block) == said
+
+
+def attention_twice(*between: LayerStep) -> Block:
+    """Attention to itself, then attention that takes its queries from it, and a feed-forward block."""
+    one, two = (attention_block(widths, [(8, 16), (8, 24)]).steps for widths in ([384], [128, 256]))
+    forward = LayerStep("dense", "", 64, 256), LayerStep("activation", "ReLU"), LayerStep("dense", "", 256, 64)
+    steps = *one, *between, *two, *forward
+    dense = len(steps) - 3
+    before = {number: frozenset[int]() for number in range(len(steps))} | {dense + 2: frozenset([dense])}
+    return Block(steps, before)
+
+
+@each(
+    ("block", "said"),
+    [
+        (attention_twice(), "2 × (8 heads × 16), 64 → 256 → 64"),
+        # A feed-forward block between them: two layers of a network, not one.
+        (attention_twice(LayerStep("activation", "ReLU")), None),
+        (Block((*attention_block([32, 32, 32]).steps, LayerStep("dense", "", 32, 256))), None),
+    ],
+)
+def test_a_layer_that_attends_twice_says_its_heads_once(block: Block, said: str | None) -> None:
+    assert block_words(block) == said
+
+
+@each(
+    ("widths", "bends", "said"),
+    [
+        (((128, 8), (8, 128), (128, 128), (128, 128), (128, 128)), False, "8 heads × 16, rank 8"),
+        (((128, 8), (8, 128), (128, 128), (128, 128), (128, 128)), True, None),  # an adapter is not linear
+        (((128, 128), (128, 128), (128, 128)), False, "8 heads × 16"),
+    ],
+)
+def test_low_rank_pairs_beside_the_layers_of_attention_are_its_rank(
+    widths: Sequence[tuple[int, int]], bends: bool, said: str | None
+) -> None:
+    layers = [LayerStep("dense", "", *width) for width in widths]
+    between = [LayerStep("activation", "ReLU")] if bends else []
+    steps = [layers[0], *between, *layers[1:], *attention_block([], [(8, 16), (8, 24)]).steps]
+    scores = len(steps) - 4
+    before = {number: frozenset[int]() for number in range(scores)}
+    if len(widths) > 3:
+        before[1 + bends] = frozenset([0])
+    before[scores] = frozenset(number for number in before if number or len(widths) == 3)
+    before |= {scores + 2: frozenset([scores]), scores + 3: frozenset([scores + 2])}
+    assert block_words(Block(tuple(steps), before)) == said
+
+
+def test_heads_are_those_of_the_layers_of_attention_alone() -> None:
+    # The feed-forward block behind it is as wide as 32 heads.
+    attention = attention_block([128, 128, 128], split=[(-1, 16)])
+    wide = (*attention.steps, LayerStep("dense", "", 128, 512), LayerStep("dense", "", 512, 128))
+    number = len(wide) - 1
+    before = {**attention.before, number - 1: frozenset([number - 2]), number: frozenset([number - 1])}
+    assert block_words(Block(wide, before, split=attention.split)) == "8 heads × 16, 128 → 512 → 128"
+
+
+def _transformer_of_reshapes(turns: Sequence[int], sizes: Sequence[int]) -> GraphDef:
+    """Attention of ONNX in which nothing but the sizes of reshapes, and transposes, tells the heads."""
+    nodes: list[dict[str, object]] = [{"name": "x", "op": "Placeholder"}]
+    stated = {"shape": {"list": {"i": list(sizes)}}}
+    for name in "qkv":
+        size = {"shape": {"dim": [{"size": 64}, {"size": 64}]}}
+        nodes.append({"name": f"att/{name}w", "op": "VariableV2", "attr": {"shape": size, "dtype": {"type": 1}}})
+        nodes.append({"name": f"att/{name}p", "op": "onnx::MatMul", "input": ["x", f"att/{name}w"]})
+        nodes.append({"name": f"att/{name}s", "op": "onnx::Reshape", "input": [f"att/{name}p"], "attr": stated})
+        last = turns[:1:-1] if name == "k" else turns[2:]
+        order = {"perm": {"list": {"i": [*turns[:2], *last]}}}
+        nodes.append({"name": f"att/{name}t", "op": "onnx::Transpose", "input": [f"att/{name}s"], "attr": order})
+    nodes += [
+        {"name": "att/scores", "op": "onnx::MatMul", "input": ["att/qt", "att/kt"]},
+        {"name": "att/soft", "op": "onnx::Softmax", "input": ["att/scores"]},
+        {"name": "att/mixed", "op": "onnx::MatMul", "input": ["att/soft", "att/vt"]},
+    ]
+    return GraphDef(node=nodes)  # type: ignore[arg-type]
+
+
+@each(
+    ("turns", "sizes", "said"),
+    [
+        ((0, 2, 1, 3), (2, 24, 4, 16), "4 heads × 16"),
+        ((0, 1, 2, 3), (2, 4, 24, 16), "4 heads × 16"),
+        ((1, 2, 0, 3), (24, 2, 4, 16), "4 heads × 16"),  # steps first, as in a transformer of PyTorch
+        ((0, 2, 1, 3), (2, 24, -1, 12), "3 layers · 12.3 k"),  # 12 does not divide 64
+    ],
+)
+def test_heads_are_read_from_reshapes_through_transposes(turns: Sequence[int], sizes: Sequence[int], said: str) -> None:
+    hierarchy = load(_transformer_of_reshapes(turns, sizes)).hierarchy
+    assert PaperWords(hierarchy).of(hierarchy.name.index("att")) == said
 
 
 def test_a_table_of_relative_positions_is_part_of_attention() -> None:

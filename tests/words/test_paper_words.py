@@ -191,3 +191,32 @@ def test_a_mean_before_a_norm_is_a_pool_and_no_part_of_it() -> None:
     mean = {"name": "head/mean", "op": "Mean", "input": ["head/pool", "last"]}
     less = {"name": "head/sub", "op": "Sub", "input": ["head/pool", "head/mean"]}
     assert words(IMAGE, numbers("axes", 1, 2), pool, mean, less)["head/pool"] == "global avg"
+
+
+def test_a_series_of_ops_says_nothing_that_is_true_of_one_alone() -> None:
+    # Columns of a table of numbers are taken in turn; only the last op looks up rows of weights.
+    axis = numbers("axis", 0)
+    nodes: list[dict[str, object]] = [IMAGE, axis, weight("table", 1000, 16)]
+    for place, table in enumerate(("image", "gather_0", "table")):
+        taken = [table, "axis" if place < 2 else "gather_1", "axis"]
+        nodes.append({"name": f"gather_{place}", "op": "GatherV2", "input": taken})
+    nodes.append({"name": "out", "op": "Relu", "input": ["gather_2"]})
+    said = words(*nodes)
+    assert not any(text and "1000 × 16" in text for name, text in said.items() if name != "gather_2"), said
+
+
+def test_equal_blocks_that_a_layer_chooses_from_are_experts() -> None:
+    def network(routed: int) -> dict[str, str | None]:
+        nodes = [IMAGE, numbers("moe/two", 2), *product("moe/router", "image", 64, routed)]
+        nodes.append({"name": "moe/TopK", "op": "TopKV2", "input": ["moe/router", "moe/two"]})
+        for expert in range(4):
+            scope = f"moe/expert_{expert}"
+            nodes += product(f"{scope}/up", "image", 64, 256)
+            nodes.append({"name": f"{scope}/Relu", "op": "Relu", "input": [f"{scope}/up"]})
+            nodes += product(f"{scope}/down", f"{scope}/Relu", 256, 64)
+            nodes.append({"name": f"{scope}/mul", "op": "Mul", "input": [f"{scope}/down", f"moe/TopK:{expert % 2}"]})
+        nodes.append({"name": "moe/sum", "op": "AddN", "input": [f"moe/expert_{expert}/mul" for expert in range(4)]})
+        return words(*nodes)
+
+    assert network(4)["moe"] == "4 experts, top 2, 64 → 256 → 64"
+    assert network(6)["moe"] == "4 × (64 → 256 → 64, ReLU)"  # chosen from others

@@ -129,6 +129,38 @@ def test_words_of_a_trace_are_those_of_its_shapes() -> None:
     assert asked
 
 
+@each(
+    ("op", "equation", "said"),
+    [
+        ("aten::bmm", "", "8 experts, top 2"),
+        ("aten::einsum", "abc,acd->abd", "8 experts, top 2"),
+        ("aten::einsum", "abc,cd->abd", "5 → 7, softmax"),  # a dense layer
+        ("aten::einsum", "abc,...->abd", None),  # nothing is known of its kernel
+    ],
+)
+def test_experts_of_a_trace_are_counted_by_the_shapes_of_results(op: str, equation: str, said: str | None) -> None:
+    # x ─▶ product with a kernel for each of 8 experts ─▶ y, and the top 2 of its results
+    graph = GraphDef()
+    for name, kind, inputs, sizes in (
+        ("input/x", "IO Node", [], (8, 4, 5)),
+        ("moe/w", "prim::GetAttr", [], ()),
+        ("moe/both", "prim::ListConstruct", ["input/x", "moe/w"], ()),
+        ("moe/text", "prim::Constant", [], ()),
+        ("moe/two", "prim::Constant", [], ()),
+        ("moe/y", op, ["moe/text", "moe/both"] if equation else ["input/x", "moe/w"], (8, 4, 7)),
+        ("moe/gate", "aten::softmax", ["moe/y"], (8, 4, 7)),
+        ("moe/top", "aten::topk", ["moe/gate", "moe/two"], (8, 4, 2)),
+    ):
+        node = graph.node.add(name=name, op=kind, input=inputs)
+        if sizes:
+            node.attr["_output_shapes"].list.shape.add(dim=[{"size": size} for size in sizes])
+    for name, value in (("moe/text", equation), ("moe/two", "2")):
+        next(node for node in graph.node if node.name == name).attr["attr"].s = f"{{ value : {value}}}".encode()
+    hierarchy = load(graph).hierarchy
+    known = PaperWords(hierarchy).of(hierarchy.name.index("moe"))
+    assert (known == said) if said else "experts" not in (known or "") and "→" not in (known or "")
+
+
 def test_parameters_of_a_trace_without_paths_are_not_one() -> None:
     # Numbered names, as after an export without scopes: each layer reads another weight.
     traced = load(FIXTURES / "logdirs" / "torch_transformer").hierarchy.graph.graph_def

@@ -1,4 +1,4 @@
-"""Ops that a paper draws as one box: norms, rotary embeddings, sinusoids and attention, found by their structure.
+"""Ops that a paper draws as one box: norms, activations, rotary embeddings, attention, found by their structure.
 
     x ─┬─▶ Square ─▶ Mean ─▶ Add ─▶ Rsqrt ─┐            x ─┬─▶ Slice ─▶ Neg ─┐          ┌─ sin
        └──────────────────────────────────▶ Mul ─▶        ├─▶ Slice ────────▶ Concat ─▶ Mul ─▶ Add ─▶
@@ -32,6 +32,8 @@ from graphviz_tb.ops.roles import (
     SELECT_OPS,
     UNIT_AXES_OPS,
     VARIANCE_ROOT_OPS,
+    Role,
+    has_role,
     is_elementwise,
 )
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, plain_op_name
@@ -52,9 +54,11 @@ NORM_TYPES = frozenset(
     ("div", "realdiv", "truediv", "square", "pow", "squareddifference", "sqrt", "reciprocal", "stopgradient", "biasadd")
 )
 PARTING_TYPES = frozenset(
-    ("slice", "stridedslice", "split", "splitv", "splitwithsizes", "unpack", "unbind", "chunk", "select")
+    ("slice", "stridedslice", "split", "splitv", "splitwithsizes", "unpack", "unbind", "chunk", "select", "listunpack")
 )
+REPEATING_TYPES = frozenset(("expand", "repeatinterleave"))
 JOINING_TYPES = frozenset(("concat", "concatv2", "concatenation", "cat", "pack", "stack"))
+GATE_TYPES = frozenset(("tanh", "erf", "erfc", "sigmoid", "logistic"))
 COMPLEX_TYPES, FROM_COMPLEX_TYPES = frozenset(("complex", "viewascomplex")), frozenset(("real", "imag", "viewasreal"))
 WAVE_TYPES = {"cos", "sin"}
 PAIRING_TYPES = frozenset(("pack", "stack", "viewasreal"))
@@ -62,7 +66,7 @@ ROTARY_TYPES = PARTING_TYPES | JOINING_TYPES | COMPLEX_TYPES | FROM_COMPLEX_TYPE
 
 
 def fold_idioms(dag: Dag, setting: FoldContext) -> Dag:
-    """Fold each norm, rotary embedding, pair of sinusoids and attention of a level to one box."""
+    """Fold each norm, activation, rotary embedding, pair of sinusoids and attention of a level to one box."""
     for find, how in FINDERS:
         groups = [
             _make_idiom(dag, members, setting, how)
@@ -232,6 +236,52 @@ def _is_norm_type(op: str) -> bool:
     return arithmetic or plain_op_name(op) in (MEAN_TYPES | NORM_TYPES | SUBTRACT_TYPES)
 
 
+# ---- activations ----
+
+
+def _activations(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+    """Yield each activation of several ops: a tensor, scaled by numbers, times a function of itself."""
+    taken: set[int] = set()
+    for gate, box in enumerate(dag.boxes):
+        if plain_op_name(box.op) in GATE_TYPES and gate not in taken:
+            members = _activation_of_gate(dag, gate, setting)
+            if taken.isdisjoint(members):
+                taken.update(members)
+                yield members
+
+
+def _activation_of_gate(dag: Dag, gate: int, setting: FoldContext) -> list[int]:
+    """Return the boxes of the activation that has a gate in it; none if the gate belongs to no activation."""
+
+    def is_part(box: FlowBox) -> bool:
+        known = bool(box.op) and (is_elementwise(box.op) or box.op in IDENTITY_OPS)
+        return known and not setting.widths.parameters(box)
+
+    best: list[int] = []
+    for end in _boxes_behind(dag, gate, is_part):
+        if best:  # what scales the result
+            if len(dag.before[end]) > 1 or dag.boxes[end].op not in MULTIPLY_OPS or dag.before[end][0] != best[-1]:
+                break
+            best = [*best, end]
+        elif dag.boxes[end].op in MULTIPLY_OPS and len(dag.before[end]) == 2:
+            region = _Region(dag, end, is_part)
+            for start in dict.fromkeys(source for box in region.boxes for source in dag.before[box]):
+                derived = region.derived_from(start)
+                gates = sum(plain_op_name(dag.boxes[box].op) in GATE_TYPES for box in derived)
+                alone = gate in derived and gates == 1 and not _parts(dag.boxes[start], setting)
+                if alone and not region.inputs_of(derived, start):
+                    best = [*sorted(derived - {end}), end]
+                    break
+        if best and len(dag.after[best[-1]]) != 1:
+            break
+    return best
+
+
+def _parts(box: FlowBox, setting: FoldContext) -> bool:
+    """Return whether a box takes a tensor apart, so that two that it gives are not one."""
+    return any(plain_op_name(op) in PARTING_TYPES for op in ([box.op] if box.op else setting.types.of(box)))
+
+
 # ---- rotary embeddings ----
 
 
@@ -357,6 +407,18 @@ def _attention_scores(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
             yield members
 
 
+def _fused_attention(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+    """Yield each op that is attention, with what splits heads only for it and what joins them again."""
+    for number, box in enumerate(dag.boxes):
+        if box.op and has_role(box.op, Role.ATTENTION):
+            yield _with_own_sources(dag, {number, *_passed_on(dag, number)}, -1, _splits_heads)
+
+
+def _splits_heads(box: FlowBox) -> bool:
+    """Return whether a box may take queries, keys and values apart, bring them to heads, or repeat those of a group."""
+    return box.op in PASSING_OPS or plain_op_name(box.op) in PARTING_TYPES | REPEATING_TYPES
+
+
 def _attention_around(dag: Dag, softmax: int, setting: FoldContext) -> list[int]:
     """Return the boxes from the product before a softmax to the one behind it."""
 
@@ -400,7 +462,9 @@ def _is_score_part(box: FlowBox, setting: FoldContext) -> bool:
 FINDERS = (
     (_constant_norms, GroupOrigin.NORM),
     (_norms, GroupOrigin.NORM),
+    (_activations, GroupOrigin.ACTIVATION),
     (_rotary_embeddings, GroupOrigin.ROTARY),
     (_sinusoids, GroupOrigin.SINUSOIDS),
     (_attention_scores, GroupOrigin.ATTENTION),
+    (_fused_attention, GroupOrigin.ATTENTION),
 )

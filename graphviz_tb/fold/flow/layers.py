@@ -47,6 +47,9 @@ class LayerPart(IntEnum):
     ELEMENTWISE = 4  # may be part of an activation that is several ops
 
 
+IDIOM_PARTS = {GroupOrigin.NORM: LayerPart.NORM, GroupOrigin.ACTIVATION: LayerPart.ACTIVATION}
+
+
 def fold_layers(dag: Dag, hierarchy: Hierarchy, setting: FoldContext) -> Dag:
     """Fold each layer with what follows it; not if it is the only one, since the group around it is this layer."""
     finder = _LayerFinder(hierarchy, setting)
@@ -142,7 +145,7 @@ class _LayerFinder:
     def part_of(self, box: FlowBox) -> LayerPart | None:
         """Return the part of a layer that a row is; None for any other box."""
         if box.members:
-            return LayerPart.NORM if box.how == GroupOrigin.NORM else None
+            return IDIOM_PARTS.get(box.how)
         if box.op:
             return self._part_of_op(box)
         return self._part_of_scope(box) if box.scope and box.ops <= MAX_NORM_OPS else None

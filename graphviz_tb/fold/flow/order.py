@@ -14,6 +14,7 @@ import heapq
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
+from operator import itemgetter
 
 from graphviz_tb.caches import Lazy
 from graphviz_tb.fold.flow.box import Dag, SymbolTable, has_single_entry
@@ -309,14 +310,18 @@ def _insert_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: lis
     rest = [box for box in range(len(dag)) if not seen[box]]
     index, place = _inverse_places(rest, len(dag)), _inverse_places(line, len(dag))
     pairs = ((index[source], index[box]) for box in rest for source in dag.before[box] if index[source] >= 0)
-    slots: dict[int, list[int]] = {}
+    found: list[tuple[list[int], list[int]]] = []
     for component in weak_components(len(rest), pairs):
         boxes = [rest[number] for number in component]
         ends = [box for box in boxes if all(index[user] < 0 for user in dag.after[box])]
         in_order: list[int] = []
-        _append_by_demand(dag, depth, ends, seen, in_order)
-        needed = max([place[source] for box in boxes for source in dag.before[box]], default=-1)
-        slots.setdefault(max(needed, head - 1) if needed >= 0 else len(line) - 1, []).extend(in_order)
+        _append_by_demand(dag, depth, sorted(ends, key=depth.__getitem__), seen, in_order)
+        needed = [place[source] for box in boxes for source in dag.before[box] if place[source] >= 0]
+        found.append((sorted(needed, reverse=True), in_order))
+    slots: dict[int, list[int]] = {}
+    # Several after one box: in the order of what else they need, as names say nothing.
+    for needed, in_order in sorted(found, key=itemgetter(0)):
+        slots.setdefault(max(needed[0], head - 1) if needed else len(line) - 1, []).extend(in_order)
     made = slots.get(-1, [])
     for spot, box in enumerate(line):
         made.append(box)

@@ -1,0 +1,83 @@
+"""One step of a network, as a layer, a pool or a norm, and how a paper writes its sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.measure import group_thousands
+
+WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
+
+
+@dataclass(frozen=True, slots=True)
+class LayerStep:
+    """One op that a paper describes: its kind, its words, its input and output channels (0: unknown).
+
+    `heads` are the number of heads and the size of each if a dense layer makes some; `weight` is the node of its
+    kernel, -1 if unknown.
+    """
+
+    kind: str
+    word: str
+    takes: int = 0
+    gives: int = 0
+    heads: tuple[int, int] = (0, 0)
+    weight: int = -1
+
+
+UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
+
+
+def step_words(along: Sequence[int], sign: str) -> list[str]:
+    """Return the strides, dilations or factors of an image that are greater than one; equal ones once.
+
+    >>> step_words([2, 2], "/"), step_words([1, 2], "/"), step_words([1, 1], "/")
+    (['/2'], ['/1×2'], [])
+    """
+    if not along or max(along) < 2:
+        return []
+    return [f"{sign}{along[0]}" if len(set(along)) == 1 else f"{sign}{'×'.join(map(str, along))}"]
+
+
+def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> LayerStep | None:
+    """Return a product with a kernel, its last input: a dense layer, also one that makes or joins heads, or one for
+    each expert, whose results another input may weigh and sum.
+
+    >>> [einsum_step(each, -1, [8, 2, 4]).word for each in ("abd,dce->abce", "abcd,cde->abce", "abc,abcd,cde->abe")]
+    ['→ 2×4', '8 experts', '8 experts']
+    """
+    inputs, _, result = equation.replace(" ", "").partition("->")
+    tensors, _, letters = inputs.rpartition(",")
+    if len(letters) != len(kernel) or not all(kernel):
+        return None
+    sizes = dict(zip(letters, (size or 0 for size in kernel), strict=True))
+    kept = [sizes[letter] for letter in letters if letter in result]
+    gone = [sizes[letter] for letter in letters if letter not in result]
+    first = letters[0]
+    if any(letter in tensors and letter in result for letter in letters) or tensors.count(first) > 1:
+        return LayerStep("experts", f"{sizes[first]} experts", weight=weight) if first in tensors + result else None
+    takes, gives = prod(gone), prod(kept)
+    if len(kept) == 2 and len(gone) == 1:
+        return LayerStep("heads", f"→ {kept[0]}×{kept[1]}", takes, gives, (kept[0], kept[1]), weight)
+    return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
+
+
+def heads_word(heads: int, shared: int, size: int) -> str:
+    """Return the words for attention heads; keys and values may have fewer.
+
+    >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
+    ('12 heads × 64', '32 heads, 8 kv × 128')
+    """
+    one = "head" if heads == 1 else "heads"
+    return f"{heads} {one} × {size}" if heads == shared else f"{heads} {one}, {shared} kv × {size}"
+
+
+def size_word(size: int | None) -> str:
+    """Write a size as a paper does: from five digits on with thin spaces.
+
+    >>> size_word(3072), size_word(None)
+    ('3072', '?')
+    """
+    return "?" if size is None else str(size) if size < 10_000 else group_thousands(size)
