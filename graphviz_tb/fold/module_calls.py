@@ -209,6 +209,7 @@ Skips = tuple[tuple[str, ...], ...]  # for each segment of a scope, the containe
 MODULE = re.compile(r"(.*)\[([^\[\]]*)\]", re.DOTALL)  # Linear[fc]
 MAX_SWEEPS = 4
 PARAMETER_OP = "prim::GetAttr"
+TUPLE_MAKER = "prim::TupleConstruct"
 
 
 def merged_modules(graph: Graph) -> dict[int, str]:
@@ -320,30 +321,50 @@ def enclose_tuples(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
     tuples = graph.nodes_of_types(lambda op: has_role(op, Role.TUPLE))
     if not tuples.any():
         return dict(moved)
-    place = {node: number for number, node in enumerate(np.flatnonzero(tuples).tolist())}
-    after: list[list[int]] = [[] for _ in place]
-    around: list[list[list[str]]] = [[] for _ in place]
-    drawn = graph.mark == 0
-    touching = np.flatnonzero((tuples[graph.source] | tuples[graph.target]) & drawn[graph.source] & drawn[graph.target])
-    for source, target in zip(graph.source[touching].tolist(), graph.target[touching].tolist(), strict=True):
-        for near, far in ((source, target), (target, source)):
-            if near in place and far in place:
-                after[place[near]].append(place[far])
-            elif near in place:
-                around[place[near]].append((moved.get(far) or graph.name[far].rpartition("/")[0]).split("/"))
-    scopes: dict[int, list[list[str]]] = defaultdict(list)
-    components = strong_components(after)
-    for number, component in enumerate(components):
-        scopes[component] += around[number]
     found = dict(moved)
-    for node, number in place.items():
-        # The segments that all scopes begin with.
-        alike = takewhile(lambda segments: len(set(segments)) == 1, zip(*scopes[components[number]], strict=False))
-        shared = "/".join(segments[0] for segments in alike)
-        own = moved.get(node) or graph.name[node].rpartition("/")[0]
-        if shared.startswith(f"{own}/" if own else ""):
-            found[node] = shared
+
+    def scope_of(node: int) -> list[str]:
+        return (found.get(node) or graph.name[node].rpartition("/")[0]).split("/")
+
+    # A tuple is what makes it, with what takes it apart: that one tuple is packed into the next joins no modules.
+    makes = graph.nodes_of_types(TUPLE_MAKER.__eq__)
+    drawn = graph.mark == 0
+    whole: dict[int, int] = {node: node for node in np.flatnonzero(tuples).tolist()}
+    sources: dict[int, list[int]] = defaultdict(list)
+    users: dict[int, list[int]] = defaultdict(list)
+    touching = np.flatnonzero((tuples[graph.source] | tuples[graph.target]) & drawn[graph.source] & drawn[graph.target])
+    edges = list(zip(graph.source[touching].tolist(), graph.target[touching].tolist(), strict=True))
+    for source, target in sorted(edges):
+        if source in whole and target in whole and not makes[target]:
+            whole[target] = whole[source]
+    for source, target in edges:
+        if whole.get(source) != whole.get(target):
+            sources[whole.get(target, -1)].append(source)
+            users[whole.get(source, -1)].append(target)
+    parts: dict[int, list[int]] = defaultdict(list)
+    for node, first in whole.items():
+        parts[first].append(node)
+    for first in sorted(parts, reverse=True):  # against the flow
+        plain = [node for node in users[first] if node not in whole]
+        users[first] = plain or [node for other in users[first] for node in users[whole[other]]]
+    for first, nodes in sorted(parts.items()):
+        made = _shared_segments([scope_of(node) for node in dict.fromkeys(sources[first])])
+        shared = _shared_segments([made, *(scope_of(node) for node in dict.fromkeys(users[first]))])
+        # What blocks of a series hand to the next is in each of them, not between them.
+        while len(made) > len(shared) and (_is_single_module(made[-1]) or not MODULE.fullmatch(made[-1])):
+            made.pop()
+        shared = "/".join(made)
+        for node in nodes:
+            own = moved.get(node) or graph.name[node].rpartition("/")[0]
+            if shared.startswith(f"{own}/" if own else ""):
+                found[node] = shared
     return {node: scope for node, scope in found.items() if scope}
+
+
+def _shared_segments(scopes: Sequence[Sequence[str]]) -> list[str]:
+    """Return the segments that all scopes begin with."""
+    alike = takewhile(lambda segments: len(set(segments)) == 1, zip(*scopes, strict=False))
+    return [segments[0] for segments in alike]
 
 
 COPY_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP)
@@ -388,8 +409,7 @@ def _module_beside(own: str, scopes: Sequence[str]) -> str:
     ('Net/Run[run]/Linear[fc]', 'Net/Run[run]')
     """
     outside = own.split("/") if own else []
-    columns = zip(*(scope.split("/") for scope in scopes), strict=False)
-    alike = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, columns)]
+    alike = _shared_segments([scope.split("/") for scope in scopes])
     if alike[: len(outside)] != outside:
         return ""
     inside = list(takewhile(_is_single_module, alike[len(outside) :]))

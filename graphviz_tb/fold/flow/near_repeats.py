@@ -294,12 +294,13 @@ def _is_named_scope(box: FlowBox) -> bool:
 
 
 def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldContext) -> bool:
-    """Return whether elements are scopes of one class, numbered in flow order, with equal weights: alternating blocks
-    of two kinds."""
+    """Return whether elements are scopes of one class, numbered in flow order, with channels in common: alternating
+    blocks of two kinds."""
     boxes = _boxes_of(elements)
     if not _are_numbered(boxes):
         return False
-    return len({setting.widths.of([box]) for box in boxes}) == 1
+    given = [setting.widths.of([box]) for box in boxes]
+    return not any(given) or bool(frozenset.intersection(*given))
 
 
 def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> bool:

@@ -171,7 +171,7 @@ def _is_run_member(box: FlowBox, run: SeriesRun, by_row: dict[int, SeriesRun]) -
 #    └─────────┴─────────┴────────▲───────▲───────▲
 
 MIN_CHAIN_SCOPES = 3  # of two, both are shown
-MAX_FIRST_OPS_RATIO = 1.5  # of the first in a series, to the next
+MAX_FIRST_OPS_RATIO = 2  # of the first in a series, to the next
 
 
 def prepend_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) -> list[FlowBox]:
