@@ -92,7 +92,7 @@ def nearly_before(
             # Its name says as much: it may hold what leads to the stage.
             ops = setting.types.of(first.box)
             plain = like.is_reduced(ops) and not any(map(is_layer_type, like.ops - ops))
-            shorter = plain and _are_numbered([first.box, turn[0].box])  # such as one without its shortcut
+            shorter = plain and are_numbered([first.box, turn[0].box])  # such as one without its shortcut
             start = stop - (like.is_extended(ops, 0) or like.count_unlike_ops(ops) >= 0 or shorter)
             return stop if start < stop and _in_turn(sequence, start, stop, turn, setting) else start
         start = _longer_before(sequence, done, like, stop, setting.types)
@@ -231,7 +231,7 @@ def nearly_behind(
     if not given and any(each.shortcut for each in turn) and not any(each.shortcut for each in sequence[start:stop]):
         return start  # without a sum its channels may be others
     # One that lacks something is one only where its channels or its number say so.
-    if not (stop == best or given or _are_numbered([*other, *stretch])):
+    if not (stop == best or given or are_numbered([*other, *stretch])):
         return start
     if not widths.halves(stretch):
         return stop
@@ -297,7 +297,7 @@ def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldCont
     """Return whether elements are scopes of one class, numbered in flow order, with channels in common: alternating
     blocks of two kinds."""
     boxes = _boxes_of(elements)
-    if not _are_numbered(boxes):
+    if not are_numbered(boxes):
         return False
     given = [setting.widths.of([box]) for box in boxes]
     return not any(given) or bool(frozenset.intersection(*given))
@@ -307,7 +307,7 @@ def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> boo
     """Return whether two elements are blocks of one stage: scopes of one class, numbered in order, with at least nine
     tenths of their ops in common; only the first may take larger steps."""
     boxes = _boxes_of(pair)
-    like = _likeness(pair[1:], setting.types) if _are_numbered(boxes) else None
+    like = _likeness(pair[1:], setting.types) if are_numbered(boxes) else None
     return (
         like is not None
         and bool(setting.widths.of(boxes) or setting.widths.halves(boxes[:1]))
@@ -317,7 +317,7 @@ def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> boo
     )
 
 
-def _are_numbered(boxes: Sequence[FlowBox]) -> bool:
+def are_numbered(boxes: Sequence[FlowBox]) -> bool:
     """Return whether boxes are scopes of one class, numbered in order."""
     named = all(_is_named_scope(box) and not box.is_repetition for box in boxes)
     if not named or len({name_form(box.name) for box in boxes}) > 1:
