@@ -247,7 +247,7 @@ def _are_alike(scopes: Sequence[FlowBox], setting: FoldContext) -> bool:
     if setting.widths.stage_borders(scopes):
         return False
     widths = [setting.widths.of([scope]) for scope in scopes]
-    if any(widths) and not frozenset.intersection(*widths):
+    if any(one and other and one.isdisjoint(other) for one, other in pairwise(widths)):
         return False
     first, *middle, last = (setting.types.of(scope) for scope in scopes)
     if any(ops != middle[0] for ops in middle) or not last <= middle[0] <= first:
