@@ -156,17 +156,20 @@ def _same_stage(
 
 
 def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> bool:
-    """Return whether the last repetition is the first block of the stage behind, which repeats: it is nearly equal to
-    the blocks there and shares channels with them, and none with the repetition before it. If channels are unknown, it
-    takes larger steps. It has all convolutions and products of a block there."""
+    """Return whether the last repetition is the first block of the stage behind: it is nearly equal to the blocks there
+    and shares channels with them, and none with the repetition before it. If channels are unknown, or only one block is
+    there, it takes larger steps, as the repetition before it does. It has all convolutions and products of a block
+    there."""
     stop, period, widths = repeat.stop, repeat.period, setting.widths
     starts = range(stop - 2 * period, stop + 2 * period, period)
     one, last, behind, after = (sequence[start : start + period] for start in starts)
-    if not behind or [element.word for element in behind] != [element.word for element in after]:
-        return False
+    repeats = [element.word for element in behind] == [element.word for element in after]
+    steps = [widths.halves(_boxes_of(turn)) for turn in (one, last, behind)]
     before, own, later = (widths.of(_boxes_of(turn)) for turn in (one, last, behind))
     known = own or later
-    if own.isdisjoint(later) or not own.isdisjoint(before) if known else not widths.halves(_boxes_of(last)):
+    if not behind or (known and own.isdisjoint(later)):
+        return False
+    if steps != [True, True, False] and not (repeats and (own.isdisjoint(before) if known else steps[1])):
         return False
     mine, theirs = (sum(map(setting.types.of, _boxes_of(turn)), Counter[str]()) for turn in (last, behind))
     if any(is_layer_type(kind) or kind in MIXING_OPS for kind in theirs - mine):
