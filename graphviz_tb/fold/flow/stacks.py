@@ -228,16 +228,21 @@ def _box_lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
 def _find_numbered_runs(boxes: list[FlowBox], setting: FoldContext) -> list[list[FlowBox]]:
     """Return runs of adjacent scopes and stacks of scopes that are all scopes of their name in a group, numbered in
     order, and alike, such as a first layer that computes what all others read, or a last one that computes less."""
-    scopes = [[_scope_in_member(each) for each in _blocks_of([box])] for box in boxes]
-    forms = [{name_form(scope.name) for scope in held if _is_scope_box(scope)} for held in scopes]
-    count = Counter(form for each in forms for form in each)
+    scopes = {
+        place: held
+        for place, box in enumerate(boxes)
+        if not box.sideways and all(map(_is_scope_box, held := [_scope_in_member(each) for each in _blocks_of([box])]))
+    }
+    if len(scopes) < 2:  # only saves time
+        return []
+    forms = {place: name_form(held[0].name) for place, held in scopes.items()}
+    count = Counter(forms.values())
     found = []
-    for (form, *more), places in groupby(range(len(boxes)), lambda place: sorted(forms[place]) or [""]):
-        run = [place for place in places if not boxes[place].sideways]
-        members = [scope for place in run for scope in scopes[place]]
-        if not form or more or not 1 < len(run) == count[form] or not MIN_CHAIN_SCOPES <= len(members) <= setting.most:
+    for form, places in groupby(range(len(boxes)), forms.get):
+        if form is None or count[form] < 2 or len(run := list(places)) < count[form]:
             continue
-        if are_numbered(members) and _are_alike(members, setting):
+        members = [scope for place in run for scope in scopes[place]]
+        if MIN_CHAIN_SCOPES <= len(members) <= setting.most and are_numbered(members) and _are_alike(members, setting):
             found.append([boxes[place] for place in run])
     return found
 
