@@ -100,7 +100,8 @@ def _lay_out_legibly(model: BaseModel, options: PictureOptions, second: SecondLi
 
     def lay_out(tried: PictureOptions, narrow: int) -> Layout:
         if chosen:
-            return _lay_out_open_groups(model, tried, second, opened, narrow=narrow)
+            labels = _node_labels(model, tried, second, opened, narrow)
+            return _lay_out_open_groups(model, tried, second, opened, labels=labels)
         return _close_until_legible(model, tried, second, opened, narrow)
 
     layout = _lay_out_to_print(options, lay_out) if options.paper else lay_out(options, 0)
@@ -168,14 +169,14 @@ def _break_into_columns(
     second: SecondLine,
     layout: Layout,
     frames: FrameCache,
-    narrow: int = 0,
+    labels: NodeLabels,
 ) -> Layout:
     """Return a first picture, laid out without columns, in the columns that show it largest."""
     if not options.wrap:
         return layout
 
     def lay(columns: ColumnBreaks) -> tuple[View, Scene]:
-        made = _lay_out_open_groups(model, options, second, layout.opened, frames, columns, narrow)
+        made = _lay_out_open_groups(model, options, second, layout.opened, frames, columns, labels)
         return made.view, made.scene
 
     view, scene, columns = choose_columns(lay, layout.view, layout.scene, frames, _sheet_target(options))
@@ -194,10 +195,10 @@ def _lay_out_open_groups(
     opened: OpenSet,
     frames: FrameCache | None = None,
     columns: ColumnBreaks | None = None,
-    narrow: int = 0,
+    labels: NodeLabels | None = None,
 ) -> Layout:
-    """Lay out with these groups open. With `narrow` 1 names are short, with 2 nothing is set apart. Groups that look as
-    in an earlier layout reuse their frame in `frames`.
+    """Lay out with these groups open. Groups that look as in an earlier layout reuse their frame in `frames`, and boxes
+    their `labels`.
 
     Levels are broken into `columns`, by default into those of the first picture.
     """
@@ -213,13 +214,22 @@ def _lay_out_open_groups(
         lay = LevelArranger(arranged, model.arrangements, columns)
         skeletons = arrange_levels(hierarchy, metagraph, opened, lay, contents)
     with report.stage("view"):
-        labels = NodeLabels(hierarchy, second, alone=alone is not None, printed=options.paper, narrow=narrow)
+        labels = labels or _node_labels(model, options, second, opened)
         view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, contents)
     with report.stage("place"):
         scene = place(view, options, frames)
     # Equal metagraphs share one skeleton, so its notices occur several times.
     odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
     return Layout(opened, view, scene, (*odd, *lay.notices()), columns)
+
+
+def _node_labels(
+    model: BaseModel, options: PictureOptions, second: SecondLine, opened: OpenSet, narrow: int = 0
+) -> NodeLabels:
+    """Return the labels of a picture with at most these groups open. With `narrow` 1 names are short, with 2 nothing is
+    set apart."""
+    alone = lone_members(model.hierarchy, opened, options) is not None
+    return NodeLabels(model.hierarchy, second, alone=alone, printed=options.paper, narrow=narrow)
 
 
 def _close_until_legible(
@@ -232,16 +242,16 @@ def _close_until_legible(
     Stacks are hidden before smaller names are accepted, and smaller names are accepted before no stack shows a member
     or too few boxes are left. If nothing helps, all groups stay open.
     """
-    frames = FrameCache()
+    frames, labels = FrameCache(), _node_labels(model, options, second, opened, narrow)
 
     def lay_out_groups(groups: OpenSet) -> Layout:
-        return _lay_out_open_groups(model, options, second, groups, frames, {}, narrow)
+        return _lay_out_open_groups(model, options, second, groups, frames, {}, labels)
 
     layout = lay_out_groups(opened)
     closed = _without_stages(model.hierarchy, layout)
     if len(closed) < len(layout.opened):
         layout = lay_out_groups(closed)
-    layout = _break_into_columns(model, options, second, layout, frames, narrow)
+    layout = _break_into_columns(model, options, second, layout, frames, labels)
     # In opening order, so that every prefix contains the groups around each of its groups. A stack and its shown member
     # open as one unit.
     units = list(_opening_units(model.hierarchy, layout.opened, options).values())
@@ -249,7 +259,7 @@ def _close_until_legible(
     @cache  # every bisection starts in the middle
     def lay_out_first(count: int) -> Layout:
         fewer = dict.fromkeys(path for unit in units[:count] for path in unit)
-        return _break_into_columns(model, options, second, lay_out_groups(fewer), frames, narrow)
+        return _break_into_columns(model, options, second, lay_out_groups(fewer), frames, labels)
 
     target = _sheet_target(options)
     if options.paper:

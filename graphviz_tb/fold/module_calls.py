@@ -209,6 +209,7 @@ Skips = tuple[tuple[str, ...], ...]  # for each segment of a scope, the containe
 MODULE = re.compile(r"(.*)\[([^\[\]]*)\]", re.DOTALL)  # Linear[fc]
 MAX_SWEEPS = 4
 PARAMETER_OP = "prim::GetAttr"
+TUPLE_MAKER = "prim::TupleConstruct"
 
 
 def merged_modules(graph: Graph) -> dict[int, str]:
@@ -354,7 +355,7 @@ def _module_beside(own: str, scopes: Sequence[str]) -> str:
     """
     outside = own.split("/") if own else []
     columns = zip(*(scope.split("/") for scope in scopes), strict=False)
-    alike = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, columns)]
+    alike = [segments[0] for segments in takewhile(lambda segments: len(set(segments)) == 1, columns)]
     if alike[: len(outside)] != outside:
         return ""
     inside = list(takewhile(_is_single_module, alike[len(outside) :]))

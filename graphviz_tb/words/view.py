@@ -80,10 +80,17 @@ class NodeLabels:
         self.nameless = _has_nameless_ops(hierarchy)
         self.paper = PaperWords(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
+        self._known: dict[tuple[RowPath, RowPath | None, bool], NodeLabel] = {}
 
     def node_label(self, path: RowPath, content: RowPath | None = None, boxed: bool = False) -> NodeLabel:
         """Return the label of the child at `path`; `content` is the group that it shows: the member of a stack, or the
         innermost of nested scopes without other content. `boxed`: that has a box of what another member has more."""
+        key = path, content, boxed
+        if key not in self._known:  # one first picture is laid out several times
+            self._known[key] = self._make_label(path, content, boxed)
+        return self._known[key]
+
+    def _make_label(self, path: RowPath, content: RowPath | None, boxed: bool) -> NodeLabel:
         if content is None or content == path:
             return self.plain_label(path)
         if sole_scope(self.hierarchy, path[-1]) >= 0:

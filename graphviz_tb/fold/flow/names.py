@@ -206,7 +206,7 @@ reshape flatten repeat vector squeeze expand dims expanddims tile pad padding pa
 cropping croppingd up sampling upsampling samplingd upsamplingd resize
 re lu relu elu selu gelu leaky leakyrelu prelu p celu sigmoid tanh softmax softplus swish silu mish hard erf activation
 dropout spatial dropoutd spatialdropoutd gaussian noise masking
-biasadd bias matmul batchmatmul batchmatmulv einsum dot dense conv convd depthwise depthwiseconvd separable
+biasadd bias matmul batchmatmul batchmatmulv einsum dot dense linear conv convd depthwise depthwiseconvd separable
 separableconvd convdtranspose convolution multi head attention multiheadattention additive
 layer batch group instance unit normalization batchnorm layernorm batchnormalization layernormalization fusedbatchnormv
 pooling poolingd poold pool maxpool avgpool maxpoold avgpoold global maxpoolingd averagepoolingd
@@ -303,14 +303,13 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
 
 
 def _is_partial_type(words: Sequence[NameWords], named: NameFamily, vocabulary: Vocabulary) -> bool:
-    """Return whether a family has the names of several layers of one type, as far as the type is one word: `up` of
+    """Return whether a family has the names of several layers of one type: `linear_1` and `linear_2`, or `up` of
     `up_sampling2d_1` and `up_sampling2d_2`."""
     depth = len(named.words)
     following = {words[box][depth : depth + 1] for box in named.named}
     return (
-        len(following) > 1
-        and () not in following
-        and len({strip_counters(word) for (word,) in following}) == 1
+        (len(following) > 1 or () in following)
+        and len({"".join(map(strip_counters, word)) for word in following}) == 1
         and not named.words[-1][-1].isdigit()
         and is_generated_name(join_words(named.words), "", vocabulary)
     )

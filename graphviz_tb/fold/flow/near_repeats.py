@@ -92,7 +92,7 @@ def nearly_before(
             # Its name says as much: it may hold what leads to the stage.
             ops = setting.types.of(first.box)
             plain = like.is_reduced(ops) and not any(map(is_layer_type, like.ops - ops))
-            shorter = plain and _are_numbered([first.box, turn[0].box])  # such as one without its shortcut
+            shorter = plain and are_numbered([first.box, turn[0].box])  # such as one without its shortcut
             start = stop - (like.is_extended(ops, 0) or like.count_unlike_ops(ops) >= 0 or shorter)
             return stop if start < stop and _in_turn(sequence, start, stop, turn, setting) else start
         start = _longer_before(sequence, done, like, stop, setting.types)
@@ -156,17 +156,20 @@ def _same_stage(
 
 
 def begins_stage_behind(sequence: Sequence[SequenceElement], repeat: Repetition, setting: FoldContext) -> bool:
-    """Return whether the last repetition is the first block of the stage behind, which repeats: it is nearly equal to
-    the blocks there and shares channels with them, and none with the repetition before it. If channels are unknown, it
-    takes larger steps. It has all convolutions and products of a block there."""
+    """Return whether the last repetition is the first block of the stage behind: it is nearly equal to the blocks there
+    and shares channels with them, and none with the repetition before it. If channels are unknown, or only one block is
+    there, it takes larger steps, as the repetition before it does. It has all convolutions and products of a block
+    there."""
     stop, period, widths = repeat.stop, repeat.period, setting.widths
     starts = range(stop - 2 * period, stop + 2 * period, period)
     one, last, behind, after = (sequence[start : start + period] for start in starts)
-    if not behind or [element.word for element in behind] != [element.word for element in after]:
-        return False
+    repeats = [element.word for element in behind] == [element.word for element in after]
+    steps = [widths.halves(_boxes_of(turn)) for turn in (one, last, behind)]
     before, own, later = (widths.of(_boxes_of(turn)) for turn in (one, last, behind))
     known = own or later
-    if own.isdisjoint(later) or not own.isdisjoint(before) if known else not widths.halves(_boxes_of(last)):
+    if not behind or (known and own.isdisjoint(later)):
+        return False
+    if steps != [True, True, False] and not (repeats and (own.isdisjoint(before) if known else steps[1])):
         return False
     mine, theirs = (sum(map(setting.types.of, _boxes_of(turn)), Counter[str]()) for turn in (last, behind))
     if any(is_layer_type(kind) or kind in MIXING_OPS for kind in theirs - mine):
@@ -231,7 +234,7 @@ def nearly_behind(
     if not given and any(each.shortcut for each in turn) and not any(each.shortcut for each in sequence[start:stop]):
         return start  # without a sum its channels may be others
     # One that lacks something is one only where its channels or its number say so.
-    if not (stop == best or given or _are_numbered([*other, *stretch])):
+    if not (stop == best or given or are_numbered([*other, *stretch])):
         return start
     if not widths.halves(stretch):
         return stop
@@ -294,19 +297,20 @@ def _is_named_scope(box: FlowBox) -> bool:
 
 
 def are_numbered_in_order(elements: Sequence[SequenceElement], setting: FoldContext) -> bool:
-    """Return whether elements are scopes of one class, numbered in flow order, with equal weights: alternating blocks
-    of two kinds."""
+    """Return whether elements are scopes of one class, numbered in flow order, with channels in common: alternating
+    blocks of two kinds."""
     boxes = _boxes_of(elements)
-    if not _are_numbered(boxes):
+    if not are_numbered(boxes):
         return False
-    return len({setting.widths.of([box]) for box in boxes}) == 1
+    given = [setting.widths.of([box]) for box in boxes]
+    return not any(given) or bool(frozenset.intersection(*given))
 
 
 def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> bool:
     """Return whether two elements are blocks of one stage: scopes of one class, numbered in order, with at least nine
     tenths of their ops in common; only the first may take larger steps."""
     boxes = _boxes_of(pair)
-    like = _likeness(pair[1:], setting.types) if _are_numbered(boxes) else None
+    like = _likeness(pair[1:], setting.types) if are_numbered(boxes) else None
     return (
         like is not None
         and bool(setting.widths.of(boxes) or setting.widths.halves(boxes[:1]))
@@ -316,7 +320,7 @@ def are_two_blocks(pair: Sequence[SequenceElement], setting: FoldContext) -> boo
     )
 
 
-def _are_numbered(boxes: Sequence[FlowBox]) -> bool:
+def are_numbered(boxes: Sequence[FlowBox]) -> bool:
     """Return whether boxes are scopes of one class, numbered in order."""
     named = all(_is_named_scope(box) and not box.is_repetition for box in boxes)
     if not named or len({name_form(box.name) for box in boxes}) > 1:

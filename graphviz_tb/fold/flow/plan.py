@@ -42,7 +42,7 @@ from graphviz_tb.fold.flow.layers import fold_layers
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
 from graphviz_tb.fold.flow.names import Vocabulary
 from graphviz_tb.fold.flow.regions import fold_dag
-from graphviz_tb.fold.flow.stacks import fold_series, prepend_unlike_first, stack_chains, stack_parallel_runs
+from graphviz_tb.fold.flow.stacks import fold_series, stack_chains, stack_parallel_runs
 from graphviz_tb.fold.flow.titles import group_addresses, title_groups
 from graphviz_tb.fold.flow.widths import ChannelWidths, OpTypes
 from graphviz_tb.fold.series import SeriesRun, qualified_name
@@ -126,7 +126,6 @@ def _fold_level(
         rest = [box for box in boxes if box not in called]
         boxes = enforce_limits(narrow_to_limit(rest, setting, setting.most), setting) + called
     boxes = stack_chains(fold_series(boxes, series, symbols), level, setting)
-    boxes = prepend_unlike_first(boxes, level.hierarchy, setting.most)
     if any(box.members for box in boxes):
         boxes = open_cyclic_groups(
             boxes, len(level.rows), {row: position for position, row in enumerate(level.rows)}, level.edges

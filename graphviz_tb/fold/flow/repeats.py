@@ -404,8 +404,9 @@ def _fold_repetitions(
     """Return a stack of equal repetitions of `period` elements, with nearly equal ones before (`first`) and behind
     (`last`), or stages; None if neither helps. `half` is where a repetition splits into two blocks."""
     symbols = setting.symbols
+    ends = [[_as_one(end, setting)] if end else [] for end in (first, last)]
     if period > 1 and are_numbered_in_order(elements, setting):
-        period = 1
+        period, ends = 1, [[each.box for each in end] for end in (first, last)]
         equal = True
     else:
         equal = not _count_unlike(elements, period)[-1]
@@ -432,7 +433,6 @@ def _fold_repetitions(
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         if half and period > 1:
             boxes = [_as_one(part, setting) for turn in turns for part in (turn[:half], turn[half:])]
-        ends = [[_as_one(end, setting)] if end else [] for end in (first, last)]
         if not half and (borders := setting.widths.stage_borders([*ends[0], *boxes, *ends[1]])):
             return _part_at_borders(first, turns, last, borders, unit, setting)
         made = make_stack(symbols, [*ends[0], *boxes, *ends[1]], unit)

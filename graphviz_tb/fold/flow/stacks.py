@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 
-import numpy as np
-
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, Dag, FlowBox, SymbolTable, contract_groups, make_stack, walk_groups
 from graphviz_tb.fold.flow.invariants import FoldContext, as_stack_member, rows_inside
 from graphviz_tb.fold.flow.levels import Siblings
 from graphviz_tb.fold.flow.names import name_form
+from graphviz_tb.fold.flow.near_repeats import are_numbered
 from graphviz_tb.fold.series import SeriesRun
-from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
+from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.model.paths import last_segment
 
 # Equal structures between the same neighbours become one stack: towers, experts, heads.
@@ -171,47 +170,7 @@ def _is_run_member(box: FlowBox, run: SeriesRun, by_row: dict[int, SeriesRun]) -
 #    └─────────┴─────────┴────────▲───────▲───────▲
 
 MIN_CHAIN_SCOPES = 3  # of two, both are shown
-MAX_FIRST_OPS_RATIO = 1.5  # of the first in a series, to the next
-
-
-def prepend_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) -> list[FlowBox]:
-    """Prepend to a stack the scope right before it with the same name apart from the number, the same ops and a few
-    more.
-
-    Such a scope is the first layer, which computes what all others read. A stack has at most `most` members.
-    """
-    for each in _box_lists(boxes):
-        if not any(box.is_repetition for box in each):  # only saves time
-            continue
-        forms = Counter(
-            name_form(_scope_in_member(box).name)
-            for top in each
-            for box in (top.members[:1] if top.is_repetition else [top])
-        )
-        for first, run in list(pairwise(each)):
-            chain = run.is_repetition and not run.sideways and len(run.members) < most
-            # With a third one of that name it is a different kind of block, or separates two runs.
-            if chain and forms[name_form(first.name)] == 2 and _is_first_of_series(first, run.members[0], hierarchy):
-                each.remove(first)
-                run.members.insert(0, as_stack_member(first))
-                run.ops += run.members[0].ops
-                run.name = ""  # it named the old members
-    return boxes
-
-
-def _is_first_of_series(box: FlowBox, other: FlowBox, hierarchy: Hierarchy) -> bool:
-    """Return whether a box may be the first of a series that continues with `other`."""
-    beside = [
-        feeder.symbol for feeder in (other.members[:-1] if _scope_in_member(other) is not other else other.feeders)
-    ]
-    other = _scope_in_member(other)
-    if not (_is_scope_box(box) and _is_scope_box(other) and name_form(box.name) == name_form(other.name)):
-        return False
-    if sorted(beside) != sorted(feeder.symbol for feeder in box.feeders):
-        return False
-    return other.ops <= box.ops <= MAX_FIRST_OPS_RATIO * other.ops and _count_op_types_inside(
-        other, hierarchy
-    ) <= _count_op_types_inside(box, hierarchy)
+MIN_SHARED_OPS = 0.5  # of those of the first of some numbered scopes: the ops of the last
 
 
 def _scope_in_member(box: FlowBox) -> FlowBox:
@@ -219,29 +178,46 @@ def _scope_in_member(box: FlowBox) -> FlowBox:
     return box.members[-1] if box.how == GroupOrigin.REGION and box.members[-1].symbol == box.symbol else box
 
 
-def _count_op_types_inside(box: FlowBox, hierarchy: Hierarchy) -> Counter[int]:
-    nodes = np.concatenate([hierarchy.node[row.row : hierarchy.end[row.row]] for row in rows_inside(box)])
-    return Counter(hierarchy.graph.op[nodes[nodes >= 0]].tolist())
-
-
 def stack_chains(boxes: list[FlowBox], level: Siblings, setting: FoldContext) -> list[FlowBox]:
     """Stack chains in every list of boxes of a level. Lists are along the flow, so a stretch of one is convex."""
-    found = [run for each in _box_lists(boxes) for run in _find_scope_runs(each) if not setting.widths.are_stages(run)]
+    for find in (_find_scope_runs, _find_numbered_runs):
+        found = [run for each in _box_lists(boxes) for run in find(each, setting)]
+        boxes = _stack_runs(
+            boxes, [run for run in found if not setting.widths.are_stages(_blocks_of(run))], level, setting
+        )
+    return boxes
+
+
+def _stack_runs(
+    boxes: list[FlowBox], found: Sequence[list[FlowBox]], level: Siblings, setting: FoldContext
+) -> list[FlowBox]:
+    """Stack each run of which every block feeds the next, in every list of boxes of a level."""
     if not found:
         return boxes
-    owner = {row.row: box for run in found for box in run for row in rows_inside(box)}
+    blocks = {id(run[0]): _blocks_of(run) for run in found}
+    owner = {row.row: box for run in blocks.values() for box in run for row in rows_inside(box)}
     rows, edges = level.rows, level.edges
     fed = {
         (id(source), id(target))
         for start, stop in zip(edges.source.tolist(), edges.target.tolist(), strict=True)
         if (source := owner.get(rows[start])) and (target := owner.get(rows[stop])) and source is not target
     }
-    chains = [run for run in found if all((id(one), id(other)) in fed for one, other in pairwise(run))]
-    made = {id(run[0]): make_stack(setting.symbols, list(map(as_stack_member, run)), run[0].symbol) for run in chains}
+    chains = [run for run in found if all((id(one), id(other)) in fed for one, other in pairwise(blocks[id(run[0])]))]
+    made = {
+        id(first): make_stack(
+            setting.symbols, list(map(as_stack_member, blocks[id(first)])), blocks[id(first)][-1].symbol
+        )
+        for first, *_ in chains
+    }
     gone = {id(box) for run in chains for box in run[1:]}
     for each in _box_lists(boxes):
         each[:] = [made.get(id(box), box) for box in each if id(box) not in gone]
     return boxes
+
+
+def _blocks_of(run: Iterable[FlowBox]) -> list[FlowBox]:
+    """Return the boxes of a run, and the members of the stacks in it."""
+    return [block for box in run for block in (box.members if box.is_repetition else [box])]
 
 
 def _box_lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
@@ -249,7 +225,42 @@ def _box_lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
     return [boxes, *(box.members for box in walk_groups(boxes) if not box.is_repetition)]
 
 
-def _find_scope_runs(boxes: list[FlowBox]) -> list[list[FlowBox]]:
+def _find_numbered_runs(boxes: list[FlowBox], setting: FoldContext) -> list[list[FlowBox]]:
+    """Return runs of adjacent scopes and stacks of scopes that are all scopes of their name in a group, numbered in
+    order, and alike, such as a first layer that computes what all others read, or a last one that computes less."""
+    scopes = {
+        place: held
+        for place, box in enumerate(boxes)
+        if not box.sideways and all(map(_is_scope_box, held := [_scope_in_member(each) for each in _blocks_of([box])]))
+    }
+    if len(scopes) < 2:  # only saves time
+        return []
+    forms = {place: name_form(held[0].name) for place, held in scopes.items()}
+    count = Counter(forms.values())
+    found = []
+    for form, places in groupby(range(len(boxes)), forms.get):
+        if form is None or count[form] < 2 or len(run := list(places)) < count[form]:
+            continue
+        members = [scope for place in run for scope in scopes[place]]
+        if MIN_CHAIN_SCOPES <= len(members) <= setting.most and are_numbered(members) and _are_alike(members, setting):
+            found.append([boxes[place] for place in run])
+    return found
+
+
+def _are_alike(scopes: Sequence[FlowBox], setting: FoldContext) -> bool:
+    """Return whether scopes have equal ops and channels of one stage; the first may have more ops, the last fewer."""
+    if setting.widths.stage_borders(scopes):
+        return False
+    widths = [setting.widths.of([scope]) for scope in scopes]
+    if any(one and other and one.isdisjoint(other) for one, other in pairwise(widths)):
+        return False
+    first, *middle, last = (setting.types.of(scope) for scope in scopes)
+    if any(ops != middle[0] for ops in middle) or not last <= middle[0] <= first:
+        return False
+    return last.total() >= MIN_SHARED_OPS * first.total()
+
+
+def _find_scope_runs(boxes: list[FlowBox], setting: FoldContext) -> list[list[FlowBox]]:
     """Return runs of equal adjacent scopes with equal feeders whose names differ only in numbers."""
     found = []
     for kind, run in groupby(

@@ -269,7 +269,7 @@ class ChannelWidths:
         if not has_framework(graph.op_types[graph.op[node]]) or edge == begins[node + 1]:
             return False
         pairs = zip(self._recorded_shape(int(graph.source[edge]))[2:], self._recorded_shape(node)[2:], strict=False)
-        return any(before and after and 2 * after <= before + 1 for before, after in pairs)
+        return any(before and after and after < before and 2 * after <= before + 1 for before, after in pairs)
 
     def _recorded_shape(self, node: int) -> tuple[int | None, ...]:
         """Return the recorded shape of the first result of a node; empty if it is unknown."""
