@@ -4295,7 +4295,7 @@ function _longest_path(paths, groups) {
   [best, onward] = _best_onward(paths, groups, order, new Set());
   late = new Set();
   for (entered of _ports_by_group(paths)) {
-    follow = (() => { const out = new Map(); for (const [port, carries] of entered.entries()) { out.set(port, (carries ? best.at(port).slice(0, 2) : [(best.at(port)[0] - 1), 0])); } return out; })();
+    follow = (() => { const out = new Map(); for (const [port, carries] of entered.entries()) { out.set(port, (carries ? best.at(port).slice(0, 2) : [best.at(port)[0], 0])); } return out; })();
     most = py_max(follow.values());
     py_add_all(late, (() => { const out = []; for (const [port, carries] of entered.entries()) if ((carries && (py_compare(follow.get(port), most) < 0))) { out.push(port); } return out; })());
   }
