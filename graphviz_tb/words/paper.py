@@ -204,25 +204,41 @@ class PaperWords:
         words = [short_word(each).partition(" · ")[0] for each in said if each]
         if len(words) != len(members):
             return None
-        gives = [self._gives(member) for member in members] if len(members) <= MOST_GROWING else [0]
         line = ", ".join(words)
         if len(words) <= MOST_SAID and fits(line) and not unlike:
             return line
+        return self._growth_words(members) or None
+
+    def _growth_words(self, members: Sequence[int]) -> str:
+        """Return the channels that the members of a stack give, if these grow or shrink; else ""."""
+        gives = [self._gives(member) for member in members] if len(members) <= MOST_GROWING else [0]
         turns = gives if gives[0] < gives[-1] else gives[::-1]
         grows = all(gives) and sorted(gives) == turns and gives[0] != gives[-1]
         line = f"→ {', '.join(map(size_word, gives))}"
-        return line if grows and fits(line) else None
+        return line if grows and fits(line) else ""
+
+    def growth_of(self, row: int) -> str:
+        """Return the channels that the members of a stack give, if they grow though the words of all are equal."""
+        stack = sole_stack(self.hierarchy, row)
+        if stack < 0 or not is_stack(self.hierarchy, stack) or not self.tells_layers(row):
+            return ""
+        members = repeated_rows(self.hierarchy, stack)
+        alike = len(members) <= MOST_GROWING and {self._words(member) for member in members} == {self.of(row)}
+        return self._growth_words(members) if alike else ""
 
     def _gives(self, row: int) -> int:
-        """Return the output channels of a member of a stack: those of its last layer; 0 if unknown."""
+        """Return the output channels of a member of a stack: those of its last layer, or of all layers that its last op
+        joins; 0 if unknown."""
         nodes = self._nodes(row)
         if nodes is None:
             return 0
         block = self._block(nodes)
         last = [number for number in block.before if not any(number in before for before in block.before.values())]
-        if len(last) != 1 or block.joins:
+        joined = [number for way in block.joins for number in way]
+        if sorted(joined or last[:1]) != last or not all(block.joins):  # what passes by its layers is joined too
             return 0
-        return block.steps[last[0]].gives
+        gives = [block.steps[number].gives for number in last]
+        return sum(gives) if all(gives) else 0
 
     def _op_words(self, row: int) -> str | None:
         node = int(self.hierarchy.node[row])

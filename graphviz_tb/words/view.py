@@ -136,9 +136,12 @@ class NodeLabels:
         )
 
     def words_of_first(self, row: int, name: str) -> str:
-        """Return what the first member of a stack called `name` has more: `block1: /2`; "" for nothing."""
-        if not self.alone or not (more := self.paper.more_of_first(row)):
+        """Return what the first member of a stack called `name` has more: `block1: /2`; else how its members grow:
+        `→ 256, 288, 288`; "" for nothing."""
+        if not self.alone:
             return ""
+        if not (more := self.paper.more_of_first(row)):
+            return self.paper.growth_of(row)
         first = self.short_label((repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[0],))
         first = _printed_name(first) if self.printed and self.hierarchy.graph.has_module_scopes else first
         return f"{name_in_stack(name, first) if any(map(str.isdigit, first)) else 'first'}: {more}"

@@ -47,6 +47,13 @@ def test_a_closed_stack_says_on_a_third_line_what_its_first_member_has_more() ->
     assert lines["conv3 ×4"] < lines["1×1 128, 3×3 128, 1×1 512"] < lines["block1: /2, projection"]
 
 
+def test_a_closed_stack_of_equal_words_says_how_its_members_grow() -> None:
+    said = labels("InceptionV3")
+    grown = {name: label.first for name, label in said.items() if label.first}
+    assert grown == {"mixed[0-2]": "→ 256, 288, 288"}  # no stack whose words list the channels
+    assert said["mixed[0-2]"].second == "1×1 | 5×5 | 3×3, 3×3 | avg 3×3"
+
+
 def test_an_open_stack_says_which_member_it_shows() -> None:
     assert labels("ResNet50")["conv4"].second == "block2 shown; block1: /2, projection"
 
