@@ -250,14 +250,18 @@ class PaperWords:
         return self._with_sharing(row, np.array([node], np.int32), steps[0].word or None) if steps else None
 
     def _with_sharing(self, row: int, nodes: Ints, said: str | None) -> str | None:
-        """Return the words of one layer; with a note where another layer of the model uses its kernel too."""
-        if not said or len(nodes) > MOST_NORM:
+        """Return the words of one layer; with a note where another layer of the model uses its kernel too, and that
+        alone for a kernel of unknown size."""
+        if said == "" or len(nodes) > MOST_NORM or (said is None and self._parameters(row)[0]):
             return said
         weights = {step.weight for node in nodes.tolist() for step in self.steps.steps_of(node) if step.weight >= 0}
+        weights = weights if said else self._kernels_below(row)
         if len(weights) != 1:
             return said
         rows = self._kernel_users.get(weights.pop(), ())
         apart = any(not row <= user < self.hierarchy.end[row] for user in rows)
+        if said is None:
+            return SHARED if apart else None
         ways = (f"{said} · {SHARED}", f"{said.partition(' · ')[0]} · {SHARED}") if apart else ()
         return next(filter(fits, ways), said)
 
@@ -347,15 +351,22 @@ class PaperWords:
     def _parameters(self, row: int) -> tuple[int, int]:
         """Return the number of elements in the weights below a row, each weight once, and how many of them are
         kernels; no elements where constants may be weights too, since a bound is not a size."""
-        rows, made, kernel = self._uses
-        end = int(self.hierarchy.end[row])
-        bound = bisect_left(self._doubtful_rows, row) < bisect_left(self._doubtful_rows, end)
-        below = slice(bisect_left(rows, row), bisect_left(rows, end))
-        shapes = {node: self.steps.shapes.get(node) for node in set(made[below])}
+        bound = bisect_left(self._doubtful_rows, row) < bisect_left(self._doubtful_rows, int(self.hierarchy.end[row]))
+        shapes = {node: self.steps.shapes.get(node) for node in set(self._uses[1][self._uses_below(row)])}
         if any(shape is None or None in shape for shape in shapes.values()):
             return 0, 0  # partial numbers say nothing
-        layers = sum(len(shapes[node] or ()) > 1 for node in set(compress(made[below], kernel[below])))
+        layers = sum(len(shapes[node] or ()) > 1 for node in self._kernels_below(row))
         return 0 if bound else sum(prod(size or 0 for size in shape) for shape in shapes.values() if shape), layers
+
+    def _kernels_below(self, row: int) -> set[int]:
+        """Return the nodes that make the kernels used below a row."""
+        _, made, kernel = self._uses
+        below = self._uses_below(row)
+        return set(compress(made[below], kernel[below]))
+
+    def _uses_below(self, row: int) -> slice:
+        rows = self._uses[0]
+        return slice(bisect_left(rows, row), bisect_left(rows, int(self.hierarchy.end[row])))
 
     # ---- what is below a row ----
 

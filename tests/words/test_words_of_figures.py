@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,10 @@ from graphviz_tb import load
 from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.drawing import Label
 from graphviz_tb.model.view import NodeLabel
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block_words import Block, whole_chain
 from graphviz_tb.words.layer_steps import LayerStep
+from graphviz_tb.words.paper import PaperWords
 
 SHAPES = Path(__file__).parents[2] / "fixtures" / "shapes"
 
@@ -97,3 +100,25 @@ def test_the_words_of_a_chain_are_all_known_where_a_line_has_no_room() -> None:
 def test_a_tooltip_has_the_whole_name_the_words_and_no_name_twice() -> None:
     titles = {box.address.rsplit("/", 1)[-1]: box.title for box in picture("ResNet50").scene.boxes}
     assert titles["conv1"].startswith(f"{labels('ResNet50')['conv1'].full} · 7×7, 64, /2 · BN, ReLU · ")
+
+
+def test_two_uses_of_one_table_of_unknown_size_say_so() -> None:
+    resource = {"name": "table", "op": "Placeholder"}
+    nodes: list[dict[str, Any]] = [resource, {"name": "axis", "op": "Const"}]
+    for name in ("encoder", "decoder", "other"):
+        table = "other/table" if name == "other" else "table"
+        nodes += [{"name": table, "op": "Placeholder"}] if name == "other" else []
+        nodes.append({"name": f"{name}_ids", "op": "Placeholder"})
+        nodes.append({"name": f"{name}/embed/at_least", "op": "Maximum", "input": [f"{name}_ids", f"{name}_ids"]})
+        nodes.append({"name": f"{name}/embed/read", "op": "ReadVariableOp", "input": [table]})
+        taken = [f"{name}/embed/read", f"{name}/embed/at_least", "axis"]
+        nodes.append({"name": f"{name}/embed/take", "op": "GatherV2", "input": taken})
+        nodes.append({"name": f"{name}/act", "op": "Relu", "input": [f"{name}/embed/take"]})
+    graph = GraphDef(node=nodes)
+    for node in graph.node:
+        if node.name.endswith("table"):
+            node.attr["dtype"].type = 20  # a resource
+    model = load(graph)
+    words = PaperWords(model.hierarchy)
+    said = {name: words.of(model.hierarchy.name.index(f"{name}/embed")) for name in ("encoder", "decoder", "other")}
+    assert said == {"encoder": "shared weights", "decoder": "shared weights", "other": None}
