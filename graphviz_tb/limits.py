@@ -171,6 +171,7 @@ FREE_WALKED_NODES = Limit(200_000, "read", "nodes",
 MAX_QUANTITY = Limit((1 << 63) - 1, "any stage", "",
     "of a quantity: shapes larger than any memory give numbers of any length", "this number")
 MAX_CACHED_TENSORS = Limit(1 << 19, "any stage", "tensors", "that are remembered", "decoded again")
+MAX_INDEX_OPS = Limit(64, "any stage", "ops", "between indices and what is computed from them alone", "seen as data")
 MAX_CACHED_NODES = Limit(1 << 12, "any stage", "definitions", "of nodes that are held open", "opened again")
 
 MAX_UNCALLED_FUNCTIONS = Limit(12, "any stage", "functions",

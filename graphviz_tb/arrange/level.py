@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from graphviz_tb.arrange.alike import order_branches_by_lines, order_ends_by_lines
 from graphviz_tb.arrange.cache import SkeletonCache, skeleton_key
 from graphviz_tb.arrange.component import ArrangeOptions, Component, Engine, Ranks
 from graphviz_tb.arrange.layered import layered_ranks
@@ -194,7 +195,7 @@ def _arrange_core(
         ENGINES[options.engine]([piece.part for number, piece in enumerate(parts) if number not in bent], options)
     )
     made = [
-        bent[number].laid if number in bent else _ends_in_order_of_lines(next(results), piece, metagraph.units)
+        bent[number].laid if number in bent else _in_order_of_lines(next(results), piece, metagraph.units)
         for number, piece in enumerate(parts)
     ]
     made = [_set_training_right(laid, piece, drawn, backward) for laid, piece in zip(made, parts, strict=True)]
@@ -294,35 +295,10 @@ def _add_main_paths(
     return result
 
 
-def _ends_in_order_of_lines(laid: Ranks, piece: LevelComponent, units: Sequence[int]) -> Ranks:
-    """Return the ranks of a piece, in which the boxes that are joined to one and the same group alone, on the next
-    rank, are in the order of their lines; `units` are the nominal widths of the children.
-
-    >>> fan = LevelComponent((0, 1, 2), (0, 1), Component(3, ((1, 2), (0, 2))))
-    >>> _ends_in_order_of_lines(Ranks([[0, 1], [2]], [[1, 2], [0, 2]]), fan, (2, 2, 4)).ranks
-    [[1, 0], [2]]
-    """
-    part = piece.part
-    ports = part.first | part.last
-    joined: dict[int, list[int]] = {}
-    for edge, ends in enumerate(part.edges):
-        for end in ends:
-            joined.setdefault(end, []).append(edge)
-    ranks = []
-    for row in laid.ranks:
-        places: dict[int, list[int]] = {}
-        for place, item in enumerate(row):
-            edges = joined.get(item, ())
-            if item not in ports and len(edges) == 1 and len(laid.chains[edges[0]]) == 2:
-                other = sum(part.edges[edges[0]]) - item
-                if other not in ports and units[piece.items[other]] > OP_UNITS:
-                    places.setdefault(other, []).append(place)
-        order = [*row]
-        for alike in places.values():
-            for place, item in zip(alike, sorted([row[at] for at in alike], key=joined.__getitem__), strict=True):
-                order[place] = item
-        ranks.append(order)
-    return Ranks(ranks, laid.chains, laid.notices)
+def _in_order_of_lines(laid: Ranks, piece: LevelComponent, units: Sequence[int]) -> Ranks:
+    """Return the ranks of a piece, in which items that may stand in any order are in that of their lines."""
+    groups = {node for node, item in enumerate(piece.items) if item < len(units) and units[item] > OP_UNITS}
+    return order_branches_by_lines(order_ends_by_lines(laid, piece.part, groups), piece.part)
 
 
 def _set_training_right(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> Ranks:

@@ -71,7 +71,7 @@ def bundle_level(
     carried = []
     for some in map(tuple, outputs.values()):
         if some not in known:
-            known[some] = CarriedTensors(some, facts.tensor)
+            known[some] = CarriedTensors(some, facts)
         carried.append(known[some])
     lines = zip(*((*pair, *count) for pair, count in counts.items()), strict=True)
     return SmallLevelBundles(list(flat.values()), carried), tuple(map(list, lines)) or ([],) * 5
@@ -100,7 +100,7 @@ def bundle_edges(
         np.bincount(number[data], minlength=count),
         np.bincount(number[control], minlength=count),
         np.bincount(number[reference], minlength=count),
-        Bundles(edge, start, node, key, held, facts.tensor, {} if known is None else known),
+        Bundles(edge, start, node, key, held, facts, {} if known is None else known),
     )
 
 

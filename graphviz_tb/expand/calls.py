@@ -52,7 +52,7 @@ def loop_back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: lis
         ends = holder(node), holder(argument)
         if min(ends) >= 0 and ends[0] != ends[1]:
             pairs.setdefault(ends, []).append((node, graph.keys.index(key)))
-    given = [(ends, SingleBundle(CarriedTensors(made, facts.tensor), int32_column([]))) for ends, made in pairs.items()]
+    given = [(ends, SingleBundle(CarriedTensors(made, facts), int32_column([]))) for ends, made in pairs.items()]
     return [Metaedge(*ends, 0, 0, 0, carried, back=True) for ends, carried in given]
 
 

@@ -44,7 +44,7 @@ class MemberCopies:
         self._marks = MarksByHost(hierarchy)
         self._calls = np.array(sorted(hierarchy.calls), np.int64)
         self._rows = levels.level_row_columns()
-        self._numbers: dict[Tensor, int] = {}
+        self._numbers: dict[tuple[Tensor, bool], int] = {}
 
     def copies_in_stack(self, stack: int) -> list[MemberCopy]:
         """Return the copies in a stack of the main graph or of a function; empty for other rows."""
@@ -105,12 +105,13 @@ class MemberCopies:
         return np.array([numbers.setdefault(each, len(numbers)) for each in carried], np.int64)
 
     def _tensor_numbers(self, edge: Ints) -> Longs:
-        """Number the tensor of each edge, equal ones alike; -1 for control edges."""
-        graph, tensor, numbers = self._hierarchy.graph, self._levels.facts.tensor, self._numbers
+        """Number the tensor of each edge and whether it is an index, equal ones alike; -1 for control edges."""
+        graph, facts, numbers = self._hierarchy.graph, self._levels.facts, self._numbers
         data = ~graph.control[edge]
         found = np.full(len(edge), -1, np.int64)
         pairs = zip(graph.source[edge[data]].tolist(), graph.key[edge[data]].tolist(), strict=True)
-        found[data] = [numbers.setdefault(tensor(node, key), len(numbers)) for node, key in pairs]
+        carried = ((facts.tensor(*pair), facts.is_index(*pair)) for pair in pairs)
+        found[data] = [numbers.setdefault(each, len(numbers)) for each in carried]
         return found
 
     def _corresponding_marks(self, usual: int, member: int) -> dict[int, int] | None:

@@ -33,7 +33,15 @@ from graphviz_tb.model.columns import Bools, Ints, Longs, distinct_values, int32
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION_ROW, SERIES_ROW, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph, Surplus
-from graphviz_tb.model.paths import RowPath, content_rows, is_stack, stack_around, stack_boxes, usual_member
+from graphviz_tb.model.paths import (
+    RowPath,
+    content_rows,
+    is_stack,
+    stack_around,
+    stack_boxes,
+    usual_member,
+    without_digits,
+)
 from graphviz_tb.options import ExpandOptions
 
 if TYPE_CHECKING:
@@ -421,12 +429,15 @@ class MemberExpander(Expander):
             else:
                 hold((edge, found, other, inbound, slot))
         seen = {(other, inbound, waits) for (other, inbound, _), waits in held}
-        ends = {inbound: self._row_ends(stack, row, inbound) for inbound in {line[3] for line in unplaced}}
-        for edge, _, other, inbound, slot in unplaced:
-            # Where data leads, control need not be seen as well.
-            if seen.isdisjoint({(other, inbound, False), (other, inbound, bool(control[edge]))}):
-                for found in ends[inbound]:
-                    hold((edge, found, other, inbound, slot))
+        # Where data leads, control need not be seen as well.
+        unplaced = [
+            line for line in unplaced if seen.isdisjoint({(*line[2:4], False), (*line[2:4], bool(control[line[0]]))})
+        ]
+        for (edge, _, other, inbound, slot), ends in zip(
+            unplaced, self._ends_of_lines(stack, row, unplaced), strict=True
+        ):
+            for found in ends:
+                hold((edge, found, other, inbound, slot))
         between = self._edges_skipping_members(stack, row, lines.place)
         shown = [*held.values(), *between]
         if around is None:
@@ -516,6 +527,30 @@ class MemberExpander(Expander):
                 found[first:stop] = np.array([-1 if row is None else row for row in alike])[same_as]
         return int32_column(found)
 
+    def _ends_of_lines(self, stack: RowPath, member: int, lines: list[Crossing]) -> list[list[int]]:
+        """Return for each line of an unlike member the rows of a member where it enters or leaves: those that share a
+        tensor with a neighbour, one of which has the name of a row where it does so in its own member, apart from
+        numbers; else those that no other line has, or all."""
+        graph, names = self.hierarchy.graph, self.hierarchy.name
+        ends = {inbound: self._row_ends(stack, member, inbound) for inbound in {line[3] for line in lines}}
+        shared = {
+            (inbound, inner): (int(graph.source[edge]), int(graph.key[edge]))
+            for edge, inner, _, inbound, _ in _iterate_crossings(self._edges_to_members(stack, member))
+        }
+        tensor = {(inbound, row): shared.get((inbound, row)) for inbound, rows in ends.items() for row in rows}
+        found: dict[tuple[int, bool], set[tuple[int, int] | None]] = {}  # by the row outside
+        for _, inner, other, inbound, _ in lines:
+            name = _name_without_counters(names[inner])
+            same = {tensor[inbound, row] for row in ends[inbound] if _name_without_counters(names[row]) == name}
+            found.setdefault((other, inbound), set()).update(same)
+        taken = {(inbound, one) for (_, inbound), tensors in found.items() for one in tensors}
+        chosen = {}
+        for (other, inbound), tensors in found.items():
+            rows = [row for row in ends[inbound] if tensor[inbound, row] in tensors]
+            free = [row for row in ends[inbound] if (inbound, tensor[inbound, row]) not in taken]
+            chosen[other, inbound] = rows or free or ends[inbound]
+        return [chosen[other, inbound] for _, _, other, inbound, _ in lines]
+
     def _row_ends(self, stack: RowPath, member: int, inbound: bool) -> list[int]:
         """Return the rows of a member where lines of unlike members enter it, or leave it: where a neighbour feeds it,
         or where it feeds a neighbour."""
@@ -558,6 +593,15 @@ class MemberExpander(Expander):
             for one in _iterate_crossings(self._edges_to_members(stack, member))
             if abs(place.get(one[2], here) - here) > 1
         ]
+
+
+def _name_without_counters(name: str) -> str:
+    """Return a name that equal places of two members share.
+
+    >>> _name_without_counters("layer_0/norm/add_1"), _name_without_counters("layer_1/norm_2/add")
+    ('layer/norm/add', 'layer/norm/add')
+    """
+    return "/".join(part.rstrip("_") for part in without_digits(name).split("/"))
 
 
 def _crossing_ends(crossing: Crossing) -> tuple[int, bool, int]:

@@ -9,17 +9,20 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.limits import MAX_CACHED_TENSORS
+import numpy as np
+
+from graphviz_tb.limits import MAX_CACHED_TENSORS, MAX_INDEX_OPS
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.costs import Costs
 from graphviz_tb.model.formatting import format_counted_noun, format_number
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.graph import WEIGHT_MARK, Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import URL_SEPARATOR, LoadedGraph, absolute_sources, regular_file_stats
 from graphviz_tb.model.stats import Stats
-from graphviz_tb.model.tensors import Tensor
+from graphviz_tb.model.tensors import INDEX_DTYPES, Tensor
+from graphviz_tb.ops.roles import CONSTANT_OPS
 
 if TYPE_CHECKING:
     from graphviz_tb.model.joins import LoggedValues
@@ -128,6 +131,7 @@ class Facts:
     odd: Callable[[], tuple[Notice, ...]] = tuple
     cost: Callable[[], Costs] | None = None
     costs_of: Callable[[Hierarchy], Costs] | None = None
+    _makers: list[frozenset[int]] = field(default_factory=list, init=False, repr=False)  # cache of `_data_makers`
 
     def of_rows(self, hierarchy: Hierarchy) -> Facts:
         """Return the facts of another hierarchy of the graph, with what is inferred so far; without those of rows."""
@@ -144,6 +148,36 @@ class Facts:
                 # Most tensors are equal to many other tensors.
                 tensor = self.known[number] = self.alike.setdefault(tensor, tensor)
         return tensor
+
+    def is_index(self, node: int, key: int) -> bool:
+        """Return whether an output has indices, sizes or masks, or is computed from nothing but these and constants, as
+        a mask of numbers is; with weights they become data."""
+        if self.tensor(node, key).dtype in INDEX_DTYPES:
+            return True
+        graph, found, seen = self.graph, False, {node: None}
+        for current in (queue := [node]):
+            if current in self._data_makers or len(queue) > MAX_INDEX_OPS:
+                return False
+            start, stop = np.searchsorted(graph.target, (current, current + 1)).tolist()
+            data = [edge for edge in range(start, stop) if not graph.control[edge]]
+            if not data and graph.op_types[graph.op[current]] not in CONSTANT_OPS:
+                return False
+            for source, output in zip(graph.source[data].tolist(), graph.key[data].tolist(), strict=True):
+                if self.tensor(source, output).dtype in INDEX_DTYPES:
+                    found = found or graph.op_types[graph.op[source]] not in CONSTANT_OPS
+                elif source not in seen:
+                    seen[source] = None
+                    queue.append(source)
+        return found
+
+    @property
+    def _data_makers(self) -> frozenset[int]:
+        """The nodes that use weights, and calls, which may."""
+        if not self._makers:
+            graph, beside = self.graph, self.graph.beside
+            users = beside.host[beside.inward & (graph.mark[beside.mark] == WEIGHT_MARK)].tolist()
+            self._makers.append(frozenset((*users, *(call.node for call in graph.calls))))
+        return self._makers[0]
 
 
 # A folded graph: the result of the stages that run once per file.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Literal, Protocol
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.tensors import CarriedTensors, Tensor, carry_tensors
+from graphviz_tb.model.tensors import CarriedTensors, Tensor, TensorSource, carry_tensors
 
 # Flat edges grouped in bundles, one per drawn line; stored as columns, since a level can have a million lines.
 
@@ -33,7 +33,7 @@ class Bundles:
     """The bundles of one or more levels.
 
     The flat edges of bundle `b` are `edge[start[b]:start[b + 1]]`, in file order. Rows `held[b]:held[b + 1]` of `node`
-    and `key` are the distinct outputs that its data edges carry; `decode` makes the tensor of one. `known` caches
+    and `key` are the distinct outputs that its data edges carry; `tensors` has the tensor of each. `known` caches
     tensors by their outputs: an edge that crosses twelve borders is in twelve bundles but decoded once.
     """
 
@@ -42,7 +42,7 @@ class Bundles:
     node: Ints
     key: Ints
     held: Longs
-    decode: Callable[[int, int], Tensor]
+    tensors: TensorSource
     known: dict[OutputPairs, CarriedTensors] = field(default_factory=dict)
     asked: dict[int, CarriedTensors] = field(default_factory=dict)
 
@@ -58,7 +58,7 @@ class Bundles:
                 outputs = tuple(zip(self.node[first:stop].tolist(), self.key[first:stop].tolist(), strict=True))
             carried = self.known.get(outputs)
             if carried is None:
-                carried = self.known[outputs] = CarriedTensors(outputs, self.decode)
+                carried = self.known[outputs] = CarriedTensors(outputs, self.tensors)
             self.asked[number] = carried
         return carried
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
 
 from graphviz_tb.model.frozen import dataclass
 
@@ -135,21 +135,31 @@ class Tensor:
         return tuple(name or size for name, size in zip(self.names, self.shape, strict=True))
 
 
+class TensorSource(Protocol):
+    """Where the tensors of outputs are looked up when they are needed; `key` is an id into `Graph.keys`."""
+
+    def tensor(self, node: int, key: int) -> Tensor:
+        """Return the tensor of an output."""
+
+    def is_index(self, node: int, key: int) -> bool:
+        """Return whether an output has indices, sizes or masks, or is computed from nothing else."""
+
+
 class CarriedTensors:
     """Distinct tensors carried by a set of edges, in file order.
 
-    `outputs` are pairs `(node, key)`; `decode` makes the tensor of one, when it is needed.
+    `outputs` are pairs `(node, key)`, looked up in `tensors`.
 
     >>> two = carry_tensors(Tensor((2, None)), Tensor((3,)))
     >>> len(two), two.element_count(), two.known_size(enough=2), carry_tensors(Tensor()).known_size(enough=2)
     (2, 5, 2, None)
     """
 
-    __slots__ = ("_decode", "_indexing", "_outputs", "_size")
+    __slots__ = ("_indexing", "_outputs", "_size", "_tensors")
 
-    def __init__(self, outputs: Sequence[tuple[int, int]], decode: Callable[[int, int], Tensor]) -> None:
+    def __init__(self, outputs: Sequence[tuple[int, int]], tensors: TensorSource) -> None:
         self._outputs = outputs
-        self._decode = decode
+        self._tensors = tensors
         self._indexing: bool | None = None  # cached: each stage that draws a line needs them
         self._size: tuple[int, int | None] | None = None
 
@@ -162,10 +172,10 @@ class CarriedTensors:
         return self._outputs if isinstance(self._outputs, tuple) else tuple(self._outputs)
 
     def __iter__(self) -> Iterator[Tensor]:
-        return (self._decode(node, key) for node, key in self._outputs)
+        return (self._tensors.tensor(node, key) for node, key in self._outputs)
 
     def __getitem__(self, index: int) -> Tensor:
-        return self._decode(*self._outputs[index])
+        return self._tensors.tensor(*self._outputs[index])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CarriedTensors) and len(self) == len(other) and list(self) == list(other)
@@ -178,9 +188,9 @@ class CarriedTensors:
 
     @property
     def is_indexing(self) -> bool:
-        """Return whether all dtypes are those of indices, sizes and masks."""
+        """Return whether all are indices, sizes and masks, or computed from nothing else."""
         if self._indexing is None:
-            self._indexing = len(self) > 0 and all(tensor.dtype in INDEX_DTYPES for tensor in self)
+            self._indexing = len(self) > 0 and all(self._tensors.is_index(*each) for each in self._outputs)
         return self._indexing
 
     def element_count(self) -> int:
@@ -201,7 +211,17 @@ class CarriedTensors:
 
 def carry_tensors(*tensors: Tensor) -> CarriedTensors:
     """Bundle tensors that are already decoded."""
-    return CarriedTensors([(index, 0) for index in range(len(tensors))], lambda index, _: tensors[index])
+    return CarriedTensors([(index, 0) for index in range(len(tensors))], _DecodedTensors(tensors))
+
+
+class _DecodedTensors(tuple[Tensor, ...]):
+    __slots__ = ()
+
+    def tensor(self, node: int, key: int) -> Tensor:
+        return self[node]
+
+    def is_index(self, node: int, key: int) -> bool:
+        return self[node].dtype in INDEX_DTYPES
 
 
 def shape_from_proto(message: Any) -> Shape:

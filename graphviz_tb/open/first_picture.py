@@ -285,9 +285,34 @@ class FirstPicture:
             path = left[0]
             alike_ones = [other for other in left if other == path or _are_alike(self.hierarchy, path[-1], other[-1])]
             left = [other for other in left if other not in alike_ones]
-            if self.box_count_with(*alike_ones) <= MAX_REPEAT_BOXES:
+            gives = any(self.feeds_members(path, member) for member in open_ones)
+            if self.box_count_with(*alike_ones) <= (MAX_PICTURE_BOXES if gives else MAX_REPEAT_BOXES):
                 for other in alike_ones:
                     self.open_group(other)
+
+    def feeds_members(self, path: RowPath, fed: int) -> bool:
+        """Return whether what a stack gives reaches several members of the stack `fed` from outside, as an encoder
+        feeds its decoder: they stand side by side, so that both have room."""
+        hierarchy, around, row = self.hierarchy, path[-1], path[-1]
+        while around >= 0 and not around < fed < hierarchy.end[around]:
+            row, around = around, int(hierarchy.parent[around])
+        if around < 0 or row == around:
+            return False
+        level = self.metagraph((*path[:-1], around))
+        place = {child: position for position, child in enumerate(level.children)}
+        if row not in place:
+            return False
+        after: dict[int, list[int]] = {}
+        for edge in level.edges:
+            if edge.tensors:
+                after.setdefault(edge.source, []).append(edge.target)
+        behind = reachable_from({place[row]}, after.get)
+        members = hierarchy.children(sole_stack(hierarchy, fed))
+        given = [edge.flat_edges for edge in level.edges if edge.tensors and edge.source in behind]
+        rows = [hierarchy.row_of_node[hierarchy.graph.target[flat]] for flat in given if flat is not None]
+        joined = np.concatenate(rows) if rows else members[:0]
+        joined = joined[(joined > fed) & (joined < hierarchy.end[fed])]
+        return len(distinct_values(np.searchsorted(members, joined, side="right"))) > 1
 
     def hides_large_repeat(self, path: RowPath) -> bool:
         """Return whether a group hides a repeat that is not small next to the largest of the model."""

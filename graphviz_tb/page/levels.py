@@ -141,10 +141,11 @@ class LineTable:
 
     def encode_line(self, counts: tuple[object, ...], line: Metaedge | Bridge) -> tuple[int, int, int]:
         """Return the numbers of a line by its tensors, each of which is decoded once."""
-        tensors = tuple(line.carried_tensors)
-        key = *counts, tensors, line.training
+        tensors, indexing = tuple(line.carried_tensors), line.carried_tensors.is_indexing
+        key = *counts, tensors, line.training, indexing
         if key not in self.alike:
-            self.alike[key] = _encode_line_words(replace(line, bundles=bundle_of_tensors(*tensors)), self.words)
+            decoded = replace(line, bundles=bundle_of_tensors(*tensors))
+            self.alike[key] = _encode_line_words(decoded, indexing, self.words)
         return self.alike[key]
 
 
@@ -175,12 +176,12 @@ def _encode_stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]
         yield note.child, note.other, kind, note.edges
 
 
-def _encode_line_words(line: Metaedge | Bridge, words: TextTable) -> tuple[int, int, int]:
+def _encode_line_words(line: Metaedge | Bridge, indexing: bool, words: TextTable) -> tuple[int, int, int]:
     """Return the numbers of a line's label, of its thickness (the last bit marks lines of indices, sizes and masks
     only), and of its full tensors."""
     return (
         words(drawn_label(line)),
-        line_thickness(line) << 1 | line.carried_tensors.is_indexing,
+        line_thickness(line) << 1 | indexing,
         words(describe_contents(line)),
     )
 

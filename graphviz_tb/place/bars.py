@@ -101,10 +101,33 @@ def _start_width(skeleton: Skeleton, wire: int, widths: Sequence[int]) -> int:
 
 def _branch_start(view: View, wire: int, lines: BoxLines, widths: Sequence[int]) -> tuple[int, int]:
     """Return where the chain of boxes begins that ends with a wire, and the width of its widest box: 0 for none."""
+    starts = [view.skeleton.wires[one].chain[0] for one in _branch_wires(view, wire, lines)]
+    return starts[-1], max([widths[item] for item in starts[:-1]], default=0)
+
+
+def _branch_wires(view: View, wire: int, lines: BoxLines) -> list[int]:
+    """Return the wires of the chain of boxes that ends with a wire, the last first."""
     skeleton = view.skeleton
-    wide = 0
+    wires = [wire]
     item = skeleton.wires[wire].chain[0]
     while item < skeleton.children and len(lines.into.get(item, ())) == 1 and len(lines.out[item]) == 1:
-        wide = max(wide, widths[item])
-        item = skeleton.wires[lines.into[item][0]].chain[0]
-    return item, wide
+        wires.append(lines.into[item][0])
+        item = skeleton.wires[wires[-1]].chain[0]
+    return wires
+
+
+def wires_beside_main_path(view: View) -> set[int]:
+    """Return the wires of the branches that begin and end with one on the main path: all lead on alike."""
+    lines = _box_lines(view)
+    main = set(view.skeleton.spine)
+    beside: set[int] = set()
+    for wires in lines.into.values():
+        branches: dict[int, list[list[int]]] = {}  # by the item where they begin
+        for wire in wires if len(wires) >= MIN_BRANCHES else ():
+            branch = _branch_wires(view, wire, lines)
+            if len(branch) > 1:  # with a box
+                branches.setdefault(view.skeleton.wires[branch[-1]].chain[0], []).append(branch)
+        for alike in branches.values():
+            if len(alike) >= MIN_BRANCHES and any(all(wire in main for wire in branch) for branch in alike):
+                beside.update([wire for branch in alike for wire in branch])
+    return beside

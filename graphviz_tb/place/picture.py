@@ -20,6 +20,7 @@ from graphviz_tb.model.skeleton import BOTH_ENDS_TRAIN, backward_wires
 from graphviz_tb.model.view import LineWords, NodeLabel, View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place.attachment import Gate, port_at_end
+from graphviz_tb.place.bars import wires_beside_main_path
 from graphviz_tb.place.boxes import BASELINE_OFFSET, move_text
 from graphviz_tb.place.frames import (
     GroupLayout,
@@ -71,6 +72,7 @@ class SceneSketch:
         gates = {position: self.frames[child].gates for position, child in self.groups[number].below.items()}
         skeleton = self.groups[number].view.skeleton
         main, backward = set(skeleton.spine), backward_wires(skeleton)
+        main |= wires_beside_main_path(self.groups[number].view)
         for index in made.lines:
             self._draw_line(number, index, numbers, box, origin, gates, index in main, index in backward)
         for port, wires in sorted(self.touched_ports(number).items()):

@@ -139,8 +139,7 @@ def _longest_path(paths: DataPaths, groups: Sequence[OpenGroup]) -> list[SpineWi
     best, onward = _best_onward(paths, groups, order, set())
     late: set[int] = set()
     for entered in _ports_by_group(paths):
-        # One box may make a mask of indices: it takes more to make them the beginning of the data.
-        follow = {port: best[port][:2] if carries else (best[port][0] - 1, 0) for port, carries in entered.items()}
+        follow = {port: best[port][:2] if carries else (best[port][0], 0) for port, carries in entered.items()}
         most = max(follow.values())
         late.update([port for port, carries in entered.items() if carries and follow[port] < most])
     if late:

@@ -2048,15 +2048,41 @@ function _start_width(skeleton, wire, widths) {
   return ((item < skeleton.children) ? widths.at(item) : 0);
 }
 function _branch_start(view, wire, lines, widths) {
-  let skeleton, wide, item;
+  let starts;
+  starts = (() => { const out = []; for (const one of _branch_wires(view, wire, lines)) { out.push(view.skeleton.wires.at(one).chain[0]); } return out; })();
+  return [starts.at(-1), py_max((() => { const out = []; for (const item of starts.slice(0, -1)) { out.push(widths.at(item)); } return out; })(), {default: 0})];
+}
+function _branch_wires(view, wire, lines) {
+  let skeleton, wires, item;
   skeleton = view.skeleton;
-  wide = 0;
+  wires = [wire];
   item = skeleton.wires.at(wire).chain[0];
   while (((item < skeleton.children) && (py_get(lines.into, item, []).length === 1) && (lines.out.get(item).length === 1))) {
-    wide = Math.max(wide, widths.at(item));
-    item = skeleton.wires.at(lines.into.get(item)[0]).chain[0];
+    wires.push(lines.into.get(item)[0]);
+    item = skeleton.wires.at(wires.at(-1)).chain[0];
   }
-  return [item, wide];
+  return wires;
+}
+function wires_beside_main_path(view) {
+  let lines, main, beside, wires, branches, wire, branch, alike;
+  lines = _box_lines(view);
+  main = new Set(view.skeleton.spine);
+  beside = new Set();
+  for (wires of lines.into.values()) {
+    branches = new Map();
+    for (wire of ((wires.length >= MIN_BRANCHES) ? wires : [])) {
+      branch = _branch_wires(view, wire, lines);
+      if ((branch.length > 1)) {
+        py_setdefault(branches, view.skeleton.wires.at(branch.at(-1)).chain[0], []).push(branch);
+      }
+    }
+    for (alike of branches.values()) {
+      if (((alike.length >= MIN_BRANCHES) && (() => { for (const branch of alike) { if ((() => { for (const wire of branch) { if (!main.has(wire)) return false; } return true; })()) return true; } return false; })())) {
+        py_add_all(beside, (() => { const out = []; for (const branch of alike) for (const wire of branch) { out.push(wire); } return out; })());
+      }
+    }
+  }
+  return beside;
 }
 
 // place.columns
@@ -4313,7 +4339,7 @@ function _longest_path(paths, groups) {
   [best, onward] = _best_onward(paths, groups, order, new Set());
   late = new Set();
   for (entered of _ports_by_group(paths)) {
-    follow = (() => { const out = new Map(); for (const [port, carries] of entered.entries()) { out.set(port, (carries ? best.at(port).slice(0, 2) : [(best.at(port)[0] - 1), 0])); } return out; })();
+    follow = (() => { const out = new Map(); for (const [port, carries] of entered.entries()) { out.set(port, (carries ? best.at(port).slice(0, 2) : [best.at(port)[0], 0])); } return out; })();
     most = py_max(follow.values());
     py_add_all(late, (() => { const out = []; for (const [port, carries] of entered.entries()) if ((carries && (py_compare(follow.get(port), most) < 0))) { out.push(port); } return out; })());
   }
@@ -4401,6 +4427,7 @@ class SceneSketch {
     gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
     skeleton = this.groups.at(number).view.skeleton;
     [main, backward] = [new Set(skeleton.spine), backward_wires(skeleton)];
+    main = py_union(main, wires_beside_main_path(this.groups.at(number).view));
     for (index of made.lines.keys()) {
       this._draw_line(number, index, numbers, box, origin, gates, main.has(index), backward.has(index));
     }

@@ -223,25 +223,41 @@ class PaperWords:
         words = [short_word(each).partition(" · ")[0] for each in said if each]
         if len(words) != len(members):
             return None
-        gives = [self._gives(member) for member in members] if len(members) <= MOST_GROWING else [0]
         line = ", ".join(words)
         if len(words) <= MOST_SAID and fits(line) and not unlike:
             return line
+        return self._growth_words(members) or None
+
+    def _growth_words(self, members: Sequence[int]) -> str:
+        """Return the channels that the members of a stack give, if these grow or shrink; else ""."""
+        gives = [self._gives(member) for member in members] if len(members) <= MOST_GROWING else [0]
         turns = gives if gives[0] < gives[-1] else gives[::-1]
         grows = all(gives) and sorted(gives) == turns and gives[0] != gives[-1]
         line = f"→ {', '.join(map(size_word, gives))}"
-        return line if grows and fits(line) else None
+        return line if grows and fits(line) else ""
+
+    def growth_of(self, row: int) -> str:
+        """Return the channels that the members of a stack give, if they grow though the words of all are equal."""
+        stack = sole_stack(self.hierarchy, row)
+        if stack < 0 or not is_stack(self.hierarchy, stack) or not self.tells_layers(row):
+            return ""
+        members = repeated_rows(self.hierarchy, stack)
+        alike = len(members) <= MOST_GROWING and {self._words(member) for member in members} == {self.of(row)}
+        return self._growth_words(members) if alike else ""
 
     def _gives(self, row: int) -> int:
-        """Return the output channels of a member of a stack: those of its last layer; 0 if unknown."""
+        """Return the output channels of a member of a stack: those of its last layer, or of all layers that its last op
+        joins; 0 if unknown."""
         nodes = self._nodes(row)
         if nodes is None:
             return 0
         block = self._block(nodes)
         last = [number for number in block.before if not any(number in before for before in block.before.values())]
-        if len(last) != 1 or block.joins:
+        joined = [number for way in block.joins for number in way]
+        if sorted(joined or last[:1]) != last or not all(block.joins):  # what passes by its layers is joined too
             return 0
-        return block.steps[last[0]].gives
+        gives = [block.steps[number].gives for number in last]
+        return sum(gives) if all(gives) else 0
 
     def _op_words(self, row: int) -> str | None:
         node = int(self.hierarchy.node[row])
@@ -253,14 +269,18 @@ class PaperWords:
         return self._with_sharing(row, np.array([node], np.int32), steps[0].word or None) if steps else None
 
     def _with_sharing(self, row: int, nodes: Ints, said: str | None) -> str | None:
-        """Return the words of one layer; with a note where another layer of the model uses its kernel too."""
-        if not said or len(nodes) > MOST_NORM:
+        """Return the words of one layer; with a note where another layer of the model uses its kernel too, and that
+        alone for a kernel of unknown size."""
+        if said == "" or len(nodes) > MOST_NORM or (said is None and self._parameters(row)[0]):
             return said
         weights = {step.weight for node in nodes.tolist() for step in self.steps.steps_of(node) if step.weight >= 0}
+        weights = weights if said else self._kernels_below(row)
         if len(weights) != 1:
             return said
         rows = self._kernel_users.get(weights.pop(), ())
         apart = any(not row <= user < self.hierarchy.end[row] for user in rows)
+        if said is None:
+            return SHARED if apart else None
         ways = (f"{said} · {SHARED}", f"{said.partition(' · ')[0]} · {SHARED}") if apart else ()
         return next(filter(fits, ways), said)
 
@@ -368,15 +388,22 @@ class PaperWords:
     def _parameters(self, row: int) -> tuple[int, int]:
         """Return the number of elements in the weights below a row, each weight once, and how many of them are
         kernels; no elements where constants may be weights too, since a bound is not a size."""
-        rows, made, kernel = self._uses
-        end = int(self.hierarchy.end[row])
-        bound = bisect_left(self._doubtful_rows, row) < bisect_left(self._doubtful_rows, end)
-        below = slice(bisect_left(rows, row), bisect_left(rows, end))
-        shapes = {node: self.steps.shapes.get(node) for node in set(made[below])}
+        bound = bisect_left(self._doubtful_rows, row) < bisect_left(self._doubtful_rows, int(self.hierarchy.end[row]))
+        shapes = {node: self.steps.shapes.get(node) for node in set(self._uses[1][self._uses_below(row)])}
         if any(shape is None or None in shape for shape in shapes.values()):
             return 0, 0  # partial numbers say nothing
-        layers = sum(len(shapes[node] or ()) > 1 for node in set(compress(made[below], kernel[below])))
+        layers = sum(len(shapes[node] or ()) > 1 for node in self._kernels_below(row))
         return 0 if bound else sum(prod(size or 0 for size in shape) for shape in shapes.values() if shape), layers
+
+    def _kernels_below(self, row: int) -> set[int]:
+        """Return the nodes that make the kernels used below a row."""
+        _, made, kernel = self._uses
+        below = self._uses_below(row)
+        return set(compress(made[below], kernel[below]))
+
+    def _uses_below(self, row: int) -> slice:
+        rows = self._uses[0]
+        return slice(bisect_left(rows, row), bisect_left(rows, int(self.hierarchy.end[row])))
 
     # ---- what is below a row ----
 

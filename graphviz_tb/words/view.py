@@ -146,9 +146,12 @@ class NodeLabels:
         )
 
     def words_of_first(self, row: int, name: str) -> str:
-        """Return what the first member of a stack called `name` has more: `block1: /2`; "" for nothing."""
-        if not self.alone or not (more := self.paper.more_of_first(row)):
+        """Return what the first member of a stack called `name` has more: `block1: /2`; else how its members grow:
+        `→ 256, 288, 288`; "" for nothing."""
+        if not self.alone:
             return ""
+        if not (more := self.paper.more_of_first(row)):
+            return self.paper.growth_of(row)
         first = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[0]
         return f"{self.member_name(name, first) or 'first'}: {more}"
 

@@ -72,12 +72,17 @@ def test_no_shape_is_asked_of_a_line_that_is_not_drawn() -> None:
     # 0 ─▶ 1 drawn, 0 ─▶ 2 a stub
     asked: list[int] = []
 
-    def edge(target: int) -> Metaedge:
-        def decode(node: int, key: int) -> Tensor:
+    class Tensors:
+        def tensor(self, node: int, key: int) -> Tensor:
             asked.append(node)
             return Tensor((2,))
 
-        return Metaedge(0, target, 1, 0, 0, SingleBundle(CarriedTensors([(target, 0)], decode)))
+        def is_index(self, node: int, key: int) -> bool:
+            asked.append(node)
+            return False
+
+    def edge(target: int) -> Metaedge:
+        return Metaedge(0, target, 1, 0, 0, SingleBundle(CarriedTensors([(target, 0)], Tensors())))
 
     mask = DrawingMask(stubbed=frozenset({1}))
     arrange(Metagraph(0, (1, 2, 3), (2, 2, 2), (edge(1), edge(2)), (), mask, mask))

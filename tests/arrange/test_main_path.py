@@ -55,3 +55,33 @@ def test_where_all_is_indices_it_is_the_longest() -> None:
         ("b", "Neg", {"T": INT32}, ("a",)),
         ("c", "AddV2", {"T": INT32}, ("n", "b")),
     ) == ["n", "a", "b", "c"]
+
+
+MASK = (  # longer than the way of the data, and of its type
+    ("lengths", "Placeholder", {"dtype": INT32}, ()),
+    ("one", "Const", {"dtype": FLOAT}, ()),
+    ("floats", "Cast", {"SrcT": INT32, "DstT": FLOAT}, ("lengths",)),
+    ("rest", "Sub", {"T": FLOAT}, ("one", "floats")),
+    ("bias", "Mul", {"T": FLOAT}, ("rest", "one")),
+    ("added", "AddV2", {"T": FLOAT}, ("scores", "bias")),
+)
+
+
+def test_it_leads_by_no_mask_of_numbers() -> None:
+    assert main_path(
+        ("x", "Placeholder", {"dtype": FLOAT}, ()),
+        ("scores", "MatMul", {"T": FLOAT}, ("x", "x")),
+        *MASK,
+        ("out", "Softmax", {"T": FLOAT}, ("added",)),
+    ) == ["x", "scores", "added", "out"]
+
+
+def test_indices_become_data_with_weights() -> None:
+    assert main_path(
+        ("ids", "Placeholder", {"dtype": INT32}, ()),
+        ("rows", "Cast", {"SrcT": INT32, "DstT": FLOAT}, ("ids",)),
+        ("kernel", "VariableV2", {"dtype": FLOAT}, ()),
+        ("made", "MatMul", {"T": FLOAT}, ("rows", "kernel")),
+        ("scores", "Relu", {"T": FLOAT}, ("made",)),
+        *MASK,
+    ) == ["ids", "rows", "made", "scores", "added"]

@@ -264,3 +264,27 @@ def test_what_feeds_a_row_of_members_at_its_beginning_is_for_all_of_them() -> No
     model = load(chain(6))
     level = model.members.metagraph((model.hierarchy.name.index("b_3"),))
     assert {line.members for line in level.bridges} == {(0, 0)}
+
+
+def test_what_enters_a_member_of_another_structure_does_so_with_the_tensor_of_its_name() -> None:
+    # The first block makes a bias of the mask, which all others take from the one before them; the data passes all.
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    graph.node.add(name="mask", op="Placeholder")
+    last, bias = "x", "b_0/attend/bias"
+    for at in range(5):
+        block = f"b_{at}"
+        if at == 0:
+            graph.node.add(name=f"{block}/attend/cast", op="Cast", input=["mask"])
+            graph.node.add(name=bias, op="Neg", input=[f"{block}/attend/cast"])
+        steps = ["norm/Square", "norm/Mean", "norm/Rsqrt", "attend/Exp", "attend/AddV2", "attend/Softmax", "ffn/Relu"]
+        for before, step in zip((last, *(f"{block}/{step}" for step in steps)), steps, strict=False):
+            inputs = [before, bias] if step == "attend/AddV2" else [before]
+            graph.node.add(name=f"{block}/{step}", op=step.split("/")[1], input=inputs)
+        graph.node.add(name=f"{block}/sum", op="AddN", input=[f"{block}/ffn/Relu", last])
+        last = f"{block}/sum"
+    graph.node.add(name="y", op="Relu", input=[last])
+    model = load(graph, group="b_[0-4]")
+    found = {(child, other) for child, way, other in lines(model, "b_2") if way == "<-"}
+    assert {child for child, other in found if other == "x"} == {"norm", "sum"}
+    assert {child for child, other in found if other == "mask"} == {"attend"}

@@ -122,3 +122,26 @@ def test_a_group_of_very_many_ops_is_counted_without_being_laid_out() -> None:
     names = {model.hierarchy.name[path[-1]] for path in looked}
     assert "g" in names
     assert "h" not in names
+
+
+def blocks(scope: str, count: int, source: str, given: str = "") -> list[Node]:
+    """Five blocks of `count` layers, one after the other; all take what is `given` too."""
+    nodes: list[Node] = []
+    last = source
+    for step in [f"{scope}/block_{block}/step_{chr(97 + number)}" for block in range(5) for number in range(count)]:
+        inputs = [last, f"{step}/w", *([given] if given and step.endswith("f") else [])]
+        last = f"{step}/out"
+        nodes.append({"name": f"{step}/w", "op": "VariableV2"})
+        nodes.append({"name": f"{step}/dense", "op": "MatMul", "input": inputs})
+        nodes.append({"name": last, "op": f"{scope}{step[-1]}", "input": [f"{step}/dense"]})
+    return nodes
+
+
+@pytest.mark.parametrize("side_by_side", [True, False])
+def test_a_stack_that_feeds_all_members_of_the_open_one_is_open_beside_it(side_by_side: bool) -> None:
+    # 25 boxes and two frames: too many for two stacks one after the other
+    given = "encoder/block_4/step_l/out"
+    decoder = blocks("decoder", 13, *(("y", given) if side_by_side else (given,)))
+    model = load({"name": "y", "op": "Placeholder"}, *blocks("encoder", 12, "x"), *decoder)
+    stacks = {box.address: box.open for box in model.picture().scene.boxes if box.sheets}
+    assert stacks == {"encoder": side_by_side, "decoder": True}

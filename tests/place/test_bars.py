@@ -47,6 +47,25 @@ def test_each_branch_enters_the_bar_straight(tmp_path: Path) -> None:
             assert join.x < points[-1][0] < join.x + join.width
 
 
+def test_branches_stand_in_the_order_of_what_the_bar_takes_whichever_is_the_longest(tmp_path: Path) -> None:
+    for longest in range(4):
+        branches = [[KINDS[2 * number]] for number in range(4)]
+        branches[longest].append(KINDS[1])
+        scene = _branched(tmp_path, branches)
+        entered = {scene.boxes[route.source].address: route.points[-1][0] for route in scene.routes if route.arrow}
+        ends = [f"{kinds[-1].lower()}{number}{len(kinds) - 1}" for number, kinds in enumerate(branches)]
+        assert sorted(ends, key=entered.__getitem__) == ends
+
+
+def test_all_branches_are_of_the_main_path_but_no_skip_beside_them(tmp_path: Path) -> None:
+    scene = _branched(tmp_path, [["Relu"], ["Tanh", "Abs"], ["Exp"]], skip=True)
+    names = [box.address for box in scene.boxes]
+    aside = [(names[route.source], names[route.target]) for route in scene.routes if not route.main]
+    assert aside == [("x", "join")]
+    two = _branched(tmp_path, [["Relu"], ["Tanh", "Abs"]])
+    assert [two.boxes[route.source].address for route in two.routes if not route.main] == ["x", "relu00"]
+
+
 def test_two_branches_meet_in_a_box_as_it_is(tmp_path: Path) -> None:
     scene = _branched(tmp_path, [["Relu"], ["Tanh"]])
     (join,) = (box for box in scene.boxes if box.address == "join")

@@ -15,6 +15,7 @@ from graphviz_tb.model.drawing import Label
 from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block_words import Block, whole_chain
+from graphviz_tb.words.paper import PaperWords
 from graphviz_tb.words.step_words import LayerStep
 
 SHAPES = Path(__file__).parents[2] / "fixtures" / "shapes"
@@ -47,6 +48,13 @@ def test_a_closed_stack_says_on_a_third_line_what_its_first_member_has_more() ->
     assert heights["conv3"] > heights["pool1"] + 10
     lines = {text.content: text.y for text in drawn_texts("ResNet50")}
     assert lines["conv3 ×4"] < lines["1×1 128, 3×3 128, 1×1 512"] < lines["block1: /2, projection"]
+
+
+def test_a_closed_stack_of_equal_words_says_how_its_members_grow() -> None:
+    said = labels("InceptionV3")
+    grown = {name: label.first for name, label in said.items() if label.first}
+    assert grown == {"mixed[0-2]": "→ 256, 288, 288"}  # no stack whose words list the channels
+    assert said["mixed[0-2]"].second == "1×1 | 5×5 | 3×3, 3×3 | avg 3×3"
 
 
 def test_an_open_stack_says_which_member_it_shows() -> None:
@@ -116,3 +124,25 @@ def test_the_words_of_a_chain_are_all_known_where_a_line_has_no_room() -> None:
 def test_a_tooltip_has_the_whole_name_the_words_and_no_name_twice() -> None:
     titles = {box.address.rsplit("/", 1)[-1]: box.title for box in picture("ResNet50").scene.boxes}
     assert titles["conv1"].startswith(f"{labels('ResNet50')['conv1'].full} · 7×7, 64, /2 · BN, ReLU · ")
+
+
+def test_two_uses_of_one_table_of_unknown_size_say_so() -> None:
+    resource = {"name": "table", "op": "Placeholder"}
+    nodes: list[dict[str, Any]] = [resource, {"name": "axis", "op": "Const"}]
+    for name in ("encoder", "decoder", "other"):
+        table = "other/table" if name == "other" else "table"
+        nodes += [{"name": table, "op": "Placeholder"}] if name == "other" else []
+        nodes.append({"name": f"{name}_ids", "op": "Placeholder"})
+        nodes.append({"name": f"{name}/embed/at_least", "op": "Maximum", "input": [f"{name}_ids", f"{name}_ids"]})
+        nodes.append({"name": f"{name}/embed/read", "op": "ReadVariableOp", "input": [table]})
+        taken = [f"{name}/embed/read", f"{name}/embed/at_least", "axis"]
+        nodes.append({"name": f"{name}/embed/take", "op": "GatherV2", "input": taken})
+        nodes.append({"name": f"{name}/act", "op": "Relu", "input": [f"{name}/embed/take"]})
+    graph = GraphDef(node=nodes)
+    for node in graph.node:
+        if node.name.endswith("table"):
+            node.attr["dtype"].type = 20  # a resource
+    model = load(graph)
+    words = PaperWords(model.hierarchy)
+    said = {name: words.of(model.hierarchy.name.index(f"{name}/embed")) for name in ("encoder", "decoder", "other")}
+    assert said == {"encoder": "shared weights", "decoder": "shared weights", "other": None}
