@@ -57,12 +57,19 @@ class GroupOrigin(IntEnum):
     ROTARY = 13  # a rotary embedding: positions that turn queries and keys
     SINUSOIDS = 14  # sine and cosine of angles, as of positions
     ATTENTION = 15  # queries, keys and values: two products, and a softmax between them
+    L2_NORM = 16  # a vector divided by its length
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
 LAYER_ORIGIN = int(GroupOrigin.LAYER)
 # Groups that are called by what they are, unless the program has a name for them.
-IDIOM_ORIGINS = (GroupOrigin.NORM, GroupOrigin.ROTARY, GroupOrigin.SINUSOIDS, GroupOrigin.ATTENTION)
+IDIOM_ORIGINS = (
+    GroupOrigin.NORM,
+    GroupOrigin.L2_NORM,
+    GroupOrigin.ROTARY,
+    GroupOrigin.SINUSOIDS,
+    GroupOrigin.ATTENTION,
+)
 
 
 class RowTree(Protocol):

@@ -223,7 +223,8 @@ class NodeLabels:
         """Return the last segment of the name; for one of several functions of a call, its attribute in the call."""
         hierarchy, row = self.hierarchy, path[-1]
         if hierarchy.kind[row] != FUNCTION_ROW:
-            return hierarchy.display_label(row) + self.sibling_number(row)
+            # A figure shows where a group is; a number that only the outline needs says nothing there.
+            return hierarchy.display_label(row) + ("" if self.printed else self.sibling_number(row))
         if len(path) > 1:
             return hierarchy.call_attributes[path[-2], row]
         if hashed := HASHED_NAME.fullmatch(hierarchy.name[row]):
