@@ -276,14 +276,16 @@ class FirstPicture:
         if not self.alone or any(sole_stack(self.hierarchy, path[-1]) >= 0 for path in self.opened):
             return
         least = FAIR_SHARE * self.op_count(0)
-        stacks = [path for path in self.closed_stacks() if self.op_count(path[-1]) > least and self.is_long(path)]
+        stacks = [path for path in self.closed_stacks() if self.op_count(path[-1]) > least and self.is_chain(path)]
         if stacks:
             path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
             self.open_stack(path, MAX_SMALL_PICTURE_BOXES)
 
-    def is_long(self, path: RowPath) -> bool:
-        """Return whether a stack has so many members that one shown is worth more than the others are as a list."""
-        return repetition_count(self.hierarchy, sole_stack(self.hierarchy, path[-1])) >= MIN_FAIR_MEMBERS
+    def is_chain(self, path: RowPath) -> bool:
+        """Return whether a stack is several members one after the other."""
+        stack = sole_stack(self.hierarchy, path[-1])
+        several = repetition_count(self.hierarchy, stack) >= MIN_FAIR_MEMBERS
+        return several and bool(self.hierarchy.connected[stack])
 
     def closed_stacks(self) -> list[RowPath]:
         """Return the closed visible stacks of the model whose members are more than one layer."""
