@@ -39,6 +39,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import FrameCache, place
 from graphviz_tb.place.frames import list_open_groups
 from graphviz_tb.place.level import TRAINING_HEADING
+from graphviz_tb.render.close_frame import drawn_size
 from graphviz_tb.words.view import NodeLabels, build_view
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _lay_out_to_print(options: PictureOptions, lay_out: Callable[[PictureOptions
             break
         layout = lay_out(tried, narrow)
         trains = trains or any(text.content == TRAINING_HEADING for text in layout.scene.texts)
-        if layout.scene.width + PAPER_ROOM[0] > _sheet_target(options).size[0]:
+        if drawn_size(layout.scene)[0] + PAPER_ROOM[0] > _sheet_target(options).size[0]:
             continue
         stacks, members = _count_drawn_stacks(layout.scene)
         has_legs = any(group.view.skeleton.falling for group in list_open_groups(layout.view))
@@ -332,7 +333,7 @@ def _opening_units(hierarchy: Hierarchy, opened: OpenSet, options: PictureOption
 def is_legible(scene: Scene, least: int, target: SheetTarget) -> bool:
     """Return whether op names have at least `least` px when the sheet is fitted to its target; in print, whether it
     fits at all."""
-    scale = target.scale(scene.width, scene.height)
+    scale = target.scale(*drawn_size(scene))
     return scale >= target.largest if target.is_page else OP_FONT_PX * scale >= 1000 * least
 
 

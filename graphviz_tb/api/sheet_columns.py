@@ -22,6 +22,7 @@ from graphviz_tb.model.scene import Direction, Scene
 from graphviz_tb.model.view import View
 from graphviz_tb.place.frames import FRAME_PADDING, GroupLayout, OpenGroup, list_open_groups
 from graphviz_tb.place.picture import FrameCache
+from graphviz_tb.render.close_frame import drawn_size
 
 LAPTOP_SCREEN_PX = (1440, 840)  # a laptop's window
 SHEET_MARGINS_PX = (48, 96)  # margins and title of a sheet
@@ -99,7 +100,7 @@ def _choose_breaks(
 
 def _flow_extent(scene: Scene) -> tuple[int, int]:
     """Return the extent of a picture across the flow, and along it."""
-    size = scene.width, scene.height
+    size = drawn_size(scene)
     return size if scene.direction in ("BT", "TB") else size[::-1]
 
 

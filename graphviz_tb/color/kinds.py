@@ -9,7 +9,7 @@ import numpy as np
 
 from graphviz_tb.graphs.traversal import topological_order_with_cycles
 from graphviz_tb.model.columns import Bools, Bytes, Longs, prefix_sums
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS
 from graphviz_tb.ops.layers import LayerRole, has_layer_role
 from graphviz_tb.ops.roles import (
@@ -30,6 +30,7 @@ NEUTRAL = -1  # a group that only rearranges, or mixes kinds
 PRODUCT, SOFTMAX, SIGMOID, TANH, ACTIVATION, ROOT, MEAN, PLUMBING, QUIET = range(7, 16)
 ATTENTION_LAYERS = 4  # dense layers of one attention: queries, keys, values, and what is made of them
 MAX_NORM_OPS = 40
+NORM_ORIGINS = (GroupOrigin.NORM, GroupOrigin.L2_NORM)  # folds of ops that are a norm, whatever the ops are
 PLUMBING_ROLES = (
     *(Role.REARRANGE, Role.SIZE, Role.PASS, Role.PASS_EACH, Role.UNIT_AXES, Role.CAST, Role.GROUP, Role.ALIAS),
     *(Role.RANGE, Role.FILL, Role.INPUT, Role.RESULT, Role.CONSTANT, Role.READ, Role.VARIABLE, Role.HANDLE),
@@ -109,6 +110,9 @@ def op_kinds(hierarchy: Hierarchy) -> Bytes:
     """Return the kind that each ordinary op contributes to its group, in the order of the rows. A call contributes the
     layer that its function is."""
     kinds: Bytes = _node_kinds(hierarchy)[hierarchy.node[hierarchy.is_ordinary_op]]
+    for row in np.flatnonzero(np.isin(hierarchy.how, NORM_ORIGINS)).tolist():
+        ops = slice(hierarchy.op_prefix_sum[row], hierarchy.op_prefix_sum[hierarchy.end[row]])
+        kinds[ops][kinds[ops] != QUIET] = NORM
     for call in _calls_inner_first(hierarchy):
         place = hierarchy.op_prefix_sum[call]
         if kinds[place] != QUIET:

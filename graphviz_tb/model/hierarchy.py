@@ -58,13 +58,19 @@ class GroupOrigin(IntEnum):
     SINUSOIDS = 14  # sine and cosine of angles, as of positions
     ATTENTION = 15  # queries, keys and values: two products, and a softmax between them
     ACTIVATION = 16  # an activation that is several ops, as GELU
+    L2_NORM = 17  # a vector divided by its length
 
 
 SEGMENT_ORIGIN, TRAINING_ORIGIN = int(GroupOrigin.SEGMENT), int(GroupOrigin.TRAINING)
 LAYER_ORIGIN = int(GroupOrigin.LAYER)
 # Groups that are called by what they are, unless the program has a name for them.
 IDIOM_ORIGINS = (
-    *(GroupOrigin.NORM, GroupOrigin.ROTARY, GroupOrigin.SINUSOIDS, GroupOrigin.ATTENTION, GroupOrigin.ACTIVATION),
+    GroupOrigin.NORM,
+    GroupOrigin.L2_NORM,
+    GroupOrigin.ROTARY,
+    GroupOrigin.SINUSOIDS,
+    GroupOrigin.ATTENTION,
+    GroupOrigin.ACTIVATION,
 )
 
 

@@ -26,6 +26,7 @@ from graphviz_tb.model.paths import (
     is_stack,
     last_segment,
     paths_to_usual_member,
+    repetition_count,
     scopes_inside_alone,
     sole_stack,
     usual_member,
@@ -86,9 +87,12 @@ MIN_PICTURE_BOXES, MAX_PICTURE_BOXES = 8, 40  # enough to show what the model is
 # a layer around a loop that makes more boxes stays closed: its plumbing says little
 MAX_LOOP_LAYER_BOXES = 2 * MIN_PICTURE_BOXES
 MAX_REPEAT_BOXES = 28  # open repeats up to so many boxes; the rest is for their surroundings
+MAX_SMALL_PICTURE_BOXES = 21  # a picture of so many, with the frame that is opened, leaves much of a screen white
 MAX_SHORT_STACK = 4  # repetitions that may be shown next to each other before the ops of single layers
 NEARLY_ALL_SHARE = 0.65  # of the ops of the model
 LARGE_SHARE = 0.3  # of the ops of the model
+# of the ops of the model, and members: a stack whose member shows if no larger one does
+FAIR_SHARE, MIN_FAIR_MEMBERS = 0.1, 3
 # open a member's box too if it is one of so few and has such a share of the ops
 FEW_MEMBER_BOXES, DOMINANT_BOX_SHARE = 2, 0.8
 SECOND_STACK_SHARE = 0.2  # of the ops of the largest stack: open others with so many
@@ -110,6 +114,7 @@ def first_open_groups(hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool =
     picture.open_main_stack()
     picture.open_around_repeats()
     picture.open_other_stacks()
+    picture.open_fair_stack()
     picture.open_largest_groups()
     return picture.open_paths()
 
@@ -229,12 +234,15 @@ class FirstPicture:
         )
 
     def open_main_stack(self) -> None:
-        """Open the largest visible stack if it is a large part of the model, and the dominant box in its member."""
+        """Open the largest visible stack if it is a large part of the model."""
         stacks = [path for path in self.closed_stacks() if self.is_large_part(path)]
         if not stacks:
             return
         path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
-        limit = MAX_PICTURE_BOXES if self.alone else MAX_REPEAT_BOXES
+        self.open_stack(path, MAX_PICTURE_BOXES if self.alone else MAX_REPEAT_BOXES)
+
+    def open_stack(self, path: RowPath, limit: int) -> None:
+        """Open a stack and the dominant box in its member, while no more than `limit` boxes show."""
         while self.box_count_with(path) - self.frames <= limit:
             self.open_group(path)
             self.unit = True
@@ -248,8 +256,37 @@ class FirstPicture:
             if inside is None or len(self.metagraph(content).core_children()) > FEW_MEMBER_BOXES:
                 return
             if self.op_count(inside[-1]) < DOMINANT_BOX_SHARE * self.op_count(content[-1]):
+                self.open_halves(path)
                 return
             path = inside
+
+    def open_halves(self, path: RowPath) -> None:
+        """Open the folds in a member that consists of them, as the attention and the layers behind it of a block."""
+        halves = [child for child in self.openable_below(path) if self.is_plain_fold(child[-1])]
+        if len(halves) == FEW_MEMBER_BOXES and self.box_count_with(*halves) <= MAX_REPEAT_BOXES:
+            for half in halves:
+                self.open_group(half)
+
+    def is_plain_fold(self, row: int) -> bool:
+        """Return whether a row is a fold of different parts, which its box does not tell."""
+        return bool(self.hierarchy.kind[row] == FOLD_ROW) and self.hierarchy.how[row] != LAYER_ORIGIN
+
+    def open_fair_stack(self) -> None:
+        """Open the largest visible stack if no member of a stack shows yet, as of a network of many short stages, and
+        the picture stays small."""
+        if not self.alone or any(sole_stack(self.hierarchy, path[-1]) >= 0 for path in self.opened):
+            return
+        least = FAIR_SHARE * self.op_count(0)
+        stacks = [path for path in self.closed_stacks() if self.op_count(path[-1]) > least and self.is_chain(path)]
+        if stacks:
+            path = max(stacks, key=lambda path: self.repeats.largest_repeat(path[-1]))
+            self.open_stack(path, MAX_SMALL_PICTURE_BOXES)
+
+    def is_chain(self, path: RowPath) -> bool:
+        """Return whether a stack is several members one after the other."""
+        stack = sole_stack(self.hierarchy, path[-1])
+        several = repetition_count(self.hierarchy, stack) >= MIN_FAIR_MEMBERS
+        return several and bool(self.hierarchy.connected[stack])
 
     def closed_stacks(self) -> list[RowPath]:
         """Return the closed visible stacks of the model whose members are more than one layer."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.scene import Box, Point, Route, Scene, Stub, Text
+from graphviz_tb.model.scene import Box, Point, Route, Scene, Size, Stub, Text
 
 PORT_GAP_PX = 4  # between the content and where a line would cross the frame
 BOX_GAP_PX, TEXT_GAP_PX = 28, 6  # along the flow, before a box with an arrow head and before a label
@@ -29,6 +29,27 @@ class Extent:
     right: int
     start: int
     end: int
+
+
+def sole_frame(scene: Scene) -> int:
+    """Return the frame, not of a stack, that holds everything but single inputs and outputs; -1 for none."""
+    outer = [index for index, box in enumerate(scene.boxes) if box.parent < 0]
+    frames = [index for index in outer if scene.boxes[index].open]
+    if len(frames) != 1 or scene.rules or scene.boxes[frames[0]].kind == "series":
+        return -1
+    sources, targets = {line.source for line in scene.routes}, {line.target for line in scene.routes}
+    for index in outer:
+        between = index in sources and index in targets
+        if index != frames[0] and (scene.boxes[index].openable or scene.boxes[index].area != "main" or between):
+            return -1
+    return frames[0]
+
+
+def drawn_size(scene: Scene) -> Size:
+    """Return the width and height of a scene without its sole frame, which is not drawn."""
+    frame = sole_frame(scene)
+    drawn = close_frame(scene, frame) if frame >= 0 else scene
+    return drawn.width, drawn.height
 
 
 def close_frame(scene: Scene, frame: int) -> Scene:

@@ -13,7 +13,7 @@ from graphviz_tb.model.paint import Caption, LineTint, Paint, RowFill
 from graphviz_tb.model.scene import Box, Port, Scene, Separator, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
-from graphviz_tb.render.close_frame import close_frame
+from graphviz_tb.render.close_frame import close_frame, sole_frame
 from graphviz_tb.render.legend import (
     LegendBlock,
     LegendShape,
@@ -151,19 +151,10 @@ def compose(
 def _whole_frame(scene: Scene, paint: Paint, chosen: set[int]) -> int:
     """Return the frame that holds everything but single inputs and outputs, and says nothing by its colours; -1 for
     none."""
-    outer = [index for index, box in enumerate(scene.boxes) if box.parent < 0]
-    frames = [index for index in outer if scene.boxes[index].open]
-    if len(frames) != 1 or scene.rules:
+    frame = sole_frame(scene)
+    if frame < 0 or paint.boxes[frame].hued or paint.boxes[frame].sign or frame in chosen:
         return -1
-    box, fill = scene.boxes[frames[0]], paint.boxes[frames[0]]
-    if box.kind == "series" or fill.hued or fill.sign or frames[0] in chosen:
-        return -1
-    sources, targets = {line.source for line in scene.routes}, {line.target for line in scene.routes}
-    for index in outer:
-        between = index in sources and index in targets
-        if index != frames[0] and (scene.boxes[index].openable or scene.boxes[index].area != "main" or between):
-            return -1
-    return frames[0]
+    return frame
 
 
 def _graph_groups(scene: Scene, paint: Paint, chosen: set[int], whole: int) -> tuple[Group, ...]:

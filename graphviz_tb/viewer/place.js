@@ -4851,6 +4851,22 @@ class Extent {
     this.end = end;
   }
 }
+function sole_frame(scene) {
+  let outer, frames, sources, targets, index, between;
+  outer = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.push(index); } return out; })();
+  frames = (() => { const out = []; for (const index of outer) if (scene.boxes.at(index).open) { out.push(index); } return out; })();
+  if (((frames.length !== 1) || scene.rules.length || (scene.boxes.at(frames[0]).kind === "series"))) {
+    return -1;
+  }
+  [sources, targets] = [(() => { const out = new Set(); for (const line of scene.routes) { out.add(line.source); } return out; })(), (() => { const out = new Set(); for (const line of scene.routes) { out.add(line.target); } return out; })()];
+  for (index of outer) {
+    between = (sources.has(index) && targets.has(index));
+    if (((index !== frames[0]) && (scene.boxes.at(index).openable || (scene.boxes.at(index).area !== "main") || between))) {
+      return -1;
+    }
+  }
+  return frames[0];
+}
 function close_frame(scene, frame) {
   let closing;
   if ((scene.webs.length || scene.rules.length || (() => { for (const box of scene.boxes) { if ((box.area !== "main")) return true; } return false; })())) {
@@ -5889,24 +5905,12 @@ function compose(scene, paint, caption, with_legend = true, margin = PAGE_MARGIN
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
 function _whole_frame(scene, paint, chosen) {
-  let outer, frames, box, fill, sources, targets, index, between;
-  outer = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.push(index); } return out; })();
-  frames = (() => { const out = []; for (const index of outer) if (scene.boxes.at(index).open) { out.push(index); } return out; })();
-  if (((frames.length !== 1) || scene.rules.length)) {
+  let frame;
+  frame = sole_frame(scene);
+  if (((frame < 0) || paint.boxes.at(frame).hued || paint.boxes.at(frame).sign || chosen.has(frame))) {
     return -1;
   }
-  [box, fill] = [scene.boxes.at(frames[0]), paint.boxes.at(frames[0])];
-  if (((box.kind === "series") || fill.hued || fill.sign || chosen.has(frames[0]))) {
-    return -1;
-  }
-  [sources, targets] = [(() => { const out = new Set(); for (const line of scene.routes) { out.add(line.source); } return out; })(), (() => { const out = new Set(); for (const line of scene.routes) { out.add(line.target); } return out; })()];
-  for (index of outer) {
-    between = (sources.has(index) && targets.has(index));
-    if (((index !== frames[0]) && (scene.boxes.at(index).openable || (scene.boxes.at(index).area !== "main") || between))) {
-      return -1;
-    }
-  }
-  return frames[0];
+  return frame;
 }
 function _graph_groups(scene, paint, chosen, whole) {
   let theme, inside, text, opened, closed;

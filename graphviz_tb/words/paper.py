@@ -20,7 +20,7 @@ import numpy as np
 from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.formatting import format_count
-from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, SERIES_ROW, TRAINING_ORIGIN, Hierarchy
+from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, SERIES_ROW, TRAINING_ORIGIN, GroupOrigin, Hierarchy
 from graphviz_tb.model.interpretation import COMPUTING_PARTS, Part, VariableUse
 from graphviz_tb.model.paths import is_stack, repeated_rows, sole_stack
 from graphviz_tb.ops.roles import (
@@ -158,6 +158,8 @@ class PaperWords:
             return self._op_words(row)
         if (layer := self._layer_steps(row)) is not None:
             return block_words(Block(layer))
+        if self.hierarchy.how[row] == GroupOrigin.L2_NORM:
+            return ""  # its name says all
         nodes = self._nodes(row)
         if nodes is not None and self.hierarchy.how[row] == LAYER_ORIGIN and (said := self._unsized_words(row, nodes)):
             return said

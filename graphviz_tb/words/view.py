@@ -49,6 +49,7 @@ NARROW_NAME_PX, NARROW_WORDS_PX = 84, 76  # of the two lines of a box in a narro
 # The signs of sums and of products; an op of PyTorch in place has `_` behind its name.
 SIGNS = dict.fromkeys((*ADD_OPS, "AddN", "AccumulateNV2", "onnx::Sum"), "+") | dict.fromkeys(MULTIPLY_OPS, "×")
 MISSING_FUNCTION = "function not in the file"  # the second line of a call
+BLOCK_COUNT = re.compile(r"(\d{1,9}) × \(.*", re.ASCII)  # words of equal blocks
 LABEL_COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
 
@@ -98,8 +99,9 @@ class NodeLabels:
         node, member = self.plain_label(path), self.plain_label(content)
         members = self.hierarchy.children(sole_stack(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
-        if self.printed and not any(map(str.isdigit, member.label)):
-            shown = -1  # all members have this name
+        named = any(map(str.isdigit, member.label)) and len(set(self.hierarchy.template[members].tolist())) > 1
+        if self.printed and not named:
+            shown = -1  # all members have this name, or are equal: a reader need not know which is shown
         return stack_label(node, self.second(path), member, shown, len(members), boxed)
 
     def plain_label(self, path: RowPath) -> NodeLabel:
@@ -273,7 +275,8 @@ class NodeLabels:
         """Return the last segment of the name; for one of several functions of a call, its attribute in the call."""
         hierarchy, row = self.hierarchy, path[-1]
         if hierarchy.kind[row] != FUNCTION_ROW:
-            return hierarchy.display_label(row) + self.sibling_number(row)
+            # A figure shows where a group is; a number that only the outline needs says nothing there.
+            return hierarchy.display_label(row) + ("" if self.printed else self.sibling_number(row))
         if len(path) > 1:
             return hierarchy.call_attributes[path[-2], row]
         if hashed := HASHED_NAME.fullmatch(hierarchy.name[row]):
@@ -395,9 +398,16 @@ def _first_words(text: str, limit: int, size: int) -> str:
 
     >>> _first_words("3 layers · 594 k each", 76, 10), _first_words("12 544 → 1024 → 1024, ReLU", 76, 10)
     ('3 layers', '')
+
+    Blocks whose words have no room are counted.
+
+    >>> _first_words("24 × (1×1 128, 3×3 32)", 76, 10), _first_words("3 × (7×7), → 1536", 60, 10)
+    ('24 blocks', '3 × (7×7)')
     """
-    while text and text_width(text, size) > limit:
-        text = max((text.rpartition(mark)[0] for mark in (WORDS_DOT, ", ", " | ")), key=len)
+    while text and (text_width(text, size) > limit or text.count("(") > text.count(")")):
+        shorter = max((text.rpartition(mark)[0] for mark in (WORDS_DOT, ", ", " | ")), key=len)
+        blocks = BLOCK_COUNT.fullmatch(text)
+        text = f"{blocks[1]} blocks" if blocks and shorter.count("(") > shorter.count(")") else shorter
     return text
 
 

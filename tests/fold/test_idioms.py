@@ -288,3 +288,39 @@ def test_one_op_of_attention_is_a_box_with_what_splits_and_joins_heads() -> None
         joined = net.op("aten::view", net.op("aten::contiguous", net.op("aten::transpose", mixed)))
         x = net.op("AddV2", x, net.op("Relu", net.dense(joined)))
     assert idioms(net.model(), GroupOrigin.ATTENTION) == [("attention", 1 + 6 + 1 + 3)] * 3
+
+
+def divided_by_root(net: Net, x: str) -> str:
+    """As `tf.math.l2_normalize`."""
+    total = net.op("Maximum", net.op("Sum", net.op("Square", x), net.number()), net.number())
+    return net.op("Mul", x, net.op("Rsqrt", total))
+
+
+def divided_by_power(net: Net, x: str) -> str:
+    total = net.op("Sum", net.op("Pow", x, net.number()), net.number())
+    return net.op("RealDiv", x, net.op("Pow", total, net.number()))
+
+
+def divided_by_measure(net: Net, x: str) -> str:
+    """As `torch.nn.functional.normalize`."""
+    return net.op("RealDiv", x, net.op("Maximum", net.op("onnx::ReduceL2", x), net.number()))
+
+
+@each("divide", [divided_by_root, divided_by_power, divided_by_measure])
+def test_a_vector_divided_by_its_length_is_one_box(divide: Callable[[Net, str], str]) -> None:
+    # image ─▶ dense ─▶ l2 norm ─┐
+    # text ──▶ dense ─▶ l2 norm ─┴▶ product
+    net = Net(named=False)
+    one, two = (divide(net, net.dense(net.op("Relu", net.dense(net.op("Placeholder"))))) for _ in range(2))
+    net.op("BatchMatMulV2", one, two)
+    found = idioms(net.model(), GroupOrigin.L2_NORM)
+    assert [name for name, _ in found] == ["l2 norm", "l2 norm"]
+    assert not idioms(net.model(), GroupOrigin.NORM)
+
+
+def test_a_share_of_a_sum_is_no_length() -> None:
+    net = Net(named=False)
+    x = net.dense(net.op("Relu", net.dense(net.op("Placeholder"))))
+    share = net.op("RealDiv", x, net.op("Maximum", net.op("Sum", net.op("Exp", x), net.number()), net.number()))
+    net.dense(net.op("Relu", net.dense(share)))
+    assert not idioms(net.model(), GroupOrigin.L2_NORM)

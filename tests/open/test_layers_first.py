@@ -243,3 +243,39 @@ def test_blocks_are_opened_before_a_layer_whose_ops_are_in_a_scope_of_their_own(
     found = opened(made.model())
     assert "net/block_0" in found
     assert "net/head" not in found
+
+
+def test_both_halves_of_a_block_are_opened() -> None:
+    # image ─▶ eight unlike layers ─▶ six blocks; a block: norm ─▶ attention ─▶ add ─▶ norm ─▶ 2 dense ─▶ add
+    made = Made()
+
+    def numbered(stem: str, number: int) -> str:
+        return f"{stem}_{number}" if number else stem
+
+    x = made.op("image", "Placeholder")
+    for number, name in enumerate(("rescale", "patch", "embed", "position", "mix", "drop", "project", "shift")):
+        x = made.dense(name, x, more=number)
+    for block in range(6):
+        for half, layers in enumerate((("attention",), ("dense", "wide"))):
+            y = made.dense(numbered("norm", 2 * block + half), x)
+            for layer in layers:
+                y = made.dense(numbered(layer, block), y)
+            x = made.op(numbered("add", 2 * block + half), "AddV2", y, x)
+    model = made.model()
+    shown = {model.hierarchy.display_label(path[-1]) for path in model.picture().opened}
+    assert {"attention · norm", "dense · norm · wide"} <= shown
+
+
+def test_of_a_network_of_short_stages_the_largest_shows_its_block() -> None:
+    # image ─▶ seven stages of three equal blocks ─▶ head; a block: two layers and a sum. No stage is a third of all.
+    made = Made()
+    x = made.op("image", "Placeholder")
+    for stage in range(7):
+        for block in range(4 if stage == 5 else 3):
+            name = f"stage{stage}/block{block}"
+            y = made.dense(f"{name}/narrow", x, more=stage)
+            x = made.op(f"{name}/add", "AddV2", made.dense(f"{name}/wide", y), x)
+    made.dense("head", x)
+    found = opened(made.model())
+    assert {group.partition("/")[0] for group in found} == {"stage5"}
+    assert len(found) > 1  # the stage and a block

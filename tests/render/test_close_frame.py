@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
+from graphviz_tb.api.layout import PAPER_ROOM
 from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.scene import Route, Scene
-from graphviz_tb.render.close_frame import close_frame
+from graphviz_tb.render.close_frame import close_frame, drawn_size
 from graphviz_tb.render.compose import PAGE_MARGIN, TITLE_LINE_PX, TITLE_ROW, _whole_frame
+from graphviz_tb.render.paper import paper_units
 from tests.place import geometry
 
 SMALL_SCREEN_PX = 744  # of the drawing, in a laptop's window
@@ -107,3 +109,11 @@ def test_an_input_of_a_u_stands_before_its_first_leg(direction: str) -> None:
     [entering] = [route for route in scene.routes if route.source < 0 and route.source_port == line.target_port]
     ends = {point[0 if direction in ("BT", "TB") else 1] for point in (*line.points, *entering.points)}
     assert len(ends) == 1
+
+
+def test_a_figure_is_fitted_without_the_frame_that_is_not_drawn() -> None:
+    # 455 × 949 units with the frame: higher than a page with its legend; 431 × 878 without it
+    picture, scene, _ = closed("t5.pt2", paper=True)
+    assert drawn_size(picture.scene) == (scene.width, scene.height)
+    assert picture.scene.height + PAPER_ROOM[1] > paper_units(picture.options)[1] >= scene.height + PAPER_ROOM[1]
+    assert any(box.open for box in picture.scene.boxes if box.kind == "series")

@@ -33,3 +33,9 @@ def test_a_drawn_shape_has_no_batch() -> None:
     for texts in (drawn_texts(False), drawn_texts(True)):
         assert "3×64×64" in texts
         assert "1×3×64×64" not in texts
+
+
+def test_of_equal_members_a_figure_does_not_say_which_is_shown() -> None:
+    screen, paper = drawn_texts(False), drawn_texts(True)
+    assert any(text.endswith(" shown") for text in screen)
+    assert not any("shown" in text for text in paper if "repeated" not in text)

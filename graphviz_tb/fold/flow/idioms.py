@@ -53,6 +53,10 @@ SUBTRACT_TYPES = frozenset(("sub", "subtract", "rsub", "neg", "negative"))
 NORM_TYPES = frozenset(
     ("div", "realdiv", "truediv", "square", "pow", "squareddifference", "sqrt", "reciprocal", "stopgradient", "biasadd")
 )
+SUM_TYPES = frozenset(("sum", "reducesum", "reducesumsquare"))
+LENGTH_TYPES = frozenset(("norm", "linalgvectornorm", "reducel2"))
+POWER_TYPES = frozenset(("square", "pow", "sqrt", "rsqrt", "reducesumsquare"))
+BOUND_TYPES = frozenset(("maximum", "clampmin", "clamp", "clip", "max", "expand", "expandas"))
 PARTING_TYPES = frozenset(
     ("slice", "stridedslice", "split", "splitv", "splitwithsizes", "unpack", "unbind", "chunk", "select", "listunpack")
 )
@@ -282,6 +286,43 @@ def _parts(box: FlowBox, setting: FoldContext) -> bool:
     return any(plain_op_name(op) in PARTING_TYPES for op in ([box.op] if box.op else setting.types.of(box)))
 
 
+# ---- unit vectors ----
+
+
+def _unit_vectors(dag: Dag, setting: FoldContext) -> Iterator[list[int]]:
+    """Yield each division of a tensor by its length: the root of the sum of its squares, or an op that measures it."""
+    for measure, box in enumerate(dag.boxes):
+        if plain_op_name(box.op) in SUM_TYPES | LENGTH_TYPES and (members := _division_by(dag, measure, setting)):
+            yield members
+
+
+def _division_by(dag: Dag, measure: int, setting: FoldContext) -> list[int]:
+    """Return the boxes from a tensor to its quotient with its length, which a sum or an op measures; none if nothing is
+    divided."""
+    starts = _sources_in_line(dag, measure)
+    for end in _boxes_behind(dag, measure, _is_length_part):
+        divided = [start for start in starts if start in dag.before[end] and len(dag.before[end]) > 1]
+        for start in divided:
+            region = _Region(dag, end, _is_length_part)
+            derived = region.derived_from(start)
+            sides = [dag.boxes[box] for box in region.inputs_of(derived, start)]
+            if measure in derived and _is_length(dag, derived) and all(map(setting.widths.is_made_of_weights, sides)):
+                return _with_own_sources(dag, derived, start, setting.widths.is_made_of_weights)
+    return []
+
+
+def _is_length(dag: Dag, derived: set[int]) -> bool:
+    """Return whether boxes square a tensor and take a root, or measure its length in one op."""
+    kinds = [plain_op_name(dag.boxes[box].op) for box in derived]
+    squared = any(dag.boxes[box].op in MULTIPLY_OPS and len(dag.before[box]) == 1 for box in derived)
+    steps = squared + sum(kind in POWER_TYPES for kind in kinds)
+    return steps > 1 or not LENGTH_TYPES.isdisjoint(kinds)
+
+
+def _is_length_part(box: FlowBox) -> bool:
+    return bool(box.op) and (_is_norm_type(box.op) or plain_op_name(box.op) in SUM_TYPES | LENGTH_TYPES | BOUND_TYPES)
+
+
 # ---- rotary embeddings ----
 
 
@@ -463,6 +504,7 @@ FINDERS = (
     (_constant_norms, GroupOrigin.NORM),
     (_norms, GroupOrigin.NORM),
     (_activations, GroupOrigin.ACTIVATION),
+    (_unit_vectors, GroupOrigin.L2_NORM),
     (_rotary_embeddings, GroupOrigin.ROTARY),
     (_sinusoids, GroupOrigin.SINUSOIDS),
     (_attention_scores, GroupOrigin.ATTENTION),

@@ -83,7 +83,7 @@ def title_groups(boxes: Sequence[FlowBox], setting: FoldContext, hierarchy: Hier
         if box.how == GroupOrigin.LAYER:
             box.name = "" if setting.vocabulary.is_nameless else box.members[0].name
         if box.how in IDIOM_ORIGINS:
-            box.name = _shared_name(box, setting) or box.how.name.lower()
+            box.name = _shared_name(box, setting) or box.how.name.lower().replace("_", " ")
         if box.members and not box.name:
             if box.is_repetition or id(box) in ranges:
                 members = [end for member in box.members for end in _end_repetitions(member, ranges)]
