@@ -287,3 +287,34 @@ def test_a_sum_of_the_model_is_none_of_gradients(turned: bool) -> None:
     old, new = made(True, False), made(False, True)
     changes = diff(new, old) if turned else diff(old, new)
     assert changes.kinds == {"added": 1, "removed": 1}
+
+
+def looping(limit: int, activation: str, width: int = 4) -> Any:
+    """A loop with a condition and a body; the number of its steps is a constant of the condition."""
+    made = graph("x Placeholder", "w VariableV2", "w/read Identity w", "m/MatMul MatMul x w/read",
+                 "m/while While m/MatMul", "m/out/Softmax Softmax m/while")  # fmt: skip
+    made.node[0].attr["dtype"].type = made.node[1].attr["dtype"].type = 1
+    for size in (4, width):
+        made.node[1].attr["shape"].shape.dim.add(size=size)
+    for key, lines in {
+        "cond": [f"y={limit} Const", "Less Less given y:output:0"],
+        "body": [f"act {activation} given"],
+    }.items():
+        made.node[4].attr[key].func.name = f"m_while_{key}"
+        function = made.library.function.add()
+        function.signature.name = f"m_while_{key}"
+        function.signature.input_arg.add(name="given", type=1)
+        function.signature.output_arg.add(name="made", type=1)
+        function.node_def.extend(graph(*lines).node)
+        function.ret["made"] = f"{function.node_def[-1].name}:y:0"
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("activation", "width", "other"), [("Sigmoid", 4, "op Tanh → Sigmoid"), ("Tanh", 6, "units")])
+def test_the_steps_of_a_loop_follow_from_no_other_edit(turned: bool, activation: str, width: int, other: str) -> None:
+    pair = looping(4, "Tanh"), looping(7, activation, width)
+    text = diff(*(reversed(pair) if turned else pair)).explain()
+    assert "Less  y 7 → 4" in text if turned else "Less  y 4 → 7" in text
+    assert "2 changes" in text
+    assert (" → ".join(reversed(other.removeprefix("op ").split(" → "))) if turned else other) in text

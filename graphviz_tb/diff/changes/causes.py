@@ -89,7 +89,8 @@ def explain_changes(
         return found if len(found) <= MAX_SEPARATE_CHANGES else _merge_alike(m, found)
     # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED_KINDS]
-    items = [make_item(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
+    folded = [(change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
+    items = [make_item(m, layers, change, follows, witnesses.is_size) for change, follows in folded]
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
     whole, items = _split_whole_changes(m, items, witnesses)
@@ -103,7 +104,7 @@ def explain_changes(
     apart = [compose_change(m, layers, [item.change for item in group]) for group in groups]
     apart = [_name_training_part(change, witnesses) for change in apart]
     derived += scaling
-    trained = witnesses.trained() if derived or groups else ()
+    trained = witnesses.trained() if derived or groups or m.b.graph.is_exported else ()
     trained = (*trained, *changes_beside_optimizer(trained, witnesses.parts)) if trained else ()
     own, behind = _edits_of_model(m, layers, items, exchanged)
     causes, others = _name_causes(m, layers, own, others)

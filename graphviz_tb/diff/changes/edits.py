@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
 from graphviz_tb.diff.changes.layers import QUIET_OPS, VALUE_PLUMBING, Layers
@@ -40,14 +41,17 @@ class Item:
     near: frozenset[LayerKey]
 
 
-def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool) -> Item:
-    """Make the item of a change: its layers, and whether it may be a consequence."""
+def make_item(
+    m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool, is_size: Callable[[Any, Any], bool]
+) -> Item:
+    """Make the item of a change: its layers, and whether it may be a consequence. `is_size` says whether weights or
+    inputs have an old and a new size."""
     old, new = touched_nodes(change)
     # A change in a function is located at its calls: the function is in no layer of the main graph.
     if is_function(change):
         old, new = functions_callers(m, change)
         inside = change.inside
-        follows = follows or (all(_may_follow_in_function(inner) for inner in inside) and bool(inside))
+        follows = follows or (all(_may_follow_in_function(inner, is_size) for inner in inside) and bool(inside))
     if change.kind == "rewired":
         follows = _only_other_outputs(m, change)
     # Ops that ask for sizes come and go as sizes become known; another op type or another input there is an edit.
@@ -98,11 +102,11 @@ def op_types_of(change: Change) -> Set[str]:
     return change.unit.op_types.keys() if change.unit else frozenset()
 
 
-def _may_follow_in_function(inner: Change) -> bool:
+def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool]) -> bool:
     """Return whether a change in a function may only follow from one outside: types and sizes come in from there."""
     if setting := inner.setting:
-        whole = isinstance(setting.old, int) and isinstance(setting.new, int)
-        return setting.key == "dtype" or setting.key in COUNT_ATTRIBUTES or (setting.constant and whole)
+        is_proven = setting.constant and is_size(setting.old, setting.new)
+        return setting.key == "dtype" or setting.key in COUNT_ATTRIBUTES or is_proven
     return isinstance(inner.content, FunctionSignature) and inner.content.returned is None
 
 
@@ -174,7 +178,8 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
     beside |= {number for number, item in enumerate(items) if series and _takes_series_member(item.change, series)}
     loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
     loose -= {number for number in loose if items[number].layers <= exchanged}
-    pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose)]
+    apart = {number for number, item in enumerate(items) if _is_edit_of_body(item)}
+    pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose) and apart.isdisjoint(pair)]
     orders = [pair for pair in _pairs_by_order(items) if (pair[0] in loose) == (pair[1] in loose)]
     groups = weak_components(len(items), [*pairs, *orders])
     linked: dict[int, list[int]] = defaultdict(list)
@@ -182,6 +187,14 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
         linked[one].append(other)
         linked[other].append(one)
     return [[items[number] for number in part] for group in groups for part in _split_orders(items, group, linked)]
+
+
+def _is_edit_of_body(item: Item) -> bool:
+    """Return whether a function has the same arguments and results as before, but does something else with them: no
+    edit at its call explains that."""
+    inside = item.change.inside
+    kept = not any(isinstance(inner.content, FunctionSignature) for inner in inside)
+    return item.change.kind == "function-changed" and not item.follows and kept
 
 
 def _is_loose(m: Matching, item: Item) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.training import training_of
 from graphviz_tb.diff.changes.training_parts import keeps_rate_in_variable
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import is_traced
@@ -285,7 +286,8 @@ def _nodes_of_total(m: Matching, differ: Longs) -> bool:
 
 # Settings that change neither the number of parameters nor that of operations.
 SIZELESS_KEYS = re.compile(r"^(?:dtype|trainable)$|_(?:initializer|regularizer|constraint)(?:\.|$)")
-INFERENCE_ONLY = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
+INFERENCE_ONLY = ("dropout", "losses", "regularizers", "optimizer")
+WHICH_TRAINED = "which layers are trained"
 WEIGHT_SHAPES = "shapes of weights"  # a trace of PyTorch has none, nor what read variables of unknown shape
 RATE = "learning rate"  # a traced step reads it from a variable
 COMPILE_SETTINGS = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
@@ -306,6 +308,8 @@ def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
         return (WEIGHT_SHAPES,)
     trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
     inference = INFERENCE_ONLY if all(graph.meaning.weights for graph in graphs) and not trained else ()
+    if inference and not all(training_of(side).is_stated for side in layers):
+        inference += (WHICH_TRAINED,)
     rate = (RATE,) if trained and all(map(keeps_rate_in_variable, layers)) else ()
     unknown = any(weight.shape is None for graph in graphs for weight in graph.meaning.weights.values())
     return (*inference, *rate, *((WEIGHT_SHAPES,) if unknown else ()))
