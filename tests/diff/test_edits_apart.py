@@ -311,10 +311,26 @@ def looping(limit: int, activation: str, width: int = 4) -> Any:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(("activation", "width", "other"), [("Sigmoid", 4, "op Tanh → Sigmoid"), ("Tanh", 6, "units")])
+@pytest.mark.parametrize(("activation", "width", "other"), [("Sigmoid", 4, "op Tanh → Sigmoid"), ("Tanh", 7, "units")])
 def test_the_steps_of_a_loop_follow_from_no_other_edit(turned: bool, activation: str, width: int, other: str) -> None:
     pair = looping(4, "Tanh"), looping(7, activation, width)
     text = diff(*(reversed(pair) if turned else pair)).explain()
     assert "Less  y 7 → 4" in text if turned else "Less  y 4 → 7" in text
     assert "2 changes" in text
     assert (" → ".join(reversed(other.removeprefix("op ").split(" → "))) if turned else other) in text
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("before", "after"), [("Mean", "Max"), ("Relu", "Tanh")])
+def test_another_op_and_a_layer_in_front_of_it_are_two_edits(before: str, after: str, turned: bool) -> None:
+    # x ─▶ stem ─▶ mean ─▶ fc        x ─▶ stem ─▶ mid ─▶ max ─▶ fc
+    def made(op: str, *mid: str) -> Any:
+        taken = "m/mid/Elu" if mid else "m/stem/MatMul"
+        return graph("x Placeholder", "w Const", "m/stem/MatMul MatMul x w", *mid, f"m/{op.lower()} {op} {taken}",
+                     "v Const", f"m/fc/MatMul MatMul m/{op.lower()} v")  # fmt: skip
+
+    old = made(before)
+    new = made(after, "u Const", "m/mid/MatMul MatMul m/stem/MatMul u", "m/mid/Elu Elu m/mid/MatMul")
+    changes = diff(new, old) if turned else diff(old, new)
+    assert changes.kinds == {"removed" if turned else "added": 1, "changed": 1}
+    assert {change.name for change in changes if change.kind != "changed"} == {"m/mid"}

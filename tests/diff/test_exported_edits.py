@@ -142,6 +142,14 @@ def test_weights_that_are_shared_no_longer_are_an_edit_beside_another(turned: bo
     assert "SiLU" in text
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_bias_that_went_is_an_edit_beside_another(turned: bool) -> None:
+    pair = [load(members("cnn")[f"{edit}.pt2"]) for edit in ("no_bias", "third_block")]
+    text = diff(*(reversed(pair) if turned else pair)).explain()
+    assert f"{'−' if turned else '+'} CNN/Linear[head]/bias" in text
+    assert "CNN/Block[blocks.2]" in text
+
+
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("turned", [False, True])
 def test_parameters_that_are_not_trained_any_more_are_an_edit(turned: bool, kept: bool) -> None:

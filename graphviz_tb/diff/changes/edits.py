@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
 from graphviz_tb.diff.changes.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.units import input_differences, nodes_of_unit, touched_nodes
+from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.interpret.training import gradient_scope
@@ -18,7 +20,18 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import FunctionSignature, InputWire
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.interpretation import Part, VariableUse
-from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, UNIT_AXES_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.roles import (
+    CAST_OPS,
+    CONSTANT_OPS,
+    IDENTITY_OPS,
+    INPUT_OPS,
+    UNIT_AXES_OPS,
+    VARIABLE_OPS,
+    VARIABLE_READ_OPS,
+    Role,
+    has_role,
+    is_reduction,
+)
 
 # One difference: its place, and whether it may be a consequence.
 
@@ -50,8 +63,8 @@ def make_item(
     # A change in a function is located at its calls: the function is in no layer of the main graph.
     if is_function(change):
         old, new = functions_callers(m, change)
-        inside = change.inside
-        follows = follows or (all(_may_follow_in_function(inner, is_size) for inner in inside) and bool(inside))
+        inside, given = change.inside, _given_numbers(m, new)
+        follows = follows or (all(_may_follow_in_function(inner, is_size, given) for inner in inside) and bool(inside))
     if change.kind == "rewired":
         follows = _only_other_outputs(m, change)
     # Ops that ask for sizes come and go as sizes become known; another op type or another input there is an edit.
@@ -59,7 +72,7 @@ def make_item(
     # One node of the model is enough: derived nodes depend on it.
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
     if forward and change.kind in ("added", "removed"):
-        follows = follows or (is_plumbing(change) and not _is_in_model_wire(layers, change))
+        follows = follows or (is_plumbing(change) and not _is_in_model_wire(m, layers, change))
     mine = frozenset(
         [*(_layer_key(m, layers, node, True) for node in new), *(_layer_key(m, layers, node, False) for node in old)]
     )
@@ -72,10 +85,16 @@ def is_plumbing(change: Change) -> bool:
     return change.kind in ("added", "removed") and op_types_of(change) <= QUIET_OPS
 
 
-def _is_in_model_wire(layers: tuple[Layers, Layers], change: Change) -> bool:
-    """Return whether an op of the model uses the addition or removal, and has another type, shape or input itself."""
+def _is_in_model_wire(m: Matching, layers: tuple[Layers, Layers], change: Change) -> bool:
+    """Return whether an op of the model uses the addition or removal, and has another type, shape or input itself, or
+    has a weight more or less."""
     loud = any(layers[1].forward[new] for _, new in change.edits.inputs)
-    return loud and not CONVERTING_OPS.isdisjoint(op_types_of(change))
+    own = op_types_of(change) <= VARIABLE_OPS and all(
+        m.a.op_type(old) == m.b.op_type(new) and new not in m.b.functions_called_by_node
+        for old, new in change.edits.inputs
+    )
+    is_other_weight = own and all(None in (wire.old, wire.new) for wire in change.links)
+    return loud and (is_other_weight or not CONVERTING_OPS.isdisjoint(op_types_of(change)))
 
 
 def computes_metrics(m: Matching, change: Change) -> bool:
@@ -102,10 +121,25 @@ def op_types_of(change: Change) -> Set[str]:
     return change.unit.op_types.keys() if change.unit else frozenset()
 
 
-def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool]) -> bool:
-    """Return whether a change in a function may only follow from one outside: types and sizes come in from there."""
+def _given_numbers(m: Matching, calls: Iterable[int]) -> Set[tuple[str, str]]:
+    """Return the old and new constants that some calls are given."""
+    given = {(int(m.to_a[source]), source) for call in calls for source in m.b.data_sources(call)}
+    told = (
+        [tensor_numbers(definition.attr["value"].tensor) for definition in definitions]
+        for old, new in given
+        if exists(old)
+        and all(side.op_type(node) in CONSTANT_OPS for side, node in ((m.a, old), (m.b, new)))
+        and all(definitions := (m.a.graph.node_def(old), m.b.graph.node_def(new)))
+    )
+    return {(str(old), str(new)) for old, new in told}
+
+
+def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool], given: Set[tuple[str, str]]) -> bool:
+    """Return whether a change in a function may only follow from one outside: types and sizes come in from there. A
+    number is also `given` to the call: the steps of a loop over what has such a size."""
     if setting := inner.setting:
-        is_proven = setting.constant and is_size(setting.old, setting.new)
+        is_shape = isinstance(setting.old, list) and is_size(setting.old, setting.new)
+        is_proven = setting.constant and (is_shape or (str(setting.old), str(setting.new)) in given)
         return setting.key == "dtype" or setting.key in COUNT_ATTRIBUTES or is_proven
     return isinstance(inner.content, FunctionSignature) and inner.content.returned is None
 
@@ -272,7 +306,7 @@ def pairs_by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
 def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterable[tuple[int, int]]:
     """Pair added ops that feed each other, and removed ops that fed each other; if layers may be `exchanged`, not a
     replacement with what is behind it in another layer."""
-    replaced = _replaced_items(m, items) if exchanged else frozenset()
+    replaced, in_place = _replaced_items(m, items) if exchanged else (frozenset(), frozenset())
     within = _layers_with_exchange(items) if exchanged else frozenset()
     for side, new in ((m.b, True), (m.a, False)):
         at_node = _numbers_by_node(items, new)
@@ -281,8 +315,12 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
         for node, number in at_node.items():
             for source in side.sources(node):
                 first = at_node.get(source, number)
-                # A replacement is complete: it is not a part of a new layer behind it.
-                apart = first in replaced or not within.isdisjoint(items[first].layers ^ items[number].layers)
+                # A replacement is complete: it is not a part of a new layer behind it, nor of one in front of an op.
+                apart = (
+                    first in replaced
+                    or number in in_place
+                    or not within.isdisjoint(items[first].layers ^ items[number].layers)
+                )
                 if first != number and not apart:
                     yield first, number
                 elif source not in at_node and source in around:
@@ -320,9 +358,22 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
             yield old, new
 
 
-def _replaced_items(m: Matching, items: Sequence[Item]) -> frozenset[int]:
-    """Return the numbers of the additions that replace removals, and of these."""
-    return frozenset(number for pair in pairs_by_replacement(m, items) for number in pair)
+def _replaced_items(m: Matching, items: Sequence[Item]) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the numbers of the additions that replace removals, and of these; all, and those where one op replaced
+    another one that does the same kind of work."""
+    pairs = list(pairs_by_replacement(m, items))
+    in_place = (pair for pair in pairs if _is_op_for_op(m, *(items[number] for number in pair)))
+    return frozenset(chain.from_iterable(pairs)), frozenset(chain.from_iterable(in_place))
+
+
+def _is_op_for_op(m: Matching, old: Item, new: Item) -> bool:
+    """Return whether one op replaced another one that does the same kind of work: both are activations, or both make
+    one element of many."""
+    came, went = new.change.edits.added, old.change.edits.removed
+    if (len(came), len(went)) != (1, 1):
+        return False
+    ops = m.a.op_type(went[0]), m.b.op_type(came[0])
+    return all(map(is_reduction, ops)) or all(has_role(op, Role.ACTIVATION) for op in ops)
 
 
 def _forms_elsewhere(
