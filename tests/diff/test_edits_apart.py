@@ -334,3 +334,31 @@ def test_another_op_and_a_layer_in_front_of_it_are_two_edits(before: str, after:
     changes = diff(new, old) if turned else diff(old, new)
     assert changes.kinds == {"removed" if turned else "added": 1, "changed": 1}
     assert {change.name for change in changes if change.kind != "changed"} == {"m/mid"}
+
+
+def lite(quantised: bool, activation: str = "RELU", scale: float = 0.5) -> Any:
+    """x ─▶ two convolutions ─▶ activation; quantised, between two ops that convert."""
+    made = graph("x tfl::CUSTOM_INPUT", *(["q tfl::QUANTIZE x"] if quantised else []), "m/a/w Const", "m/b/w Const",
+                 f"m/a/conv tfl::CONV_2D {'q' if quantised else 'x'} m/a/w", "m/b/conv tfl::CONV_2D m/a/conv m/b/w",
+                 f"m/act tfl::{activation} m/b/conv", *(["d tfl::DEQUANTIZE m/act"] if quantised else []),
+                 f"m/out tfl::SOFTMAX {'d' if quantised else 'm/act'}")  # fmt: skip
+    for number, node in enumerate(made.node):
+        own = (quantised and node.name.startswith("m/") and node.name != "m/out") or node.name == "q"
+        if node.op == "Const":
+            node.attr["dtype"].type = node.attr["value"].tensor.dtype = 6 if quantised else 1
+        node.attr["_output_types"].list.type.append(6 if own else 1)
+        if own:
+            node.attr["quantization"].s = b"int8, scale %g" % (scale if node.name == "m/act" else number)
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_quantised_numbers_are_one_edit_and_hide_no_other(turned: bool) -> None:
+    def said(old: Any, new: Any) -> list[str]:
+        return [change.key for change in (diff(new, old) if turned else diff(old, new))]
+
+    assert said(lite(False), lite(True)) == ["quantization"]
+    assert sorted(said(lite(False), lite(True, "RELU6"))) == ["op", "quantization"]
+    # another scale is one of a network that was quantised already
+    (change,) = diff(lite(True), lite(True, scale=0.25))
+    assert change.name == "m/act"

@@ -19,17 +19,7 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
-from graphviz_tb.diff.changes.across_layers import (
-    adds_casts,
-    batch_changes,
-    freezing_changes,
-    has_only_types,
-    inner_type,
-    is_precision,
-    other_types,
-    split_weights_change,
-    type_pair,
-)
+from graphviz_tb.diff.changes.across_layers import batch_changes, freezing_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
 from graphviz_tb.diff.changes.called import with_layer_calls
 from graphviz_tb.diff.changes.compose import activation_change, bias_change, compose_change, dilation_change
@@ -41,6 +31,7 @@ from graphviz_tb.diff.changes.edits import (
     exchanges_ops,
     functions_callers,
     group_into_edits,
+    is_edit_of_body,
     is_function,
     is_inner_name,
     is_loss_scope,
@@ -54,7 +45,15 @@ from graphviz_tb.diff.changes.edits import (
 )
 from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END, ScopeRenames, scope_replacement
-from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
+from graphviz_tb.diff.changes.number_types import dtype_changes, quantising_changes
+from graphviz_tb.diff.changes.places import (
+    change_wording,
+    group_by_wording,
+    merge_at_places,
+    merge_changes,
+    setting_part,
+    without_objects,
+)
 from graphviz_tb.diff.changes.settings import merge_by_number
 from graphviz_tb.diff.changes.training_parts import (
     CLIPPING,
@@ -149,40 +148,17 @@ def _with_a_cause(
     return causes, behind, derived
 
 
-def _split_whole_changes(m: Matching, items: Sequence[Item], witnesses: Witnesses) -> tuple[list[Change], list[Item]]:
+def _split_whole_changes(m: Matching, items: list[Item], witnesses: Witnesses) -> tuple[list[Change], list[Item]]:
     """Split off the changes of the whole graph: another dtype, frozen weights, another batch. Return these and the
     remaining items."""
-    whole, items = _split_dtype_changes(m, items)
-    for split in (freezing_changes, partial(batch_changes, widths=witnesses.sizes)):
+    whole: list[Change] = []
+    batch = partial(batch_changes, widths=witnesses.sizes)
+    for split in (dtype_changes, quantising_changes, freezing_changes, batch):
         made, parts = split(m, [item.change for item in items])
         taken = set(map(id, parts))
         items = [item for item in items if id(item.change) not in taken]
         whole += made
     return whole, items
-
-
-def _split_dtype_changes(m: Matching, items: Sequence[Item]) -> tuple[list[Change], list[Item]]:
-    """Split off the changes of dtype, one for each old and new dtype with the casts between them. Return these and the
-    remaining items: a dtype explains nothing else."""
-    typed: dict[tuple[str, str], list[Change]] = defaultdict(list)
-    for item in items:
-        if is_precision(item.change):
-            typed[type_pair(item.change)].append(item.change)
-        elif has_only_types(item.change) and (pair := inner_type(item.change)):
-            typed[pair].append(item.change)
-    if not typed:
-        return [], list(items)
-    taken = {id(change) for members in typed.values() for change in members}
-    for item in items:
-        if id(item.change) not in taken:
-            pair = adds_casts(m, item.change)
-            for which in (pair, pair[::-1]):
-                if which in typed and id(item.change) not in taken:
-                    typed[which].append(item.change)
-                    taken.add(id(item.change))
-    return [other_types(members) for members in typed.values()], [
-        item for item in items if id(item.change) not in taken
-    ]
 
 
 def _attach_outputs(
@@ -362,7 +338,8 @@ def _edits_of_model(
     own: list[list[Item]] = []
     shared: list[Item] = []
     following: list[Change] = []
-    for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
+    groups = group_into_edits(m, [item for item in items if item.forward], exchanged)
+    for group in (part for whole in groups for part in _split_bodies(m, layers, whole)):
         members = [item.change for item in group]
         if not all_follow(group):
             own += [group] if exchanged.intersection(*(item.layers for item in group)) else _split_settings(m, group)
@@ -371,6 +348,26 @@ def _edits_of_model(
         else:
             following += members
     return [*own, *([shared] if shared else [])], following
+
+
+def _split_bodies(m: Matching, layers: tuple[Layers, Layers], group: list[Item]) -> list[list[Item]]:
+    """Split functions that do something else from the edit at their call, unless they repeat it."""
+    bodies = [item for item in group if is_edit_of_body(item)]
+    rest = without_objects(group, bodies)
+    if not bodies or len(group) == 1:
+        return [group]
+    at_call = [item.change for item in rest]
+    said = _words_of([*at_call, *([compose_change(m, layers, at_call)] if rest else [])])
+    apart = [item for item in bodies if not _words_of(item.change.inside) <= said]
+    kept = without_objects(group, apart)
+    return [*([kept] if kept else []), *([item] for item in apart)]
+
+
+def _words_of(changes: Sequence[Change]) -> set[str]:
+    """Return the wordings of changes; of settings, each one's."""
+    parts = [[setting_part(change), *change.further_settings] if change.setting else [] for change in changes]
+    settings = {str((part.key, part.old, part.new)) for own in parts for part in own}
+    return settings | {change_wording(change) for change in changes if not change.setting}
 
 
 def _layers_of_other_class(m: Matching, layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:

@@ -125,13 +125,11 @@ def _given_numbers(m: Matching, calls: Iterable[int]) -> Set[tuple[str, str]]:
     """Return the old and new constants that some calls are given."""
     given = {(int(m.to_a[source]), source) for call in calls for source in m.b.data_sources(call)}
     told = (
-        [tensor_numbers(definition.attr["value"].tensor) for definition in definitions]
-        for old, new in given
-        if exists(old)
-        and all(side.op_type(node) in CONSTANT_OPS for side, node in ((m.a, old), (m.b, new)))
-        and all(definitions := (m.a.graph.node_def(old), m.b.graph.node_def(new)))
+        [str(tensor_numbers(definition.attr["value"].tensor)) for definition in definitions if definition is not None]
+        for definitions in ((m.a.graph.node_def(old), m.b.graph.node_def(new)) for old, new in given if exists(old))
+        if all(definition is not None and definition.op in CONSTANT_OPS for definition in definitions)
     )
-    return {(str(old), str(new)) for old, new in told}
+    return {(old, new) for old, new in told}
 
 
 def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool], given: Set[tuple[str, str]]) -> bool:
@@ -145,14 +143,16 @@ def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool], 
 
 
 def _only_other_outputs(m: Matching, change: Change) -> bool:
-    """Return whether inputs only come from other outputs of the same ops, whose number of outputs changed."""
+    """Return whether inputs only come from other outputs of the same ops, whose number of outputs changed, or are what
+    the gradients of a call keep, in another order."""
     wires = [wire for old, new in change.edits.inputs for wire in input_differences(m, old, new)]
-    return all(
-        exists(wire.before)
-        and exists(wire.after)
-        and not wire.control
-        and int(m.to_b[m.a.graph.source[wire.before]]) == int(m.b.graph.source[wire.after])
-        for wire in wires
+    if any(wire.control or not exists(wire.before) or not exists(wire.after) for wire in wires):
+        return False
+    ends = [(int(m.to_b[m.a.graph.source[wire.before]]), int(m.b.graph.source[wire.after])) for wire in wires]
+    kept = [sorted(nodes) for nodes in zip(*ends, strict=True)]
+    is_order = all(new in m.b.functions_called_by_node for _, new in change.edits.inputs) and kept[0] == kept[1]
+    return all(one == other for one, other in ends) or (
+        is_order and all(gradient_scope(m.b.graph.name[node]) for node in kept[1])
     )
 
 
@@ -198,22 +198,23 @@ MIN_LAYERS_IN_ORDER = 2  # that were rewired, but not to an added or removed op:
 
 def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
     """Group items to edits; items whose layers are all in `exchanged` are part of the exchange."""
-    pairs = [
-        *pairs_by_layer(items),
-        *pairs_by_chain(m, items),
-        *pairs_by_replacement(m, items),
-        *pairs_at_one_op(items),
-    ]
-    pairs += [*pairs_by_handover(m, items), *_pairs_by_gate(m, items), *_pairs_by_loss(m, items)]
-    pairs += _pairs_by_activation(m, items)
     beside = {number for pair in pairs_at_one_op(items) for number in pair}
     # Which member of a series was added or removed may be undecidable: then others have its inputs.
     series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
     beside |= {number for number, item in enumerate(items) if series and _takes_series_member(item.change, series)}
     loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
     loose -= {number for number in loose if items[number].layers <= exchanged}
-    apart = {number for number, item in enumerate(items) if _is_edit_of_body(item)}
-    pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose) and apart.isdisjoint(pair)]
+    pairs = [
+        *pairs_by_layer(items, loose),
+        *pairs_by_chain(m, items),
+        *pairs_by_replacement(m, items),
+        *pairs_at_one_op(items),
+        *pairs_by_handover(m, items),
+        *_pairs_by_gate(m, items),
+        *_pairs_by_loss(m, items),
+        *_pairs_by_activation(m, items),
+    ]
+    pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose)]
     orders = [pair for pair in _pairs_by_order(items) if (pair[0] in loose) == (pair[1] in loose)]
     groups = weak_components(len(items), [*pairs, *orders])
     linked: dict[int, list[int]] = defaultdict(list)
@@ -223,7 +224,7 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
     return [[items[number] for number in part] for group in groups for part in _split_orders(items, group, linked)]
 
 
-def _is_edit_of_body(item: Item) -> bool:
+def is_edit_of_body(item: Item) -> bool:
     """Return whether a function has the same arguments and results as before, but does something else with them: no
     edit at its call explains that."""
     inside = item.change.inside
@@ -295,12 +296,12 @@ def _takes_series_member(change: Change, series: Set[str]) -> bool:
     return any(is_within(end, member) for end in ends for member in series)
 
 
-def pairs_by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Pair items of the same set of layers."""
-    first: dict[frozenset[LayerKey], int] = {}
+def pairs_by_layer(items: Sequence[Item], loose: Set[int] = frozenset()) -> Iterable[tuple[int, int]]:
+    """Pair items of the same set of layers; `loose` ones with each other."""
+    first: dict[tuple[frozenset[LayerKey], bool], int] = {}
     for number, item in enumerate(items):
         if item.layers:
-            yield first.setdefault(item.layers, number), number
+            yield first.setdefault((item.layers, number in loose), number), number
 
 
 def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterable[tuple[int, int]]:

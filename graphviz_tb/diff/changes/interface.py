@@ -10,11 +10,12 @@ from itertools import zip_longest
 
 import numpy as np
 
-from graphviz_tb.diff.changes.across_layers import BATCH_SIZE, is_precision
+from graphviz_tb.diff.changes.across_layers import BATCH_SIZE
 from graphviz_tb.diff.changes.attributes import argument_type
 from graphviz_tb.diff.changes.edits import op_types_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
+from graphviz_tb.diff.changes.number_types import is_precision
 from graphviz_tb.diff.changes.places import without_objects
 from graphviz_tb.diff.columns.labels import plain_configuration, plain_setting, setting_differences
 from graphviz_tb.diff.columns.side import GraphColumns

@@ -307,9 +307,9 @@ def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
     if all(map(is_traced, graphs)):
         return (WEIGHT_SHAPES,)
     trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
-    inference = INFERENCE_ONLY if all(graph.meaning.weights for graph in graphs) and not trained else ()
-    if inference and not all(training_of(side).is_stated for side in layers):
-        inference += (WHICH_TRAINED,)
+    stated = () if all(training_of(side).is_stated for side in layers) else (WHICH_TRAINED,)
+    is_inference = all(graph.meaning.weights for graph in graphs) and not trained
+    inference = (*INFERENCE_ONLY, *stated) if is_inference else ()
     rate = (RATE,) if trained and all(map(keeps_rate_in_variable, layers)) else ()
     unknown = any(weight.shape is None for graph in graphs for weight in graph.meaning.weights.values())
     return (*inference, *rate, *((WEIGHT_SHAPES,) if unknown else ()))
