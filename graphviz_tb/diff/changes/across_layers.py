@@ -449,11 +449,12 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
         return list(changes)
     # The parameter of an exported program says nothing of calls: another name of it is a rename.
     calls = ~m.a.graph.nodes_of_types(WEIGHT_OPS.__contains__)
-    pairs = [
-        (traced_module(m.a.graph, old), traced_module(m.b.graph, new))
-        for old, new in zip(*(column.tolist() for column in m.matched_pairs()), strict=True)
-        if calls[old]
-    ]
+
+    def modules_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[str, str]]:
+        kept = (pair for pair in pairs if calls[pair[0]])
+        return [(traced_module(m.a.graph, old), traced_module(m.b.graph, new)) for old, new in kept]
+
+    pairs = modules_of(zip(*(column.tolist() for column in m.matched_pairs()), strict=True))
     partners: tuple[dict[str, set[str]], dict[str, set[str]]] = (defaultdict(set), defaultdict(set))
     for old_name, new_name in pairs:
         partners[0][old_name].add(new_name)
@@ -465,11 +466,7 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
         }
         taken, places = [], []
         for change in found:
-            modules = [
-                (traced_module(m.a.graph, old), traced_module(m.b.graph, new))
-                for old, new in change.edits.nodes
-                if calls[old]
-            ]
+            modules = modules_of(change.edits.nodes)
             if change.kind == "moved" and modules and all(pair[joined] in several for pair in modules):
                 taken.append(change)
                 places += [_without_common_end(*pair) for pair in modules if pair[0] != pair[1]]

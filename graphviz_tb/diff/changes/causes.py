@@ -26,13 +26,10 @@ from graphviz_tb.diff.changes.compose import activation_change, bias_change, com
 from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
-    all_follow,
     computes_metrics,
-    exchanges_ops,
     functions_callers,
     group_into_edits,
     is_edit_of_body,
-    is_function,
     is_inner_name,
     is_loss_scope,
     is_plumbing,
@@ -112,7 +109,9 @@ def explain_changes(
     causes, outputs = _attach_outputs(m, causes, outputs)
     causes += [*whole, *outputs, *trained, *apart]
     causes, behind, derived = _with_a_cause(m, layers, causes, behind, derived, witnesses)
-    in_place = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
+    forward = (item for item in items if item.forward and item.change.severity == "op")
+    exchanging = [item for item in forward if item.change.kind in ("added", "removed", "changed")]
+    in_place = frozenset(layer for item in exchanging for layer in item.layers)
     names = [change for change in others if is_inner_name(m, layers, change, near, in_place, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
     if causes:
@@ -235,7 +234,7 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
 
 def _follows_outside_model(m: Matching, change: Change, witnesses: Witnesses) -> bool:
     """Return whether an addition, removal or rewiring outside of the model is a consequence."""
-    if is_function(change):
+    if change.function is not None:
         return witnesses.function_follows(*functions_callers(m, change))
     edits = change.edits
     if change.kind in ("added", "removed"):
@@ -341,7 +340,7 @@ def _edits_of_model(
     groups = group_into_edits(m, [item for item in items if item.forward], exchanged)
     for group in (part for whole in groups for part in _split_bodies(m, layers, whole)):
         members = [item.change for item in group]
-        if not all_follow(group):
+        if not all(item.follows for item in group):
             own += [group] if exchanged.intersection(*(item.layers for item in group)) else _split_settings(m, group)
         elif split_weights_change(m, layers, members):
             shared += group
@@ -495,14 +494,11 @@ def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item],
         if item.follows and own and ((came and _is_count_or_size(item.change)) or _is_type_list(item.change))
     ]
     if any(is_loss_scope(m, item.change) for item in own):
-        reported = [item for item in group if item.change.severity != "signature" and _only_reports_loss(m, item)]
+        # What only forwards or sums a loss.
+        said = [item for item in group if item.change.severity != "signature"]
+        reported = [item for item in said if item.follows or computes_metrics(m, item.change)]
         behind += without_objects(reported, behind)
     return without_objects(group, behind), [item.change for item in behind]
-
-
-def _only_reports_loss(m: Matching, item: Item) -> bool:
-    """Return whether an item only forwards or sums a loss."""
-    return item.follows or computes_metrics(m, item.change)
 
 
 def _is_count_or_size(change: Change) -> bool:
@@ -561,11 +557,8 @@ def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list
         name = change.name
         borne = next((leaf for leaf in leaves if leaf in name), "")
         given[cause_of.get(borne, order[0])].append(change)
-    return [_add_consequences(change, given[number]) for number, change in enumerate(causes)]
-
-
-def _add_consequences(change: Change, behind: list[Change]) -> Change:
-    return replace(change, consequences=sort_by_severity([*change.consequences, *behind])) if behind else change
+    behind_of = (sort_by_severity([*change.consequences, *given[number]]) for number, change in enumerate(causes))
+    return [replace(change, consequences=own) for change, own in zip(causes, behind_of, strict=True)]
 
 
 def _leaf_names(change: Change) -> list[str]:

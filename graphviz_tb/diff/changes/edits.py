@@ -61,7 +61,7 @@ def make_item(
     inputs have an old and a new size."""
     old, new = touched_nodes(change)
     # A change in a function is located at its calls: the function is in no layer of the main graph.
-    if is_function(change):
+    if change.function is not None:
         old, new = functions_callers(m, change)
         inside, given = change.inside, _given_numbers(m, new)
         follows = follows or (all(_may_follow_in_function(inner, is_size, given) for inner in inside) and bool(inside))
@@ -110,10 +110,6 @@ def computes_metrics(m: Matching, change: Change) -> bool:
         or kept.issuperset(meaning.origin[side.data_sources(node)].tolist())
         for node in loud
     )
-
-
-def is_function(change: Change) -> bool:
-    return change.function is not None
 
 
 def op_types_of(change: Change) -> Set[str]:
@@ -520,11 +516,6 @@ def _pairs_by_order(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
 PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
 
 
-def exchanges_ops(item: Item) -> bool:
-    """Return whether ops are added, removed or changed in type."""
-    return item.change.severity == "op" and item.change.kind in ("added", "removed", "changed")
-
-
 def is_inner_name(
     m: Matching,
     layers: tuple[Layers, Layers],
@@ -573,8 +564,3 @@ def _moves_weight_in_layer(m: Matching, layers: tuple[Layers, Layers], change: C
         and _layer_key(m, layers, old, False) == _layer_key(m, layers, new, True)
         for old, new in nodes
     )
-
-
-def all_follow(group: Sequence[Item]) -> bool:
-    """Return whether an edit only consists of consequences of another one."""
-    return all(item.follows for item in group)

@@ -30,14 +30,9 @@ def type_pair(change: Change) -> tuple[str, str]:
     return (setting.old or "float32", setting.new or "float32") if setting else ("", "")
 
 
-def has_only_types(change: Change) -> bool:
-    """Return whether a function differs only in dtypes."""
-    return bool(change.inside) and all(is_precision(one) or one.kind == "signature-changed" for one in change.inside)
-
-
 def inner_type(change: Change) -> tuple[str, str] | None:
     """Return the old and the new dtype of a function whose only difference is one dtype."""
-    pairs = {type_pair(one) for one in change.inside if is_precision(one)}
+    pairs = {type_pair(one) if is_precision(one) else None for one in change.inside if one.kind != "signature-changed"}
     return pairs.pop() if len(pairs) == 1 else None
 
 
@@ -81,7 +76,7 @@ def dtype_changes(m: Matching, changes: Sequence[Change]) -> tuple[list[Change],
     for change in changes:
         if is_precision(change):
             typed[type_pair(change)].append(change)
-        elif has_only_types(change) and (pair := inner_type(change)):
+        elif pair := inner_type(change):
             typed[pair].append(change)
     taken = [change for members in typed.values() for change in members]
     for change in without_objects(changes, taken) if typed else ():

@@ -68,7 +68,12 @@ class NodeQuantities:
         the layers that a change is about."""
         nodes = (None, None) if change is None else self.nodes_of_change(change)
         before, after = (
-            {word: kind for word, column in side.items() if (kind := _joined_bound(column, held))}
+            # A sum of lower and upper bounds has neither.
+            {
+                word: kind
+                for word, column in side.items()
+                if (kind := int(np.bitwise_or.reduce(column if held is None else column[held], initial=0)))
+            }
             for side, held in zip(self.bounds_by_node, nodes, strict=True)
         )
         return before, after
@@ -233,11 +238,6 @@ def _bounds_by_node(layers: Layers, known: Container[str]) -> dict[str, Bytes]:
         for word, kind in kinds[id(cost)]:
             columns.setdefault(word, np.zeros(len(layers.side), np.uint8))[node] |= kind
     return columns
-
-
-def _joined_bound(column: Bytes, nodes: Longs | None) -> int:
-    """Return the bound of a sum over some nodes, or over all; a sum of lower and upper bounds has neither."""
-    return int(np.bitwise_or.reduce(column if nodes is None else column[nodes], initial=0))
 
 
 def _flop_counts(layers: Layers) -> QuantityColumn:
