@@ -53,7 +53,7 @@ def baseline(source: Any, **choices: Any) -> tuple[bytes, str]:
     """
     loaded = source.loaded if isinstance(source, FoldedGraph) else None
     loaded = loaded or read_source(source, ReadOptions(**choices))
-    return _baseline_bytes(_baseline_document(loaded)), loaded.label
+    return (json.dumps(_baseline_document(loaded), indent=1, sort_keys=True) + "\n").encode(), loaded.label
 
 
 def _baseline_document(loaded: LoadedGraph) -> dict[str, Any]:
@@ -68,11 +68,6 @@ def _baseline_document(loaded: LoadedGraph) -> dict[str, Any]:
         )
     described: dict[str, Any] = json.loads(loaded.described)
     return described
-
-
-def _baseline_bytes(values: dict[str, Any]) -> bytes:
-    """Values as JSON for a repository: a line each, keys in order."""
-    return (json.dumps(values, indent=1, sort_keys=True) + "\n").encode()
 
 
 def _without_numbers(graph_def: GraphDef) -> GraphDef:

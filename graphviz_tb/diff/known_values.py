@@ -229,7 +229,9 @@ class _Folder:
             scope, slash, _ = node.name.rpartition("/")
             for place, text in enumerate(node.input):
                 shared = self.nodes.get(text)
-                if shared is None or shared.op not in CONSTANT_OPS or not _is_small(shared):
+                if shared is None or shared.op not in CONSTANT_OPS:
+                    continue
+                if not 0 <= claimed_element_count(shared.attr["value"].tensor) <= MAX_SHOWN_NUMBERS:
                     continue
                 copy = self.made.node.add()
                 copy.CopyFrom(shared)
@@ -428,10 +430,6 @@ def _zeros_around(node: NodeDef) -> list[int] | None:
     if filled or any(node.input[1:]) or any(before[:2] + behind[:2]) or min(pads, default=-1) < 0:
         return None
     return before[2:] + behind[2:]
-
-
-def _is_small(constant: NodeDef) -> bool:
-    return 0 <= claimed_element_count(constant.attr["value"].tensor) <= MAX_SHOWN_NUMBERS
 
 
 def _is_countable(*shapes: tuple[int, ...]) -> bool:

@@ -49,10 +49,6 @@ def _hard_sigmoid(x: Numbers, alpha: float = 0.2, beta: float = 0.5) -> Numbers:
     return np.asarray(np.clip(alpha * x + beta, 0, 1), float)
 
 
-def _softplus(x: Numbers) -> Numbers:
-    return np.log1p(np.exp(x))
-
-
 def _tanh_gelu(x: Numbers) -> Numbers:
     inner: Numbers = np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
     return np.asarray(0.5 * x * (1 + np.tanh(inner)), float)
@@ -70,7 +66,7 @@ STEPS: Mapping[str, Callable[..., Numbers]] = {
     "onnx::Tanh": np.tanh,
     "onnx::Erf": _erf,
     "onnx::Sigmoid": _sigmoid,
-    "onnx::Softplus": _softplus,
+    "onnx::Softplus": lambda x: np.log1p(np.exp(x)),
 }
 REDUCTIONS: Mapping[str, Callable[..., Numbers]] = {"onnx::ReduceMean": np.mean}
 SETTING_STEPS: Mapping[str, Callable[..., Numbers]] = {"onnx::HardSigmoid": _hard_sigmoid}
@@ -79,7 +75,7 @@ KNOWN_STEPS = STEPS.keys() | REDUCTIONS.keys() | SETTING_STEPS.keys()
 ACTIVATIONS: tuple[tuple[str, Mapping[str, str], Callable[[Numbers], Numbers], frozenset[str]], ...] = (
     ("onnx::Gelu", {}, lambda x: 0.5 * x * (1 + _erf(x / np.sqrt(2))), frozenset({"onnx::Erf"})),
     ("onnx::Gelu", {"approximate": "tanh"}, _tanh_gelu, frozenset({"onnx::Tanh"})),
-    ("onnx::Mish", {}, lambda x: x * np.tanh(_softplus(x)), frozenset({"onnx::Softplus"})),
+    ("onnx::Mish", {}, lambda x: x * np.tanh(np.log1p(np.exp(x))), frozenset({"onnx::Softplus"})),
     ("onnx::HardSwish", {}, lambda x: x * _hard_sigmoid(x, 1 / 6, 0.5), frozenset({"onnx::HardSigmoid"})),
     ("onnx::Swish", {}, lambda x: x * _sigmoid(x), frozenset({"onnx::Sigmoid"})),
     ("onnx::Reciprocal", {}, _reciprocal, frozenset({"onnx::Div"})),
@@ -307,7 +303,7 @@ class _Work:
                 waiting.pop()
             elif node is None or node.op not in KNOWN_STEPS:
                 return None
-            elif lacking := [before for before in node.input if not self._is_known(before)]:
+            elif lacking := [name for name in node.input if not (name in self.values or self._is_number(name))]:
                 waiting += lacking
             else:
                 value = self._work_out(node)
@@ -322,9 +318,6 @@ class _Work:
         if number is not None:
             self.constants.setdefault(number)
         return number is not None
-
-    def _is_known(self, text: str) -> bool:
-        return text in self.values or self._is_number(text)
 
     def _work_out(self, node: NodeDef) -> Numbers | None:
         takes = [self.values[text] if text in self.values else self.finder.constant(text) for text in node.input]

@@ -127,6 +127,16 @@ def is_elementwise(op: str) -> bool:
     return row is not None and row.flops == "out" and not has_role(op, Role.MIXING)
 
 
+def is_reduction(op: str) -> bool:
+    """Return whether an element of the result of an op is made of several elements of one input: a mean, a pooling.
+
+    >>> is_reduction("Mean"), is_reduction("onnx::MaxPool"), is_reduction("BiasAdd"), is_reduction("MatMul")
+    (True, True, False, False)
+    """
+    row = op_row(op)
+    return row is not None and row.flops.startswith(("in0", "out*attr(k")) and not has_role(op, Role.BIAS)
+
+
 def _group_ops_by_role() -> dict[str, frozenset[str]]:
     # One pass over the lines for all roles.
     types: dict[str, set[str]] = {role: set() for role in Role}

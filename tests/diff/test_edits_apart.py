@@ -287,3 +287,78 @@ def test_a_sum_of_the_model_is_none_of_gradients(turned: bool) -> None:
     old, new = made(True, False), made(False, True)
     changes = diff(new, old) if turned else diff(old, new)
     assert changes.kinds == {"added": 1, "removed": 1}
+
+
+def looping(limit: int, activation: str, width: int = 4) -> Any:
+    """A loop with a condition and a body; the number of its steps is a constant of the condition."""
+    made = graph("x Placeholder", "w VariableV2", "w/read Identity w", "m/MatMul MatMul x w/read",
+                 "m/while While m/MatMul", "m/out/Softmax Softmax m/while")  # fmt: skip
+    made.node[0].attr["dtype"].type = made.node[1].attr["dtype"].type = 1
+    for size in (4, width):
+        made.node[1].attr["shape"].shape.dim.add(size=size)
+    for key, lines in {
+        "cond": [f"y={limit} Const", "Less Less given y:output:0"],
+        "body": [f"act {activation} given"],
+    }.items():
+        made.node[4].attr[key].func.name = f"m_while_{key}"
+        function = made.library.function.add()
+        function.signature.name = f"m_while_{key}"
+        function.signature.input_arg.add(name="given", type=1)
+        function.signature.output_arg.add(name="made", type=1)
+        function.node_def.extend(graph(*lines).node)
+        function.ret["made"] = f"{function.node_def[-1].name}:y:0"
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("activation", "width", "other"), [("Sigmoid", 4, "op Tanh → Sigmoid"), ("Tanh", 7, "units")])
+def test_the_steps_of_a_loop_follow_from_no_other_edit(turned: bool, activation: str, width: int, other: str) -> None:
+    pair = looping(4, "Tanh"), looping(7, activation, width)
+    text = diff(*(reversed(pair) if turned else pair)).explain()
+    assert "Less  y 7 → 4" in text if turned else "Less  y 4 → 7" in text
+    assert "2 changes" in text
+    assert (" → ".join(reversed(other.removeprefix("op ").split(" → "))) if turned else other) in text
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("before", "after"), [("Mean", "Max"), ("Relu", "Tanh")])
+def test_another_op_and_a_layer_in_front_of_it_are_two_edits(before: str, after: str, turned: bool) -> None:
+    # x ─▶ stem ─▶ mean ─▶ fc        x ─▶ stem ─▶ mid ─▶ max ─▶ fc
+    def made(op: str, *mid: str) -> Any:
+        taken = "m/mid/Elu" if mid else "m/stem/MatMul"
+        return graph("x Placeholder", "w Const", "m/stem/MatMul MatMul x w", *mid, f"m/{op.lower()} {op} {taken}",
+                     "v Const", f"m/fc/MatMul MatMul m/{op.lower()} v")  # fmt: skip
+
+    old = made(before)
+    new = made(after, "u Const", "m/mid/MatMul MatMul m/stem/MatMul u", "m/mid/Elu Elu m/mid/MatMul")
+    changes = diff(new, old) if turned else diff(old, new)
+    assert changes.kinds == {"removed" if turned else "added": 1, "changed": 1}
+    assert {change.name for change in changes if change.kind != "changed"} == {"m/mid"}
+
+
+def lite(quantised: bool, activation: str = "RELU", scale: float = 0.5) -> Any:
+    """x ─▶ two convolutions ─▶ activation; quantised, between two ops that convert."""
+    made = graph("x tfl::CUSTOM_INPUT", *(["q tfl::QUANTIZE x"] if quantised else []), "m/a/w Const", "m/b/w Const",
+                 f"m/a/conv tfl::CONV_2D {'q' if quantised else 'x'} m/a/w", "m/b/conv tfl::CONV_2D m/a/conv m/b/w",
+                 f"m/act tfl::{activation} m/b/conv", *(["d tfl::DEQUANTIZE m/act"] if quantised else []),
+                 f"m/out tfl::SOFTMAX {'d' if quantised else 'm/act'}")  # fmt: skip
+    for number, node in enumerate(made.node):
+        own = (quantised and node.name.startswith("m/") and node.name != "m/out") or node.name == "q"
+        if node.op == "Const":
+            node.attr["dtype"].type = node.attr["value"].tensor.dtype = 6 if quantised else 1
+        node.attr["_output_types"].list.type.append(6 if own else 1)
+        if own:
+            node.attr["quantization"].s = b"int8, scale %g" % (scale if node.name == "m/act" else number)
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_quantised_numbers_are_one_edit_and_hide_no_other(turned: bool) -> None:
+    def said(old: Any, new: Any) -> list[str]:
+        return [change.key for change in (diff(new, old) if turned else diff(old, new))]
+
+    assert said(lite(False), lite(True)) == ["quantization"]
+    assert sorted(said(lite(False), lite(True, "RELU6"))) == ["op", "quantization"]
+    # another scale is one of a network that was quantised already
+    (change,) = diff(lite(True), lite(True, scale=0.25))
+    assert change.name == "m/act"

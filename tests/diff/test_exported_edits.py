@@ -11,6 +11,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.diff import diff
+from tests.diff.pairs import copied
 from tests.effort import part
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -139,6 +140,30 @@ def test_weights_that_are_shared_no_longer_are_an_edit_beside_another(turned: bo
     own, shared = "its own", "shared with Decoder/Embedding[embed]"
     assert f"Linear[head]  weights {' → '.join((shared, own) if turned else (own, shared))}" in text
     assert "SiLU" in text
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_bias_that_went_is_an_edit_beside_another(turned: bool) -> None:
+    pair = [load(members("cnn")[f"{edit}.pt2"]) for edit in ("no_bias", "third_block")]
+    text = diff(*(reversed(pair) if turned else pair)).explain()
+    assert f"{'−' if turned else '+'} CNN/Linear[head]/bias" in text
+    assert "CNN/Block[blocks.2]" in text
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("turned", [False, True])
+def test_parameters_that_are_not_trained_any_more_are_an_edit(turned: bool, kept: bool) -> None:
+    old = base("cnn", "pt2").hierarchy.graph.graph_def.whole_message()
+    new = copied(old)
+    for node in new.node:
+        if node.op == "Parameter" and ("stem" in node.name or not kept):
+            node.attr["_trainable"].b = False
+    changes = diff(new, old) if turned else diff(old, new)
+    (change,) = changes
+    assert (change.key, change.setting.old, change.setting.new) == ("trainable", not turned, turned)
+    assert {name for name, _ in change.places} >= {"CNN/Conv2d[stem]"}
+    assert (len(change.places) == 1) == kept
+    assert "which layers are trained" not in changes.explain()
 
 
 @pytest.mark.parametrize("pair", SAME)

@@ -13,7 +13,7 @@ from graphviz_tb.diff.passes import RULES, Rule
 from graphviz_tb.model.change_content import LayerExpression
 
 NOTHING = {"bool": False, "frozenset": frozenset(), "list": [], "set": set(), "tuple[str, str]": ("", ""),
-           "tuple[list": ([], []),
+           "tuple[list": ([], []), "tuple[frozenset": (frozenset(), frozenset()),
            "tuple[LayerExpression": (LayerExpression("?"), False),
            "Bools": slice(None)}  # a mask that keeps all  # fmt: skip
 

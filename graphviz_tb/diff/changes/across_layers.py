@@ -14,20 +14,17 @@ from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, WHOLE_TYPES, Difference, computes_only_sizes
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.places import edits_of_changes, other_places, without_objects
-from graphviz_tb.diff.changes.units import nodes_of_unit
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.match.matching import Matching, common_subsequence
 from graphviz_tb.diff.traced import OWN_PARAMETER, SHARED_PARAMETER, traced_module
-from graphviz_tb.model.change import SEVERITIES, Change, sort_by_severity
+from graphviz_tb.model.change import Change, sort_by_severity
 from graphviz_tb.model.change_content import FunctionSignature, InputWire, LayerOrder, Rewiring, Setting, Sides
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.graph import INPUT_ARG_OP
 from graphviz_tb.model.layers import is_module
 from graphviz_tb.model.paths import last_segment, natural_name_key
-from graphviz_tb.model.tensors import dtype_label
 from graphviz_tb.ops.roles import (
-    CAST_OPS,
     CONSTANT_OPS,
     FILL_OPS,
     FUNCTION_ARGUMENT_OPS,
@@ -39,71 +36,6 @@ from graphviz_tb.ops.roles import (
     VARIABLE_OPS,
     VARIABLE_READ_OPS,
 )
-
-FLOAT_TYPES = frozenset({"float16", "bfloat16", "float32", "float64", "mixed_float16", "mixed_bfloat16"})
-
-
-def is_precision(change: Change) -> bool:
-    """Return whether numbers are of another floating type: single, half, double. TensorFlow leaves out single where it
-    is the default of an op."""
-    # A Keras model may write anything for a dtype: only a word can be a floating type.
-    return change.key == "dtype" and all(isinstance(one, str) and one in FLOAT_TYPES for one in type_pair(change))
-
-
-def type_pair(change: Change) -> tuple[str, str]:
-    """Return the old and the new type of a setting that is a type."""
-    setting = change.setting
-    return (setting.old or "float32", setting.new or "float32") if setting else ("", "")
-
-
-def has_only_types(change: Change) -> bool:
-    """Return whether a function differs only in dtypes."""
-    return bool(change.inside) and all(is_precision(one) or one.kind == "signature-changed" for one in change.inside)
-
-
-def inner_type(change: Change) -> tuple[str, str] | None:
-    """Return the old and the new dtype of a function whose only difference is one dtype."""
-    pairs = {type_pair(one) for one in change.inside if is_precision(one)}
-    return pairs.pop() if len(pairs) == 1 else None
-
-
-def adds_casts(m: Matching, change: Change) -> tuple[str, str]:
-    """Return the old and the new dtype if the change only adds, removes or rewires casts between them; else two empty
-    strings."""
-    none = "", ""
-    if change.kind not in ("added", "removed") or change.function is not None:
-        return none
-    side, nodes = nodes_of_unit(m, change)
-    pairs = set()
-    for node in nodes:
-        definition = side.graph.node_def(node)
-        if definition is None or definition.op not in CAST_OPS or not {"SrcT", "DstT"} <= set(definition.attr):
-            return none
-        pairs.add(frozenset(dtype_label(definition.attr[key].type) for key in ("SrcT", "DstT")))
-    if len(pairs) != 1 or len(pair := sorted(pairs.pop())) != 2:
-        return none
-    return pair[0], pair[1]
-
-
-def other_types(changes: list[Change]) -> Change:
-    """Return one change of the number type with the casts that it needs, named by the scope around all."""
-    types = [change for change in changes if is_precision(change)]
-    if len(changes) == 1 and types:
-        return types[0]
-    severity = min((change.severity for change in changes), key=SEVERITIES.index)
-    # Where both types are written, then the largest: a default that is left out says less.
-    typed = [
-        (one.setting, one)
-        for one in types or [one for change in changes for one in change.inside if is_precision(one)]
-        if one.setting
-    ]
-    first, _ = max(typed, key=lambda pair: (None not in (pair[0].old, pair[0].new), pair[1].ops, pair[1].name))
-    casts = sum(change.ops for change in changes if change.kind in ("added", "removed"))
-    around = shared_scope([name for change in types for _, name in change.places if name])
-    content = Setting("dtype", first.old, first.new, casts=casts)
-    return Change("changed", severity if severity == "signature" else "attribute", around, around,
-                  sum(change.ops for change in changes), content, edits=edits_of_changes(changes))  # fmt: skip
-
 
 # Weights that are variables in one graph and constants in the other: one of them is frozen.
 
@@ -166,7 +98,7 @@ def batch_changes(
     """Return the changes of the batch size with what only follows from it, and all changes that these are made of.
     `widths` are the sizes that other edits changed, old and new."""
     given = [change for change in changes if change.key == BATCH_SIZE]
-    pairs = {type_pair(change) for change in given}
+    pairs = {(change.setting.old, change.setting.new) for change in given if change.setting}
     known = next((size for pair in pairs for size in pair if size.isdecimal() and int(size)), "")
     if len(pairs) != 1 or not known or "?" not in {size for pair in pairs for size in pair}:
         return [], []
@@ -517,11 +449,12 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
         return list(changes)
     # The parameter of an exported program says nothing of calls: another name of it is a rename.
     calls = ~m.a.graph.nodes_of_types(WEIGHT_OPS.__contains__)
-    pairs = [
-        (traced_module(m.a.graph, old), traced_module(m.b.graph, new))
-        for old, new in zip(*(column.tolist() for column in m.matched_pairs()), strict=True)
-        if calls[old]
-    ]
+
+    def modules_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[str, str]]:
+        kept = (pair for pair in pairs if calls[pair[0]])
+        return [(traced_module(m.a.graph, old), traced_module(m.b.graph, new)) for old, new in kept]
+
+    pairs = modules_of(zip(*(column.tolist() for column in m.matched_pairs()), strict=True))
     partners: tuple[dict[str, set[str]], dict[str, set[str]]] = (defaultdict(set), defaultdict(set))
     for old_name, new_name in pairs:
         partners[0][old_name].add(new_name)
@@ -533,11 +466,7 @@ def share_modules(m: Matching, changes: Sequence[Change]) -> list[Change]:
         }
         taken, places = [], []
         for change in found:
-            modules = [
-                (traced_module(m.a.graph, old), traced_module(m.b.graph, new))
-                for old, new in change.edits.nodes
-                if calls[old]
-            ]
+            modules = modules_of(change.edits.nodes)
             if change.kind == "moved" and modules and all(pair[joined] in several for pair in modules):
                 taken.append(change)
                 places += [_without_common_end(*pair) for pair in modules if pair[0] != pair[1]]

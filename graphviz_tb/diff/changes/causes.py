@@ -19,29 +19,17 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
-from graphviz_tb.diff.changes.across_layers import (
-    adds_casts,
-    batch_changes,
-    freezing_changes,
-    has_only_types,
-    inner_type,
-    is_precision,
-    other_types,
-    split_weights_change,
-    type_pair,
-)
+from graphviz_tb.diff.changes.across_layers import batch_changes, freezing_changes, split_weights_change
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, is_entailed
 from graphviz_tb.diff.changes.called import with_layer_calls
 from graphviz_tb.diff.changes.compose import activation_change, bias_change, compose_change, dilation_change
 from graphviz_tb.diff.changes.edits import (
     Item,
     LayerKey,
-    all_follow,
     computes_metrics,
-    exchanges_ops,
     functions_callers,
     group_into_edits,
-    is_function,
+    is_edit_of_body,
     is_inner_name,
     is_loss_scope,
     is_plumbing,
@@ -54,7 +42,15 @@ from graphviz_tb.diff.changes.edits import (
 )
 from graphviz_tb.diff.changes.layers import LayerClasses, Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END, ScopeRenames, scope_replacement
-from graphviz_tb.diff.changes.places import group_by_wording, merge_at_places, merge_changes, without_objects
+from graphviz_tb.diff.changes.number_types import dtype_changes, quantising_changes
+from graphviz_tb.diff.changes.places import (
+    change_wording,
+    group_by_wording,
+    merge_at_places,
+    merge_changes,
+    setting_part,
+    without_objects,
+)
 from graphviz_tb.diff.changes.settings import merge_by_number
 from graphviz_tb.diff.changes.training_parts import (
     CLIPPING,
@@ -89,7 +85,8 @@ def explain_changes(
         return found if len(found) <= MAX_SEPARATE_CHANGES else _merge_alike(m, found)
     # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED_KINDS]
-    items = [make_item(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
+    folded = [(change, follows) for change, follows in changes if change.kind in FOLDED_KINDS]
+    items = [make_item(m, layers, change, follows, witnesses.is_size) for change, follows in folded]
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers)
     whole, items = _split_whole_changes(m, items, witnesses)
@@ -103,7 +100,7 @@ def explain_changes(
     apart = [compose_change(m, layers, [item.change for item in group]) for group in groups]
     apart = [_name_training_part(change, witnesses) for change in apart]
     derived += scaling
-    trained = witnesses.trained() if derived or groups else ()
+    trained = witnesses.trained() if derived or groups or m.b.graph.is_exported else ()
     trained = (*trained, *changes_beside_optimizer(trained, witnesses.parts)) if trained else ()
     own, behind = _edits_of_model(m, layers, items, exchanged)
     causes, others = _name_causes(m, layers, own, others)
@@ -112,7 +109,9 @@ def explain_changes(
     causes, outputs = _attach_outputs(m, causes, outputs)
     causes += [*whole, *outputs, *trained, *apart]
     causes, behind, derived = _with_a_cause(m, layers, causes, behind, derived, witnesses)
-    in_place = frozenset(layer for item in items if item.forward and exchanges_ops(item) for layer in item.layers)
+    forward = (item for item in items if item.forward and item.change.severity == "op")
+    exchanging = [item for item in forward if item.change.kind in ("added", "removed", "changed")]
+    in_place = frozenset(layer for item in exchanging for layer in item.layers)
     names = [change for change in others if is_inner_name(m, layers, change, near, in_place, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
     if causes:
@@ -148,40 +147,17 @@ def _with_a_cause(
     return causes, behind, derived
 
 
-def _split_whole_changes(m: Matching, items: Sequence[Item], witnesses: Witnesses) -> tuple[list[Change], list[Item]]:
+def _split_whole_changes(m: Matching, items: list[Item], witnesses: Witnesses) -> tuple[list[Change], list[Item]]:
     """Split off the changes of the whole graph: another dtype, frozen weights, another batch. Return these and the
     remaining items."""
-    whole, items = _split_dtype_changes(m, items)
-    for split in (freezing_changes, partial(batch_changes, widths=witnesses.sizes)):
+    whole: list[Change] = []
+    batch = partial(batch_changes, widths=witnesses.sizes)
+    for split in (dtype_changes, quantising_changes, freezing_changes, batch):
         made, parts = split(m, [item.change for item in items])
         taken = set(map(id, parts))
         items = [item for item in items if id(item.change) not in taken]
         whole += made
     return whole, items
-
-
-def _split_dtype_changes(m: Matching, items: Sequence[Item]) -> tuple[list[Change], list[Item]]:
-    """Split off the changes of dtype, one for each old and new dtype with the casts between them. Return these and the
-    remaining items: a dtype explains nothing else."""
-    typed: dict[tuple[str, str], list[Change]] = defaultdict(list)
-    for item in items:
-        if is_precision(item.change):
-            typed[type_pair(item.change)].append(item.change)
-        elif has_only_types(item.change) and (pair := inner_type(item.change)):
-            typed[pair].append(item.change)
-    if not typed:
-        return [], list(items)
-    taken = {id(change) for members in typed.values() for change in members}
-    for item in items:
-        if id(item.change) not in taken:
-            pair = adds_casts(m, item.change)
-            for which in (pair, pair[::-1]):
-                if which in typed and id(item.change) not in taken:
-                    typed[which].append(item.change)
-                    taken.add(id(item.change))
-    return [other_types(members) for members in typed.values()], [
-        item for item in items if id(item.change) not in taken
-    ]
 
 
 def _attach_outputs(
@@ -258,7 +234,7 @@ def _name_training_part(change: Change, witnesses: Witnesses) -> Change:
 
 def _follows_outside_model(m: Matching, change: Change, witnesses: Witnesses) -> bool:
     """Return whether an addition, removal or rewiring outside of the model is a consequence."""
-    if is_function(change):
+    if change.function is not None:
         return witnesses.function_follows(*functions_callers(m, change))
     edits = change.edits
     if change.kind in ("added", "removed"):
@@ -361,15 +337,36 @@ def _edits_of_model(
     own: list[list[Item]] = []
     shared: list[Item] = []
     following: list[Change] = []
-    for group in group_into_edits(m, [item for item in items if item.forward], exchanged):
+    groups = group_into_edits(m, [item for item in items if item.forward], exchanged)
+    for group in (part for whole in groups for part in _split_bodies(m, layers, whole)):
         members = [item.change for item in group]
-        if not all_follow(group):
+        if not all(item.follows for item in group):
             own += [group] if exchanged.intersection(*(item.layers for item in group)) else _split_settings(m, group)
         elif split_weights_change(m, layers, members):
             shared += group
         else:
             following += members
     return [*own, *([shared] if shared else [])], following
+
+
+def _split_bodies(m: Matching, layers: tuple[Layers, Layers], group: list[Item]) -> list[list[Item]]:
+    """Split functions that do something else from the edit at their call, unless they repeat it."""
+    bodies = [item for item in group if is_edit_of_body(item)]
+    rest = without_objects(group, bodies)
+    if not bodies or len(group) == 1:
+        return [group]
+    at_call = [item.change for item in rest]
+    said = _words_of([*at_call, *([compose_change(m, layers, at_call)] if rest else [])])
+    apart = [item for item in bodies if not _words_of(item.change.inside) <= said]
+    kept = without_objects(group, apart)
+    return [*([kept] if kept else []), *([item] for item in apart)]
+
+
+def _words_of(changes: Sequence[Change]) -> set[str]:
+    """Return the wordings of changes; of settings, each one's."""
+    parts = [[setting_part(change), *change.further_settings] if change.setting else [] for change in changes]
+    settings = {str((part.key, part.old, part.new)) for own in parts for part in own}
+    return settings | {change_wording(change) for change in changes if not change.setting}
 
 
 def _layers_of_other_class(m: Matching, layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
@@ -497,14 +494,11 @@ def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item],
         if item.follows and own and ((came and _is_count_or_size(item.change)) or _is_type_list(item.change))
     ]
     if any(is_loss_scope(m, item.change) for item in own):
-        reported = [item for item in group if item.change.severity != "signature" and _only_reports_loss(m, item)]
+        # What only forwards or sums a loss.
+        said = [item for item in group if item.change.severity != "signature"]
+        reported = [item for item in said if item.follows or computes_metrics(m, item.change)]
         behind += without_objects(reported, behind)
     return without_objects(group, behind), [item.change for item in behind]
-
-
-def _only_reports_loss(m: Matching, item: Item) -> bool:
-    """Return whether an item only forwards or sums a loss."""
-    return item.follows or computes_metrics(m, item.change)
 
 
 def _is_count_or_size(change: Change) -> bool:
@@ -563,11 +557,8 @@ def _attach_consequences(causes: list[Change], behind: Sequence[Change]) -> list
         name = change.name
         borne = next((leaf for leaf in leaves if leaf in name), "")
         given[cause_of.get(borne, order[0])].append(change)
-    return [_add_consequences(change, given[number]) for number, change in enumerate(causes)]
-
-
-def _add_consequences(change: Change, behind: list[Change]) -> Change:
-    return replace(change, consequences=sort_by_severity([*change.consequences, *behind])) if behind else change
+    behind_of = (sort_by_severity([*change.consequences, *given[number]]) for number, change in enumerate(causes))
+    return [replace(change, consequences=own) for change, own in zip(causes, behind_of, strict=True)]
 
 
 def _leaf_names(change: Change) -> list[str]:

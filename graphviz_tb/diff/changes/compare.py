@@ -69,7 +69,7 @@ from graphviz_tb.model.change import (
     sort_by_severity,
     unmatched_change,
 )
-from graphviz_tb.model.change_content import FunctionBody, Setting, Sides, Unit
+from graphviz_tb.model.change_content import FunctionBody, Setting, Unit
 from graphviz_tb.model.columns import Bools, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.layers import is_module
@@ -101,8 +101,7 @@ def compare_matched(m: Matching, options: DiffOptions, layers: tuple[Layers, Lay
     for block, changed in function_signatures(m).items():
         blocks[block] += changed
     bodies = _function_changes(m, blocks)
-    sizes = {pair for change, _ in main if change.setting for pair in change.setting.weights}
-    main += [(change, _is_sized_by_call(change, sizes, witnesses)) for change in bodies]
+    main += [(change, False) for change in bodies]
     main += [(change, False) for change in whole_function_changes(m)]
     main = _with_renamed_bodies(m, main)
     main += [(change, False) for change in model_setting_changes(m)]
@@ -344,18 +343,6 @@ def _function_changes(m: Matching, blocks: ChangesByBlock) -> list[Change]:
         content, also = FunctionBody(base), tuple(places[1:])
         alike_changes.append(Change("function-changed", severity, *places[0], ops, content, also, inside, edits=edits))
     return alike_changes
-
-
-def _is_sized_by_call(change: Change, sizes: set[Sides], witnesses: Witnesses) -> bool:
-    """Return whether a body only differs in the `sizes` of weights that its layer passes to it, and in values of these
-    sizes."""
-    return all(
-        setting is not None
-        and setting.weights
-        and sizes.issuperset(setting.weights)
-        and all(witnesses.is_size(part.old, part.new) for part in setting.beside)
-        for setting in (inner.setting for inner in change.inside)
-    )
 
 
 def _with_renamed_bodies(m: Matching, found: list[Finding]) -> list[Finding]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_sizes
 from graphviz_tb.diff.changes.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.units import input_differences, nodes_of_unit, touched_nodes
+from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.interpret.training import gradient_scope
@@ -17,7 +20,18 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import FunctionSignature, InputWire
 from graphviz_tb.model.columns import exists
 from graphviz_tb.model.interpretation import Part, VariableUse
-from graphviz_tb.ops.roles import CAST_OPS, CONSTANT_OPS, IDENTITY_OPS, INPUT_OPS, UNIT_AXES_OPS, VARIABLE_READ_OPS
+from graphviz_tb.ops.roles import (
+    CAST_OPS,
+    CONSTANT_OPS,
+    IDENTITY_OPS,
+    INPUT_OPS,
+    UNIT_AXES_OPS,
+    VARIABLE_OPS,
+    VARIABLE_READ_OPS,
+    Role,
+    has_role,
+    is_reduction,
+)
 
 # One difference: its place, and whether it may be a consequence.
 
@@ -40,14 +54,17 @@ class Item:
     near: frozenset[LayerKey]
 
 
-def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool) -> Item:
-    """Make the item of a change: its layers, and whether it may be a consequence."""
+def make_item(
+    m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool, is_size: Callable[[Any, Any], bool]
+) -> Item:
+    """Make the item of a change: its layers, and whether it may be a consequence. `is_size` says whether weights or
+    inputs have an old and a new size."""
     old, new = touched_nodes(change)
     # A change in a function is located at its calls: the function is in no layer of the main graph.
-    if is_function(change):
+    if change.function is not None:
         old, new = functions_callers(m, change)
-        inside = change.inside
-        follows = follows or (all(_may_follow_in_function(inner) for inner in inside) and bool(inside))
+        inside, given = change.inside, _given_numbers(m, new)
+        follows = follows or (all(_may_follow_in_function(inner, is_size, given) for inner in inside) and bool(inside))
     if change.kind == "rewired":
         follows = _only_other_outputs(m, change)
     # Ops that ask for sizes come and go as sizes become known; another op type or another input there is an edit.
@@ -55,7 +72,7 @@ def make_item(m: Matching, layers: tuple[Layers, Layers], change: Change, follow
     # One node of the model is enough: derived nodes depend on it.
     forward = bool(layers[1].forward[list(new)].any() or layers[0].forward[list(old)].any())
     if forward and change.kind in ("added", "removed"):
-        follows = follows or (is_plumbing(change) and not _is_in_model_wire(layers, change))
+        follows = follows or (is_plumbing(change) and not _is_in_model_wire(m, layers, change))
     mine = frozenset(
         [*(_layer_key(m, layers, node, True) for node in new), *(_layer_key(m, layers, node, False) for node in old)]
     )
@@ -68,10 +85,16 @@ def is_plumbing(change: Change) -> bool:
     return change.kind in ("added", "removed") and op_types_of(change) <= QUIET_OPS
 
 
-def _is_in_model_wire(layers: tuple[Layers, Layers], change: Change) -> bool:
-    """Return whether an op of the model uses the addition or removal, and has another type, shape or input itself."""
+def _is_in_model_wire(m: Matching, layers: tuple[Layers, Layers], change: Change) -> bool:
+    """Return whether an op of the model uses the addition or removal, and has another type, shape or input itself, or
+    has a weight more or less."""
     loud = any(layers[1].forward[new] for _, new in change.edits.inputs)
-    return loud and not CONVERTING_OPS.isdisjoint(op_types_of(change))
+    own = op_types_of(change) <= VARIABLE_OPS and all(
+        m.a.op_type(old) == m.b.op_type(new) and new not in m.b.functions_called_by_node
+        for old, new in change.edits.inputs
+    )
+    is_other_weight = own and all(None in (wire.old, wire.new) for wire in change.links)
+    return loud and (is_other_weight or not CONVERTING_OPS.isdisjoint(op_types_of(change)))
 
 
 def computes_metrics(m: Matching, change: Change) -> bool:
@@ -89,32 +112,43 @@ def computes_metrics(m: Matching, change: Change) -> bool:
     )
 
 
-def is_function(change: Change) -> bool:
-    return change.function is not None
-
-
 def op_types_of(change: Change) -> Set[str]:
     """Return the types of added and removed ops; an empty set for any other change."""
     return change.unit.op_types.keys() if change.unit else frozenset()
 
 
-def _may_follow_in_function(inner: Change) -> bool:
-    """Return whether a change in a function may only follow from one outside: types and sizes come in from there."""
+def _given_numbers(m: Matching, calls: Iterable[int]) -> Set[tuple[str, str]]:
+    """Return the old and new constants that some calls are given."""
+    given = {(int(m.to_a[source]), source) for call in calls for source in m.b.data_sources(call)}
+    told = (
+        [str(tensor_numbers(definition.attr["value"].tensor)) for definition in definitions if definition is not None]
+        for definitions in ((m.a.graph.node_def(old), m.b.graph.node_def(new)) for old, new in given if exists(old))
+        if all(definition is not None and definition.op in CONSTANT_OPS for definition in definitions)
+    )
+    return {(old, new) for old, new in told}
+
+
+def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool], given: Set[tuple[str, str]]) -> bool:
+    """Return whether a change in a function may only follow from one outside: types and sizes come in from there. A
+    number is also `given` to the call: the steps of a loop over what has such a size."""
     if setting := inner.setting:
-        whole = isinstance(setting.old, int) and isinstance(setting.new, int)
-        return setting.key == "dtype" or setting.key in COUNT_ATTRIBUTES or (setting.constant and whole)
+        is_shape = isinstance(setting.old, list) and is_size(setting.old, setting.new)
+        is_proven = setting.constant and (is_shape or (str(setting.old), str(setting.new)) in given)
+        return setting.key == "dtype" or setting.key in COUNT_ATTRIBUTES or is_proven
     return isinstance(inner.content, FunctionSignature) and inner.content.returned is None
 
 
 def _only_other_outputs(m: Matching, change: Change) -> bool:
-    """Return whether inputs only come from other outputs of the same ops, whose number of outputs changed."""
+    """Return whether inputs only come from other outputs of the same ops, whose number of outputs changed, or are what
+    the gradients of a call keep, in another order."""
     wires = [wire for old, new in change.edits.inputs for wire in input_differences(m, old, new)]
-    return all(
-        exists(wire.before)
-        and exists(wire.after)
-        and not wire.control
-        and int(m.to_b[m.a.graph.source[wire.before]]) == int(m.b.graph.source[wire.after])
-        for wire in wires
+    if any(wire.control or not exists(wire.before) or not exists(wire.after) for wire in wires):
+        return False
+    ends = [(int(m.to_b[m.a.graph.source[wire.before]]), int(m.b.graph.source[wire.after])) for wire in wires]
+    kept = [sorted(nodes) for nodes in zip(*ends, strict=True)]
+    is_order = all(new in m.b.functions_called_by_node for _, new in change.edits.inputs) and kept[0] == kept[1]
+    return all(one == other for one, other in ends) or (
+        is_order and all(gradient_scope(m.b.graph.name[node]) for node in kept[1])
     )
 
 
@@ -160,20 +194,22 @@ MIN_LAYERS_IN_ORDER = 2  # that were rewired, but not to an added or removed op:
 
 def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
     """Group items to edits; items whose layers are all in `exchanged` are part of the exchange."""
-    pairs = [
-        *pairs_by_layer(items),
-        *pairs_by_chain(m, items),
-        *pairs_by_replacement(m, items),
-        *pairs_at_one_op(items),
-    ]
-    pairs += [*pairs_by_handover(m, items), *_pairs_by_gate(m, items), *_pairs_by_loss(m, items)]
-    pairs += _pairs_by_activation(m, items)
     beside = {number for pair in pairs_at_one_op(items) for number in pair}
     # Which member of a series was added or removed may be undecidable: then others have its inputs.
     series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
     beside |= {number for number, item in enumerate(items) if series and _takes_series_member(item.change, series)}
     loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
     loose -= {number for number in loose if items[number].layers <= exchanged}
+    pairs = [
+        *pairs_by_layer(items, loose),
+        *pairs_by_chain(m, items),
+        *pairs_by_replacement(m, items),
+        *pairs_at_one_op(items),
+        *pairs_by_handover(m, items),
+        *_pairs_by_gate(m, items),
+        *_pairs_by_loss(m, items),
+        *_pairs_by_activation(m, items),
+    ]
     pairs = [pair for pair in pairs if (pair[0] in loose) == (pair[1] in loose)]
     orders = [pair for pair in _pairs_by_order(items) if (pair[0] in loose) == (pair[1] in loose)]
     groups = weak_components(len(items), [*pairs, *orders])
@@ -182,6 +218,14 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
         linked[one].append(other)
         linked[other].append(one)
     return [[items[number] for number in part] for group in groups for part in _split_orders(items, group, linked)]
+
+
+def is_edit_of_body(item: Item) -> bool:
+    """Return whether a function has the same arguments and results as before, but does something else with them: no
+    edit at its call explains that."""
+    inside = item.change.inside
+    kept = not any(isinstance(inner.content, FunctionSignature) for inner in inside)
+    return item.change.kind == "function-changed" and not item.follows and kept
 
 
 def _is_loose(m: Matching, item: Item) -> bool:
@@ -248,18 +292,18 @@ def _takes_series_member(change: Change, series: Set[str]) -> bool:
     return any(is_within(end, member) for end in ends for member in series)
 
 
-def pairs_by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """Pair items of the same set of layers."""
-    first: dict[frozenset[LayerKey], int] = {}
+def pairs_by_layer(items: Sequence[Item], loose: Set[int] = frozenset()) -> Iterable[tuple[int, int]]:
+    """Pair items of the same set of layers; `loose` ones with each other."""
+    first: dict[tuple[frozenset[LayerKey], bool], int] = {}
     for number, item in enumerate(items):
         if item.layers:
-            yield first.setdefault(item.layers, number), number
+            yield first.setdefault((item.layers, number in loose), number), number
 
 
 def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -> Iterable[tuple[int, int]]:
     """Pair added ops that feed each other, and removed ops that fed each other; if layers may be `exchanged`, not a
     replacement with what is behind it in another layer."""
-    replaced = _replaced_items(m, items) if exchanged else frozenset()
+    replaced, in_place = _replaced_items(m, items) if exchanged else (frozenset(), frozenset())
     within = _layers_with_exchange(items) if exchanged else frozenset()
     for side, new in ((m.b, True), (m.a, False)):
         at_node = _numbers_by_node(items, new)
@@ -268,8 +312,12 @@ def pairs_by_chain(m: Matching, items: Sequence[Item], exchanged: bool = True) -
         for node, number in at_node.items():
             for source in side.sources(node):
                 first = at_node.get(source, number)
-                # A replacement is complete: it is not a part of a new layer behind it.
-                apart = first in replaced or not within.isdisjoint(items[first].layers ^ items[number].layers)
+                # A replacement is complete: it is not a part of a new layer behind it, nor of one in front of an op.
+                apart = (
+                    first in replaced
+                    or number in in_place
+                    or not within.isdisjoint(items[first].layers ^ items[number].layers)
+                )
                 if first != number and not apart:
                     yield first, number
                 elif source not in at_node and source in around:
@@ -307,9 +355,22 @@ def pairs_by_replacement(m: Matching, items: Sequence[Item]) -> Iterable[tuple[i
             yield old, new
 
 
-def _replaced_items(m: Matching, items: Sequence[Item]) -> frozenset[int]:
-    """Return the numbers of the additions that replace removals, and of these."""
-    return frozenset(number for pair in pairs_by_replacement(m, items) for number in pair)
+def _replaced_items(m: Matching, items: Sequence[Item]) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the numbers of the additions that replace removals, and of these; all, and those where one op replaced
+    another one that does the same kind of work."""
+    pairs = list(pairs_by_replacement(m, items))
+    in_place = (pair for pair in pairs if _is_op_for_op(m, *(items[number] for number in pair)))
+    return frozenset(chain.from_iterable(pairs)), frozenset(chain.from_iterable(in_place))
+
+
+def _is_op_for_op(m: Matching, old: Item, new: Item) -> bool:
+    """Return whether one op replaced another one that does the same kind of work: both are activations, or both make
+    one element of many."""
+    came, went = new.change.edits.added, old.change.edits.removed
+    if (len(came), len(went)) != (1, 1):
+        return False
+    ops = m.a.op_type(went[0]), m.b.op_type(came[0])
+    return all(map(is_reduction, ops)) or all(has_role(op, Role.ACTIVATION) for op in ops)
 
 
 def _forms_elsewhere(
@@ -455,11 +516,6 @@ def _pairs_by_order(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
 PLUMBING = CAST_OPS | CONSTANT_OPS | IDENTITY_OPS | VARIABLE_READ_OPS
 
 
-def exchanges_ops(item: Item) -> bool:
-    """Return whether ops are added, removed or changed in type."""
-    return item.change.severity == "op" and item.change.kind in ("added", "removed", "changed")
-
-
 def is_inner_name(
     m: Matching,
     layers: tuple[Layers, Layers],
@@ -508,8 +564,3 @@ def _moves_weight_in_layer(m: Matching, layers: tuple[Layers, Layers], change: C
         and _layer_key(m, layers, old, False) == _layer_key(m, layers, new, True)
         for old, new in nodes
     )
-
-
-def all_follow(group: Sequence[Item]) -> bool:
-    """Return whether an edit only consists of consequences of another one."""
-    return all(item.follows for item in group)

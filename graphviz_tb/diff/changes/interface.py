@@ -10,11 +10,12 @@ from itertools import zip_longest
 
 import numpy as np
 
-from graphviz_tb.diff.changes.across_layers import BATCH_SIZE, is_precision
+from graphviz_tb.diff.changes.across_layers import BATCH_SIZE
 from graphviz_tb.diff.changes.attributes import argument_type
 from graphviz_tb.diff.changes.edits import op_types_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTER_AT_END
+from graphviz_tb.diff.changes.number_types import is_precision
 from graphviz_tb.diff.changes.places import without_objects
 from graphviz_tb.diff.columns.labels import plain_configuration, plain_setting, setting_differences
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -331,13 +332,10 @@ def _model_results(layers: Mapping[str, Layer], model: str, last: Mapping[str, s
         found[name] = None
         if layers[name].parts:
             # On a stack: reversed, so that the outputs come in their order.
-            waiting += reversed(layers[name].results or _last_rows(layers, name, last))
+            # The last layer of a Sequential model makes its output.
+            ends = (last[name],) if layers[name].class_name == "Sequential" and name in last else ()
+            waiting += reversed(layers[name].results or ends)
     return [name for name in found if not layers[name].parts]
-
-
-def _last_rows(layers: Mapping[str, Layer], model: str, last: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the last layer of a Sequential model, which makes its output."""
-    return (last[model],) if layers[model].class_name == "Sequential" and model in last else ()
 
 
 def _last_layers(layers: Mapping[str, Layer]) -> dict[str, str]:
@@ -401,7 +399,7 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     said = [item for item in others if _gives_result(item, ports)]
     inputs = [item for item in changes if item.severity == "signature" and item.key in ("shape", BATCH_SIZE)]
     # Somebody changed the inputs or the set of outputs: that is the cause, and its changes of the graph follow.
-    if not _only_outputs(ports):
+    if not all(port.side == "output" and port.old and port.new for port in _ports_of(ports)):
         behind = [*inputs, *said]
         return sort_by_severity(
             [*without_objects(others, behind), replace(ports, consequences=sort_by_severity(behind))]
@@ -418,11 +416,6 @@ def _gives_result(change: Change, ports: Change) -> bool:
     keys = {port.key for port in _ports_of(ports) if not (port.old and port.new)}
     ends = change.severity == "signature" or change.name in keys
     return bool(keys) and ends and op_types_of(change) == TRACED_RESULT_OPS
-
-
-def _only_outputs(ports: Change) -> bool:
-    """Return whether the same outputs as before are given, of another type or shape."""
-    return all(port.side == "output" and port.old and port.new for port in _ports_of(ports))
 
 
 def _ports_of(change: Change) -> tuple[SignaturePort, ...]:

@@ -254,8 +254,10 @@ def are_counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
         if (
             derived
             or _is_generated_name(m, renamed)
-            or _is_argument(m, renamed)
-            or (counted and _is_constant(m, renamed))
+            # Arguments of functions are identified by position.
+            or (not renamed.scope and not exists(int(m.a.graph.definition[renamed.old])))
+            # Constants are identified by their user.
+            or (counted and not renamed.scope and m.a.op_type(renamed.old) in CONSTANT_OPS)
         ):
             anew.add(renamed)
         elif counted:
@@ -327,16 +329,6 @@ def _is_generated_name(m: Matching, renamed: NameChange) -> bool:
     if not renamed.scope and "::" in m.a.op_type(renamed.old):
         return not renamed.moved and len(set(map(_without_trace_number, names))) == 1
     return not renamed.moved and all(name.isdecimal() for name in names)
-
-
-def _is_argument(m: Matching, renamed: NameChange) -> bool:
-    """Return whether it is a function argument; arguments are identified by position."""
-    return not renamed.scope and not exists(int(m.a.graph.definition[renamed.old]))
-
-
-def _is_constant(m: Matching, renamed: NameChange) -> bool:
-    """Return whether it is a constant; constants are identified by their user."""
-    return not renamed.scope and m.a.op_type(renamed.old) in CONSTANT_OPS
 
 
 def _numbers(m: Matching, scope: bool, row: int) -> NumberPairs:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.training import training_of
 from graphviz_tb.diff.changes.training_parts import keeps_rate_in_variable
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import is_traced
@@ -67,7 +68,12 @@ class NodeQuantities:
         the layers that a change is about."""
         nodes = (None, None) if change is None else self.nodes_of_change(change)
         before, after = (
-            {word: kind for word, column in side.items() if (kind := _joined_bound(column, held))}
+            # A sum of lower and upper bounds has neither.
+            {
+                word: kind
+                for word, column in side.items()
+                if (kind := int(np.bitwise_or.reduce(column if held is None else column[held], initial=0)))
+            }
             for side, held in zip(self.bounds_by_node, nodes, strict=True)
         )
         return before, after
@@ -234,11 +240,6 @@ def _bounds_by_node(layers: Layers, known: Container[str]) -> dict[str, Bytes]:
     return columns
 
 
-def _joined_bound(column: Bytes, nodes: Longs | None) -> int:
-    """Return the bound of a sum over some nodes, or over all; a sum of lower and upper bounds has neither."""
-    return int(np.bitwise_or.reduce(column if nodes is None else column[nodes], initial=0))
-
-
 def _flop_counts(layers: Layers) -> QuantityColumn:
     """Return the floating point operations of each node of the main graph; None where unknown."""
     costs = layers.node_costs
@@ -285,7 +286,8 @@ def _nodes_of_total(m: Matching, differ: Longs) -> bool:
 
 # Settings that change neither the number of parameters nor that of operations.
 SIZELESS_KEYS = re.compile(r"^(?:dtype|trainable)$|_(?:initializer|regularizer|constraint)(?:\.|$)")
-INFERENCE_ONLY = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
+INFERENCE_ONLY = ("dropout", "losses", "regularizers", "optimizer")
+WHICH_TRAINED = "which layers are trained"
 WEIGHT_SHAPES = "shapes of weights"  # a trace of PyTorch has none, nor what read variables of unknown shape
 RATE = "learning rate"  # a traced step reads it from a variable
 COMPILE_SETTINGS = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
@@ -305,7 +307,9 @@ def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
     if all(map(is_traced, graphs)):
         return (WEIGHT_SHAPES,)
     trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
-    inference = INFERENCE_ONLY if all(graph.meaning.weights for graph in graphs) and not trained else ()
+    stated = () if all(training_of(side).is_stated for side in layers) else (WHICH_TRAINED,)
+    is_inference = all(graph.meaning.weights for graph in graphs) and not trained
+    inference = (*INFERENCE_ONLY, *stated) if is_inference else ()
     rate = (RATE,) if trained and all(map(keeps_rate_in_variable, layers)) else ()
     unknown = any(weight.shape is None for graph in graphs for weight in graph.meaning.weights.values())
     return (*inference, *rate, *((WEIGHT_SHAPES,) if unknown else ()))

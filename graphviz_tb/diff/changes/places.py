@@ -79,7 +79,8 @@ def merge_at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
     groups = group_by_wording(sort_by_severity(apart))
     merged = []
     for members in _join_alike_layers(m, groups):
-        apart_still = len(members) < MIN_ALIKE_PLACES and _are_numbered(members) and not _layer_calls(members[0])
+        are_numbered = members[0].unit is not None and len({last_segment(change.name) for change in members}) > 1
+        apart_still = len(members) < MIN_ALIKE_PLACES and are_numbered and not _layer_calls(members[0])
         merged += members if apart_still else [merge_changes(members)]
     return merged
 
@@ -199,11 +200,6 @@ def _layer_wording(m: Matching, change: Change) -> str:
         return fingerprint(form) if unit.scope or several > 1 else ""
     plain = {key: value for key, value in own_settings(settings).items() if key != CALLS_KEY}
     return fingerprint([change.kind, change.severity, plain])
-
-
-def _are_numbered(members: Sequence[Change]) -> bool:
-    """Return whether the names of additions or removals differ only in numbers."""
-    return members[0].unit is not None and len({last_segment(change.name) for change in members}) > 1
 
 
 def _layer_calls(change: Change) -> tuple[LayerExpression, ...]:

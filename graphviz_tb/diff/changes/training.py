@@ -40,13 +40,15 @@ STEP_COUNTER = re.compile(r"_\d+$")
 @dataclass(frozen=True, slots=True)
 class TrainedVariables:
     """The training of a graph: the optimizer's name ("" for none), the variables of the model that it updates, and the
-    updating ops, the ops that scale the loss for these, and whether gradients of several steps are added first."""
+    updating ops, the ops that scale the loss for these, whether gradients of several steps are added first, and
+    whether the file states what is trained, where it holds no training."""
 
     optimizer: str
     trained: frozenset[int]
     updates: tuple[int, ...] = ()
     scaling: frozenset[int] = frozenset()
     accumulates: bool = False
+    is_stated: bool = False
 
 
 def training_of(layers: Layers) -> TrainedVariables:
@@ -58,7 +60,9 @@ def training_of(layers: Layers) -> TrainedVariables:
     side = layers.side
     graph = side.graph
     if not graph.meaning.flow().gradient.any():
-        return TrainedVariables("", frozenset())
+        parameters = (each for each in graph.meaning.variables() if each.use == VariableUse.PARAMETER)
+        stated = {each.node: each.trainable for each in parameters if graph.is_exported and each.trainable is not None}
+        return TrainedVariables("", frozenset(filter(stated.get, stated)), is_stated=bool(stated))
     updates = graph.nodes_of_types(lambda op: has_role(op, *UPDATE_ROLES)) & (graph.meaning.part() == Part.UPDATE)
     names: list[str] = []
     types: Counter[str] = Counter()
@@ -171,10 +175,11 @@ def training_changes(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]
         if old.optimizer and new.optimizer and before != after:
             content = Setting(key, before, after)
             changes.append(Change("changed", "attribute", old.optimizer, new.optimizer, 0, content))
-    if not (old.trained and new.trained):
+    if not (old.trained and new.trained) and not (old.is_stated and new.is_stated):
         return changes
     # Variables whose result is no longer used, and that therefore have no gradient, were not frozen.
-    feeds = [side.side.graph.meaning.flow().forward for side in layers]
+    sides = zip(layers, (old, new), strict=True)
+    feeds = [each.side.graph.meaning.flow().forward | training.is_stated for each, training in sides]
     # Variables that either side trains, with their partners; -1 where there is none.
     pairs = {(node, int(m.to_b[node])) for node in old.trained} | {(int(m.to_a[node]), node) for node in new.trained}
     for word in (False, True):

@@ -33,7 +33,7 @@ from graphviz_tb.diff.changes.training import (
 )
 from graphviz_tb.diff.changes.training_parts import TrainingParts
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
-from graphviz_tb.diff.columns.labels import LOSS_SCALING
+from graphviz_tb.diff.columns.labels import LOSS_SCALING, is_saver
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import takes_any_number
@@ -324,7 +324,7 @@ class Witnesses:
         if difference.key in ("N", "dtypes", "num", "num_split", "Tin", "Tout", "_num_original_outputs", "T"):
             # The number of inputs: added and removed ones are reported at their places.
             counts = [len(side.in_edges(node)) for side, node in ((m.a, old), (m.b, new))]
-            return counts[0] != counts[1] or self._is_saver_list(new)
+            return counts[0] != counts[1] or is_saver(m.b.op_type(new))
         if self.is_size(difference.old, difference.new):
             return True
         return self._is_initial(new, difference)
@@ -385,15 +385,7 @@ class Witnesses:
         gradients = [(bodies[0] if side is m.a else bodies[1]).gradient[node] for side, node, _ in ends]
         if all(gradients) and (len(ends) == 2 or takes_any_number(m.b, wire.new)) and self.is_other_model:
             return True
-        return self._is_saver_list(wire.new) or any(self._is_saver_node(side, node) for side, node, _ in ends)
-
-    def _is_saver_list(self, new: int) -> bool:
-        """Return whether an op lists variables in the order of their names, or provides such a list."""
-        return self._is_saver_node(self.layers[1].side, new)
-
-    @staticmethod
-    def _is_saver_node(side: GraphColumns, node: int) -> bool:
-        return has_role(side.op_type(node), Role.SAVE, Role.RESTORE)
+        return is_saver(m.b.op_type(wire.new)) or any(is_saver(side.op_type(node)) for side, node, _ in ends)
 
 
 def _weight_sizes(side: GraphColumns, node: int) -> Shape:

@@ -30,6 +30,7 @@ from graphviz_tb.ops.roles import (
     FRAME_ENTER_OPS,
     FRAME_SWITCH_OPS,
     IDENTITY_OPS,
+    VARIABLE_OPS,
     VARIABLE_READ_OPS,
     Role,
     has_role,
@@ -59,20 +60,24 @@ Configurations = dict[int, dict[str, Any]]
 def _setting_constants(graph: Graph) -> Bools:
     """Return the constants that configure an op (a rate, an axis, an epsilon), as opposed to learned values.
 
-    They are small and hold no strings. A float constant that goes through a read, an identity or a cast is a weight.
+    They are small and hold no strings. A float constant that goes through a read, an identity or a cast is a weight;
+    where variables hold the weights, a vector of floats may be as long as one of whole numbers.
     """
+    has_variables = not (VARIABLE_OPS | VARIABLE_READ_OPS).isdisjoint(graph.op_types)
+    weights = () if has_variables else graph.meaning.weights
+    most_floats = MAX_SETTING_NUMBERS if has_variables else MAX_SETTING_FLOATS
     counted = np.zeros(len(graph), bool)
     nodes = np.flatnonzero(graph.nodes_of_types(CONSTANT_OPS.__contains__))
     learned, seeds = _gradient_and_constant_nodes(graph)
     for node in nodes.tolist():
         definition = graph.node_def(node)
-        if definition is None or "value" not in definition.attr or node in graph.meaning.weights or seeds[node]:
+        if definition is None or "value" not in definition.attr or node in weights or seeds[node]:
             continue  # asking a message for what it has not would add it
         tensor = definition.attr["value"].tensor
         dims = [dim.size for dim in tensor.tensor_shape.dim]
         count = int(np.prod(dims, dtype=np.int64)) if dims else 1
         floating = tensor.dtype in FLOAT_NUMBERS
-        if tensor.dtype != STRING_DTYPE_NUMBER and count <= (MAX_SETTING_FLOATS if floating else MAX_SETTING_NUMBERS):
+        if tensor.dtype != STRING_DTYPE_NUMBER and count <= (most_floats if floating else MAX_SETTING_NUMBERS):
             # A float constant of two dimensions is a weight matrix, however small.
             counted[node] = not (floating and (learned[node] or len(dims) > 1))
     return counted

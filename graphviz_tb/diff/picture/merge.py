@@ -417,7 +417,7 @@ def _named_node(graph: Graph, nodes: Sequence[int], name: str | None) -> int:
 def _add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where]) -> None:
     """Put the removed nodes of compared blocks back, wired as they were."""
     graph = source.old
-    index = {_place_of(graph, node): node for node in range(len(graph))}
+    index = {place: node for node, place in enumerate(zip(graph.function.tolist(), graph.name, strict=True))}
     # The lists of nodes to add to, of the merged graph's functions by name.
     bodies = {function.signature.name: function.node_def for function in merged.graph_def.library.function}
     for node in range(len(graph)):
@@ -430,11 +430,6 @@ def _add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where])
         made.name = where[1]
         del made.input[:]
         made.input.extend(_moved_input(graph, index, names, node, text) for text in definition.input)
-
-
-def _place_of(graph: Any, node: int) -> tuple[int, str]:
-    """Return the function and the name of a node."""
-    return int(graph.function[node]), graph.name[node]
 
 
 def _moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, Where], node: int, text: str) -> str:

@@ -261,15 +261,11 @@ def first_picture(
         opened, left = ways_to_changes(hierarchy, painter.sign, shown, most, closed)
         if opened == tried:
             continue
-        tried, drawn = opened, coloured.picture(_with_open_rows(hierarchy, options, opened))
+        paths = tuple(path_address(hierarchy, path) for path in opened)
+        tried, drawn = opened, coloured.picture(replace(options, open=paths))
         if is_legible(drawn.scene):
             break
     return drawn, left
-
-
-def _with_open_rows(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[RowPath]) -> PictureOptions:
-    """Return the options with some groups open."""
-    return replace(options, open=tuple(path_address(hierarchy, path) for path in opened))
 
 
 def is_legible(scene: Scene) -> bool:
