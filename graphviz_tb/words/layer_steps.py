@@ -10,9 +10,10 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.graphs.tensors import attr_value, first_elements
+from graphviz_tb.graphs.tensors import attr_value, declared_shapes, first_elements
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.graph import INPUT_ARG_OP, wiring_of_call
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.tensors import Shape
@@ -192,6 +193,27 @@ class TensorFlowSteps:
             edges = range(begins[node], begins[node + 1])
             self._inputs[node] = tuple([(slot[edge], (source[edge], key[edge])) for edge in edges if not control[edge]])
         return self._inputs[node]
+
+    def sources_of(self, node: int) -> Sequence[int]:
+        """Return the nodes whose results a node takes; through a call, those at the ends of its function."""
+        through = self._sources_through_calls.get(node)
+        return [source for _, (source, _) in self.inputs_of(node)] if through is None else through
+
+    @cached_property
+    def _sources_through_calls(self) -> dict[int, list[int]]:
+        """What calls pass to each argument, and what their functions return to each call."""
+        graph = self.graph
+        found: dict[int, list[int]] = {}
+        for call in graph.calls:
+            op, function = self.op_of(call.node), graph.functions[call.function]
+            if call.attr and not has_role(op, Role.CALL, Role.LAUNCH):
+                continue
+            found.setdefault(call.node, []).extend([node for node, _ in function.returns if node >= 0])
+            wiring = wiring_of_call(op, graph.node_def(call.node), call.attr, len(function.args))
+            for slot, (source, _) in self.inputs_of(call.node):
+                for argument in wiring.arguments_of_input(slot):
+                    found.setdefault(function.args[argument], []).append(source)
+        return found
 
     @cached_property
     def _edge_columns(self) -> list[memoryview]:
@@ -409,10 +431,11 @@ class TensorFlowSteps:
         if len(kernel) < 3 or op.startswith(("Dilation", "Erosion")):
             return None
         definition = self.graph.node_def(node)
-        depthwise = op in DEPTHWISE_OPS
         *sizes, takes, gives = kernel
+        given = 0 if op in DEPTHWISE_OPS or not takes else self._channels_into(node)
+        depthwise = op in DEPTHWISE_OPS or takes == 1 < given
         word = "×".join(size_word(size) for size in sizes)
-        if depthwise:
+        if op in DEPTHWISE_OPS:
             gives = takes * gives if takes is not None and gives is not None else None
         parts = [f"dw {word}"] if depthwise else [word, *([size_word(gives)] if gives else [])]
         if definition is not None:
@@ -421,16 +444,12 @@ class TensorFlowSteps:
             parts += step_words(strides, "/")
             dilations = _along_image(attr_value(definition, "dilations").list.i, layout)[-len(sizes) :]
             parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
-            parts += self._group_words(node, takes, depthwise)
+            grouped = not depthwise and takes and given > takes and given % takes == 0
+            parts += [f"g{given // takes}"] if takes and grouped else []
             valid = attr_value(definition, "padding").s == b"VALID" and _overlaps(sizes, strides)
             parts += ["valid"] if valid and not self._is_padded(node) else []
         kind = "depthwise" if depthwise else "convolution"
         return LayerStep(kind, ", ".join(parts), takes or 0, gives or 0, weight=weight)
-
-    def _group_words(self, node: int, takes: int | None, depthwise: bool) -> list[str]:
-        """Return the number of groups of a convolution, where the channels of its input are known."""
-        given = 0 if depthwise or not takes else self._channels_into(node)
-        return [f"g{given // takes}"] if takes and given > takes and given % takes == 0 else []
 
     def _channels_into(self, node: int) -> int:
         """Return the output channels of the last convolution before a node; 0 if unknown."""
@@ -442,9 +461,19 @@ class TensorFlowSteps:
             if op in CONVOLUTION_OPS:
                 kernels = [shape for _, _, shape in self.weights_of(node) if len(shape) > 3]
                 return (kernels[0][-1] or 0) if kernels and op not in DEPTHWISE_OPS else 0
+            if op == INPUT_ARG_OP:
+                return self._channels_of_argument(node)
             if not (op in ACTIVATIONS or op in PLAIN or op in NORM_OPS or op in POOLS or op in ("BiasAdd", "Pad")):
                 return 0
         return 0
+
+    def _channels_of_argument(self, node: int) -> int:
+        """Return the size of the last axis that the function of an argument states; 0 if unknown."""
+        function = self.graph.functions[self.graph.function[node]]
+        stated = self.graph.graph_def.library.function[function.index].arg_attr
+        place = function.argument_position(node)
+        shapes = declared_shapes(stated[place]) if place in stated else None
+        return (shapes[0][-1] or 0) if shapes and shapes[0] else 0
 
     def image_source(self, node: int) -> int:
         """Return the op whose result a convolution takes, before a row of it becomes an image; -1 for none."""

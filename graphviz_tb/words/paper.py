@@ -142,7 +142,7 @@ class PaperWords:
         nodes = self._nodes(row)
         if nodes is not None and self.hierarchy.how[row] == LAYER_ORIGIN and (said := self._unsized_words(row, nodes)):
             return said
-        return None if nodes is None else self._with_sharing(row, nodes, self._group_words(nodes))
+        return None if nodes is None else self._with_sharing(nodes, self._group_words(nodes))
 
     def _unsized_words(self, row: int, nodes: Ints) -> str | None:
         """Return the words for a layer with a weight of unknown size: the type of its op, unless its name is that, its
@@ -231,30 +231,28 @@ class PaperWords:
         if (layer := self._layer_steps(row)) is not None:
             return block_words(Block(layer))
         steps = [step for step in self.steps.steps_of(node) if step.kind not in ("activation", "norm")]
-        return self._with_sharing(row, np.array([node], np.int32), steps[0].word or None) if steps else None
+        return self._with_sharing(np.array([node], np.int32), steps[0].word or None) if steps else None
 
-    def _with_sharing(self, row: int, nodes: Ints, said: str | None) -> str | None:
+    def _with_sharing(self, nodes: Ints, said: str | None) -> str | None:
         """Return the words of one layer; with a note where another layer of the model uses its kernel too."""
         if not said or len(nodes) > MOST_NORM:
             return said
         weights = {step.weight for node in nodes.tolist() for step in self.steps.steps_of(node) if step.weight >= 0}
         if len(weights) != 1:
             return said
-        rows = self._kernel_users.get(weights.pop(), ())
-        apart = any(not row <= user < self.hierarchy.end[row] for user in rows)
+        apart = not self._kernel_users.get(weights.pop(), set()).issubset(nodes.tolist())
         ways = (f"{said} · {SHARED}", f"{said.partition(' · ')[0]} · {SHARED}") if apart else ()
         return next(filter(fits, ways), said)
 
     @cached_property
-    def _kernel_users(self) -> dict[int, list[int]]:
-        """Rows of ops of the model that use each kernel, by the node of the kernel."""
+    def _kernel_users(self) -> dict[int, set[int]]:
+        """Ops of the model that use each kernel, by the node of the kernel."""
         graph, origin = self.graph, self.graph.meaning.origin
         wanted = self._kernel_ops & (graph.meaning.part() == Part.MODEL)
         edges = np.flatnonzero(wanted[graph.target] & (origin[graph.source] >= 0) & ~graph.control)
-        users: dict[int, list[int]] = {}
-        rows = self.hierarchy.row_of_node[graph.target[edges]].tolist()
-        for made, row in zip(origin[graph.source[edges]].tolist(), rows, strict=True):
-            users.setdefault(made, []).append(row)
+        users: dict[int, set[int]] = {}
+        for made, user in zip(origin[graph.source[edges]].tolist(), graph.target[edges].tolist(), strict=True):
+            users.setdefault(made, set()).add(user)
         return users
 
     @cached_property
@@ -277,7 +275,9 @@ class PaperWords:
 
     def _block_count_words(self, row: int, count: int, layers: int) -> str | None:
         """Return how many equal blocks a group consists of, and the words of one: `6 × (4 heads × 64)`."""
-        blocks = self._equal_blocks(row, layers) if layers and not self.hierarchy.calls else ()
+        blocks = self._equal_blocks(row, layers) if layers else ()
+        if self._call_count(row) > sum(map(self._call_count, blocks)):
+            return None  # a function may hold other layers
         words_of = {self._words(block) for block in blocks[1:] or blocks}  # the first may have more
         if len(words_of) != 1:
             return None
@@ -377,6 +377,10 @@ class PaperWords:
     def _calls(self) -> list[int]:
         return sorted(self.hierarchy.calls)
 
+    def _call_count(self, row: int) -> int:
+        """Return the number of calls below a row, not through functions."""
+        return bisect_left(self._calls, int(self.hierarchy.end[row])) - bisect_left(self._calls, row)
+
     def _node_steps(self, node: int) -> tuple[LayerStep, ...]:
         row = int(self.hierarchy.row_of_node[node]) if self.graph.layers else -1
         layer = self._layer_steps(row) if row >= 0 else None
@@ -391,9 +395,7 @@ class PaperWords:
             return Block(steps, {place: frozenset() for place in range(len(steps))})
         place = {node: number for number, node in enumerate(listed)}
         ops = tuple(map(self.steps.op_of, listed))
-        sources = tuple(
-            [tuple([place[s] for _, (s, _) in self.steps.inputs_of(node) if s in place]) for node in listed]
-        )
+        sources = tuple([tuple([place[s] for s in self.steps.sources_of(node) if s in place]) for node in listed])
         factors = tuple(
             [
                 tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)])
