@@ -6,6 +6,7 @@ no words gets none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import groupby, pairwise
@@ -17,6 +18,8 @@ from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerSte
 
 ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
+DILATION = re.compile(r"d[0-9]+")
+MOST_ENDS = 3  # of a group: outputs that each have a layer
 ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
 
 
@@ -291,7 +294,7 @@ def whole_chain(block: Block) -> str:
 
 def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     """Return the words for a chain of layers, from all to the fewest; () for no chain."""
-    block, layers = _merge_squeeze_layers(block, layers)
+    block, layers = _merge_ends(*_merge_squeeze_layers(*_merge_gates(block, layers)))
     steps = block.steps
     inside = set(layers)
     # A projection is fed as the group is, and nothing takes its result alone.
@@ -317,6 +320,58 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     kernels = [_kernel_word(steps[number].word) for number in way]
     ways = ([*pooled, *more], pooled, plain, layered, kernels)
     return [list(_equal_once(iter(words))) for words in ways]
+
+
+def _merge_ends(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
+    """Return a block in which layers that each make an output from the result of one are one step `1×1 3 | 1×1 12`."""
+    kept, inside = list(layers), set(layers)
+    ends = [number for number in layers if not any(number in block.before[other] for other in layers)]
+    sources = {block.before[number] & inside for number in ends}
+    multiplied = any(frozenset(ends) <= frozenset().union(*pair) for pair in block.multiplies)
+    if not 1 < len(ends) <= MOST_ENDS or len(sources) != 1 or not sources.pop() or multiplied:
+        return block, kept
+    steps = list(block.steps)
+    word = " | ".join(short_word(steps[number].word) for number in ends)
+    steps[ends[0]] = replace(steps[ends[0]], word=word)
+    return replace(block, steps=tuple(steps)), [number for number in kept if number not in ends[1:]]
+
+
+def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
+    """Return a block in which two equal convolutions whose results are multiplied, tanh with sigmoid, are one step
+    `gated 2, 32`; as is one whose result is taken apart for this."""
+    words = {step.word for step in block.steps if step.kind == "activation"}
+    kept = list(layers)
+    if not words.issuperset(("tanh", "sigmoid")):
+        return block, kept
+    steps, before = list(block.steps), dict(block.before)
+    for one in layers:
+        users = [number for number in kept if one in before[number]]
+        if steps[one].kind != "convolution" or one not in kept:
+            continue
+        twins = [
+            two
+            for two in kept
+            if two > one and (steps[two].word, before[two]) == (steps[one].word, before[one])
+            if frozenset([frozenset([one]), frozenset([two])]) in block.multiplies
+        ]
+        takes = {steps[number].takes for number in users}
+        if len(twins) == 1 and all(twins[0] in before[number] for number in users):
+            kept.remove(twins[0])
+            gives = steps[one].gives
+        elif frozenset([frozenset([one])]) in block.multiplies and takes == {steps[one].gives // 2}:
+            gives = steps[one].gives // 2
+        else:
+            continue
+        sizes = [
+            size_word(gives) if word == size_word(steps[one].gives) else word
+            for word in steps[one].word.split(", ")[1:]
+        ]
+        steps[one] = replace(
+            steps[one], word=", ".join([f"gated {steps[one].word.split(', ')[0]}", *sizes]), gives=gives
+        )
+        for number in users:
+            before[number] = before[number] - frozenset(twins)
+    return replace(block, steps=tuple(steps), before=before), kept
 
 
 def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
@@ -403,6 +458,32 @@ def _equal_once(words: Iterator[str]) -> Iterator[str]:
     for word, equal in groupby(words):
         count = len(list(equal))
         yield f"{count} × ({word})" if count > 2 else ", ".join([word] * count)
+
+
+def shared_words(lines: Sequence[str]) -> str:
+    """Return what chains of layers of equal length have in common, with the range of their dilations; "" if layers in
+    the same place have nothing in common, or take other steps. The first may take larger steps; the last of three or
+    more may lack layers, which nothing takes.
+
+    >>> shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]), shared_words(["3 32", "3 32 d2", "3 32 d4"])
+    ('1×1, 3×3 96, SE', '3 32 d1…4')
+    """
+    chains = [[part.split() for part in line.partition(" · ")[0].split(", ")] for line in lines]
+    lengths = {len(chain) for chain in (chains[:-1] if len(chains) > 2 else chains)}
+    if len(lengths) != 1 or len(chains[-1]) > len(chains[0]):
+        return ""
+    said = []
+    for place in range(len(chains[0])):
+        parts = [chain[place] for chain in chains if place < len(chain)]
+        common = [word for word in parts[0] if all(word in part for part in parts)]
+        steps = [{word for word in part if not word[0].isalnum() and word != "→"} for part in parts]
+        if not any(word[-1].isalnum() for word in common) or any(each != steps[-1] for each in steps[1:]):
+            return ""
+        dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
+        least, most = min(dilations), max(dilations)
+        said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]))
+    line = ", ".join(_equal_once(iter(said)))
+    return line if fits(line) else ""
 
 
 def _join_words(words: Sequence[str]) -> str | None:

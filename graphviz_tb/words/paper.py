@@ -32,7 +32,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.words.block_words import Block, attends, block_words, fits, short_word, whole_chain
+from graphviz_tb.words.block_words import Block, attends, block_words, fits, shared_words, short_word, whole_chain
 from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
 
 MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
@@ -201,9 +201,10 @@ class PaperWords:
         rest = said[1:] if unlike and len(members) > 2 else said  # of two, one says nothing of the other
         if None not in rest and len(set(rest)) == 1:
             return rest[0]
-        words = [short_word(each).partition(" · ")[0] for each in said if each]
-        if len(words) != len(members):
+        known = [each for each in said if each]
+        if len(known) != len(members):
             return None
+        words = [short_word(each).partition(" · ")[0] for each in known]
         gives = [self._gives(member) for member in members] if len(members) <= MOST_GROWING else [0]
         line = ", ".join(words)
         if len(words) <= MOST_SAID and fits(line) and not unlike:
@@ -211,7 +212,11 @@ class PaperWords:
         turns = gives if gives[0] < gives[-1] else gives[::-1]
         grows = all(gives) and sorted(gives) == turns and gives[0] != gives[-1]
         line = f"→ {', '.join(map(size_word, gives))}"
-        return line if grows and fits(line) else None
+        return (
+            line
+            if grows and fits(line)
+            else shared_words(known) or shared_words(known[len(said) - len(rest) :]) or None
+        )
 
     def _gives(self, row: int) -> int:
         """Return the output channels of a member of a stack: those of its last layer; 0 if unknown."""
@@ -275,20 +280,24 @@ class PaperWords:
 
     def _block_count_words(self, row: int, count: int, layers: int) -> str | None:
         """Return how many equal blocks a group consists of, and the words of one: `6 × (4 heads × 64)`."""
-        blocks = self._equal_blocks(row, layers) if layers else ()
+        blocks = self._alike_blocks(row, layers) if layers else ()
         if self._call_count(row) > sum(map(self._call_count, blocks)):
             return None  # a function may hold other layers
-        words_of = {self._words(block) for block in blocks[1:] or blocks}  # the first may have more
-        if len(words_of) != 1:
+        if not blocks:
+            return None
+        words_of = [
+            self._words(block) or "" for block in (blocks[1:] if len(blocks) > 2 else blocks)
+        ]  # the first may have more
+        said = words_of[0] if len(set(words_of)) == 1 else shared_words(words_of)
+        if not said and any(words_of):
             return None
         plain = f"{len(blocks)} blocks · {format_count(count)}" if count else f"{len(blocks)} blocks"
-        said = words_of.pop() or ""
         ways = (f"{len(blocks)} × ({words})" for words in (said, FORWARD_BEHIND.sub("", said)) if words)
         return next(filter(fits, ways), plain)
 
-    def _equal_blocks(self, row: int, layers: int) -> Sequence[int]:
-        """Return the members of the stack that holds nearly all layers of a group, or its groups of layers if all have
-        the same words; none for any other group."""
+    def _alike_blocks(self, row: int, layers: int) -> Sequence[int]:
+        """Return the members of the stack that holds nearly all layers of a group, or its groups of layers if their
+        words have something in common; none for any other group."""
         while True:
             below = self.hierarchy.children(row).tolist()
             parts = [part for part in below if self._parameters(part)[1]] if len(below) <= MOST_ASKED else []
@@ -298,8 +307,10 @@ class PaperWords:
             stack = sole_stack(self.hierarchy, largest)
             others = layers - self._parameters(largest)[1]
             if len(parts) > 1 and others > MOST_OTHER_LAYERS:
-                said = {self._words(part) if self.hierarchy.can_open(part) else None for part in parts}
-                return parts if len(said) == 1 and None not in said and len(parts) <= MOST_GROWING else ()
+                said = [self._words(part) if self.hierarchy.can_open(part) else None for part in parts]
+                known = [words for words in said if words is not None]
+                alike = len(known) == len(parts) <= MOST_GROWING and (len(set(known)) == 1 or shared_words(known))
+                return parts if alike else ()
             if stack >= 0 and is_stack(self.hierarchy, stack) and self.hierarchy.connected[stack]:
                 members = repeated_rows(self.hierarchy, stack)
                 few = len(members) <= MOST_ASKED and others < self._parameters(members[-1])[1]
@@ -487,9 +498,9 @@ def _more_words(words: str, known: str) -> str:
     more: dict[str, None] = {}
     for part, expected in zip_longest(words.split(", "), known.split(", "), fillvalue=""):
         every, usual = part.split(), expected.split()
-        if [word for word in every if word in usual] != usual:
-            return ""
         added = " ".join([word for word in every if word not in usual])
+        if [word for word in every if word in usual] != usual or any(word.isdigit() for word in added.split()):
+            return ""
         more.update({added: None} if added else {})
     return ", ".join(more)
 

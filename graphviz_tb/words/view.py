@@ -141,7 +141,8 @@ class NodeLabels:
             return ""
         first = self.short_label((repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[0],))
         first = _printed_name(first) if self.printed and self.hierarchy.graph.has_module_scopes else first
-        return f"{name_in_stack(name, first) if any(map(str.isdigit, first)) else 'first'}: {more}"
+        named = any(map(str.isdigit, first)) and WORDS_DOT not in first
+        return f"{name_in_stack(name, first) if named else 'first'}: {more}"
 
     def sign_of(self, row: int) -> str:
         """Return `+` for an op, or a scope of one op, that adds tensors of the graph, `×` for one that multiplies them;
