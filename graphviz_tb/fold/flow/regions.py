@@ -235,7 +235,7 @@ def _fold_connected_part(dag: Dag, order: FlowOrder, setting: FoldContext, limit
 def _cheapest_sequence(dag: Dag, order: FlowOrder, setting: FoldContext, deep: int) -> list[SequenceElement] | None:
     """Return the cheapest sequence of the level, None if there is none.
 
-    If the sequence between narrow places explains little, try single boxes, and places narrow apart from far edges.
+    If the sequence between narrow places explains little, try places narrow apart from far edges, and single boxes.
     """
     wide, ends = _find_narrow_places(dag, order, setting)
     best: list[SequenceElement] | None = None
@@ -246,14 +246,14 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, setting: FoldContext, deep: i
         # Good enough: a small level, or narrow places without a region that holds most ops.
         if len(dag) <= setting.soft or (wide == 1 and largest <= dag.total_ops() / 2):
             return best
-    single = _single_box_sequence(dag, order, setting)
-    if len(single) < MAX_SHORTENED_SHARE * len(dag):
-        other = fold_stages(single, setting)
-        best = other if best is None or MIN_COST_RATIO * _sequence_cost(other) < _sequence_cost(best) else best
     if LARGE_LEVEL_BOXES <= len(dag) <= HUGE_LEVEL_BOXES:
         for near in _sequences_ignoring_far_lines(dag, order, setting, deep):
             other = _fold_sequence(near, setting)
             best = other if best is None or _sequence_cost(other) < _sequence_cost(best) else best
+    single = _single_box_sequence(dag, order, setting)
+    if len(single) < MAX_SHORTENED_SHARE * len(dag):
+        other = fold_stages(single, setting)
+        best = other if best is None or MIN_COST_RATIO * _sequence_cost(other) < _sequence_cost(best) else best
     return best
 
 
