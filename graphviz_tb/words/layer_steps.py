@@ -50,6 +50,7 @@ POOLS = {"MaxPool": "max", "MaxPoolV2": "max", "AvgPool": "avg", "MaxPool3D": "m
 REDUCTIONS = {"Mean": "global avg", "Max": "global max"}
 GATED = {"Sigmoid": "SiLU", "Erf": "GELU", "Erfc": "GELU", "Relu6": "hard swish", "Tanh": ""}
 PLAIN = {"Sigmoid": "sigmoid", "Relu6": "ReLU6", "Tanh": "tanh", "Erf": "", "Erfc": ""}
+RESIZE_WAYS = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 SCALED_OPS = ADD_OPS | {"Mul", "RealDiv", "Div", "Sub", "Neg", *IDENTITY_OPS, "IdentityN"}
 QUICK_GELU_FACTOR = 1.702
 POLYNOMIAL_OPS = frozenset({"Pow", "Square", "Mul", "Softplus"})
@@ -572,6 +573,19 @@ def step_words(along: Sequence[int], sign: str) -> list[str]:
     if not along or max(along) < 2:
         return []
     return [f"{sign}{along[0]}" if len(set(along)) == 1 else f"{sign}{'×'.join(map(str, along))}"]
+
+
+def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> LayerStep:
+    """Return an image in another size: how many times larger, where all axes that change grow as much.
+
+    >>> resized_step("upsample_nearest2d", [1, 64, 8, 8], [1, 64, 16, 16]).word, resized_step("cubic", [], []).word
+    ('↑2 nearest', 'bicubic')
+    """
+    way = next((word for mode, word in RESIZE_WAYS.items() if mode in name), "resize")
+    changed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
+    known = len(before) == len(after) and all(new > old > 0 == new % old for old, new in changed)
+    times = {new // old for old, new in changed} if known else set()
+    return LayerStep("pool", f"↑{times.pop()} {way}" if len(times) == 1 else way)
 
 
 def _sums_an_axis(definition: NodeDef | None) -> bool:

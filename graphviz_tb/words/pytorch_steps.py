@@ -15,6 +15,7 @@ from graphviz_tb.words.layer_steps import (
     LayerStep,
     TensorFlowSteps,
     heads_word,
+    resized_step,
     size_word,
     step_words,
 )
@@ -65,6 +66,8 @@ class PyTorchSteps(TensorFlowSteps):
             return LayerStep("global", f"global {word}") if set(self._numbers(slots[1])) == {1} else None
         if name == "mean" and sorted(each % 4 for each in self._numbers(slots[1])) == [2, 3]:
             return LayerStep("global", "global avg") if len(self._shape(slots[0])) == 4 else None
+        if name.startswith("upsample_"):
+            return resized_step(name, self._shape(slots[0]), self._shape(node))
         if name == "group_norm":
             return LayerStep("norm", f"g {self._numbers(slots[1])[0]}")
         if name == "leaky_relu":
