@@ -30,7 +30,8 @@ class Block:
     `before` are for each step the nearest steps before it in the group, activations and norms left out; `joins` the
     ways into the last op that joins tensors along an axis, each as the nearest steps before it; `multiplies` are the
     nearest steps before both inputs of each product of two tensors; `averages` is true where a mean is taken. `split`
-    are the heads that reshapes make in attention, with the size of each.
+    are the heads that reshapes make in attention, with the size of each; `window` is the side of the windows into which
+    they cut an image for it, 0 for none.
     """
 
     steps: tuple[LayerStep, ...]
@@ -39,6 +40,7 @@ class Block:
     split: tuple[tuple[int, int], ...] = ()
     multiplies: tuple[frozenset[frozenset[int]], ...] = ()
     averages: bool = False
+    window: int = 0
 
     def chain(self, numbers: Sequence[int]) -> bool:
         """Return whether some steps form a chain, each fed only by the one before it."""
@@ -141,6 +143,8 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     joins = behind and steps[behind[0]].kind in ("dense", "heads") and steps[last].kind != "attention"
     rest = behind[1:] if joins else behind
+    if said and block.window:
+        said = f"{said}, w {block.window}"
     if not said or not rest:
         return said or None
     forward = _feed_forward_words(block, rest)

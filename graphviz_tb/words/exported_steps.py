@@ -147,14 +147,16 @@ class ExportedSteps(TensorFlowSteps):
         gives, takes = self._sizes(node), self._input_sizes(node, 0)
         if len(takes) not in (0, 3):
             return []
-        stated = self._numbers(node, RESHAPED) or (
-            self._joined_sizes(node) if is_size_input(self.op_of(node), 1) else []
-        )
+        stated = self.stated_sizes(node)
         if len(stated) == 3 and (not takes or takes[2] == prod(stated[1:])):
             return [-1, *stated]
         if not takes or len(gives) not in (4, 5):
             return stated
         return gives if takes[2] == prod(gives[2:]) else []
+
+    def stated_sizes(self, node: int) -> list[int]:
+        """Return the sizes that a program states for a reshape, -1 for unknown ones; [] if it states none."""
+        return self._numbers(node, RESHAPED) or (self._joined_sizes(node) if is_size_input(self.op_of(node), 1) else [])
 
     def _joined_sizes(self, node: int) -> list[int]:
         """Return the sizes that a program concatenates, -1 for unknown ones: single numbers, or two for the last axis

@@ -233,9 +233,22 @@ class TensorFlowSteps:
     def weights_of(self, node: int) -> list[tuple[int, int, tuple[int | None, ...]]]:
         """Return the inputs of an op that are weights of known rank, with node and sizes of each."""
         origin = self.graph.meaning.origin
-        found = ((slot, int(origin[self.weight_source(source)])) for slot, (source, _) in self.inputs_of(node))
-        taken = [(slot, made) for slot, made in found if made >= 0]
-        return [(slot, made, shape) for slot, made in taken if (shape := self.shapes.get(made))]
+        found = ((slot, source, int(origin[self.weight_source(source)])) for slot, (source, _) in self.inputs_of(node))
+        taken = [(slot, source, made) for slot, source, made in found if made >= 0]
+        given = [(slot, made, self._given_shape(source, made)) for slot, source, made in taken]
+        return [(slot, made, shape) for slot, made, shape in given if shape]
+
+    def _given_shape(self, source: int, made: int) -> Shape:
+        """Return the sizes of a weight as an op is given it: a reshape may join axes of heads."""
+        shape = self.shapes.get(made)
+        if not shape or None in shape or self.op_of(source) not in RESHAPE_OPS:
+            return shape
+        total, sizes = prod(size or 0 for size in shape), self.constant_input(source, 1)
+        known = prod(size for size in sizes if size > 0)
+        if not sizes or min(sizes) < -1 or sizes.count(-1) > 1 or total % known:
+            return shape
+        given = tuple(total // known if size < 0 else size for size in sizes)
+        return given if prod(given) == total else shape
 
     def weight_source(self, node: int) -> int:
         """Return the weight that an op hands on: with axes of one element, as TensorFlow does to the kernel of a row;
@@ -277,7 +290,7 @@ class TensorFlowSteps:
 
     def reshaped_sizes(self, node: int) -> list[int]:
         """Return the sizes to which an op of `reshapes` brings a tensor, -1 for unknown ones."""
-        return self.constant_input(node, 1)
+        return self.stated_sizes(node)
 
     def _constant(self, node: int, most: int) -> list[Any]:
         definition = self.graph.node_def(node) if self.op_of(node) == "Const" else None
@@ -408,6 +421,10 @@ class TensorFlowSteps:
         if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
             return LayerStep("product", "") if _sums_an_axis(self.graph.node_def(node)) else None
         return UNKNOWN_STEP if op in CONVOLUTION_OPS else None
+
+    def stated_sizes(self, node: int) -> list[int]:
+        """Return the sizes that a program states for a reshape, -1 for unknown ones; [] if it states none."""
+        return self.constant_input(node, 1)
 
     def _weighted_step(self, op: str, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep | None:
         if op in EMBEDDING_LOOKUP_OPS:

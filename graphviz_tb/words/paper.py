@@ -39,6 +39,7 @@ MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parame
 MOST_SAID = 4  # members of a stack that are said one by one
 MOST_GROWING = 6  # members of a stack whose channels are listed, or of a group without a stack
 MOST_ASKED = 64  # members of a stack whose words are compared
+MOST_OPS_TO_LAYER = 3  # between a reshape to heads and the layer before it: a bias
 MOST_NORM = 40  # ops of a norm
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
 MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d", "onnx::ReduceMean"})
@@ -378,10 +379,10 @@ class PaperWords:
 
     @cached_property
     def _of_model(self) -> Bools:
-        """Nodes of computation: no gradient, update, input or bookkeeping."""
+        """Nodes of computation: no gradient, update, input or bookkeeping, no arithmetic of shapes."""
         mask = np.zeros(1 + max(Part), bool)
         mask[list(COMPUTING_PARTS)] = True
-        of_model: Bools = mask[self.graph.meaning.part()]
+        of_model: Bools = mask[self.graph.meaning.part()] & ~self.graph.meaning.indexes()
         return of_model
 
     @cached_property
@@ -423,18 +424,41 @@ class PaperWords:
         if key not in self._blocks:
             self._blocks[key] = _link_steps(ops, sources, factors, made)
         block = self._blocks[key]
-        split = self._split_heads(nodes) if attends(block.steps) else ()  # norms reshape, too
-        return replace(block, split=split) if split else block
+        if not attends(block.steps):  # norms reshape, too
+            return block
+        return replace(block, split=self._split_heads(nodes), window=self._window(nodes))
 
     def _split_heads(self, nodes: Ints) -> tuple[tuple[int, int], ...]:
         """Return the last two axes of each reshape to four axes, or to five with one for queries, keys and values, each
         pair once; -1 for an unknown number of heads."""
-        found = {
-            (shape[-2], shape[-1])
-            for node in nodes[self.steps.reshapes[nodes]].tolist()
-            if len(shape := self.steps.reshaped_sizes(node)) in (4, 5) and shape[-2] and shape[-1] > 0
-        }
+        found = set()
+        for node in nodes[self.steps.reshapes[nodes]].tolist():
+            shape = self.steps.reshaped_sizes(node)
+            if len(shape) in (4, 5) and shape[-2] and (size := self._size_of_head(node, shape)) > 0:
+                found.add((shape[-2], size))
         return tuple(sorted(found))
+
+    def _size_of_head(self, node: int, shape: Sequence[int]) -> int:
+        """Return the last size of a reshape; one left open from the width of the layer before it, 0 if unknown."""
+        parts = prod(shape[2:-1])
+        if shape[-1] > 0 or min(shape[2:-1]) < 1 or (len(shape) == 5 and shape[2] != 3):
+            return max(0, shape[-1])
+        for _ in range(MOST_OPS_TO_LAYER):
+            tensors = (source for source, _ in self.steps.tensors_into(node))
+            node = next((source for source in tensors if self.graph.meaning.origin[source] < 0), -1)
+            if node < 0 or (steps := self.steps.steps_of(node)):
+                break
+        width = steps[0].gives if node >= 0 and steps and steps[0].kind == "dense" else 0
+        return width // parts if width % parts == 0 else 0
+
+    def _window(self, nodes: Ints) -> int:
+        """Return the side of the windows of an image, where reshapes part its axes into them and join them again:
+        `(batch, rows, 7, columns, 7, channels)` and `(batch, rows, columns, 7, 7, channels)`."""
+        shapes = [self.steps.stated_sizes(node) for node in nodes[self.steps.reshapes[nodes]].tolist()]
+        images = [shape for shape in shapes if len(shape) == 6]
+        sides = {shape[2] for shape in images if shape[2] == shape[4] > 1}
+        sides &= {shape[3] for shape in images if shape[3] == shape[4] > 1}
+        return sides.pop() if len(sides) == 1 else 0
 
 
 _step_words = attrgetter("kind", "word", "takes", "gives", "heads")

@@ -93,6 +93,17 @@ class PyTorchSteps(TensorFlowSteps):
         except ValueError:
             return None
 
+    def is_reshape(self, op: str) -> bool:
+        """Return whether ops of a type bring a tensor to another shape."""
+        return op in ("aten::view", "aten::reshape")
+
+    def stated_sizes(self, node: int) -> list[int]:
+        """Return the recorded sizes of the result of a reshape; [] if there are none."""
+        try:
+            return self._shape(node)
+        except KeyError:
+            return []
+
     # ---- what a trace records ----
 
     def _label(self, node: int) -> str:
