@@ -18,6 +18,8 @@ from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerSte
 
 ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
+ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
+MOST_FIRST = 2  # layers before equal blocks
 DILATION = re.compile(r"d[0-9]+")
 MOST_ENDS = 3  # of a group: outputs that each have a layer
 ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
@@ -488,6 +490,24 @@ def shared_words(lines: Sequence[str]) -> str:
         said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]))
     line = ", ".join(_equal_once(iter(said)))
     return line if fits(line) else ""
+
+
+def counted_words(words: Sequence[str]) -> str:
+    """Return the words of parts in turn that repeat, said once with their number, of blocks of attention the heads; ""
+    where they do not. A layer or two may come first.
+
+    >>> counted_words(["→ 96", *["12 heads × 8", "96 → 384 → 96", "GELU"] * 6]), counted_words(["→ 96", "→ 48"])
+    ('6 × (12 heads × 8)', '')
+    """
+    heads = [word for word in words if ATTENTION.fullmatch(word)]
+    said = heads or list(words)
+    for first in range(1 if heads else MOST_FIRST + 1):
+        rest = said[first:]
+        for period in range(1, len(rest) // 2 + 1):
+            if len(rest) % period == 0 and rest[period:] == rest[:-period]:
+                line = f"{len(rest) // period} × ({', '.join(rest[:period])})"
+                return line if fits(line) else ""
+    return ""
 
 
 def _join_words(words: Sequence[str]) -> str | None:

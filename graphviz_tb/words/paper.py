@@ -17,7 +17,12 @@ from operator import attrgetter
 
 import numpy as np
 
-from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
+from graphviz_tb.graphs.traversal import (
+    longest_path_lengths,
+    reachable_from,
+    topological_order,
+    topological_order_with_cycles,
+)
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.formatting import format_count
 from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, TRAINING_ORIGIN, Hierarchy
@@ -32,13 +37,25 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.words.block_words import Block, attends, block_words, fits, shared_words, short_word, whole_chain
+from graphviz_tb.words.block_words import (
+    Block,
+    attends,
+    block_words,
+    counted_words,
+    fits,
+    shared_words,
+    short_word,
+    whole_chain,
+)
 from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
 
 MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
 MOST_GROWING = 6  # members of a stack whose channels are listed, or of a group without a stack
 MOST_ASKED = 64  # members of a stack whose words are compared
+MOST_NESTED = 4  # groups whose parts are said for those of the group around them
+UNSAID = "?"
+TOLD_KINDS = frozenset({*WEIGHTED_KINDS, "scores", "unknown"})
 MOST_OPS_TO_LAYER = 3  # between a reshape to heads and the layer before it: a bias
 MOST_NORM = 40  # ops of a norm
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
@@ -277,7 +294,52 @@ class PaperWords:
         if each[0] and all(self._parameters(member) == each for member in members):
             return f"{_size_words(*each)} each"
         count, layers = self._parameters(row)
-        return self._block_count_words(row, count, layers) or _size_words(count, layers)
+        turns = counted_words(self._words_in_turn(row))
+        return turns or self._block_count_words(row, count, layers) or _size_words(count, layers)
+
+    def _words_in_turn(self, row: int, deep: int = 0) -> list[str]:
+        """Return the words of the parts of a group with layers, where each feeds the next; [] for any other group."""
+        below = self.hierarchy.children(row).tolist()
+        if len(below) > MOST_ASKED or deep == MOST_NESTED:
+            return []
+        place = {part: number for number, part in enumerate(below)}
+        edges = self.hierarchy.owned_edges(row)
+        ends = self.hierarchy.edge_from[edges].tolist(), self.hierarchy.edge_to[edges].tolist()
+        after: list[list[int]] = [[] for _ in below]
+        for source, target in zip(*ends, strict=True):
+            if source in place and target in place:
+                after[place[source]].append(place[target])
+        turns: list[str] = []
+        behind = set(range(len(below)))  # the last part with layers
+        order = topological_order(after)
+        for number in order if len(order) == len(below) else ():
+            if not (said := self._part_words(below[number], deep)):
+                continue
+            if UNSAID in said or number not in behind:
+                return []
+            turns += said
+            behind = reachable_from([number], after.__getitem__)
+        return turns
+
+    def _part_words(self, part: int, deep: int) -> list[str]:
+        """Return the words of a part of a group, of a stack those of each member; [] for one without layers, and
+        `UNSAID` for one whose layers have no words."""
+        nodes = self._nodes(part)
+        steps = [step for node in (() if nodes is None else nodes.tolist()) for step in self.steps.steps_of(node)]
+        told = sum(step.kind in TOLD_KINDS for step in steps)
+        if nodes is not None and not told:
+            return []
+        stack = sole_stack(self.hierarchy, part)
+        members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
+        if words := self._words(part):
+            # A layer alone has commas between its own words.
+            known = [short_word(words).partition(" · ")[0]] if told == 1 else words.split(", ")
+            return known * (len(members) or 1)
+        if len(members) > MOST_ASKED:
+            return [UNSAID]
+        if members:
+            return [word for member in members for word in self._part_words(member, deep + 1)]
+        return self._words_in_turn(part, deep + 1) or [UNSAID]
 
     def _block_count_words(self, row: int, count: int, layers: int) -> str | None:
         """Return how many equal blocks a group consists of, and the words of one: `6 × (4 heads × 64)`."""
