@@ -19,6 +19,7 @@ from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerSte
 ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
 ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
+KERNEL = re.compile(r"(?:dw )?[0-9]+×[0-9]+")
 MOST_FIRST = 2  # layers before equal blocks
 DILATION = re.compile(r"d[0-9]+")
 MOST_ENDS = 3  # of a group: outputs that each have a layer
@@ -141,9 +142,9 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     inner = [number for number in layers if number < last and number not in whole]
     fed = frozenset().union(*(block.before.get(number, ()) for number in inner))
     inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # else of positions
-    if len(inner) >= ATTENTION_LAYERS or any(steps[number].kind not in ("dense", "heads") for number in inner):
+    if len(inner) >= ATTENTION_LAYERS or not all(_is_of_positions(steps[number]) for number in inner):
         return None
-    joins = behind and steps[behind[0]].kind in ("dense", "heads") and steps[last].kind != "attention"
+    joins = behind and _is_of_positions(steps[behind[0]]) and steps[last].kind != "attention"
     rest = behind[1:] if joins else behind
     if said and block.window:
         said = f"{said}, w {block.window}"
@@ -154,6 +155,11 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     line = f"{said}, {forward}"
     return line if fits(line) else said
+
+
+def _is_of_positions(step: LayerStep) -> bool:
+    """Return whether a layer takes each position alone, as those of attention do."""
+    return step.kind in ("dense", "heads") or (step.kind == "convolution" and step.word.startswith(("1×1, ", "1, ")))
 
 
 def _heads(block: Block, layers: Sequence[int]) -> str | None:
@@ -311,14 +317,18 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
         and all(number not in block.before[other] or len(block.before[other] & inside) > 1 for other in layers)
         and steps[number].word.startswith(("1×1", "→", "1,"))
     ]
-    way = [number for number in layers if number not in alone[:1]] if len(layers) > 2 else list(layers)
+    # So is a dense layer beside convolutions, of what is added to them: a step of time, a condition.
+    given = [number for number in alone if steps[number].kind == "dense" and any(map(_is_image_layer, steps))]
+    beside = [*given, *[number for number in alone if number not in given][:1]] if len(layers) > 2 else []
+    way = [number for number in layers if number not in beside]
     whole = sorted([*way, *(number for number, step in enumerate(steps) if step.kind == "pool")])
     if len(way) > MOST_LAYERS or not block.chain(whole) or all(steps[number].kind == "dense" for number in way):
         return ()
     words = [steps[number].word for number in way]
     if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith("1×1, "):
         return ([f"{words[0]} → {words[1]}"],)
-    more = ["projection"] if len(way) < len(layers) else []
+    more = ["projection"] if len(beside) > len(given) else []
+    more += [f"+ {short_word(steps[number].word)}" for number in given]
     # Words without room are left out in this order: projection, padding, pools, channels.
     pooled = [short_word(steps[number].word) for number in whole]
     plain = [word.removesuffix(" valid") for word in pooled]
@@ -326,6 +336,10 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     kernels = [_kernel_word(steps[number].word) for number in way]
     ways = ([*pooled, *more], pooled, plain, layered, kernels)
     return [list(_equal_once(iter(words))) for words in ways]
+
+
+def _is_image_layer(step: LayerStep) -> bool:
+    return step.kind in ("convolution", "depthwise")
 
 
 def _merge_ends(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
@@ -493,21 +507,24 @@ def shared_words(lines: Sequence[str]) -> str:
 
 
 def counted_words(words: Sequence[str]) -> str:
-    """Return the words of parts in turn that repeat, said once with their number, of blocks of attention the heads; ""
-    where they do not. A layer or two may come first.
+    """Return the words of parts in turn; those that repeat once with their number, of blocks of attention the heads. A
+    layer or two may come first. "" where they have no room.
 
-    >>> counted_words(["→ 96", *["12 heads × 8", "96 → 384 → 96", "GELU"] * 6]), counted_words(["→ 96", "→ 48"])
-    ('6 × (12 heads × 8)', '')
+    >>> (
+    ...     counted_words(["→ 96", *["12 heads × 8", "96 → 384 → 96", "GELU"] * 6]),
+    ...     counted_words(["3×3 96", "4 heads × 24"]),
+    ... )
+    ('6 × (12 heads × 8)', '3×3 96, 4 heads × 24')
     """
-    heads = [word for word in words if ATTENTION.fullmatch(word)]
-    said = heads or list(words)
-    for first in range(1 if heads else MOST_FIRST + 1):
+    attends = any(map(ATTENTION.fullmatch, words))
+    said = [word for word in words if ATTENTION.fullmatch(word) or KERNEL.match(word) or not attends]
+    for first in range(MOST_FIRST + 1):
         rest = said[first:]
         for period in range(1, len(rest) // 2 + 1):
             if len(rest) % period == 0 and rest[period:] == rest[:-period]:
                 line = f"{len(rest) // period} × ({', '.join(rest[:period])})"
                 return line if fits(line) else ""
-    return ""
+    return (_join_words(list(_equal_once(iter(words)))) or "") if len(words) > 1 else ""
 
 
 def _join_words(words: Sequence[str]) -> str | None:
