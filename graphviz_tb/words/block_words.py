@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, zip_longest
 from math import prod
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, heads_word, size_word
+from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, heads_word, size_word
 
 ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
 ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
 KERNEL = re.compile(r"(?:dw )?[0-9]+×[0-9]+")
 MOST_FIRST = 2  # layers before equal blocks
+OF_ONE_LAYER = re.compile(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
 DILATION = re.compile(r"d[0-9]+")
 MOST_ENDS = 3  # of a group: outputs that each have a layer
 ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
@@ -488,7 +489,7 @@ def shared_words(lines: Sequence[str]) -> str:
     >>> shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]), shared_words(["3 32", "3 32 d2", "3 32 d4"])
     ('1×1, 3×3 96, SE', '3 32 d1…4')
     """
-    chains = [[part.split() for part in line.partition(" · ")[0].split(", ")] for line in lines]
+    chains = [_said_layers(line.partition(" · ")[0].split(", ")) for line in lines]
     lengths = {len(chain) for chain in (chains[:-1] if len(chains) > 2 else chains)}
     if len(lengths) != 1 or len(chains[-1]) > len(chains[0]):
         return ""
@@ -504,6 +505,32 @@ def shared_words(lines: Sequence[str]) -> str:
         said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]))
     line = ", ".join(_equal_once(iter(said)))
     return line if fits(line) else ""
+
+
+def more_words(words: str, known: str) -> str:
+    """Return what some words have more than known ones, each once; "" if they lack any of those.
+
+    >>> more_words("1×1 64 /2, 3×3 64 /2, projection", "1×1 64, 3×3 64"), more_words("3×3 64", "3×3 32")
+    ('/2, projection', '')
+    """
+    more: dict[str, None] = {}
+    for part, expected in zip_longest(words.split(", "), known.split(", "), fillvalue=""):
+        every, usual = part.split(), expected.split()
+        added = " ".join([word for word in every if word not in usual])
+        if [word for word in every if word in usual] != usual or any(word.isdigit() for word in added.split()):
+            return ""
+        more.update({added: None} if added else {})
+    return ", ".join(more)
+
+
+def _said_layers(parts: Sequence[str]) -> list[list[str]]:
+    """Return the words of each layer of a line; the parts of one layer alone follow commas, too.
+
+    >>> _said_layers(["3×3", "64", "/2"]), _said_layers(["1×1 64", "3×3 64"])
+    ([['3×3', '64', '/2']], [['1×1', '64'], ['3×3', '64']])
+    """
+    alone = len(parts) > 1 and OF_ONE_LAYER.fullmatch(parts[1]) is not None
+    return [" ".join(parts).split()] if alone else [part.split() for part in parts]
 
 
 def counted_words(words: Sequence[str]) -> str:

@@ -28,18 +28,8 @@ from graphviz_tb.ops.signatures import (
     weight_input_names,
 )
 from graphviz_tb.ops.table import plain_op_name
-from graphviz_tb.words.layer_steps import (
-    ACTIVATION_WORDS,
-    FORMULA_OPS,
-    FORMULA_STEPS,
-    UNKNOWN_STEP,
-    LayerStep,
-    TensorFlowSteps,
-    heads_word,
-    resized_step,
-    size_word,
-    step_words,
-)
+from graphviz_tb.words.layer_steps import ACTIVATION_WORDS, FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
+from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, heads_word, resized_step, size_word, step_words
 
 NORMS = (("batchnorm", "BN"), ("layernorm", "LN"), ("rmsnorm", "RMS"), ("groupnorm", "g"), ("norm", "norm"))
 FUSED_ACTIVATION = "activation"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphviz_tb.model.layers import Layer, LayerConfig
-from graphviz_tb.words.layer_steps import LayerStep, heads_word, size_word, step_words
+from graphviz_tb.words.step_words import LayerStep, heads_word, size_word, step_words
 
 ACTIVATION_WORDS = {
     "relu": "ReLU",

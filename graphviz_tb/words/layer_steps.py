@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes, first_elements
 from graphviz_tb.model.columns import Bools
-from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import INPUT_ARG_OP, wiring_of_call
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import group_thousands
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import (
     ADD_OPS,
@@ -30,6 +28,7 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
+from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, size_word, step_words
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -50,7 +49,6 @@ POOLS = {"MaxPool": "max", "MaxPoolV2": "max", "AvgPool": "avg", "MaxPool3D": "m
 REDUCTIONS = {"Mean": "global avg", "Max": "global max"}
 GATED = {"Sigmoid": "SiLU", "Erf": "GELU", "Erfc": "GELU", "Relu6": "hard swish", "Tanh": ""}
 PLAIN = {"Sigmoid": "sigmoid", "Relu6": "ReLU6", "Tanh": "tanh", "Erf": "", "Erfc": ""}
-RESIZE_WAYS = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 SCALED_OPS = ADD_OPS | {"Mul", "RealDiv", "Div", "Sub", "Neg", *IDENTITY_OPS, "IdentityN"}
 QUICK_GELU_FACTOR = 1.702
 POLYNOMIAL_OPS = frozenset({"Pow", "Square", "Mul", "Softplus"})
@@ -59,7 +57,6 @@ MOMENT_OPS = frozenset({"SquaredDifference", "Sub", "StopGradient"})  # use a me
 VARIANCE_OPS = SCALED_OPS | {"Reshape", "ExpandDims", "Squeeze", "Cast", "Maximum"}  # pass a variance on
 DIVIDING_OPS = ("RealDiv", "Div", "Reciprocal")
 KERNEL = 1  # the slot of a kernel, a shape, an axis
-WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
 MOST_SCALED = 8  # ops between an input and its gate
 MOST_USERS = 6  # users of an activation that are looked at
 FORMULA_STEPS = frozenset((*PLAIN, "Rsqrt", "Sqrt"))  # ops at which a formula of several is recognised
@@ -103,25 +100,6 @@ ACTIVATION_WORDS = {
     "logsoftmax": "log softmax",
     "leakyrelu": "leaky ReLU",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class LayerStep:
-    """One op that a paper describes: its kind, its words, its input and output channels (0: unknown).
-
-    `heads` are the number of heads and the size of each if a dense layer makes some; `weight` is the node of its
-    kernel, -1 if unknown.
-    """
-
-    kind: str
-    word: str
-    takes: int = 0
-    gives: int = 0
-    heads: tuple[int, int] = (0, 0)
-    weight: int = -1
-
-
-UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
 
 
 class TensorFlowSteps:
@@ -581,30 +559,6 @@ def _along_image(values: Sequence[int], layout: str) -> list[int]:
     return [value for value, axis in zip(values, layout, strict=False) if axis not in "NC"]
 
 
-def step_words(along: Sequence[int], sign: str) -> list[str]:
-    """Return the strides, dilations or factors of an image that are greater than one; equal ones once.
-
-    >>> step_words([2, 2], "/"), step_words([1, 2], "/"), step_words([1, 1], "/")
-    (['/2'], ['/1×2'], [])
-    """
-    if not along or max(along) < 2:
-        return []
-    return [f"{sign}{along[0]}" if len(set(along)) == 1 else f"{sign}{'×'.join(map(str, along))}"]
-
-
-def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> LayerStep:
-    """Return an image in another size: how many times larger, where all axes that change grow as much.
-
-    >>> resized_step("upsample_nearest2d", [1, 64, 8, 8], [1, 64, 16, 16]).word, resized_step("cubic", [], []).word
-    ('↑2 nearest', 'bicubic')
-    """
-    way = next((word for mode, word in RESIZE_WAYS.items() if mode in name), "resize")
-    changed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
-    known = len(before) == len(after) and all(new > old > 0 == new % old for old, new in changed)
-    times = {new // old for old, new in changed} if known else set()
-    return LayerStep("pool", f"↑{times.pop()} {way}" if len(times) == 1 else way)
-
-
 def _sums_an_axis(definition: NodeDef | None) -> bool:
     """Return whether a product sums over an axis, as all do but an einsum such as `i,j->ij`."""
     equation = attr_value(definition, "equation").s if definition is not None else b""
@@ -637,22 +591,3 @@ def _einsum_step(definition: NodeDef | None, weight: int, kernel: tuple[int | No
     if len(kept) == 2 and len(gone) == 1:
         return LayerStep("heads", f"→ {kept[0]}×{kept[1]}", takes, gives, (kept[0], kept[1]), weight)
     return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
-
-
-def heads_word(heads: int, shared: int, size: int) -> str:
-    """Return the words for attention heads; keys and values may have fewer.
-
-    >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
-    ('12 heads × 64', '32 heads, 8 kv × 128')
-    """
-    one = "head" if heads == 1 else "heads"
-    return f"{heads} {one} × {size}" if heads == shared else f"{heads} {one}, {shared} kv × {size}"
-
-
-def size_word(size: int | None) -> str:
-    """Write a size as a paper does: from five digits on with thin spaces.
-
-    >>> size_word(3072), size_word(None)
-    ('3072', '?')
-    """
-    return "?" if size is None else str(size) if size < 10_000 else group_thousands(size)

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress, zip_longest
+from itertools import compress
 from math import prod
 from operator import attrgetter
 
@@ -43,11 +43,13 @@ from graphviz_tb.words.block_words import (
     block_words,
     counted_words,
     fits,
+    more_words,
     shared_words,
     short_word,
     whole_chain,
 )
-from graphviz_tb.words.layer_steps import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, TensorFlowSteps, size_word
+from graphviz_tb.words.layer_steps import TensorFlowSteps
+from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
 
 MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parameters
 MOST_SAID = 4  # members of a stack that are said one by one
@@ -121,7 +123,7 @@ class PaperWords:
         # A line may lack room for all words; those of the second member are those of the rest.
         members = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[:2]
         whole = [whole_chain(self._block(nodes)) for nodes in map(self._nodes, members) if nodes is not None]
-        return _more_words(*whole) if len(whole) == 2 and all(whole) else _more_words(first, self.of(row) or "")
+        return more_words(*whole) if len(whole) == 2 and all(whole) else more_words(first, self.of(row) or "")
 
     def _has_unlike_first(self, members: Sequence[int]) -> bool:
         return bool(self.hierarchy.template[members[0]] != self.hierarchy.template[members[-1]])
@@ -573,22 +575,6 @@ def _link_steps(
         elif len(factors_of.get(number, ())) == 2:
             multiplies.append(frozenset(near.get(source, frozenset()) for source in factors_of[number]))
     return Block(tuple(steps), before, joins, (), tuple(multiplies), averages)
-
-
-def _more_words(words: str, known: str) -> str:
-    """Return what some words have more than known ones, each once; "" if they lack any of those.
-
-    >>> _more_words("1×1 64 /2, 3×3 64 /2, projection", "1×1 64, 3×3 64"), _more_words("3×3 64", "3×3 32")
-    ('/2, projection', '')
-    """
-    more: dict[str, None] = {}
-    for part, expected in zip_longest(words.split(", "), known.split(", "), fillvalue=""):
-        every, usual = part.split(), expected.split()
-        added = " ".join([word for word in every if word not in usual])
-        if [word for word in every if word in usual] != usual or any(word.isdigit() for word in added.split()):
-            return ""
-        more.update({added: None} if added else {})
-    return ", ".join(more)
 
 
 def _size_words(size: int, layers: int) -> str | None:

@@ -7,18 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from graphviz_tb.graphs.tensors import declared_shapes
-from graphviz_tb.words.layer_steps import (
-    ACTIVATION_WORDS,
-    FORMULA_OPS,
-    FORMULA_STEPS,
-    UNKNOWN_STEP,
-    LayerStep,
-    TensorFlowSteps,
-    heads_word,
-    resized_step,
-    size_word,
-    step_words,
-)
+from graphviz_tb.words.layer_steps import ACTIVATION_WORDS, FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
+from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, heads_word, resized_step, size_word, step_words
 
 NORMS = {"batch_norm": "BN", "layer_norm": "LN", "rms_norm": "RMS", "instance_norm": "norm"}
 CONVOLUTIONS = {"_convolution": 8, "conv1d": 6, "conv2d": 6, "conv3d": 6}  # with the slot of the number of groups

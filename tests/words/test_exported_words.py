@@ -12,8 +12,9 @@ from graphviz_tb.color.kinds import ATTENTION, DENSE, KIND_WORDS, NORM, group_ki
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.block_words import Block, block_words
-from graphviz_tb.words.layer_steps import LayerStep, TensorFlowSteps
+from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.paper import PaperWords
+from graphviz_tb.words.step_words import LayerStep
 from tests.each import each
 
 EXPORTED = Path(__file__).parents[2] / "fixtures/exported"

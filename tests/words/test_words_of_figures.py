@@ -13,7 +13,7 @@ from graphviz_tb.api.picture import Picture
 from graphviz_tb.model.drawing import Label
 from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.words.block_words import Block, whole_chain
-from graphviz_tb.words.layer_steps import LayerStep
+from graphviz_tb.words.step_words import LayerStep
 
 SHAPES = Path(__file__).parents[2] / "fixtures" / "shapes"
 

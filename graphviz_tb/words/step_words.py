@@ -1,0 +1,73 @@
+"""One step of a network: a layer, an activation, a norm, and how its sizes are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.measure import group_thousands
+
+WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
+RESIZE_WAYS = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
+
+
+@dataclass(frozen=True, slots=True)
+class LayerStep:
+    """One op that a paper describes: its kind, its words, its input and output channels (0: unknown).
+
+    `heads` are the number of heads and the size of each if a dense layer makes some; `weight` is the node of its
+    kernel, -1 if unknown.
+    """
+
+    kind: str
+    word: str
+    takes: int = 0
+    gives: int = 0
+    heads: tuple[int, int] = (0, 0)
+    weight: int = -1
+
+
+UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
+
+
+def step_words(along: Sequence[int], sign: str) -> list[str]:
+    """Return the strides, dilations or factors of an image that are greater than one; equal ones once.
+
+    >>> step_words([2, 2], "/"), step_words([1, 2], "/"), step_words([1, 1], "/")
+    (['/2'], ['/1×2'], [])
+    """
+    if not along or max(along) < 2:
+        return []
+    return [f"{sign}{along[0]}" if len(set(along)) == 1 else f"{sign}{'×'.join(map(str, along))}"]
+
+
+def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> LayerStep:
+    """Return an image in another size: how many times larger, where all axes that change grow as much.
+
+    >>> resized_step("upsample_nearest2d", [1, 64, 8, 8], [1, 64, 16, 16]).word, resized_step("cubic", [], []).word
+    ('↑2 nearest', 'bicubic')
+    """
+    way = next((word for mode, word in RESIZE_WAYS.items() if mode in name), "resize")
+    changed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
+    known = len(before) == len(after) and all(new > old > 0 == new % old for old, new in changed)
+    times = {new // old for old, new in changed} if known else set()
+    return LayerStep("pool", f"↑{times.pop()} {way}" if len(times) == 1 else way)
+
+
+def heads_word(heads: int, shared: int, size: int) -> str:
+    """Return the words for attention heads; keys and values may have fewer.
+
+    >>> heads_word(12, 12, 64), heads_word(32, 8, 128)
+    ('12 heads × 64', '32 heads, 8 kv × 128')
+    """
+    one = "head" if heads == 1 else "heads"
+    return f"{heads} {one} × {size}" if heads == shared else f"{heads} {one}, {shared} kv × {size}"
+
+
+def size_word(size: int | None) -> str:
+    """Write a size as a paper does: from five digits on with thin spaces.
+
+    >>> size_word(3072), size_word(None)
+    ('3072', '?')
+    """
+    return "?" if size is None else str(size) if size < 10_000 else group_thousands(size)
