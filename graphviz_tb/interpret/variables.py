@@ -318,7 +318,7 @@ class VariableTable(NamedTuple):
     rows: list[Variable]
     users: Mapping[int, list[int]]
     writers: Mapping[int, list[int]]
-    turned: Mapping[int, Shape]  # nodes that give a weight of an exported program once more, in another shape
+    turned: Mapping[int, Shape]  # nodes that give a weight once more: in another shape, as an argument of a function
 
     def shapes_by_node(self) -> dict[int, Shape]:
         return {each.node: each.shape for each in self.rows} | dict(self.turned)
@@ -357,6 +357,9 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     missing = [each.node for each in table if each.shape is None]
     shapes = _shapes_implied_by_uses(graph, frozenset(missing)) if missing else {}
     known = [replace(each, shape=shapes[each.node]) if each.node in shapes else each for each in table]
+    shape_of = {each.node: each.shape for each in known}
+    passed = [(argument, made[0]) for argument, made in carried.bound.items() if len(made) == 1]
+    turned |= {argument: shape_of[made] for argument, made in passed if made in shape_of}
     return VariableTable(known, users, writers, turned)
 
 

@@ -295,7 +295,8 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     lacking = [node for node in np.flatnonzero(may_lack).tolist() if _keeps_more_beside(graph, node)]
     doubtful = [*doubtful_constants(graph, constants, counted, literal), *opaque_holders(graph), *lacking]
     origin = np.where(origin < 0, kept, origin)
-    return ValueOrigins(origin, _origins_by_argument(origin, bindings), roles, tuple(doubtful))
+    bound = _origins_by_argument(origin, bindings)
+    return ValueOrigins(_extend_into_functions(graph, origin, bindings, through), bound, roles, tuple(doubtful))
 
 
 PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.UNIT_AXES)
@@ -391,6 +392,29 @@ def _propagate_origins(graph: Graph, origin: Ints, through: frozenset[str] = PAS
         if not new.any():
             break
         origin[target[new]] = origin[source[new]]
+    return origin
+
+
+def _extend_into_functions(
+    graph: Graph, origin: Ints, bindings: list[tuple[int, int]], through: frozenset[str]
+) -> Ints:
+    """Return origins with arguments to which every call passes a weight; of loops none, since a turn may change it."""
+    op_of_call = [graph.op_types[graph.op[call.node]] for call in graph.calls]
+    calls = zip(graph.calls, op_of_call, strict=True)
+    other = {call.function for call, op in calls if call.attr and not has_role(op, Role.CALL, Role.LAUNCH)}
+    givers: dict[int, list[int]] = {}
+    for source, argument in bindings:
+        if int(graph.function[argument]) not in other:
+            givers.setdefault(argument, []).append(source)
+    for _ in range(MAX_FOLLOWED_CARRIERS):
+        passed = [made for made, sources in givers.items() if origin[made] < 0 and (origin[sources] >= 0).all()]
+        if not passed:
+            break
+        origin = origin.copy()
+        origin[passed] = passed
+        origin = _propagate_origins(graph, origin, through)
+        for made in passed:
+            del givers[made]
     return origin
 
 

@@ -4790,18 +4790,21 @@ function name_in_stack(stack, member) {
   return ((NAME_JOINTS.includes(py_slice(rest, 0, 1)) && !"0123456789".includes(py_slice(rest, 1, 2)) && (rest !== member)) ? py_slice(rest, 1) : member);
 }
 function stack_label(node, said, member, shown, members, boxed = false) {
-  let counted_each, inside, alike, aside, name, named, other, first;
+  let counted_each, inside, alike, listed, unlike, aside, name, named, other, first;
   counted_each = ((member.kind === "series") && !["op", "call"].includes(member.member) && !member.about);
   inside = ((member.second && !counted_each) ? (String(member.second) + " each") : member.second);
   alike = ([node.second, node.label].includes(member.second) || (node.second === (String(member.second) + " each")));
   inside = ((alike || node.second.includes(" op")) ? inside : node.second);
-  inside = (node.layers ? "" : inside);
+  listed = node.label.includes(WORDS_DOT);
+  unlike = (member.layers && !node.semibold && ![member.second, member.label].includes(node.second));
+  inside = (node.layers ? ((listed || unlike) ? node.second : "") : inside);
   aside = (node.connected ? "" : "side by side");
   name = _name_on_box(member);
-  named = ((shown >= 0) && !name.includes(WORDS_DOT));
+  named = ((shown >= 0) && !name.includes(WORDS_DOT) && !listed);
   other = (named ? (String(name_in_stack(node.label, name)) + " shown") : "");
   first = (boxed ? _without_projection(node.first) : node.first);
   other = py_join("; ", (() => { const out = []; for (const part of [other, first]) if (part) { out.push(part); } return out; })());
+  [aside, other, inside] = ((listed && (said == null)) ? [aside, inside, other] : [aside, other, inside]);
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", first: "", about: ("shown: " + String(name) + ", one of " + String(members)), stacked: true});
 }
 function _without_projection(first) {

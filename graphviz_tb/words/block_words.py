@@ -6,9 +6,10 @@ no words gets none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, zip_longest
 from math import prod
 
 from graphviz_tb.model.frozen import dataclass
@@ -20,6 +21,12 @@ MERGED_STEP = LayerStep("merged", "")  # a layer that another one stands for
 ROOM_PX = 168  # of a line in the widest box
 MOST_LAYERS = 8  # that are said one by one
 MOST_ATTENTIONS = 2  # of a group
+ATTENTION = re.compile(r"[0-9]+ heads?(?: × [0-9]+)?|[0-9]+ kv × [0-9]+|w [0-9]+")
+KERNEL = re.compile(r"(?:dw )?[0-9]+×[0-9]+")
+MOST_FIRST = 2  # layers before equal blocks
+OF_ONE_LAYER = re.compile(r"[0-9\u2009]+|[/dg↑][0-9].*|valid")  # behind the kernel of a layer
+DILATION = re.compile(r"d[0-9]+")
+MOST_ENDS = 3  # of a group: outputs that each have a layer
 ATTENTION_LAYERS = 4  # queries, keys, values, and what is made of them
 
 
@@ -30,7 +37,8 @@ class Block:
     `before` are for each step the nearest steps before it in the group, activations and norms left out; `joins` the
     ways into the last op that joins tensors along an axis, each as the nearest steps before it; `multiplies` are the
     nearest steps before both inputs of each product of two tensors; `averages` is true where a mean is taken. `split`
-    are the heads that reshapes make in attention, with the size of each.
+    are the heads that reshapes make in attention, with the size of each; `window` is the side of the windows into which
+    they cut an image for it, 0 for none.
     """
 
     steps: tuple[LayerStep, ...]
@@ -39,6 +47,7 @@ class Block:
     split: tuple[tuple[int, int], ...] = ()
     multiplies: tuple[frozenset[frozenset[int]], ...] = ()
     averages: bool = False
+    window: int = 0
 
     def chain(self, numbers: Sequence[int]) -> bool:
         """Return whether some steps form a chain, each fed only by the one before it."""
@@ -177,15 +186,17 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     inner = [number for number in inner if steps[number].kind != "embedding" or number in fed]  # else of positions
     bends = count > 1 and any(step.kind == "activation" and step.word != "softmax" for step in steps[first:last])
     most = ATTENTION_LAYERS * count - 1
-    if len(inner) > most or bends or any(steps[number].kind not in ("dense", "heads") for number in inner):
+    if len(inner) > most or bends or not all(_is_of_positions(steps[number]) for number in inner):
         return None
-    joins = behind and steps[behind[0]].kind in ("dense", "heads") and steps[last].kind != "attention"
+    joins = behind and _is_of_positions(steps[behind[0]]) and steps[last].kind != "attention"
     rest = behind[1:] if joins else behind
     if whole:
         words = {steps[number].word for number in whole}
         said = words.pop() if len(words) == 1 else None
     else:
         said = _heads(block, [*inner, *behind[: len(behind) - len(rest)]])
+    if said and block.window:
+        said = f"{said}, w {block.window}"
     said = f"{count} × ({said})" if said and count > 1 else said
     if not said or not rest:
         return said or None
@@ -194,6 +205,11 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
         return None
     ways = (f"{said}, {forward}", f"{said}, {forward.partition(', ')[0]}")
     return next(filter(fits, ways), said)
+
+
+def _is_of_positions(step: LayerStep) -> bool:
+    """Return whether a layer takes each position alone, as those of attention do."""
+    return step.kind in ("dense", "heads") or (step.kind == "convolution" and step.word.startswith(("1×1, ", "1, ")))
 
 
 def _heads(block: Block, layers: Sequence[int]) -> str | None:
@@ -345,7 +361,7 @@ def whole_chain(block: Block) -> str:
 
 def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     """Return the words for a chain of layers, from all to the fewest; () for no chain."""
-    block, layers = _merge_squeeze_layers(block, layers)
+    block, layers = _merge_ends(*_merge_squeeze_layers(*_merge_gates(block, layers)))
     steps = block.steps
     inside = set(layers)
     # A projection is fed as the group is, and nothing takes its result alone.
@@ -356,14 +372,18 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
         and all(number not in block.before[other] or len(block.before[other] & inside) > 1 for other in layers)
         and steps[number].word.startswith(("1×1", "→", "1,"))
     ]
-    way = [number for number in layers if number not in alone[:1]] if len(layers) > 2 else list(layers)
+    # So is a dense layer beside convolutions, of what is added to them: a step of time, a condition.
+    given = [number for number in alone if steps[number].kind == "dense" and any(map(_is_image_layer, steps))]
+    beside = [*given, *[number for number in alone if number not in given][:1]] if len(layers) > 2 else []
+    way = [number for number in layers if number not in beside]
     whole = sorted([*way, *(number for number, step in enumerate(steps) if step.kind == "pool")])
     if len(way) > MOST_LAYERS or not block.chain(whole) or all(steps[number].kind == "dense" for number in way):
         return ()
     words = [steps[number].word for number in way]
     if len(words) == 2 and steps[way[0]].kind == "depthwise" and words[1].startswith("1×1, "):
         return ([f"{words[0]} → {words[1]}"],)
-    more = [PROJECTION] if len(way) < len(layers) else []
+    more = [PROJECTION] if len(beside) > len(given) else []
+    more += [f"+ {short_word(steps[number].word)}" for number in given]
     # Words without room are left out in this order: projection, padding, pools, channels.
     pooled = [short_word(steps[number].word) for number in whole]
     plain = [word.removesuffix(" valid") for word in pooled]
@@ -371,6 +391,62 @@ def _chain_ways(block: Block, layers: Sequence[int]) -> Sequence[list[str]]:
     kernels = [_kernel_word(steps[number].word) for number in way]
     ways = ([*pooled, *more], pooled, plain, layered, kernels)
     return [list(_equal_once(iter(words))) for words in ways]
+
+
+def _is_image_layer(step: LayerStep) -> bool:
+    return step.kind in ("convolution", "depthwise")
+
+
+def _merge_ends(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
+    """Return a block in which layers that each make an output from the result of one are one step `1×1 3 | 1×1 12`."""
+    kept, inside = list(layers), set(layers)
+    ends = [number for number in layers if not any(number in block.before[other] for other in layers)]
+    sources = {block.before[number] & inside for number in ends}
+    multiplied = any(frozenset(ends) <= frozenset().union(*pair) for pair in block.multiplies)
+    if not 1 < len(ends) <= MOST_ENDS or len(sources) != 1 or not sources.pop() or multiplied:
+        return block, kept
+    steps = list(block.steps)
+    word = " | ".join(short_word(steps[number].word) for number in ends)
+    steps[ends[0]] = replace(steps[ends[0]], word=word)
+    return replace(block, steps=tuple(steps)), [number for number in kept if number not in ends[1:]]
+
+
+def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
+    """Return a block in which two equal convolutions whose results are multiplied, tanh with sigmoid, are one step
+    `gated 2, 32`; as is one whose result is taken apart for this."""
+    words = {step.word for step in block.steps if step.kind == "activation"}
+    kept = list(layers)
+    if not words.issuperset(("tanh", "sigmoid")):
+        return block, kept
+    steps, before = list(block.steps), dict(block.before)
+    for one in layers:
+        users = [number for number in kept if one in before[number]]
+        if steps[one].kind != "convolution" or one not in kept:
+            continue
+        twins = [
+            two
+            for two in kept
+            if two > one and (steps[two].word, before[two]) == (steps[one].word, before[one])
+            if frozenset([frozenset([one]), frozenset([two])]) in block.multiplies
+        ]
+        takes = {steps[number].takes for number in users}
+        if len(twins) == 1 and all(twins[0] in before[number] for number in users):
+            kept.remove(twins[0])
+            gives = steps[one].gives
+        elif frozenset([frozenset([one])]) in block.multiplies and takes == {steps[one].gives // 2}:
+            gives = steps[one].gives // 2
+        else:
+            continue
+        sizes = [
+            size_word(gives) if word == size_word(steps[one].gives) else word
+            for word in steps[one].word.split(", ")[1:]
+        ]
+        steps[one] = replace(
+            steps[one], word=", ".join([f"gated {steps[one].word.split(', ')[0]}", *sizes]), gives=gives
+        )
+        for number in users:
+            before[number] = before[number] - frozenset(twins)
+    return replace(block, steps=tuple(steps), before=before), kept
 
 
 def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]:
@@ -457,6 +533,79 @@ def _equal_once(words: Iterator[str]) -> Iterator[str]:
     for word, equal in groupby(words):
         count = len(list(equal))
         yield f"{count} × ({word})" if count > 2 else ", ".join([word] * count)
+
+
+def shared_words(lines: Sequence[str]) -> str:
+    """Return what chains of layers of equal length have in common, with the range of their dilations; "" if layers in
+    the same place have nothing in common, or take other steps. The first may take larger steps; the last of three or
+    more may lack layers, which nothing takes.
+
+    >>> shared_words(["1×1 96, 3×3 96 /2, SE 4", "1×1 144, 3×3 96, SE 6"]), shared_words(["3 32", "3 32 d2", "3 32 d4"])
+    ('1×1, 3×3 96, SE', '3 32 d1…4')
+    """
+    chains = [_said_layers(line.partition(" · ")[0].split(", ")) for line in lines]
+    lengths = {len(chain) for chain in (chains[:-1] if len(chains) > 2 else chains)}
+    if len(lengths) != 1 or len(chains[-1]) > len(chains[0]):
+        return ""
+    said = []
+    for place in range(len(chains[0])):
+        parts = [chain[place] for chain in chains if place < len(chain)]
+        common = [word for word in parts[0] if all(word in part for part in parts)]
+        steps = [{word for word in part if not word[0].isalnum() and word != "→"} for part in parts]
+        if not any(word[-1].isalnum() for word in common) or any(each != steps[-1] for each in steps[1:]):
+            return ""
+        dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
+        least, most = min(dilations), max(dilations)
+        said.append(" ".join([*common, *([f"d{least}…{most}"] if least < most else [])]))
+    line = ", ".join(_equal_once(iter(said)))
+    return line if fits(line) else ""
+
+
+def more_words(words: str, known: str) -> str:
+    """Return what some words have more than known ones, each once; "" if they lack any of those.
+
+    >>> more_words("1×1 64 /2, 3×3 64 /2, projection", "1×1 64, 3×3 64"), more_words("3×3 64", "3×3 32")
+    ('/2, projection', '')
+    """
+    more: dict[str, None] = {}
+    for part, expected in zip_longest(words.split(", "), known.split(", "), fillvalue=""):
+        every, usual = part.split(), expected.split()
+        added = " ".join([word for word in every if word not in usual])
+        if [word for word in every if word in usual] != usual or any(word.isdigit() for word in added.split()):
+            return ""
+        more.update({added: None} if added else {})
+    return ", ".join(more)
+
+
+def _said_layers(parts: Sequence[str]) -> list[list[str]]:
+    """Return the words of each layer of a line; the parts of one layer alone follow commas, too.
+
+    >>> _said_layers(["3×3", "64", "/2"]), _said_layers(["1×1 64", "3×3 64"])
+    ([['3×3', '64', '/2']], [['1×1', '64'], ['3×3', '64']])
+    """
+    alone = len(parts) > 1 and OF_ONE_LAYER.fullmatch(parts[1]) is not None
+    return [" ".join(parts).split()] if alone else [part.split() for part in parts]
+
+
+def counted_words(words: Sequence[str]) -> str:
+    """Return the words of parts in turn; those that repeat once with their number, of blocks of attention the heads. A
+    layer or two may come first. "" where they have no room.
+
+    >>> (
+    ...     counted_words(["→ 96", *["12 heads × 8", "96 → 384 → 96", "GELU"] * 6]),
+    ...     counted_words(["3×3 96", "4 heads × 24"]),
+    ... )
+    ('6 × (12 heads × 8)', '3×3 96, 4 heads × 24')
+    """
+    attends = any(map(ATTENTION.fullmatch, words))
+    said = [word for word in words if ATTENTION.fullmatch(word) or KERNEL.match(word) or not attends]
+    for first in range(MOST_FIRST + 1):
+        rest = said[first:]
+        for period in range(1, len(rest) // 2 + 1):
+            if len(rest) % period == 0 and rest[period:] == rest[:-period]:
+                line = f"{len(rest) // period} × ({', '.join(rest[:period])})"
+                return line if fits(line) else ""
+    return (_join_words(list(_equal_once(iter(words)))) or "") if len(words) > 1 else ""
 
 
 def _join_words(words: Sequence[str]) -> str | None:

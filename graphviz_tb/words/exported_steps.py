@@ -29,7 +29,7 @@ from graphviz_tb.ops.signatures import (
 )
 from graphviz_tb.ops.table import plain_op_name
 from graphviz_tb.words.layer_steps import ACTIVATION_WORDS, FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
-from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, heads_word, size_word, step_words
+from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, heads_word, resized_step, size_word, step_words
 
 NORMS = (("batchnorm", "BN"), ("layernorm", "LN"), ("rmsnorm", "RMS"), ("groupnorm", "g"), ("norm", "norm"))
 FUSED_ACTIVATION = "activation"
@@ -331,7 +331,19 @@ class ExportedSteps(TensorFlowSteps):
         said = known if layers == 1 else f"{known}, {layers} layers"
         return LayerStep("recurrent", said, gives=units * (1 + both), weight=kernels[0][0])
 
+    def _resize_step(self, name: str, node: int) -> LayerStep:
+        """Return an image in another size, by the way of interpolation that the op is called by or states."""
+        definition = self.graph.node_def(node)
+        if definition is None:
+            return resized_step(name, [], [])
+        way = attr_value(definition, "mode").s.decode("utf-8", "replace") or f"{name} nearest"  # what ONNX leaves out
+        if scales := [round(scale, 3) for scale in attr_value(definition, "scales").list.f]:
+            return resized_step(way, [1] * len(scales), [int(scale) if scale.is_integer() else -1 for scale in scales])
+        return resized_step(way, self._input_sizes(node, 0), self._sizes(node))
+
     def _pool_step(self, name: str, node: int) -> LayerStep | None:
+        if name.startswith(("upsample", "resize")):
+            return self._resize_step(name, node)
         if "pool" in name:
             word = "max" if "max" in name else "avg"
             if name.startswith("global"):

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.graphs.tensors import attr_value, first_elements
+from graphviz_tb.graphs.tensors import attr_value, declared_shapes, first_elements
 from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.graph import INPUT_ARG_OP, wiring_of_call
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import (
@@ -174,6 +176,27 @@ class TensorFlowSteps:
             self._inputs[node] = tuple([(slot[edge], (source[edge], key[edge])) for edge in edges if not control[edge]])
         return self._inputs[node]
 
+    def sources_of(self, node: int) -> Sequence[int]:
+        """Return the nodes whose results a node takes; through a call, those at the ends of its function."""
+        through = self._sources_through_calls.get(node)
+        return [source for _, (source, _) in self.inputs_of(node)] if through is None else through
+
+    @cached_property
+    def _sources_through_calls(self) -> dict[int, list[int]]:
+        """What calls pass to each argument, and what their functions return to each call."""
+        graph = self.graph
+        found: dict[int, list[int]] = {}
+        for call in graph.calls:
+            op, function = self.op_of(call.node), graph.functions[call.function]
+            if call.attr and not has_role(op, Role.CALL, Role.LAUNCH):
+                continue
+            found.setdefault(call.node, []).extend([node for node, _ in function.returns if node >= 0])
+            wiring = wiring_of_call(op, graph.node_def(call.node), call.attr, len(function.args))
+            for slot, (source, _) in self.inputs_of(call.node):
+                for argument in wiring.arguments_of_input(slot):
+                    found.setdefault(function.args[argument], []).append(source)
+        return found
+
     @cached_property
     def _edge_columns(self) -> list[memoryview]:
         """The first input edge of each node, and columns of edges: views that give plain numbers, in a fifth of the
@@ -191,9 +214,22 @@ class TensorFlowSteps:
     def weights_of(self, node: int) -> list[tuple[int, int, tuple[int | None, ...]]]:
         """Return the inputs of an op that are weights of known rank, with node and sizes of each."""
         origin = self.graph.meaning.origin
-        found = ((slot, int(origin[self.weight_source(source)])) for slot, (source, _) in self.inputs_of(node))
-        taken = [(slot, made) for slot, made in found if made >= 0]
-        return [(slot, made, shape) for slot, made in taken if (shape := self.shapes.get(made))]
+        found = ((slot, source, int(origin[self.weight_source(source)])) for slot, (source, _) in self.inputs_of(node))
+        taken = [(slot, source, made) for slot, source, made in found if made >= 0]
+        given = [(slot, made, self._given_shape(source, made)) for slot, source, made in taken]
+        return [(slot, made, shape) for slot, made, shape in given if shape]
+
+    def _given_shape(self, source: int, made: int) -> Shape:
+        """Return the sizes of a weight as an op is given it: a reshape may join axes of heads."""
+        shape = self.shapes.get(made)
+        if not shape or None in shape or self.op_of(source) not in RESHAPE_OPS:
+            return shape
+        total, sizes = prod(size or 0 for size in shape), self.constant_input(source, 1)
+        known = prod(size for size in sizes if size > 0)
+        if not sizes or min(sizes) < -1 or sizes.count(-1) > 1 or total % known:
+            return shape
+        given = tuple(total // known if size < 0 else size for size in sizes)
+        return given if prod(given) == total else shape
 
     def weight_source(self, node: int) -> int:
         """Return the weight that an op hands on: with axes of one element, as TensorFlow does to the kernel of a row;
@@ -436,10 +472,11 @@ class TensorFlowSteps:
         if len(kernel) < 3 or op.startswith(("Dilation", "Erosion")):
             return None
         definition = self.graph.node_def(node)
-        depthwise = op in DEPTHWISE_OPS
         *sizes, takes, gives = kernel
+        given = 0 if op in DEPTHWISE_OPS or not takes else self._channels_into(node)
+        depthwise = op in DEPTHWISE_OPS or takes == 1 < given
         word = "×".join(size_word(size) for size in sizes)
-        if depthwise:
+        if op in DEPTHWISE_OPS:
             gives = takes * gives if takes is not None and gives is not None else None
         parts = [f"dw {word}"] if depthwise else [word, *([size_word(gives)] if gives else [])]
         if definition is not None:
@@ -448,16 +485,12 @@ class TensorFlowSteps:
             parts += step_words(strides, "/")
             dilations = _along_image(attr_value(definition, "dilations").list.i, layout)[-len(sizes) :]
             parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
-            parts += self._group_words(node, takes, depthwise)
+            grouped = not depthwise and takes and given > takes and given % takes == 0
+            parts += [f"g{given // takes}"] if takes and grouped else []
             valid = attr_value(definition, "padding").s == b"VALID" and _overlaps(sizes, strides)
             parts += ["valid"] if valid and not self._is_padded(node) else []
         kind = "depthwise" if depthwise else "convolution"
         return LayerStep(kind, ", ".join(parts), takes or 0, gives or 0, weight=weight)
-
-    def _group_words(self, node: int, takes: int | None, depthwise: bool) -> list[str]:
-        """Return the number of groups of a convolution, where the channels of its input are known."""
-        given = 0 if depthwise or not takes else self._channels_into(node)
-        return [f"g{given // takes}"] if takes and given > takes and given % takes == 0 else []
 
     def _channels_into(self, node: int) -> int:
         """Return the output channels of the last convolution before a node; 0 if unknown."""
@@ -469,9 +502,19 @@ class TensorFlowSteps:
             if op in CONVOLUTION_OPS:
                 kernels = [shape for _, _, shape in self.weights_of(node) if len(shape) > 3]
                 return (kernels[0][-1] or 0) if kernels and op not in DEPTHWISE_OPS else 0
+            if op == INPUT_ARG_OP:
+                return self._channels_of_argument(node)
             if not (op in ACTIVATIONS or op in PLAIN or op in NORM_OPS or op in POOLS or op in ("BiasAdd", "Pad")):
                 return 0
         return 0
+
+    def _channels_of_argument(self, node: int) -> int:
+        """Return the size of the last axis that the function of an argument states; 0 if unknown."""
+        function = self.graph.functions[self.graph.function[node]]
+        stated = self.graph.graph_def.library.function[function.index].arg_attr
+        place = function.argument_position(node)
+        shapes = declared_shapes(stated[place]) if place in stated else None
+        return (shapes[0][-1] or 0) if shapes and shapes[0] else 0
 
     def image_source(self, node: int) -> int:
         """Return the op whose result a convolution takes, before a row of it becomes an image; -1 for none."""

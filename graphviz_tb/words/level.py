@@ -298,8 +298,8 @@ def stack_label(
     """Return the label of a stack that shows the content of one member.
 
     `said` is the second line that a picture wants (None: the usual one), `shown` the position of `member` among the
-    `members`, -1 if all have its name. The layers of a member can be seen, so they are not said; nor is a projection
-    that has a box of its own (`boxed`).
+    `members`, -1 if all have its name. The layers of a member can be seen, so they are not said where all members have
+    the same and the stack has a name; a list of parts is none. Nor is a projection that has a box of its own (`boxed`).
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
     >>> label = stack_label(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
@@ -312,13 +312,16 @@ def stack_label(
     # Words of a layer are true of all members only where the stack says them too.
     alike = member.second in (node.second, node.label) or node.second == f"{member.second} each"
     inside = inside if alike or " op" in node.second else node.second
-    inside = "" if node.layers else inside
+    listed = WORDS_DOT in node.label
+    unlike = member.layers and not node.semibold and node.second not in (member.second, member.label)
+    inside = (node.second if listed or unlike else "") if node.layers else inside
     aside = "" if node.connected else "side by side"
     name = _name_on_box(member)
-    named = shown >= 0 and WORDS_DOT not in name  # a list of parts is not a name
+    named = shown >= 0 and WORDS_DOT not in name and not listed
     other = f"{name_in_stack(node.label, name)} shown" if named else ""
     first = _without_projection(node.first) if boxed else node.first
     other = "; ".join(part for part in (other, first) if part)
+    aside, other, inside = (aside, inside, other) if listed and said is None else (aside, other, inside)
     return replace(
         node,
         label=f"{node.label} {node.badge}",

@@ -11,13 +11,18 @@ from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress, zip_longest
+from itertools import compress
 from math import prod
 from operator import attrgetter
 
 import numpy as np
 
-from graphviz_tb.graphs.traversal import longest_path_lengths, topological_order_with_cycles
+from graphviz_tb.graphs.traversal import (
+    longest_path_lengths,
+    reachable_from,
+    topological_order,
+    topological_order_with_cycles,
+)
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.formatting import format_count
 from graphviz_tb.model.hierarchy import LAYER_ORIGIN, OP_ROW, SERIES_ROW, TRAINING_ORIGIN, GroupOrigin, Hierarchy
@@ -33,7 +38,17 @@ from graphviz_tb.ops.roles import (
     Role,
     has_role,
 )
-from graphviz_tb.words.block_words import Block, attends, block_words, fits, short_word, whole_chain
+from graphviz_tb.words.block_words import (
+    Block,
+    attends,
+    block_words,
+    counted_words,
+    fits,
+    more_words,
+    shared_words,
+    short_word,
+    whole_chain,
+)
 from graphviz_tb.words.layer_steps import TensorFlowSteps
 from graphviz_tb.words.step_words import UNKNOWN_STEP, WEIGHTED_KINDS, LayerStep, size_word
 
@@ -41,6 +56,10 @@ MOST_NODES = 150  # of a group: a larger one is not a layer, and says its parame
 MOST_SAID = 4  # members of a stack that are said one by one
 MOST_GROWING = 6  # members of a stack whose channels are listed, or of a group without a stack
 MOST_ASKED = 64  # members of a stack whose words are compared
+MOST_NESTED = 4  # groups whose parts are said for those of the group around them
+UNSAID = "?"
+TOLD_KINDS = frozenset({*WEIGHTED_KINDS, "scores", "unknown"})
+MOST_OPS_TO_LAYER = 3  # between a reshape to heads and the layer before it: a bias
 MOST_NORM = 40  # ops of a norm
 JOIN_OPS = frozenset({"Concat", "ConcatV2", "Concatenate", "aten::cat", "onnx::Concat"})
 MEAN_OPS = frozenset({"Mean", "GlobalAveragePooling2D", "aten::mean", "aten::adaptive_avg_pool2d", "onnx::ReduceMean"})
@@ -106,7 +125,7 @@ class PaperWords:
         # A line may lack room for all words; those of the second member are those of the rest.
         members = repeated_rows(self.hierarchy, sole_stack(self.hierarchy, row))[:2]
         whole = [whole_chain(self._block(nodes)) for nodes in map(self._nodes, members) if nodes is not None]
-        return _more_words(*whole) if len(whole) == 2 and all(whole) else _more_words(first, self.of(row) or "")
+        return more_words(*whole) if len(whole) == 2 and all(whole) else more_words(first, self.of(row) or "")
 
     def of_nodes(self, nodes: Sequence[int]) -> str | None:
         """Return the words for some ops of the model, as for a group of them; a table of positions is a bias."""
@@ -222,13 +241,15 @@ class PaperWords:
         rest = said[1:] if unlike and len(members) > 2 else said  # of two, one says nothing of the other
         if None not in rest and len(set(rest)) == 1:
             return rest[0]
-        words = [short_word(each).partition(" · ")[0] for each in said if each]
-        if len(words) != len(members):
+        known = [each for each in said if each]
+        if len(known) != len(members):
             return None
+        words = [short_word(each).partition(" · ")[0] for each in known]
         line = ", ".join(words)
         if len(words) <= MOST_SAID and fits(line) and not unlike:
             return line
-        return self._growth_words(members) or None
+        known_rest = known[len(said) - len(rest) :]
+        return self._growth_words(members) or shared_words(known) or shared_words(known_rest) or None
 
     def _growth_words(self, members: Sequence[int]) -> str:
         """Return the channels that the members of a stack give, if these grow or shrink; else ""."""
@@ -279,23 +300,21 @@ class PaperWords:
         weights = weights if said else self._kernels_below(row)
         if len(weights) != 1:
             return said
-        rows = self._kernel_users.get(weights.pop(), ())
-        apart = any(not row <= user < self.hierarchy.end[row] for user in rows)
+        apart = not self._kernel_users.get(weights.pop(), set()).issubset(nodes.tolist())
         if said is None:
             return SHARED if apart else None
         ways = (f"{said} · {SHARED}", f"{said.partition(' · ')[0]} · {SHARED}") if apart else ()
         return next(filter(fits, ways), said)
 
     @cached_property
-    def _kernel_users(self) -> dict[int, list[int]]:
-        """Rows of ops of the model that use each kernel, by the node of the kernel."""
+    def _kernel_users(self) -> dict[int, set[int]]:
+        """Ops of the model that use each kernel, by the node of the kernel."""
         graph, origin = self.graph, self.graph.meaning.origin
         wanted = self._kernel_ops & (graph.meaning.part() == Part.MODEL)
         edges = np.flatnonzero(wanted[graph.target] & (origin[graph.source] >= 0) & ~graph.control)
-        users: dict[int, list[int]] = {}
-        rows = self.hierarchy.row_of_node[graph.target[edges]].tolist()
-        for made, row in zip(origin[graph.source[edges]].tolist(), rows, strict=True):
-            users.setdefault(made, []).append(row)
+        users: dict[int, set[int]] = {}
+        for made, user in zip(origin[graph.source[edges]].tolist(), graph.target[edges].tolist(), strict=True):
+            users.setdefault(made, set()).add(user)
         return users
 
     @cached_property
@@ -314,16 +333,67 @@ class PaperWords:
         if each[0] and all(self._parameters(member) == each for member in members):
             return f"{_size_words(*each)} each"
         count, layers = self._parameters(row)
-        return self._block_count_words(row, count, layers) or _size_words(count, layers)
+        turns = counted_words(self._words_in_turn(row))
+        return turns or self._block_count_words(row, count, layers) or _size_words(count, layers)
+
+    def _words_in_turn(self, row: int, deep: int = 0) -> list[str]:
+        """Return the words of the parts of a group with layers, where each feeds the next; [] for any other group."""
+        below = self.hierarchy.children(row).tolist()
+        if len(below) > MOST_ASKED or deep == MOST_NESTED:
+            return []
+        place = {part: number for number, part in enumerate(below)}
+        edges = self.hierarchy.owned_edges(row)
+        ends = self.hierarchy.edge_from[edges].tolist(), self.hierarchy.edge_to[edges].tolist()
+        after: list[list[int]] = [[] for _ in below]
+        for source, target in zip(*ends, strict=True):
+            if source in place and target in place:
+                after[place[source]].append(place[target])
+        turns: list[str] = []
+        behind = set(range(len(below)))  # the last part with layers
+        order = topological_order(after)
+        for number in order if len(order) == len(below) else ():
+            if not (said := self._part_words(below[number], deep)):
+                continue
+            if UNSAID in said or number not in behind:
+                return []
+            turns += said
+            behind = reachable_from([number], after.__getitem__)
+        return turns
+
+    def _part_words(self, part: int, deep: int) -> list[str]:
+        """Return the words of a part of a group, of a stack those of each member; [] for one without layers, and
+        `UNSAID` for one whose layers have no words."""
+        nodes = self._nodes(part)
+        steps = [step for node in (() if nodes is None else nodes.tolist()) for step in self.steps.steps_of(node)]
+        told = sum(step.kind in TOLD_KINDS for step in steps)
+        if nodes is not None and not told:
+            return []
+        stack = sole_stack(self.hierarchy, part)
+        members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
+        if words := self._words(part):
+            # A layer alone has commas between its own words.
+            known = [short_word(words).partition(" · ")[0]] if told == 1 else words.split(", ")
+            return known * (len(members) or 1)
+        if len(members) > MOST_ASKED:
+            return [UNSAID]
+        if members:
+            return [word for member in members for word in self._part_words(member, deep + 1)]
+        return self._words_in_turn(part, deep + 1) or [UNSAID]
 
     def _block_count_words(self, row: int, count: int, layers: int) -> str | None:
         """Return how many equal blocks a group consists of, and the words of one: `6 × (4 heads × 64)`."""
-        blocks = self._equal_blocks(row, layers) if layers and not self.hierarchy.calls else ()
-        words_of = {self._words(block) for block in blocks[1:] or blocks}  # the first may have more
-        if len(words_of) != 1:
+        blocks = self._alike_blocks(row, layers) if layers else ()
+        if self._call_count(row) > sum(map(self._call_count, blocks)):
+            return None  # a function may hold other layers
+        if not blocks:
+            return None
+        words_of = [
+            self._words(block) or "" for block in (blocks[1:] if len(blocks) > 2 else blocks)
+        ]  # the first may have more
+        said = words_of[0] if len(set(words_of)) == 1 else shared_words(words_of)
+        if not said and any(words_of):
             return None
         plain = f"{len(blocks)} blocks · {format_count(count)}" if count else f"{len(blocks)} blocks"
-        said = words_of.pop() or ""
         if router := self._router_words(row, blocks):
             lines = (f"{router}, {words}" for words in (said, said.partition(", ")[0]) if words)
             return next(filter(fits, lines), router)
@@ -345,9 +415,9 @@ class PaperWords:
         routes = any(step.kind == "dense" and step.gives == len(blocks) for step in steps)
         return f"{len(blocks)} experts, {chosen.pop()}" if routes and len(chosen) == 1 else ""
 
-    def _equal_blocks(self, row: int, layers: int) -> Sequence[int]:
-        """Return the members of the stack that holds nearly all layers of a group, or its groups of layers if all have
-        the same words; none for any other group."""
+    def _alike_blocks(self, row: int, layers: int) -> Sequence[int]:
+        """Return the members of the stack that holds nearly all layers of a group, or its groups of layers if their
+        words have something in common; none for any other group."""
         while True:
             below = self.hierarchy.children(row).tolist()
             parts = [part for part in below if self._parameters(part)[1]] if len(below) <= MOST_ASKED else []
@@ -357,8 +427,10 @@ class PaperWords:
             stack = sole_stack(self.hierarchy, largest)
             others = layers - self._parameters(largest)[1]
             if len(parts) > 1 and others > MOST_OTHER_LAYERS:
-                said = {self._words(part) if self.hierarchy.can_open(part) else None for part in parts}
-                return parts if len(said) == 1 and None not in said and len(parts) <= MOST_GROWING else ()
+                said = [self._words(part) if self.hierarchy.can_open(part) else None for part in parts]
+                known = [words for words in said if words is not None]
+                alike = len(known) == len(parts) <= MOST_GROWING and (len(set(known)) == 1 or shared_words(known))
+                return parts if alike else ()
             if stack >= 0 and is_stack(self.hierarchy, stack) and self.hierarchy.connected[stack]:
                 members = repeated_rows(self.hierarchy, stack)
                 few = len(members) <= MOST_ASKED and others < self._parameters(members[-1])[1]
@@ -433,15 +505,19 @@ class PaperWords:
 
     @cached_property
     def _of_model(self) -> Bools:
-        """Nodes of computation: no gradient, update, input or bookkeeping."""
+        """Nodes of computation: no gradient, update, input or bookkeeping, no arithmetic of shapes."""
         mask = np.zeros(1 + max(Part), bool)
         mask[list(COMPUTING_PARTS)] = True
-        of_model: Bools = mask[self.graph.meaning.part()]
+        of_model: Bools = mask[self.graph.meaning.part()] & ~self.graph.meaning.indexes()
         return of_model
 
     @cached_property
     def _calls(self) -> list[int]:
         return sorted(self.hierarchy.calls)
+
+    def _call_count(self, row: int) -> int:
+        """Return the number of calls below a row, not through functions."""
+        return bisect_left(self._calls, int(self.hierarchy.end[row])) - bisect_left(self._calls, row)
 
     def _node_steps(self, node: int) -> tuple[LayerStep, ...]:
         row = int(self.hierarchy.row_of_node[node]) if self.graph.layers else -1
@@ -457,9 +533,7 @@ class PaperWords:
             return Block(steps, {place: frozenset() for place in range(len(steps))})
         place = {node: number for number, node in enumerate(listed)}
         ops = tuple(map(self.steps.op_of, listed))
-        sources = tuple(
-            [tuple([place[s] for _, (s, _) in self.steps.inputs_of(node) if s in place]) for node in listed]
-        )
+        sources = tuple([tuple([place[s] for s in self.steps.sources_of(node) if s in place]) for node in listed])
         factors = tuple(
             [
                 tuple([place.get(source, -1) for source, _ in self.steps.tensors_into(node)])
@@ -476,18 +550,41 @@ class PaperWords:
         if key not in self._blocks:
             self._blocks[key] = _link_steps(ops, sources, factors, made)
         block = self._blocks[key]
-        split = self._split_heads(nodes) if attends(block.steps) else ()  # norms reshape, too
-        return replace(block, split=split) if split else block
+        if not attends(block.steps):  # norms reshape, too
+            return block
+        return replace(block, split=self._split_heads(nodes), window=self._window(nodes))
 
     def _split_heads(self, nodes: Ints) -> tuple[tuple[int, int], ...]:
         """Return the last two axes of each reshape to four axes, or to five with one for queries, keys and values, each
         pair once; -1 for an unknown number of heads."""
-        found = {
-            (shape[-2], shape[-1])
-            for node in nodes[self.steps.reshapes[nodes]].tolist()
-            if len(shape := self.steps.reshaped_sizes(node)) in (4, 5) and shape[-2] and shape[-1] > 0
-        }
+        found = set()
+        for node in nodes[self.steps.reshapes[nodes]].tolist():
+            shape = self.steps.reshaped_sizes(node)
+            if len(shape) in (4, 5) and shape[-2] and (size := self._size_of_head(node, shape)) > 0:
+                found.add((shape[-2], size))
         return tuple(sorted(found))
+
+    def _size_of_head(self, node: int, shape: Sequence[int]) -> int:
+        """Return the last size of a reshape; one left open from the width of the layer before it, 0 if unknown."""
+        parts = prod(shape[2:-1])
+        if shape[-1] > 0 or min(shape[2:-1]) < 1 or (len(shape) == 5 and shape[2] != 3):
+            return max(0, shape[-1])
+        for _ in range(MOST_OPS_TO_LAYER):
+            tensors = (source for source, _ in self.steps.tensors_into(node))
+            node = next((source for source in tensors if self.graph.meaning.origin[source] < 0), -1)
+            if node < 0 or (steps := self.steps.steps_of(node)):
+                break
+        width = steps[0].gives if node >= 0 and steps and steps[0].kind == "dense" else 0
+        return width // parts if width % parts == 0 else 0
+
+    def _window(self, nodes: Ints) -> int:
+        """Return the side of the windows of an image, where reshapes part its axes into them and join them again:
+        `(batch, rows, 7, columns, 7, channels)` and `(batch, rows, columns, 7, 7, channels)`."""
+        shapes = [self.steps.stated_sizes(node) for node in nodes[self.steps.reshapes[nodes]].tolist()]
+        images = [shape for shape in shapes if len(shape) == 6]
+        sides = {shape[2] for shape in images if shape[2] == shape[4] > 1}
+        sides &= {shape[3] for shape in images if shape[3] == shape[4] > 1}
+        return sides.pop() if len(sides) == 1 else 0
 
 
 _step_words = attrgetter("kind", "word", "takes", "gives", "heads")
@@ -540,22 +637,6 @@ def _link_steps(
         elif len(factors_of.get(number, ())) == 2:
             multiplies.append(frozenset(near.get(source, frozenset()) for source in factors_of[number]))
     return Block(tuple(steps), before, joins, (), tuple(multiplies), averages)
-
-
-def _more_words(words: str, known: str) -> str:
-    """Return what some words have more than known ones, each once; "" if they lack any of those.
-
-    >>> _more_words("1×1 64 /2, 3×3 64 /2, projection", "1×1 64, 3×3 64"), _more_words("3×3 64", "3×3 32")
-    ('/2, projection', '')
-    """
-    more: dict[str, None] = {}
-    for part, expected in zip_longest(words.split(", "), known.split(", "), fillvalue=""):
-        every, usual = part.split(), expected.split()
-        if [word for word in every if word in usual] != usual:
-            return ""
-        added = " ".join([word for word in every if word not in usual])
-        more.update({added: None} if added else {})
-    return ", ".join(more)
 
 
 def _size_words(size: int, layers: int) -> str | None:

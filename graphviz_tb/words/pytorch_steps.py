@@ -8,7 +8,15 @@ from functools import cached_property
 
 from graphviz_tb.graphs.tensors import declared_shapes
 from graphviz_tb.words.layer_steps import ACTIVATION_WORDS, FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
-from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, einsum_step, heads_word, size_word, step_words
+from graphviz_tb.words.step_words import (
+    UNKNOWN_STEP,
+    LayerStep,
+    einsum_step,
+    heads_word,
+    resized_step,
+    size_word,
+    step_words,
+)
 
 NORMS = {"batch_norm": "BN", "layer_norm": "LN", "rms_norm": "RMS", "instance_norm": "norm"}
 CONVOLUTIONS = {"_convolution": 8, "conv1d": 6, "conv2d": 6, "conv3d": 6}  # with the slot of the number of groups
@@ -61,6 +69,8 @@ class PyTorchSteps(TensorFlowSteps):
             return LayerStep("global", f"global {word}") if set(self._numbers(slots[1])) == {1} else None
         if name == "mean" and sorted(each % 4 for each in self._numbers(slots[1])) == [2, 3]:
             return LayerStep("global", "global avg") if len(self._shape(slots[0])) == 4 else None
+        if name.startswith("upsample_"):
+            return resized_step(name, self._shape(slots[0]), self._shape(node))
         if name == "group_norm":
             return LayerStep("norm", f"g {self._numbers(slots[1])[0]}")
         if name == "topk":
@@ -87,6 +97,17 @@ class PyTorchSteps(TensorFlowSteps):
             return float(text)
         except ValueError:
             return None
+
+    def is_reshape(self, op: str) -> bool:
+        """Return whether ops of a type bring a tensor to another shape."""
+        return op in ("aten::view", "aten::reshape")
+
+    def stated_sizes(self, node: int) -> list[int]:
+        """Return the recorded sizes of the result of a reshape; [] if there are none."""
+        try:
+            return self._shape(node)
+        except KeyError:
+            return []
 
     # ---- what a trace records ----
 

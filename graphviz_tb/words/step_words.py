@@ -9,6 +9,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import group_thousands
 
 WEIGHTED_KINDS = ("convolution", "depthwise", "dense", "heads", "embedding", "experts", "recurrent", "attention")
+RESIZE_WAYS = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,19 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
     if len(kept) == 2 and len(gone) == 1:
         return LayerStep("heads", f"→ {kept[0]}×{kept[1]}", takes, gives, (kept[0], kept[1]), weight)
     return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
+
+
+def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> LayerStep:
+    """Return an image in another size: how many times larger, where all axes that change grow as much.
+
+    >>> resized_step("upsample_nearest2d", [1, 64, 8, 8], [1, 64, 16, 16]).word, resized_step("cubic", [], []).word
+    ('↑2 nearest', 'bicubic')
+    """
+    way = next((word for mode, word in RESIZE_WAYS.items() if mode in name), "resize")
+    changed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
+    known = len(before) == len(after) and all(new > old > 0 == new % old for old, new in changed)
+    times = {new // old for old, new in changed} if known else set()
+    return LayerStep("pool", f"↑{times.pop()} {way}" if len(times) == 1 else way)
 
 
 def heads_word(heads: int, shared: int, size: int) -> str:

@@ -42,3 +42,38 @@ def test_features_given_to_a_decoder_cut_no_stage() -> None:
     made.chain(made.op("ConcatV2", made.op("ResizeBilinear", top), low), ("Conv2D", "Softmax"))
     hierarchy = made.hierarchy()
     assert heights(hierarchy) == [3, 4, 6]
+
+
+def test_features_of_each_stage_given_to_a_pyramid_cut_none() -> None:
+    # stage 3 ─▶ stage 4 ─▶ stage 6 ─▶ stage 3          and a line from each to a convolution of a pyramid
+    made = Network()
+    top = made.chain(made.op("Placeholder"), ("Conv2D", "Tanh", "MaxPool"))
+    features = []
+    for blocks in (3, 4, 6, 3):
+        top = made.op("Relu", made.op("AddV2", made.chain(top, BOTTLENECK), made.chain(top, ("Conv2D", "Rsqrt"))))
+        for _ in range(blocks - 1):
+            top = made.op("Relu", made.op("AddV2", made.chain(top, BOTTLENECK), top))
+        features.append(top)
+    low = made.op("Conv2D", features.pop())
+    made.op("Conv2D", low)
+    while features:
+        low = made.op("AddV2", made.op("Conv2D", features.pop()), made.op("ResizeNearestNeighbor", low))
+        made.op("Conv2D", low)
+    assert heights(made.hierarchy())[:4] == [3, 4, 6, 3]
+
+
+def test_joins_of_all_earlier_results_are_as_those_of_the_last_two() -> None:
+    # x ─▶ f₁, (x, f₁) ─▶ f₂, (x, f₁, f₂) ─▶ f₃ …
+    made = Network()
+    top = made.chain(made.op("Placeholder"), ("Conv2D", "Tanh"))
+    for layers in (6, 12, 9):
+        kept = [top]
+        for _ in range(layers):
+            join = made.op("ConcatV2", *kept) if len(kept) > 1 else top
+            kept.append(made.chain(join, ("Rsqrt", "Relu", "Conv2D", "Rsqrt", "Relu", "Conv2D")))
+        top = made.chain(made.op("ConcatV2", *kept), ("Rsqrt", "Relu", "Conv2D", "AvgPool"))
+    made.chain(top, ("Mean", "MatMul", "Softmax"))
+    # The first layers have no join, or one of two.
+    assert [
+        round(height / layers, 1) >= 0.7 for height, layers in zip(heights(made.hierarchy()), (6, 12, 9), strict=True)
+    ]

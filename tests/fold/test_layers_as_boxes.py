@@ -16,6 +16,7 @@ from graphviz_tb.fold.flow.box import Dag, FlowBox, contract_groups
 from graphviz_tb.model.hierarchy import LAYER_ORIGIN, SERIES_ROW
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.paper import PaperWords
+from tests.fold.nameless import Network
 from tests.fold.networks import Writer, formed
 
 
@@ -212,3 +213,34 @@ def test_two_roots_for_one_op_are_no_two_norms() -> None:
     hierarchy = load(graph).hierarchy
     labels = [hierarchy.display_label(row) for row in hierarchy.children(hierarchy.name.index("net")).tolist()]
     assert labels == ["absa", "rsqrta", "absb", "rsqrtb", "clip", "conv", "relu"]
+
+
+def dilated(made: Network, top: str, dilation: int, kind: str) -> str:
+    """A convolution of a row, whose data is cut into blocks where it is dilated, and an activation."""
+    top = made.op("SpaceToBatchND", top) if dilation > 1 else top
+    top = made.op("Squeeze", made.op("Conv2D", made.op("ExpandDims", top)))
+    return made.op(kind, made.op("BiasAdd", made.op("BatchToSpaceND", top) if dilation > 1 else top))
+
+
+def test_layers_are_alike_whatever_the_form_of_their_data() -> None:
+    """Of two stacks of dilated convolutions, each first is not dilated."""
+    made = Network()
+    top = made.op("Conv2D", made.op("Placeholder"))
+    for dilation in (1, 2, 4, 8) * 2:
+        gated = made.op("Mul", dilated(made, top, dilation, "Tanh"), dilated(made, top, dilation, "Sigmoid"))
+        top = made.op("AddV2", made.op("Conv2D", gated), top)
+    made.chain(top, ("Relu", "Conv2D", "Softmax"))
+    hierarchy = made.hierarchy()
+    assert [len(hierarchy.children(row)) for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW] == [8]
+    types = hierarchy.graph.op_types
+    for row in np.flatnonzero(hierarchy.how == LAYER_ORIGIN).tolist():
+        inside = [types[hierarchy.graph.op[hierarchy.node[part]]] for part in hierarchy.children(row).tolist()]
+        assert inside.count("SpaceToBatchND") == inside.count("BatchToSpaceND")
+
+
+def test_an_axis_dropped_behind_a_layer_alone_is_no_part_of_it() -> None:
+    made = Network()
+    top = made.chain(made.op("Placeholder"), ("Conv2D", "Relu", "Conv2D", "Squeeze", "Softmax"))
+    hierarchy = made.hierarchy()
+    row = int(hierarchy.row_of_node[[*hierarchy.graph.op_types].index("Squeeze")]) if top else 0
+    assert hierarchy.how[hierarchy.parent[row]] != LAYER_ORIGIN

@@ -285,6 +285,42 @@ MAX_PLAIN_LEVEL = 8  # boxes; a smaller level is readable as it is
 MAX_INDEX_USERS = 64  # per box
 
 
+# Joins that repeat the inputs of an earlier one.
+#
+# x ─▶ join₁ ─▶ f₁ ─▶ join₂ ─▶ f₂ ─▶ join₃         join₂ takes x and f₁, join₃ takes x, f₁ and f₂
+#
+# What an earlier join takes too leads to the later one through it, so these edges say nothing of the order.
+
+MIN_JOINED, MAX_STEPS_BETWEEN_JOINS = 2, 32  # inputs that two joins share; boxes between them
+
+
+def drop_repeated_inputs(dag: Dag) -> Dag:
+    """Leave out the inputs that a box shares with an earlier one of its op type that leads to it."""
+    latest: dict[str, int] = {}
+    before = list(dag.before)
+    for number in topological_order(dag.after):
+        op, sources = dag.boxes[number].op, dag.before[number]
+        if len(sources) < MIN_JOINED or not op:
+            continue
+        earlier, latest[op] = latest.get(op), number
+        if earlier is None or len(dag.before[earlier]) < MIN_JOINED or not {*dag.before[earlier]} < {*sources}:
+            continue
+        own = [source for source in sources if source not in dag.before[earlier]]
+        if _leads_to(dag, earlier, own):
+            before[number] = own
+    return dag if before == dag.before else make_dag(dag.boxes, before, dag.outside)
+
+
+def _leads_to(dag: Dag, start: int, ends: Sequence[int]) -> bool:
+    """Return whether a box is a few boxes before some others, or one of these."""
+    seen, todo = set(ends), list(ends)
+    while todo and start not in seen and len(seen) < MAX_STEPS_BETWEEN_JOINS:
+        new = [source for source in dag.before[todo.pop(0)] if source not in seen]
+        seen.update(new)
+        todo += new
+    return start in seen
+
+
 def fold_index_arithmetic(dag: Dag, rows: Set[int], hierarchy: Hierarchy, symbols: SymbolTable) -> Dag:
     """Fold index arithmetic (`rows`) with the same users on the level, direct or through other such rows, to one
     box."""

@@ -4,7 +4,10 @@ x ─▶ conv ─▶ bias ─▶ norm ─▶ activation ─▶ y        bias, no
                               │
                      sigmoid ─┴▶ ×                  of what precedes them: an activation too
 
-Each of these feeds nothing but the next, so the group is convex. Repetitions and stages are looked for among layers.
+x ─▶ blocks ─▶ unit axis ─▶ conv ─▶ no unit axis ─▶ no blocks ─▶ …        the form that a layer needs: a dilation
+
+Each of these feeds nothing but the next, so the group is convex. Repetitions and stages are looked for among layers,
+which are alike whatever the form of their data.
 """
 
 from __future__ import annotations
@@ -22,10 +25,12 @@ from graphviz_tb.ops.roles import (
     BIAS_OPS,
     CONVOLUTION_OPS,
     DEPTHWISE_OPS,
+    DILATION_BLOCK_OPS,
     IDENTITY_OPS,
     MATRIX_PRODUCT_OPS,
     OWN_BIAS_OPS,
     PASS_EACH_OPS,
+    UNIT_AXES_OPS,
     VARIANCE_ROOT_OPS,
     Role,
     has_role,
@@ -34,6 +39,8 @@ from graphviz_tb.ops.roles import (
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
 
 MAX_LAYER_OPS, MAX_NORM_OPS, MAX_ACTIVATION_OPS = 12, 40, 10  # of one of these that is several ops
+FORMING_OPS = DILATION_BLOCK_OPS | UNIT_AXES_OPS | {"BatchToSpaceND"}
+MAX_FORMING_OPS = 4
 MIN_LEADING_SHARE = 0.2  # of the norms with an activation: in each block one at least follows a sum
 
 
@@ -55,18 +62,22 @@ def fold_layers(dag: Dag, hierarchy: Hierarchy, setting: FoldContext) -> Dag:
     finder = _LayerFinder(hierarchy, setting)
     parts = {number: part for number, box in enumerate(dag.boxes) if (part := finder.part_of(box)) is not None}
     layers = [number for number, part in parts.items() if part == LayerPart.LAYER]
-    if not layers or len(parts) == len(layers):
+    if not layers:
         return dag
     if _norms_lead(dag, parts):
         parts = {number: part for number, part in parts.items() if part != LayerPart.NORM}
-    chains = [chain for layer in layers if len(chain := _follow_layer(dag, layer, parts, setting)) > 1]
-    if len(chains) == 1 and not any(
-        setting.types.maps_channels(box) for number, box in enumerate(dag.boxes) if number not in chains[0]
+    groups: list[tuple[list[int], FlowBox]] = []
+    for layer in layers:
+        before, behind = _forming_ops(dag, layer)
+        chain = [layer, *_parts_behind(dag, behind[-1] if behind else layer, parts, setting)]
+        held = [*before, layer, *behind, *chain[1:]]
+        if len(held) > 1:
+            groups.append((held, _make_layer(dag, held, chain, setting)))
+    if len(groups) == 1 and not any(
+        setting.types.maps_channels(box) for number, box in enumerate(dag.boxes) if number not in groups[0][0]
     ):
         return dag
-    return contract_groups(
-        dag, [(chain, _make_layer([dag.boxes[number] for number in chain], setting)) for chain in chains]
-    )
+    return contract_groups(dag, groups)
 
 
 def _norms_lead(dag: Dag, parts: Mapping[int, LayerPart]) -> bool:
@@ -83,14 +94,33 @@ def _norms_lead(dag: Dag, parts: Mapping[int, LayerPart]) -> bool:
     return joined > 0 and joined >= MIN_LEADING_SHARE * len(active)
 
 
-def _make_layer(chain: Sequence[FlowBox], setting: FoldContext) -> FlowBox:
-    symbol = setting.symbols.symbol_of("layer", *(box.symbol for box in chain))
-    return make_group(GroupOrigin.LAYER, chain, symbol, chain[0].name)
+def _make_layer(dag: Dag, held: Sequence[int], chain: Sequence[int], setting: FoldContext) -> FlowBox:
+    symbol = setting.symbols.symbol_of("layer", *(dag.boxes[number].symbol for number in chain))
+    return make_group(GroupOrigin.LAYER, [dag.boxes[number] for number in held], symbol, dag.boxes[chain[0]].name)
 
 
-def _follow_layer(dag: Dag, layer: int, parts: Mapping[int, LayerPart], setting: FoldContext) -> list[int]:
-    """Return a layer and the boxes after it that are part of it, each with what only it takes from weights."""
-    chain, end = [layer], layer
+def _forming_ops(dag: Dag, layer: int) -> tuple[list[int], list[int]]:
+    """Return the ops that bring data to the form that a layer needs, and behind it at most as many that bring it back:
+    blocks of a dilation, an axis of size one."""
+    before: list[int] = []
+    end = layer
+    while len(dag.before[end]) == 1 and dag.boxes[source := dag.before[end][0]].op in FORMING_OPS:
+        if len(dag.after[source]) > 1 or len(before) == MAX_FORMING_OPS:
+            break
+        before, end = [source, *before], source
+    behind: list[int] = []
+    end = layer
+    while len(behind) < len(before) and len(dag.after[end]) == 1:
+        if dag.boxes[user := dag.after[end][0]].op not in FORMING_OPS:
+            break
+        behind, end = [*behind, user], user
+    return before, behind
+
+
+def _parts_behind(dag: Dag, layer: int, parts: Mapping[int, LayerPart], setting: FoldContext) -> list[int]:
+    """Return the boxes after a layer that are part of it, each with what only it takes from weights."""
+    chain: list[int] = []
+    end = layer
     for part in (LayerPart.BIAS, LayerPart.NORM):
         if len(dag.after[end]) == 1 and parts.get(user := dag.after[end][0]) == part:
             weights = _weights_of(dag, user, end, setting)

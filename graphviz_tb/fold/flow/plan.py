@@ -37,7 +37,13 @@ from graphviz_tb.fold.flow.invariants import (
     open_cyclic_groups,
     total_child_count,
 )
-from graphviz_tb.fold.flow.items import find_flow_items, fold_boxes_aside, fold_index_arithmetic, join_feeders
+from graphviz_tb.fold.flow.items import (
+    drop_repeated_inputs,
+    find_flow_items,
+    fold_boxes_aside,
+    fold_index_arithmetic,
+    join_feeders,
+)
 from graphviz_tb.fold.flow.layers import fold_layers
 from graphviz_tb.fold.flow.levels import LevelPart, Siblings, first_equal_levels, level_columns, replace_label_numbers
 from graphviz_tb.fold.flow.names import Vocabulary
@@ -160,7 +166,7 @@ def _fold_level_part(level: Siblings, series: list[SeriesRun], setting: FoldCont
     dag = fold_layers(fold_idioms(dag, setting), level.hierarchy, setting)
     if not _has_layer_ops(level):
         dag = join_feeders(dag, setting.widths.named_layers, symbols)
-    boxes = fold_dag(dag, setting, setting.soft)
+    boxes = fold_dag(drop_repeated_inputs(dag), setting, setting.soft)
     aside = [items.boxes[position] for position in items.aside]
     if total_child_count(boxes) + len(aside) > setting.soft:
         aside = fold_boxes_aside(items.aside, items.boxes, items.edges, setting)

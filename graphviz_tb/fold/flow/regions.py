@@ -13,7 +13,7 @@ by box, and without its longest edges; the result with the least reading cost wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -131,7 +131,8 @@ MAX_REGION_SHARE = 0.8  # of a level in one region
 NEAR_DISTANCES = 8  # distances that matter if every box is an element
 LARGE_LEVEL_BOXES = 33  # boxes; smaller levels are seen at once, whatever far edges and meeting paths they have
 HUGE_LEVEL_BOXES = 20_000  # boxes; no network has as many in one scope, and a second pass takes seconds
-FAR_LINE_DIVISOR = 3  # an edge over a third of the level passes whole stages
+FAR_LINE_DIVISORS = (3, 6, 12)  # an edge over a third of the level passes whole stages; a last stage is smaller
+MIN_FAR_LINE = 8  # boxes: more than a block between its shortcut's ends
 MIN_COST_RATIO = 1.1  # a sequence of single boxes must be cheaper by this factor
 MAX_SHORTENED_SHARE = 0.8  # of a level; longer sequences of single boxes do not repeat enough
 MAX_BRANCH_WIDTH = 28  # boxes of a branch that fit in a picture next to its surroundings
@@ -234,7 +235,7 @@ def _fold_connected_part(dag: Dag, order: FlowOrder, setting: FoldContext, limit
 def _cheapest_sequence(dag: Dag, order: FlowOrder, setting: FoldContext, deep: int) -> list[SequenceElement] | None:
     """Return the cheapest sequence of the level, None if there is none.
 
-    If the sequence between narrow places explains little, try single boxes, and places narrow apart from far edges.
+    If the sequence between narrow places explains little, try places narrow apart from far edges, and single boxes.
     """
     wide, ends = _find_narrow_places(dag, order, setting)
     best: list[SequenceElement] | None = None
@@ -245,15 +246,14 @@ def _cheapest_sequence(dag: Dag, order: FlowOrder, setting: FoldContext, deep: i
         # Good enough: a small level, or narrow places without a region that holds most ops.
         if len(dag) <= setting.soft or (wide == 1 and largest <= dag.total_ops() / 2):
             return best
+    if LARGE_LEVEL_BOXES <= len(dag) <= HUGE_LEVEL_BOXES:
+        for near in _sequences_ignoring_far_lines(dag, order, setting, deep):
+            other = _fold_sequence(near, setting)
+            best = other if best is None or _sequence_cost(other) < _sequence_cost(best) else best
     single = _single_box_sequence(dag, order, setting)
     if len(single) < MAX_SHORTENED_SHARE * len(dag):
         other = fold_stages(single, setting)
         best = other if best is None or MIN_COST_RATIO * _sequence_cost(other) < _sequence_cost(best) else best
-    if LARGE_LEVEL_BOXES <= len(dag) <= HUGE_LEVEL_BOXES and (
-        near := _sequence_ignoring_far_lines(dag, order, setting, deep)
-    ):
-        other = _fold_sequence(near, setting)
-        best = other if best is None or _sequence_cost(other) < _sequence_cost(best) else best
     return best
 
 
@@ -319,15 +319,18 @@ def _find_shared_inputs(dag: Dag, order: FlowOrder) -> set[int]:
     return shared if len(ways) >= MIN_PARALLEL_PATHS and max(ways) <= MAX_PATH_SHARE * sum(ways) else set()
 
 
-def _sequence_ignoring_far_lines(dag: Dag, order: FlowOrder, setting: FoldContext, deep: int) -> list[SequenceElement]:
-    """Return the sequence between places that are narrow apart from far edges; empty without far edges or such
-    places."""
-    far = len(dag) // FAR_LINE_DIVISOR
-    near = ignore_far_lines(dag, order, far)
-    wide, ends = _find_narrow_places(dag, near, setting)
-    if wide > 1 or near.cut() == order.cut():  # no edge is far
-        return []
-    return _make_elements(dag, near, ends, box_tokens(dag, near, setting.symbols), setting, deep)
+def _sequences_ignoring_far_lines(
+    dag: Dag, order: FlowOrder, setting: FoldContext, deep: int
+) -> Iterator[list[SequenceElement]]:
+    """Yield the sequences between places that are narrow apart from far edges, from the farthest: those of a head pass
+    all stages, or the last one."""
+    cut = order.cut()
+    for divisor in FAR_LINE_DIVISORS:
+        near = ignore_far_lines(dag, order, max(len(dag) // divisor, MIN_FAR_LINE))
+        wide, ends = _find_narrow_places(dag, near, setting)
+        if wide == 1 and near.cut() != cut:  # more edges are far
+            yield _make_elements(dag, near, ends, box_tokens(dag, near, setting.symbols), setting, deep)
+        cut = near.cut()
 
 
 def _find_narrow_places(dag: Dag, order: FlowOrder, setting: FoldContext) -> tuple[int, list[int]]:

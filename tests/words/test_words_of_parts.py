@@ -1,0 +1,128 @@
+"""What is said of a group whose parts have words: what they share, what repeats, gates, several ends, windows."""
+
+from __future__ import annotations
+
+from graphviz_tb import load
+from graphviz_tb.proto import GraphDef
+from graphviz_tb.words.block_words import Block, block_words, counted_words, shared_words
+from graphviz_tb.words.paper import PaperWords
+from graphviz_tb.words.step_words import LayerStep
+from tests.each import each
+from tests.words.test_paper_words import IMAGE, numbers, product, weight, words
+
+
+def convolution(word: str, takes: int = 32, gives: int = 32) -> LayerStep:
+    return LayerStep("convolution", word, takes, gives)
+
+
+def fed(*sources: tuple[int, ...]) -> dict[int, frozenset[int]]:
+    """The steps before each step."""
+    return {number: frozenset(before) for number, before in enumerate(sources)}
+
+
+TANH, SIGMOID = LayerStep("activation", "tanh"), LayerStep("activation", "sigmoid")
+
+
+@each(
+    ("lines", "said"),
+    [
+        (["1×1 96, dw 3×3 /2, SE 4, 1×1 24", "1×1 144, dw 3×3, SE 6, 1×1 24"], "1×1, dw 3×3, SE, 1×1 24"),
+        (["3×3, 8", "3×3, 16", "3×3, 16, /2"], ""),  # the step of the last would be hidden
+        (["2, 32", "2, 32, d2", "2, 32, d4", "2, 32"], "2 32 d1…4"),
+        (["3×3, 8 · ReLU", "3×3, 16 · ReLU"], "3×3"),
+        (["gated 2 32 d2, 1 32", "gated 2 32 d4, 1 32", "gated 2 32 d8"], "gated 2 32 d2…8, 1 32"),
+        (["→ 96", "→ 48"], ""),
+        (["3×3 8, 3×3 8", "3×3 8"], ""),
+    ],
+)
+def test_alike_members_say_what_they_share(lines: list[str], said: str) -> None:
+    assert shared_words(lines) == said
+
+
+@each(
+    ("parts", "said"),
+    [
+        (["3×3 96, 3×3 96"] * 2, "2 × (3×3 96, 3×3 96)"),
+        (["1×1 256", *["1×1 128", "3×3 32"] * 12], "12 × (1×1 128, 3×3 32)"),
+        (["→ 96", *["12 heads × 8", "w 7", "96 → 384 → 96", "GELU"] * 6], "6 × (12 heads × 8, w 7)"),
+        (["3×3 64", "5×5 64"], "3×3 64, 5×5 64"),
+        (["3×3 64"], ""),
+        ([f"{size}×{size} 1024" for size in range(1, 12)], ""),  # no room
+    ],
+)
+def test_parts_in_turn_that_repeat_are_counted(parts: list[str], said: str) -> None:
+    assert counted_words(parts) == said
+
+
+def test_two_convolutions_that_gate_each_other_are_one_step() -> None:
+    steps = convolution("2, 32, d4"), convolution("2, 32, d4"), TANH, SIGMOID, convolution("1, 32")
+    pair = frozenset([frozenset([0]), frozenset([1])])
+    before = {0: frozenset[int](), 1: frozenset[int](), 4: frozenset([0, 1])}
+    assert block_words(Block(steps, before, multiplies=(pair,))) == "gated 2 32 d4, 1 32"
+    assert block_words(Block(steps, before)) != "gated 2 32 d4, 1 32"
+
+
+def test_a_convolution_whose_halves_gate_each_other_says_half_its_channels() -> None:
+    steps = convolution("3, 64", 32, 64), TANH, SIGMOID, convolution("1, 32")
+    before = {0: frozenset[int](), 3: frozenset([0])}
+    assert block_words(Block(steps, before, multiplies=(frozenset([frozenset([0])]),))) == "gated 3 32, 1 32"
+
+
+def test_several_ends_of_one_layer_are_said_beside_each_other() -> None:
+    steps = convolution("3×3, 256"), convolution("1×1, 3"), convolution("1×1, 12")
+    assert block_words(Block(steps, fed((), (0,), (0,)))) == "3×3 256, 1×1 3 | 1×1 12"
+
+
+def test_a_dense_layer_beside_convolutions_is_added_and_no_projection() -> None:
+    # 3×3 ─▶ + ─▶ 3×3          and a step of time to +
+    steps = convolution("3×3, 32"), LayerStep("dense", "→ 32", 128, 32), convolution("3×3, 32")
+    assert block_words(Block(steps, fed((), (), (0, 1)))) == "3×3 32, 3×3 32, + → 32"
+
+
+def reshape(name: str, source: str, *sizes: int) -> list[dict[str, object]]:
+    return [numbers(f"{name}_sizes", *sizes), {"name": name, "op": "Reshape", "input": [source, f"{name}_sizes"]}]
+
+
+def attention(*query_sizes: int) -> list[dict[str, object]]:
+    nodes = [*product("att/qkv", "att/windows", 96, 288), *reshape("att/split", "att/qkv", *query_sizes)]
+    nodes += [
+        {"name": "att/scores", "op": "BatchMatMulV2", "input": ["att/split", "att/split"]},
+        {"name": "att/weights", "op": "Softmax", "input": ["att/scores"]},
+        {"name": "att/mixed", "op": "BatchMatMulV2", "input": ["att/weights", "att/split"]},
+    ]
+    return nodes
+
+
+def test_attention_in_windows_says_their_side() -> None:
+    cut = reshape("att/windows", "image", -1, 8, 7, 8, 7, 96)
+    back = reshape("att/image", "att/mixed", -1, 8, 8, 7, 7, 96)
+    assert words(IMAGE, *cut, *attention(-1, 49, 3, 12, 8), *back)["att"] == "12 heads × 8, w 7"
+    other = reshape("att/image", "att/mixed", -1, 8, 8, 14, 14, 96)
+    assert words(IMAGE, *cut, *attention(-1, 49, 3, 12, 8), *other)["att"] == "12 heads × 8"
+
+
+def test_a_size_of_heads_that_a_reshape_leaves_open_comes_from_the_layer_before_it() -> None:
+    cut = reshape("att/windows", "image", -1, 96)
+    assert words(IMAGE, *cut, *attention(-1, 49, 3, 12, -1))["att"] == "12 heads × 8"
+
+
+def test_a_kernel_whose_axes_a_reshape_joins_is_one_of_a_dense_layer() -> None:
+    kernel = [weight("kernel", 192, 3, 64), *reshape("flat", "kernel", 192, 192)]
+    multiply: dict[str, object] = {"name": "queries", "op": "BatchMatMulV2", "input": ["image", "flat"]}
+    assert words(IMAGE, *kernel, multiply)["queries"] == "→ 192"
+
+
+@each(
+    ("attributes", "said"),
+    [
+        ({"scales": {"list": {"f": [1, 1, 2, 2]}}}, "↑2 nearest"),
+        ({"scales": {"list": {"f": [1, 1, 4, 4]}}, "mode": {"s": b"linear"}}, "↑4 bilinear"),
+        ({"scales": {"list": {"f": [1, 1, 0.5, 0.5]}}, "mode": {"s": b"cubic"}}, "bicubic"),
+    ],
+)
+def test_an_exported_program_says_how_images_are_enlarged(attributes: dict[str, object], said: str) -> None:
+    x = {"name": "x", "op": "Placeholder"}
+    resize = {"name": "net/up", "op": "onnx::Resize", "input": ["x"], "attr": attributes}
+    after = {"name": "net/y", "op": "onnx::Relu", "input": ["net/up"]}
+    hierarchy = load(GraphDef(node=[x, resize, after])).hierarchy  # type: ignore[list-item]
+    assert PaperWords(hierarchy).of(hierarchy.name.index("net/up")) == said
