@@ -552,7 +552,8 @@ def shared_words(lines: Sequence[str]) -> str:
         parts = [chain[place] for chain in chains if place < len(chain)]
         common = [word for word in parts[0] if all(word in part for part in parts)]
         steps = [{word for word in part if not word[0].isalnum() and word != "→"} for part in parts]
-        if not any(word[-1].isalnum() for word in common) or any(each != steps[-1] for each in steps[1:]):
+        named = common[:1] == parts[0][:1] and any(word[-1].isalnum() for word in common)  # not the channels alone
+        if not named or any(each != steps[-1] for each in steps[1:]):
             return ""
         dilations = [next((int(word[1:]) for word in part if DILATION.fullmatch(word)), 1) for part in parts]
         least, most = min(dilations), max(dilations)

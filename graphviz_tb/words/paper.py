@@ -370,6 +370,8 @@ class PaperWords:
             return []
         stack = sole_stack(self.hierarchy, part)
         members = repeated_rows(self.hierarchy, stack) if stack >= 0 and is_stack(self.hierarchy, stack) else []
+        if members and not self.hierarchy.connected[stack]:
+            return [UNSAID]  # its members stand side by side
         if words := self._words(part):
             # A layer alone has commas between its own words.
             known = [short_word(words).partition(" · ")[0]] if told == 1 else words.split(", ")
