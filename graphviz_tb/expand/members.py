@@ -490,9 +490,8 @@ class MemberExpander(Expander):
         inner = self._corresponding_rows(usual, across.inner, owner)
         surplus = self.surplus_of_stack(stack[-1])
         if surplus is not None and (its := owner == surplus.box.member).any():
-            nodes = self.hierarchy.node[across.inner[its]].tolist()
             inner = inner.copy()
-            inner[its] = [surplus.row_of(node) for node in nodes]
+            inner[its] = surplus.rows_of(self.hierarchy.node[across.inner[its]].tolist(), across.other[its].tolist())
         loose = list(_iterate_crossings(across.pick(inner < 0)))
         lines = replace(across, inner=inner).pick(inner >= 0)
         # Bits: 32-62 the row outside, 1-31 the row inside, 0 whether inbound.

@@ -27,6 +27,7 @@ from graphviz_tb.model.hierarchy import SEGMENT_ORIGIN, Hierarchy
 from graphviz_tb.model.metagraph import Surplus
 from graphviz_tb.model.paths import usual_member
 from graphviz_tb.model.tensors import INDEX_DTYPES
+from graphviz_tb.ops.roles import SIZE_OPS
 
 Partners = dict[int, int]
 # An edge of the file, the op of the usual member at its end, whether it leads from the surplus to it, and its position
@@ -39,21 +40,30 @@ class StackSurplus:
     """What one member of a stack has more than the usual one, as the box drawn for it.
 
     `partner` maps the other ops of that member to rows of the usual one; `lines` join the surplus with such rows.
+    `sizes` are ops of the surplus that only ask for the size of a tensor: what feeds the member anyway is no input of
+    theirs.
     """
 
     usual: int
     box: Surplus
     partner: dict[int, int]
     lines: tuple[SurplusLine, ...]
+    sizes: frozenset[int]
 
     def joins_box(self, across: Crossings) -> Bools:
         """Mark the crossings of a member that join the box to it, not the rest of the member that has more."""
         own: Bools = (across.other == self.box.member) & np.isin(across.edge, [edge for edge, _, _, _ in self.lines])
         return own
 
-    def row_of(self, node: int) -> int:
-        """Return the row for an op of the larger member: that of its partner, or the box; -1 for a group."""
-        return self.partner.get(node, self.box.member if node >= 0 else -1)
+    def rows_of(self, nodes: Sequence[int], others: Sequence[int]) -> list[int]:
+        """Return the rows at which lines to `others` meet ops of the larger member: those of partners, or the box; -1
+        for a group, and for a size of what feeds a partner anyway."""
+        ends = list(zip(nodes, others, strict=True))
+        fed = {other for node, other in ends if node in self.partner}
+        return [
+            self.partner.get(node, -1 if node < 0 or (node in self.sizes and other in fed) else self.box.member)
+            for node, other in ends
+        ]
 
 
 def find_surplus(hierarchy: Hierarchy, facts: Facts, stack: int) -> StackSurplus | None:
@@ -80,7 +90,12 @@ def _compare_members(hierarchy: Hierarchy, facts: Facts, member: int, usual: int
     if not any(large.weights[node] for node in surplus):
         return None
     lines, shared = pair.surplus_lines()
-    known = [(edge, int(row_of[node]), inward, slot) for edge, node, inward, slot in lines]
+    sizes = frozenset(node for node in surplus if graph.op_types[graph.op[node]] in SIZE_OPS)
+    known = [
+        (edge, int(row_of[node]), inward, slot)
+        for edge, node, inward, slot in lines
+        if inward or int(graph.target[edge]) not in sizes
+    ]
     if _closes_circle(hierarchy, usual, known):
         # Sizes that a part is asked for before it is fed: they go without saying.
         tensors = ((line, facts.tensor(int(graph.source[line[0]]), int(graph.key[line[0]]))) for line in known)
@@ -88,7 +103,7 @@ def _compare_members(hierarchy: Hierarchy, facts: Facts, member: int, usual: int
     if not known or _closes_circle(hierarchy, usual, known):
         return None
     partner = {node: int(row_of[other]) for node, other in pair.small_of.items()}
-    return StackSurplus(usual, Surplus(member, tuple(surplus), shared), partner, tuple(known))
+    return StackSurplus(usual, Surplus(member, tuple(surplus), shared), partner, tuple(known), sizes)
 
 
 def _closes_circle(hierarchy: Hierarchy, usual: int, lines: Iterable[SurplusLine]) -> bool:

@@ -8,12 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
 from graphviz_tb.api.pipeline import Model
+from graphviz_tb.expand import Expander
+from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.model.metagraph import Metagraph, Surplus
 from graphviz_tb.model.paths import is_stack
 from graphviz_tb.options import ExpandOptions
@@ -128,6 +131,64 @@ def test_the_list_of_members_and_the_preset_of_tensorboard_have_no_box() -> None
     assert model.metagraph((row,)).surplus is None
     plain = model.members.with_options(ExpandOptions(tensorboard=True))
     assert plain.metagraph((row,)).surplus is None
+
+
+def test_ops_in_a_row_are_partners_where_their_weights_are_equal() -> None:
+    # dense 8×8 ─▶ relu ─▶ add in each block; in the first, dense 8×2 ─▶ tanh ─▶ dense 2×8 before the sum.
+    nodes: Nodes = [{"name": "x", "op": "Placeholder"}]
+    last = "x"
+    for at in range(5):
+        steps = [("dense", "MatMul", (8, 8)), ("relu", "Relu", ())]
+        steps += [("down", "MatMul", (8, 2)), ("tanh", "Tanh", ()), ("up", "MatMul", (2, 8))] if not at else []
+        before = last
+        for name, op, shape in steps:
+            made = weighted(f"b_{at}/{name}", op, before) if shape else []
+            for node in made[:1]:
+                node["attr"] = {"shape": {"shape": {"dim": [{"size": size} for size in shape]}}, "dtype": {"type": 1}}
+            nodes += made or [{"name": f"b_{at}/{name}", "op": op, "input": [before]}]
+            before = f"b_{at}/{name}"
+        nodes.append({"name": f"b_{at}/add", "op": "AddV2", "input": [before, last]})
+        last = f"b_{at}/add"
+    nodes.append({"name": "y", "op": "Sigmoid", "input": [last]})
+    model = load(GraphDef(node=nodes), group="b_[0-4]")
+    assert surplus_names(model, shown(model, "b_2").surplus) == {"b_0/down", "b_0/tanh", "b_0/up"}
+    assert ("b_0", "b_2/add") in lines(model, "b_2")
+
+
+def test_other_results_of_the_member_that_has_more_do_not_come_from_its_box() -> None:
+    graph = blocks(6)
+    for node in graph.node:
+        if node.name in ("b_3/add", "b_4/add", "b_5/add"):  # all others lack it: no copies of one another
+            node.input.append("b_0/relu")
+    model = load(graph, group="b_[0-5]")
+    level = (
+        shown(model, "b_1") if model.members.surplus_in((model.hierarchy.name.index("b_1"),)) else shown(model, "b_4")
+    )
+    box = level.surplus_position
+    flat = model.hierarchy.graph
+    for edge in level.edges:
+        if edge.source == box:
+            assert edge.flat_edges is not None
+            assert {flat.name[node] for node in flat.source[edge.flat_edges]} == {"b_0/norm"}
+
+
+def test_a_hidden_op_of_a_stack_takes_its_box_away() -> None:
+    model = load(blocks(6), group="b_[0-5]")
+    row = model.hierarchy.name.index("b_2")
+    for name, boxed in (("y", True), ("b_0/norm", False)):
+        hidden = np.zeros(len(model.hierarchy), bool)
+        hidden[model.hierarchy.name.index(name)] = True
+        levels = MemberExpander(Expander(model.hierarchy, model.facts, hidden=hidden))
+        assert (levels.metagraph((row,)).surplus is not None) is boxed
+
+
+def test_json_names_the_member_that_has_more_and_the_ops() -> None:
+    model = load(blocks(6), group="b_[0-5]")
+    nodes = model.to_json()["nodes"]
+    [said] = [node["surplus"] for node in nodes if "surplus" in node]
+    assert nodes[said["member"]]["name"] == "b_0"
+    assert {nodes[op]["name"] for op in said["ops"]} == {"b_0/proj", "b_0/norm"}
+    assert said["shared"] is False
 
 
 def test_all_levels_in_one_pass_have_the_same_boxes() -> None:

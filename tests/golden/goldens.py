@@ -58,6 +58,7 @@ CASES = [
     Case("odd_names", "odd_names.pbtxt", {}),
     Case("devices", "multi_device.pb", {"color_by": "device", "open": ("dense_0",)}),
     Case("op_types_dark", "xor.pbtxt", {"color_by": "op-type", "theme": "dark", "depth": 1}),
+    Case("projection", "../exported/resnet.pt2", {}),
     Case("references_rl", "word2vec_nce.pb", {"direction": "RL", "color_by": "none"}),
 ]
 
