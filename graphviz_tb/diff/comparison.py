@@ -13,7 +13,6 @@ from typing import Any, Self
 import numpy as np
 
 from graphviz_tb.diff.changes.layers import LayerClasses, Layers, sort_by_flow
-from graphviz_tb.diff.changes.names import counter_shifts
 from graphviz_tb.diff.changes.numbers import NodeQuantities
 from graphviz_tb.diff.changes.units import Rewire, input_differences
 from graphviz_tb.diff.ledger import FUNCTION, SCOPE, Balance, LedgerEntry, balance_ledger, build_ledger, name_of_entry
@@ -115,14 +114,6 @@ class MatchedGraphs:
             return input_differences(self.matching, old, new)
         wires = input_differences(self.matching, new, old)
         return [replace(wire, old=old, new=new, before=wire.after, after=wire.before) for wire in wires]
-
-    def renumbered_pairs(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Return the scopes and nodes that only have a new number because members of their series were added or
-        removed."""
-        scopes, nodes = counter_shifts(self.matching)
-        if not self.turned:
-            return scopes, nodes
-        return [(new, old) for old, new in scopes], [(new, old) for old, new in nodes]
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Matched nodes, old and new."""

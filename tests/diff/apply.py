@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.diff.changes.names import counter_shifts
 from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.flatten.edges import split_input
@@ -63,8 +64,9 @@ def apply(changes: Changes) -> GraphDef:
 
 def renumbered(plan: Plan) -> None:
     """Numbers that shifted because members of a series came or went are no changes, but names all the same."""
-    for found, into in zip(plan.source.renumbered_pairs(), (plan.scopes, plan.nodes), strict=True):
-        for old, new in found:
+    for found, into in zip(counter_shifts(plan.source.matching), (plan.scopes, plan.nodes), strict=True):
+        for pair in found:
+            old, new = reversed(pair) if plan.source.turned else pair
             into.setdefault(old, new)
 
 

@@ -205,9 +205,7 @@ def _filled_number(side: GraphColumns, node: int) -> Any:
     if op in FILLED_NUMBERS:
         return FILLED_NUMBERS[op]
     values = [int(side.graph.source[edge]) for edge in side.in_edges(node).tolist() if side.graph.slot[edge] == 1]
-    definition = side.graph.node_def(values[0]) if op == "Fill" and values else None
-    is_known = definition is not None and definition.op in CONSTANT_OPS
-    return tensor_numbers(definition.attr["value"].tensor) if definition is not None and is_known else None
+    return side.constant_numbers(values[0]) if op == "Fill" and values else None
 
 
 def shared_scope(names: Sequence[str]) -> str:

@@ -29,7 +29,6 @@ from graphviz_tb.diff.changes.edits import (
     computes_metrics,
     functions_callers,
     group_into_edits,
-    is_edit_of_body,
     is_inner_name,
     is_loss_scope,
     is_plumbing,
@@ -65,7 +64,7 @@ from graphviz_tb.diff.match.steps import UNRELATED_SHARE
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_COMPARED_LETTERS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
-from graphviz_tb.model.change_content import Ports, Setting
+from graphviz_tb.model.change_content import FunctionSignature, Ports, Setting
 from graphviz_tb.model.columns import exists
 
 RATE_BODY = -1  # of all ops that compute a learning rate
@@ -350,8 +349,14 @@ def _edits_of_model(
 
 
 def _split_bodies(m: Matching, layers: tuple[Layers, Layers], group: list[Item]) -> list[list[Item]]:
-    """Split functions that do something else from the edit at their call, unless they repeat it."""
-    bodies = [item for item in group if is_edit_of_body(item)]
+    """Split functions that have the same arguments and results, but do something else with them, from the edit at their
+    call, unless they repeat it."""
+    bodies = [
+        item
+        for item in group
+        if item.change.kind == "function-changed"
+        and not (item.follows or any(isinstance(inner.content, FunctionSignature) for inner in item.change.inside))
+    ]
     rest = without_objects(group, bodies)
     if not bodies or len(group) == 1:
         return [group]
@@ -491,7 +496,11 @@ def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item],
     behind = [
         item
         for item in group
-        if item.follows and own and ((came and _is_count_or_size(item.change)) or _is_type_list(item.change))
+        if item.follows
+        and own
+        and (setting := item.change.setting)
+        # Sizes of weights and numbers of inputs follow from what came or went, lists of types from any edit.
+        and ((came and (setting.weights or setting.key in COUNT_ATTRIBUTES)) or _is_type_list(item.change))
     ]
     if any(is_loss_scope(m, item.change) for item in own):
         # What only forwards or sums a loss.
@@ -499,11 +508,6 @@ def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item],
         reported = [item for item in said if item.follows or computes_metrics(m, item.change)]
         behind += without_objects(reported, behind)
     return without_objects(group, behind), [item.change for item in behind]
-
-
-def _is_count_or_size(change: Change) -> bool:
-    """Return whether a weight has another size, or an op another number of inputs."""
-    return change.setting is not None and (bool(change.setting.weights) or change.key in COUNT_ATTRIBUTES)
 
 
 def _is_type_list(change: Change) -> bool:

@@ -23,7 +23,7 @@ from graphviz_tb.diff.changes.places import (
 )
 from graphviz_tb.diff.changes.units import count_op_types, shown_ops, sorted_wires
 from graphviz_tb.diff.columns.side import GraphColumns
-from graphviz_tb.diff.columns.values import base_name, tensor_numbers
+from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.traced import WIDTH_KEYS
 from graphviz_tb.interpret.layer_classes import ACTIVATION_OPS, CLASS_BY_GATE_COUNT, COMPOSED_ACTIVATIONS
@@ -34,7 +34,6 @@ from graphviz_tb.model.layers import enclosing_module_class, is_module
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     BIAS_OPS,
-    CONSTANT_OPS,
     CONVOLUTION_OPS,
     DILATION_BLOCK_OPS,
     MATRIX_PRODUCT_OPS,
@@ -119,7 +118,7 @@ def _chain_change(
     first, unit = next((pair for pair in units if pair[1].scope), units[0])
     nodes = [node for item in parts for node in (*item.edits.added, *item.edits.removed)]
     shown = shown_ops(side, nodes)
-    inside = {name for change in parts for name in _changed_node_names(m, change, kind)}
+    inside = {side.graph.name[node] for node in nodes}
     links = located_wires([*parts, *(change for change in changes if change.kind == "rewired")])
     # Wires between the parts of a chain are inside it: only those of its surroundings are reported.
     around = [
@@ -154,13 +153,6 @@ def _layers_of_read_weights(layers: Layers, nodes: Sequence[int]) -> tuple[str, 
     return tuple(sorted(owners))
 
 
-def _changed_node_names(m: Matching, change: Change, kind: ChangeKind) -> list[str]:
-    """Return the names of the added and removed nodes."""
-    if kind == "added":
-        return [m.b.graph.name[node] for node in change.edits.added]
-    return [m.a.graph.name[node] for node in change.edits.removed]
-
-
 def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[Change], severity: Severity) -> Change:
     """Return the replacement of one thing by another as one change."""
     edits = edits_of_changes(changes)
@@ -174,11 +166,9 @@ def _exchange_change(m: Matching, layers: tuple[Layers, Layers], changes: list[C
     beside = tuple(setting_part(item) for item in changes if item.setting and not item.edits.ops)
     counts = group_counts(layers, changes)
     old, new = _main_layer(layers[0], went), _main_layer(layers[1], came)
-    while exists(new) and exists(old) and new != m.scope_to_b[old] and layers[1].side.scopes.parent[new] > 0:
-        around = int(layers[1].side.scopes.parent[new])  # the new thing may be a scope in the layer that held the old
-        if around != m.scope_to_b[old]:
-            break
-        new = around
+    # The new thing may be a scope in the layer that held the old.
+    if exists(new) and exists(old) and 0 < layers[1].side.scopes.parent[new] == m.scope_to_b[old]:
+        new = int(m.scope_to_b[old])
     if exists(old) and not exists(new) and exists(m.scope_to_b[old]):
         new = int(m.scope_to_b[old])
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
@@ -393,12 +383,7 @@ def _constant_input(side: GraphColumns, node: int, slot: int) -> list[Any]:
     """Return the constant at an input of an op; None if it is not a constant."""
     edges = side.in_edges(node)
     sources = side.graph.source[edges[(side.graph.slot[edges] == slot) & ~side.graph.control[edges]]].tolist()
-    definition = side.graph.node_def(sources[0]) if sources else None
-    values = (
-        tensor_numbers(definition.attr["value"].tensor)
-        if definition is not None and definition.op in CONSTANT_OPS and "value" in definition.attr
-        else []
-    )
+    values = side.constant_numbers(sources[0]) if sources else None
     return values if isinstance(values, list) else []
 
 

@@ -12,7 +12,6 @@ from graphviz_tb.diff.changes.attributes import COUNT_ATTRIBUTES, computes_only_
 from graphviz_tb.diff.changes.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.changes.names import is_within, without_counters
 from graphviz_tb.diff.changes.units import input_differences, nodes_of_unit, touched_nodes
-from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.graphs.traversal import weak_components
 from graphviz_tb.interpret.training import gradient_scope
@@ -119,13 +118,9 @@ def op_types_of(change: Change) -> Set[str]:
 
 def _given_numbers(m: Matching, calls: Iterable[int]) -> Set[tuple[str, str]]:
     """Return the old and new constants that some calls are given."""
-    given = {(int(m.to_a[source]), source) for call in calls for source in m.b.data_sources(call)}
-    told = (
-        [str(tensor_numbers(definition.attr["value"].tensor)) for definition in definitions if definition is not None]
-        for definitions in ((m.a.graph.node_def(old), m.b.graph.node_def(new)) for old, new in given if exists(old))
-        if all(definition is not None and definition.op in CONSTANT_OPS for definition in definitions)
-    )
-    return {(old, new) for old, new in told}
+    sources = [source for call in calls for source in m.b.data_sources(call) if exists(m.to_a[source])]
+    pairs = [(m.a.constant_numbers(int(m.to_a[source])), m.b.constant_numbers(source)) for source in sources]
+    return {(str(old), str(new)) for old, new in pairs if None not in (old, new)}
 
 
 def _may_follow_in_function(inner: Change, is_size: Callable[[Any, Any], bool], given: Set[tuple[str, str]]) -> bool:
@@ -195,9 +190,6 @@ MIN_LAYERS_IN_ORDER = 2  # that were rewired, but not to an added or removed op:
 def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey]) -> list[list[Item]]:
     """Group items to edits; items whose layers are all in `exchanged` are part of the exchange."""
     beside = {number for pair in pairs_at_one_op(items) for number in pair}
-    # Which member of a series was added or removed may be undecidable: then others have its inputs.
-    series = {without_counters(item.change.name) for item in items if item.change.unit and item.change.unit.equal}
-    beside |= {number for number, item in enumerate(items) if series and _takes_series_member(item.change, series)}
     loose = {number for number, item in enumerate(items) if number not in beside and _is_loose(m, item)}
     loose -= {number for number in loose if items[number].layers <= exchanged}
     pairs = [
@@ -218,14 +210,6 @@ def group_into_edits(m: Matching, items: Sequence[Item], exchanged: Set[LayerKey
         linked[one].append(other)
         linked[other].append(one)
     return [[items[number] for number in part] for group in groups for part in _split_orders(items, group, linked)]
-
-
-def is_edit_of_body(item: Item) -> bool:
-    """Return whether a function has the same arguments and results as before, but does something else with them: no
-    edit at its call explains that."""
-    inside = item.change.inside
-    kept = not any(isinstance(inner.content, FunctionSignature) for inner in inside)
-    return item.change.kind == "function-changed" and not item.follows and kept
 
 
 def _is_loose(m: Matching, item: Item) -> bool:
@@ -282,14 +266,6 @@ def inputs_of(change: Change) -> tuple[InputWire, ...]:
 def _is_series_member(change: Change, series: Set[str]) -> bool:
     name = without_counters(change.name)
     return any(is_within(name, member) for member in series)
-
-
-def _takes_series_member(change: Change, series: Set[str]) -> bool:
-    """Return whether a change is at a member of a series, or at an op that takes one before and after."""
-    if change.kind != "rewired" or _is_series_member(change, series):
-        return change.kind == "rewired"
-    ends = [without_counters(end or "") for wire in inputs_of(change) for end in (wire.old, wire.new)]
-    return any(is_within(end, member) for end in ends for member in series)
 
 
 def pairs_by_layer(items: Sequence[Item], loose: Set[int] = frozenset()) -> Iterable[tuple[int, int]]:

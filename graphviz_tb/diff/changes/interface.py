@@ -57,21 +57,16 @@ def function_signatures(m: Matching) -> dict[int, list[Change]]:
         types = [Sides(words(m.a, mine), words(m.b, other)) for words in (_arguments, _results)]
         arguments, results = (pair if pair.old != pair.new else None for pair in types)
         returned = None
-        if not (arguments or results) and not _same_results(m, before.returns, after.returns):
+        ends = list(zip(before.returns, after.returns, strict=False))
+        # Results come from the same nodes, or from replacements of these, whose outputs have other names.
+        same = len(before.returns) == len(after.returns) and all(_is_same_result(m, *old, *new) for old, new in ends)
+        if not (arguments or results or same):
             returned = Sides(_returned_tensors(m.a, mine), _returned_tensors(m.b, other))
         if arguments or results or returned:
             content, edits = FunctionSignature(arguments, results, returned), NodeEdits(functions=((mine, other),))
             names = before.name, after.name
             blocks[other + 1].append(Change("signature-changed", "signature", *names, 0, content, edits=edits))
     return blocks
-
-
-def _same_results(m: Matching, old: Sequence[tuple[int, str]], new: Sequence[tuple[int, str]]) -> bool:
-    """Return whether the results come from the same nodes, or from replacements of these.
-
-    Outputs of other op types have other names.
-    """
-    return len(old) == len(new) and all(_is_same_result(m, *mine, *other) for mine, other in zip(old, new, strict=True))
 
 
 def _is_same_result(m: Matching, old: int, output: str, new: int, other_output: str) -> bool:

@@ -19,6 +19,7 @@ from graphviz_tb.diff.columns.values import (
     mix_hash_bits,
     run_sums,
     sums_by,
+    tensor_numbers,
     word_hash,
     word_hashes,
 )
@@ -482,6 +483,12 @@ class GraphColumns:
         """Return the nodes that take from `node`, or wait for it."""
         nodes: list[int] = self.graph.target[self.out_edges(node)].tolist()
         return nodes
+
+    def constant_numbers(self, node: int) -> Any:
+        """Return the numbers of a constant, or what stands for many; None for any other node."""
+        definition = self.graph.node_def(node)
+        is_constant = definition is not None and definition.op in CONSTANT_OPS and "value" in definition.attr
+        return tensor_numbers(definition.attr["value"].tensor) if definition is not None and is_constant else None
 
     def data_sources(self, node: int) -> list[int]:
         """Return the nodes whose values `node` takes."""

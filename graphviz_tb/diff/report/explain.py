@@ -130,7 +130,8 @@ def _terminal_text(changes: Comparison, limit: int | None, colour: bool) -> str:
     for severity in SEVERITIES:
         listed = [change for change in shown if change.severity == severity]
         if listed:
-            lines += ["", _bold(HEADINGS[severity], colour)]
+            heading = HEADINGS[severity]
+            lines += ["", f"\x1b[1m{heading}\x1b[0m" if colour else heading]
             for change in listed:
                 lines += _lines(changes, change, colour, INDENT, limit is None)
     if len(shown) < len(changes):
@@ -160,10 +161,6 @@ def _lines(changes: Comparison, change: Change, colour: bool, indent: str, liste
         yield f"{indent}    {printable(behind_words(change))}"
         for inner in following if listed else ():
             yield from _lines(changes, inner, colour, indent + "      ", listed)
-
-
-def _bold(words: str, colour: bool) -> str:
-    return f"\x1b[1m{words}\x1b[0m" if colour else words
 
 
 def remarks(changes: Comparison) -> list[str]:
