@@ -217,6 +217,7 @@ def _listed_modules(path_list: str, class_list: str, namespace: str) -> tuple[Mo
     return tuple(calls)
 
 
+@lru_cache(maxsize=1024)  # modules of one kind list the same classes
 def _listed_texts(text: str) -> list[str]:
     """Return the texts of a list as Python prints it.
 

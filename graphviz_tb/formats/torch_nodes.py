@@ -39,11 +39,17 @@ def json_text(value: Any) -> str:
     return value if type(value) is str else ""
 
 
-Form = bytes  # equal for equal JSON: 1, 1.0 and true differ; `marshal.loads` gives the JSON back
+Form = bytes  # equal for equal JSON: 1, 1.0 and true differ
 
 
 def _form(value: Any) -> Form:
     return marshal.dumps(value, 2)  # from version 3 on, what is referred to once is written otherwise
+
+
+@lru_cache(maxsize=1024)
+def read_form(form: Form) -> Any:
+    """Return the JSON of a form, one object for all who ask."""
+    return marshal.loads(form)
 
 
 class ProgramNode(NamedTuple):

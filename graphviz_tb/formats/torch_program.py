@@ -8,7 +8,6 @@ mode (`no_grad`, `autocast`) are opened in place.
 from __future__ import annotations
 
 import json
-import marshal
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +31,7 @@ from graphviz_tb.formats.torch_nodes import (
     json_array,
     json_object,
     json_text,
+    read_form,
     read_node,
     tensor_form,
     tensor_names,
@@ -235,7 +235,7 @@ class ProgramReader:
         """Return shape and type of a tensor."""
         kind = self._kinds.get(form)
         if kind is None:
-            dtype, sizes, _ = marshal.loads(form)
+            dtype, sizes, _ = read_form(form)
             known = type(sizes) is list and len(sizes) <= MAX_DIMENSIONS
             kind = Value(tuple(map(self.sizes.size_of, sizes)) if known else None, _dtype_name(dtype))
             self._kinds[form] = kind
@@ -282,7 +282,7 @@ class GraphReader:
 
     def tensor_meta(self, name: str) -> Sequence[Any]:
         """Return type, sizes and `requires_grad` of a tensor, as the file has them."""
-        return marshal.loads(self.tensors[name]) if name in self.tensors else (None, None, None)
+        return read_form(self.tensors[name]) if name in self.tensors else (None, None, None)
 
     def value(self, name: str) -> Value:
         """Return shape and type of a value."""
@@ -354,7 +354,7 @@ class GraphReader:
 
     def _attributes(self, op: str, call: ProgramNode, inputs: list[str]) -> dict[str, Any]:
         attributes: dict[str, Any] = {}
-        for place, name, content in marshal.loads(call.settings):
+        for place, name, content in read_form(call.settings):
             for kind, value in content.items():
                 number = json_text(json_object(value).get("as_name")) if kind in SYMBOL_ARGUMENTS else ""
                 if number in self.made_numbers:  # an op gives it, such as `item`

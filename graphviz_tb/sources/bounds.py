@@ -39,6 +39,7 @@ MAX_PATH_LETTERS_PER_BYTE = 10
 # By letter: into an object or an array, or out of it.
 BRACKET_STEPS = np.zeros(256, np.int8)
 BRACKET_STEPS[list(b"[{")], BRACKET_STEPS[list(b"]}")] = 1, -1
+NESTING_PIECE_LETTERS = 1 << 16
 ESCAPED_LETTER = re.compile(rb"\\.", re.DOTALL)
 NO_BRACKETS_OR_QUOTES = bytes(set(range(256)).difference(b'"[]{}'))
 MAX_BYTES_HINT = "give --max-bytes if it is your own file"
@@ -153,9 +154,18 @@ def is_nested_too_deep(text: str) -> bool:
     ... )
     (False, True, False)
     """
-    # Without what a backslash escapes, text is outside of strings after an even number of quotes: pairs change nothing.
-    plain = ESCAPED_LETTER.sub(b"", text.encode("utf-8", "replace"))
-    letters = np.frombuffer(plain.translate(None, NO_BRACKETS_OR_QUOTES).replace(b'""', b""), np.uint8)
-    steps = BRACKET_STEPS[letters]
-    steps *= 1 - (np.cumsum(letters == ord('"'), dtype=np.int8) & 1)
-    return len(steps) > MAX_JSON_DEPTH and int(np.max(np.cumsum(steps, dtype=np.int32))) > MAX_JSON_DEPTH
+    # In pieces that end behind a quote, so behind what a backslash escapes; the whole would take memory several times.
+    depth = quotes = start = 0
+    while start < len(text):
+        stop = text.find('"', start + NESTING_PIECE_LETTERS) + 1 or len(text)
+        plain = ESCAPED_LETTER.sub(b"", text[start:stop].encode("utf-8", "replace"))
+        letters = np.frombuffer(plain.translate(None, NO_BRACKETS_OR_QUOTES), np.uint8)
+        # Text is outside of strings after an even number of quotes.
+        inside = np.cumsum(letters == ord('"')) + quotes & 1
+        levels = np.cumsum(np.where(inside, 0, BRACKET_STEPS[letters])) + depth
+        if np.any(levels > MAX_JSON_DEPTH):
+            return True
+        if len(letters):
+            depth, quotes = int(levels[-1]), int(inside[-1])
+        start = stop
+    return False
