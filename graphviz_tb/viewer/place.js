@@ -1170,7 +1170,7 @@ function _closed_box(node, name, second) {
   }
   kind = _outline_kind(node);
   stack = ["series", "fold"].includes(node.kind);
-  two_lines = (!!second || (kind !== "op"));
+  two_lines = (!!second || ((kind !== "op") && node.openable));
   [inner, height, texts] = _front_sheet(node, name, kind, hand_replace_unsafe_characters(second), two_lines);
   if (!stack) {
     return new ClosedBox(inner, height, 0, texts);
