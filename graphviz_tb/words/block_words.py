@@ -91,7 +91,8 @@ def _merged_words(block: Block) -> str | None:
         return None
     if not layers:
         return _plain_words(steps)
-    if (said := _recurrent_words(block, layers) or _expert_words(block, layers)) is not None:
+    ways = (_recurrent_words, _expert_words, _mixing_words)
+    if (said := next(filter(None, (way(block, layers) for way in ways)), None)) is not None:
         return said
     if len(layers) == 1:
         compares = steps[layers[0]].kind == "embedding" and any(step.kind == "product" for step in steps)
@@ -200,11 +201,22 @@ def _attention_words(block: Block, layers: Sequence[int]) -> str | None:
     said = f"{count} × ({said})" if said and count > 1 else said
     if not said or not rest:
         return said or None
-    forward = _feed_forward_words(block, rest)
-    if forward is None:
+    if (forward := _feed_forward_words(block, rest)) is None:
         return None
-    ways = (f"{said}, {forward}", f"{said}, {forward.partition(', ')[0]}")
-    return next(filter(fits, ways), said)
+    return next(filter(fits, (f"{said}, {words}" for words in _shortened(forward))), said)
+
+
+def _mixing_words(block: Block, layers: Sequence[int]) -> str | None:
+    """Return the heads of attention without a softmax, as retention and linear attention: two products in turn of
+    tensors that dense layers make and that are split to as many heads."""
+    steps = block.steps
+    first, *others = [number for number, step in enumerate(steps) if step.kind == "product"] or [-1]
+    if len(others) != 1 or any(steps[number].kind != "dense" for number in layers) or first < 0:
+        return None
+    heads, size = steps[first].heads
+    wide = any(steps[number].gives == heads * size for number in layers if number < first)
+    in_turn = first in block.before.get(others[0], ()) and steps[others[0]].heads[0] == heads > 1
+    return heads_word(heads, heads, size) if wide and in_turn and size else None
 
 
 def _is_of_positions(step: LayerStep) -> bool:
@@ -287,7 +299,8 @@ def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
     cells = [steps[number].word for number in layers if steps[number].kind == "recurrent"]
     in_turn = all(block.before.get(after) == frozenset((first,)) for first, after in pairwise(layers))
     if len(cells) == len(layers) and len(set(cells)) == 1 and in_turn:
-        return cells[0] if len(cells) == 1 else f"{cells[0]}, {len(cells)} layers"
+        several = f"{len(cells)} × ({cells[0]})" if "layers" in cells[0] else f"{cells[0]}, {len(cells)} layers"
+        return cells[0] if len(cells) == 1 else several
     words = [step.word for step in steps if step.kind == "activation"]
     gates, made = (words.count("sigmoid"), words.count("tanh")), sorted(words)
     if any(steps[number].kind != "dense" for number in layers) or len(made) != sum(gates) or len(layers) > 2:
@@ -307,12 +320,29 @@ def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
 
 
 def _expert_words(block: Block, layers: Sequence[int]) -> str | None:
-    """Return the number of experts, and how many of them a router chooses."""
+    """Return the number of experts, how many of them a router chooses, and the feed-forward block that each is."""
     experts = {block.steps[number].word for number in layers if block.steps[number].kind == "experts"}
     if not experts:
         return None
     chosen = {step.word for step in block.steps if step.kind == "top"}
-    return ", ".join([*experts, *(chosen if len(chosen) == 1 else ())]) if len(experts) == 1 else None
+    if len(experts) > 1:
+        return None
+    line = ", ".join([*experts, *(chosen if len(chosen) == 1 else ())])
+    count = int(next(iter(experts)).split()[0])
+    # A product that all experts make of one tensor looks like one that makes as many heads.
+    each = [n for n in layers if block.steps[n].kind == "experts" or block.steps[n].heads[0] == count]
+    alike = [replace(step, kind="dense", gives=step.heads[1] or step.gives) for step in block.steps]
+    routed = [MERGED_STEP if step.word == "softmax" else step for step in block.steps]
+    steps = tuple([alike[n] if n in each else step for n, step in enumerate(routed)])
+    before = {n: block.before[n].intersection(each) for n in each if n in block.before}
+    known = len(before) == len(each) and all(steps[n].takes and steps[n].gives for n in each)
+    forward = _feed_forward_words(replace(block, steps=steps, before=before), each) if known else None
+    return next(filter(fits, (f"{line}, {words}" for words in _shortened(forward))), line)
+
+
+def _shortened(words: str | None) -> tuple[str, ...]:
+    """Return some words, and without the activation at their end; nothing of none."""
+    return (words, words.partition(", ")[0]) if words else ()
 
 
 # ---- several layers ----

@@ -29,7 +29,15 @@ from graphviz_tb.ops.signatures import (
 )
 from graphviz_tb.ops.table import plain_op_name
 from graphviz_tb.words.layer_steps import ACTIVATION_WORDS, FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
-from graphviz_tb.words.step_words import UNKNOWN_STEP, LayerStep, heads_word, resized_step, size_word, step_words
+from graphviz_tb.words.step_words import (
+    UNKNOWN_STEP,
+    LayerStep,
+    einsum_step,
+    heads_word,
+    resized_step,
+    size_word,
+    step_words,
+)
 
 NORMS = (("batchnorm", "BN"), ("layernorm", "LN"), ("rmsnorm", "RMS"), ("groupnorm", "g"), ("norm", "norm"))
 FUSED_ACTIVATION = "activation"
@@ -279,15 +287,34 @@ class ExportedSteps(TensorFlowSteps):
         if not kernels:
             return LayerStep("product", "", heads=self._product_heads(node))
         weight, shape = kernels[0]
+        if plain_op_name(op) == "einsum":
+            return self._einsum(node, weight, shape)
         if len(shape) > 2 and not kernel_layout(op).startswith("o"):
-            experts = shape[0] or 0
-            return LayerStep("experts", f"{experts} experts", weight=weight) if len(shape) == 3 and experts else None
+            experts, *sizes = shape
+            # A kernel may be turned on its way; the result says which of its axes is the last.
+            stated = self._sizes(node)[-1:] or (sizes[-1:] if weight in self._sources(node) else ())
+            gives = next((size for size in stated if size in sizes), 0) or 0
+            takes = prod(size or 0 for size in sizes) // gives if gives else 0
+            known = LayerStep("experts", f"{experts} experts", takes, gives, weight=weight)
+            return known if len(shape) == 3 and experts else None
         outputs, _, _ = kernel_sizes(op, shape, self._is_set(node, kernel_turning_attribute(op)))
         # A kernel may be turned on its way; the result says which of its axes is the last.
         last = next(iter(self._sizes(node)[-1:]), -1)
         gives = last if last in shape else outputs or 0
         takes = prod(size or 0 for size in shape) // gives if gives else 0
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else UNKNOWN_STEP
+
+    def _einsum(self, node: int, weight: int, shape: Sequence[int | None]) -> LayerStep:
+        """Return a product along named axes, with its kernel as the last input."""
+        definition = self.graph.node_def(node)
+        equation = attr_value(definition, "equation").s if definition is not None else b""
+        last = weight in self._sources(node)[-1:]
+        step = einsum_step(equation.decode("ascii", "replace"), weight, shape) if last else None
+        return UNKNOWN_STEP if step is None else step
+
+    def _sources(self, node: int) -> list[int]:
+        """Return the weights that are inputs of a node, as they are stored; other inputs are -1."""
+        return [int(self.graph.meaning.origin[source]) for _, (source, _) in self.inputs_of(node)]
 
     def _product_heads(self, node: int) -> tuple[int, int]:
         """Return the heads of a product of two tensors with four axes, as of queries and keys."""

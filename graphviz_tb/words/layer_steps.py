@@ -458,12 +458,12 @@ class TensorFlowSteps:
         if op == "Einsum" and len(kernel) == 3:
             equation = attr_value(definition, "equation").s if definition is not None else b""
             return einsum_step(equation.decode("ascii", "replace"), weight, kernel)
-        if len(kernel) > 2:  # one kernel for each expert, or for each place
-            experts = kernel[0] or 0
-            return LayerStep("experts", f"{experts} experts", weight=weight) if len(kernel) == 3 and experts else None
         takes, gives = kernel[-2] or 0, kernel[-1] or 0
         if definition is not None and (attr_value(definition, "transpose_b").b or attr_value(definition, "adj_y").b):
             takes, gives = gives, takes
+        if len(kernel) > 2:  # one kernel for each expert, or for each place
+            known = LayerStep("experts", f"{kernel[0]} experts", takes, gives, weight=weight)
+            return known if len(kernel) == 3 and kernel[0] else None
         if op == "Einsum" and not _is_last_axis_product(definition):
             return None
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None

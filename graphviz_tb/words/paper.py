@@ -170,7 +170,12 @@ class PaperWords:
         return self._described[row]
 
     def _describe(self, row: int) -> str | None:
-        stack = row if self.hierarchy.kind[row] == SERIES_ROW else sole_stack(self.hierarchy, row)
+        stack = sole_stack(self.hierarchy, row)
+        if (
+            self.hierarchy.kind[row] == SERIES_ROW
+            and len(set(map(self._words, repeated_rows(self.hierarchy, row)))) > 1
+        ):
+            stack = row  # of ops that are not alike
         if stack >= 0:
             return self._stack_words(stack)
         if self.hierarchy.kind[row] == OP_ROW and row not in self.hierarchy.calls:

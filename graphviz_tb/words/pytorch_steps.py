@@ -158,7 +158,8 @@ class PyTorchSteps(TensorFlowSteps):
         data = 1 if name == "addmm" else 0
         if name in STACKED_PRODUCTS and self._weight_before(slots[1]) >= 0:  # a kernel for each expert
             experts = self._shape(node if name == "bmm" else slots[1])[0]
-            return LayerStep("experts", f"{experts} experts", weight=self._parameter(self._weight_before(slots[1])))
+            sizes, weight = (self._shape(slots[0])[-1], self._shape(node)[-1]), self._weight_before(slots[1])
+            return LayerStep("experts", f"{experts} experts", *sizes, weight=self._parameter(weight))
         weighted = name in ("linear", "addmm") or self.op_of(slots[1]) in ("prim::GetAttr", "aten::t")
         if not weighted:
             before = self._shape(slots[0])

@@ -58,11 +58,18 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
     gone = [sizes[letter] for letter in letters if letter not in result]
     first = letters[0]
     if any(letter in tensors and letter in result for letter in letters) or tensors.count(first) > 1:
-        return LayerStep("experts", f"{sizes[first]} experts", weight=weight) if first in tensors + result else None
+        sums, gives = (prod(sizes[letter] for letter in each) for each in _split_letters(letters[1:], result))
+        known = LayerStep("experts", f"{sizes[first]} experts", sums, gives, weight=weight)
+        return known if first in tensors + result else None
     takes, gives = prod(gone), prod(kept)
     if len(kept) == 2 and len(gone) == 1:
         return LayerStep("heads", f"→ {kept[0]}×{kept[1]}", takes, gives, (kept[0], kept[1]), weight)
     return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
+
+
+def _split_letters(letters: str, result: str) -> tuple[list[str], list[str]]:
+    """Return the axes of a kernel that a product sums, and those of its result."""
+    return [each for each in letters if each not in result], [each for each in letters if each in result]
 
 
 def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> LayerStep:

@@ -81,6 +81,71 @@ def test_kernels_that_are_selected_are_those_of_experts() -> None:
     assert PaperWords(hierarchy).of(hierarchy.name.index("mlp")) == "8 experts"
 
 
+@each(
+    ("equation", "said"),
+    [
+        ("abc,bcd->abd", "8 experts"),
+        ("abc,acd->abd", "8 experts"),
+        ("abc,cde->abde", "8 → 8×64"),  # a layer that makes heads
+    ],
+)
+def test_a_kernel_of_named_axes_is_read_by_its_equation(equation: str, said: str) -> None:
+    sizes = {"shape": {"dim": [{"size": 8}, {"size": 8}, {"size": 64}]}}
+    kernel = {"name": "moe/w", "op": "VariableV2", "attr": {"shape": sizes, "dtype": {"type": 1}}}
+    product = {
+        "name": "moe/y",
+        "op": "onnx::Einsum",
+        "input": ["x", "moe/w"],
+        "attr": {"equation": {"s": equation.encode()}},
+    }
+    nodes = [{"name": "x", "op": "Placeholder"}, kernel, product]
+    hierarchy = load(GraphDef(node=nodes), folds=False).hierarchy  # type: ignore[arg-type]
+    assert PaperWords(hierarchy).of(hierarchy.name.index("moe")) == said
+
+
+def experts_block(count: int, gives: int) -> Block:
+    """A router, its softmax and the top 2; and gated blocks: the first product of each looks like one for heads."""
+    up = LayerStep("heads", f"→ {count}×128", 64, count * 128, (count, 128))
+    steps = (
+        *(LayerStep("dense", "→ 8", 64, 8), LayerStep("activation", "softmax"), LayerStep("top", "top 2")),
+        *(up, up, LayerStep("activation", "SiLU"), LayerStep("experts", "8 experts", 128, gives)),
+    )
+    nothing, both = frozenset[int](), frozenset([0, 3, 4])
+    multiplies = (frozenset([frozenset([3]), frozenset([4])]),)
+    return Block(steps, {0: nothing, 3: nothing, 4: nothing, 6: both}, multiplies=multiplies)
+
+
+@each(
+    ("block", "said"),
+    [
+        (experts_block(8, 64), "8 experts, top 2, gated 128, SiLU"),
+        (experts_block(4, 64), "8 experts, top 2"),  # heads, of something else
+        (experts_block(8, 0), "8 experts, top 2"),  # a size is not known
+    ],
+)
+def test_experts_say_the_block_that_each_of_them_is(block: Block, said: str) -> None:
+    assert block_words(block) == said
+
+
+@each(
+    ("heads", "in_turn", "said"),
+    [
+        (((8, 16), (8, 24)), True, "8 heads × 16"),  # retention (Sun et al. 2023), linear attention
+        (((8, 16), (4, 24)), True, None),
+        (((8, 16), (8, 24)), False, None),
+        (((3, 16), (3, 24)), True, None),  # no layer makes as many
+    ],
+)
+def test_two_products_in_turn_say_the_heads_of_what_they_multiply(
+    heads: tuple[tuple[int, int], tuple[int, int]], in_turn: bool, said: str | None
+) -> None:
+    dense = [LayerStep("dense", "→ 128", 128, 128)] * 3
+    steps = (*dense, *(LayerStep("product", "", heads=pair) for pair in heads), LayerStep("norm", "g 8"), dense[0])
+    before = {number: frozenset[int]() for number in range(3)} | {3: frozenset([0, 1]), 6: frozenset([4])}
+    before[4] = frozenset([2, 3] if in_turn else [0, 2])
+    assert block_words(Block(steps, before)) == said
+
+
 def test_a_kernel_of_pairs_is_none_of_experts() -> None:
     shape = {"dim": [{"size": size} for size in (5, 16, 16)]}
     kernel = {"name": "bi/weight", "op": "VariableV2", "attr": {"shape": {"shape": shape}, "dtype": {"type": 1}}}
@@ -250,3 +315,8 @@ def test_an_einsum_that_sums_nothing_is_no_product(equation: str, said: str | No
     hierarchy = load(GraphDef(node=[*inputs, product])).hierarchy  # type: ignore[list-item]
     found = TensorFlowSteps(hierarchy).steps_of(hierarchy.graph.name.index("z"))
     assert [step.word for step in found] == ([] if said is None else [said])
+
+
+def test_recurrent_layers_that_are_several_each_are_counted_apart() -> None:
+    cell = LayerStep("recurrent", "LSTM 64, 2 layers", gives=64)
+    assert block_words(Block((cell, cell), {0: frozenset(), 1: frozenset([0])})) == "2 × (LSTM 64, 2 layers)"
