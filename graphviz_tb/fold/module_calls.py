@@ -348,7 +348,9 @@ def enclose_tuples(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
         plain = [node for node in users[first] if node not in whole]
         users[first] = plain or [node for other in users[first] for node in users[whole[other]]]
     for first, nodes in sorted(parts.items()):
-        made = _shared_segments([scope_of(node) for node in dict.fromkeys(sources[first])])
+        # What another tuple holds may be handed on from far away.
+        makers = [node for node in sources[first] if node not in whole] or sources[first]
+        made = _shared_segments([scope_of(node) for node in dict.fromkeys(makers)])
         shared = _shared_segments([made, *(scope_of(node) for node in dict.fromkeys(users[first]))])
         # What blocks of a series hand to the next is in each of them, not between them.
         while len(made) > len(shared) and (_is_single_module(made[-1]) or not MODULE.fullmatch(made[-1])):
