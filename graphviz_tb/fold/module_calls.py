@@ -211,6 +211,9 @@ MAX_SWEEPS = 4
 PARAMETER_OP = "prim::GetAttr"
 TUPLE_MAKER = "prim::TupleConstruct"
 
+Segments = list[str]  # of a scope
+NodeLists = defaultdict[int, list[int]]
+
 
 def merged_modules(graph: Graph) -> dict[int, str]:
     """Return the scopes of nodes of a PyTorch trace where several modules share one: a trace leaves containers out of
@@ -314,7 +317,7 @@ def _spread_along_flow(
 
 def enclose_tuples(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
     """Return `moved` and the scopes of tuples that modules hand to each other: a trace writes those into the root, they
-    belong to the module that calls both.
+    belong to the module that calls both, or to the block of a series that makes them.
 
     Net/Rotary ─▶ TupleConstruct ─▶ TupleUnpack ─▶ Net/Layer[0]        all of it is in Net
     """
@@ -323,47 +326,55 @@ def enclose_tuples(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
         return dict(moved)
     found = dict(moved)
 
-    def scope_of(node: int) -> list[str]:
+    def scope_of(node: int) -> Segments:
         return (found.get(node) or graph.name[node].rpartition("/")[0]).split("/")
 
-    # A tuple is what makes it, with what takes it apart: that one tuple is packed into the next joins no modules.
-    makes = graph.nodes_of_types(TUPLE_MAKER.__eq__)
-    drawn = graph.mark == 0
-    whole: dict[int, int] = {node: node for node in np.flatnonzero(tuples).tolist()}
-    sources: dict[int, list[int]] = defaultdict(list)
-    users: dict[int, list[int]] = defaultdict(list)
-    touching = np.flatnonzero((tuples[graph.source] | tuples[graph.target]) & drawn[graph.source] & drawn[graph.target])
-    edges = list(zip(graph.source[touching].tolist(), graph.target[touching].tolist(), strict=True))
-    for source, target in sorted(edges):
-        if source in whole and target in whole and not makes[target]:
-            whole[target] = whole[source]
-    for source, target in edges:
-        if whole.get(source) != whole.get(target):
-            sources[whole.get(target, -1)].append(source)
-            users[whole.get(source, -1)].append(target)
-    parts: dict[int, list[int]] = defaultdict(list)
-    for node, first in whole.items():
-        parts[first].append(node)
+    parts, sources, users = _tuple_parts(graph, tuples)
+    used: dict[int, Segments] = {}  # what the scopes of all users begin with, by tuple
     for first in sorted(parts, reverse=True):  # against the flow
-        plain = [node for node in users[first] if node not in whole]
-        users[first] = plain or [node for other in users[first] for node in users[whole[other]]]
+        plain = [scope_of(user) for user in users[first] if not tuples[user]]
+        handed = [used[user] for user in users[first] if user in used]  # packed into another tuple
+        if plain or handed:
+            used[first] = _shared_segments(plain or handed)
     for first, nodes in sorted(parts.items()):
         # What another tuple holds may be handed on from far away.
-        makers = [node for node in sources[first] if node not in whole] or sources[first]
-        made = _shared_segments([scope_of(node) for node in dict.fromkeys(makers)])
-        shared = _shared_segments([made, *(scope_of(node) for node in dict.fromkeys(users[first]))])
+        makers = [node for node in sources[first] if not tuples[node]] or sources[first]
+        scope = _shared_segments([scope_of(node) for node in makers])
+        shared = _shared_segments([scope, used[first]]) if first in used else scope
         # What blocks of a series hand to the next is in each of them, not between them.
-        while len(made) > len(shared) and (_is_single_module(made[-1]) or not MODULE.fullmatch(made[-1])):
-            made.pop()
-        shared = "/".join(made)
+        while len(scope) > len(shared) and (_is_single_module(scope[-1]) or not MODULE.fullmatch(scope[-1])):
+            scope.pop()
         for node in nodes:
             own = moved.get(node) or graph.name[node].rpartition("/")[0]
-            if shared.startswith(f"{own}/" if own else ""):
-                found[node] = shared
+            if (inner := "/".join(scope)).startswith(f"{own}/" if own else ""):
+                found[node] = inner
     return {node: scope for node, scope in found.items() if scope}
 
 
-def _shared_segments(scopes: Sequence[Sequence[str]]) -> list[str]:
+def _tuple_parts(graph: Graph, tuples: Bools) -> tuple[dict[int, list[int]], NodeLists, NodeLists]:
+    """Return the ops of each tuple, by the one that makes it: this and those that take it apart; and the sources and
+    the users of each, those of another tuple by the op that makes that."""
+    makes = graph.nodes_of_types(TUPLE_MAKER.__eq__)
+    drawn = graph.mark == 0
+    touching = np.flatnonzero((tuples[graph.source] | tuples[graph.target]) & drawn[graph.source] & drawn[graph.target])
+    edges = sorted(zip(graph.source[touching].tolist(), graph.target[touching].tolist(), strict=True))
+    whole: dict[int, int] = {node: node for node in np.flatnonzero(tuples).tolist()}
+    for source, target in edges:
+        if source in whole and target in whole and not makes[target]:
+            whole[target] = whole[source]
+    parts: dict[int, list[int]] = defaultdict(list)
+    for node, first in whole.items():
+        parts[first].append(node)
+    sources: NodeLists = defaultdict(list)
+    users: NodeLists = defaultdict(list)
+    for source, target in edges:
+        if whole.get(source) != whole.get(target):
+            sources[whole.get(target, -1)].append(source)
+            users[whole.get(source, -1)].append(whole.get(target, target))
+    return parts, sources, users
+
+
+def _shared_segments(scopes: Sequence[Sequence[str]]) -> Segments:
     """Return the segments that all scopes begin with."""
     alike = takewhile(lambda segments: len(set(segments)) == 1, zip(*scopes, strict=False))
     return [segments[0] for segments in alike]

@@ -166,7 +166,9 @@ def test_the_first_word_of_a_type_is_no_group() -> None:
     assert groups(["in", *others, "mid", "out"], *chain(9)) == {"tail": tuple(range(1, 7))}
 
 
-def test_layers_of_one_type_that_are_merely_counted_are_no_group() -> None:
-    # nor with those of other content between them
-    names = [f"{word}_{number}" for number in range(1, 5) for word in ("linear", "mix")]
-    assert not any(name.startswith("linear") for name in groups(["in", *names, "mid", "out"], *chain(11)))
+def test_layers_named_by_one_type_are_no_group() -> None:
+    names = ["linear"] * 3 + ["linear_1", "linear_2"]
+    assert groups(["in", *names, "mid", "a", "b", "c", "out"], *chain(11)) == {}
+    # a person's word is
+    others = [name.replace("linear", "tail") for name in names]
+    assert groups(["in", *others, "mid", "a", "b", "c", "out"], *chain(11)) == {"tail": (1, 2, 3)}

@@ -331,18 +331,3 @@ def test_first_blocks_that_all_project_are_parted_by_their_stages(seed: int) -> 
         for place in range(count):
             x = squeezed(w, x, 16 << number, 1 + (place == 0), place == 0)
     assert score(load(formed(w.graph, "nameless", random.Random(4))), counts) == (2, 2)
-
-
-@pytest.mark.parametrize("form", ["flat", "nameless"])
-def test_the_second_of_two_that_halve_begins_the_stage_of_the_block_behind_it(form: str) -> None:
-    # A stem and a first block are equal; the next block has the same channels, and a shortcut with a norm.
-    w = Writer(form, random.Random(3))
-    w.style, w.width = "const", 8
-    x = w.op("Placeholder", name="x")
-    for stage, (width, count) in enumerate(((16, 1), (16, 2), (32, 4), (64, 6))):
-        for block in range(count):
-            with w.scope(f"stage{stage}_block{block}"):
-                step = 1 if block else 2
-                y = w.add(*(w.norm(w.conv(x, width, size, step), "bn") for size in (3, 1)))
-                x = w.act(w.add(y, w.norm(x, "bn")) if block else y)
-    assert score(load(formed(w.graph, form, random.Random(4))), [2, 4, 6]) == (3, 3)

@@ -136,7 +136,9 @@ def series_names(trace: Trace) -> list[str]:
     """The names of the series of a trace that are in no other, without what is around them."""
     hierarchy = load(trace.graph).hierarchy
     rows = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
-    return [hierarchy.name[row].rpartition("/")[2] for row in rows if hierarchy.kind[hierarchy.parent[row]] == SCOPE_ROW]
+    return [
+        hierarchy.name[row].rpartition("/")[2] for row in rows if hierarchy.kind[hierarchy.parent[row]] == SCOPE_ROW
+    ]
 
 
 def test_blocks_of_which_every_second_weighs_channels_are_one_series() -> None:
@@ -187,3 +189,21 @@ def test_layers_that_hand_on_a_tuple_are_one_series_though_the_first_makes_it_an
     hierarchy = load(trace.graph).hierarchy
     assert not any(re.search(r"Layer\[[0-9]\] \(2\)", name) for name in hierarchy.name)
     assert series_names(trace) == ["Layer[0-4]"]
+
+
+def test_the_second_of_two_that_halve_begins_the_stage_of_the_block_behind_it() -> None:
+    # A stem and a first block are equal; the next block has the same channels, and a shortcut with a norm.
+    trace = Trace()
+    x = trace.image
+    for width, count in ((48, 1), (48, 2), (96, 4), (192, 14), (1280, 1)):
+        for block in range(count):
+            left, right = (trace.conv("Net", x, width, 1 if block else 2) for _ in range(2))
+            y = trace.op("Net", "add", left, right)
+            x = trace.op("Net", "relu", trace.op("Net", "add_", trace.op("Net", "batch_norm", x), y) if block else y)
+    number = {node.name: f"n{place}" for place, node in enumerate(trace.graph.node)}
+    for node in trace.graph.node:
+        node.name, node.input[:] = number[node.name], [number[source] for source in node.input]
+    hierarchy = load(trace.graph).hierarchy
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
+    sizes = [[hierarchy.op_count(member) for member in hierarchy.children(row).tolist()] for row in stacks]
+    assert sizes == [[6, 8], [6, 8, 8, 8], [6, *[8] * 13]]
