@@ -209,7 +209,6 @@ Skips = tuple[tuple[str, ...], ...]  # for each segment of a scope, the containe
 MODULE = re.compile(r"(.*)\[([^\[\]]*)\]", re.DOTALL)  # Linear[fc]
 MAX_SWEEPS = 4
 PARAMETER_OP = "prim::GetAttr"
-TUPLE_MAKER = "prim::TupleConstruct"
 
 
 def merged_modules(graph: Graph) -> dict[int, str]:

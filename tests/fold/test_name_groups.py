@@ -164,3 +164,11 @@ def test_the_first_word_of_a_type_is_no_group() -> None:
     # a person's word is
     others = [name.replace("up_sampling2d", "tail_part") for name in names]
     assert groups(["in", *others, "mid", "out"], *chain(9)) == {"tail": tuple(range(1, 7))}
+
+
+def test_layers_named_by_one_type_are_no_group() -> None:
+    names = ["linear"] * 3 + ["linear_1", "linear_2"]
+    assert groups(["in", *names, "mid", "a", "b", "c", "out"], *chain(11)) == {}
+    # a person's word is
+    others = [name.replace("linear", "tail") for name in names]
+    assert groups(["in", *others, "mid", "a", "b", "c", "out"], *chain(11)) == {"tail": (1, 2, 3)}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.hierarchy import SERIES_ROW
+from graphviz_tb.model.hierarchy import SCOPE_ROW, SERIES_ROW
 from graphviz_tb.proto import GraphDef
 from tests.fold.stage_reader import score
 
@@ -169,3 +169,80 @@ def test_elements_that_are_not_as_many_as_those_of_a_tuple_stay() -> None:
     trace.op("Net", "relu", part)
     types = load(trace.graph).hierarchy.graph.op_types
     assert {"prim::TupleConstruct", "prim::TupleUnpack"} <= set(types)
+
+
+def series_names(trace: Trace) -> list[str]:
+    """The names of the series of a trace that are in no other, without what is around them."""
+    hierarchy = load(trace.graph).hierarchy
+    rows = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
+    return [
+        hierarchy.name[row].rpartition("/")[2] for row in rows if hierarchy.kind[hierarchy.parent[row]] == SCOPE_ROW
+    ]
+
+
+def test_blocks_of_which_every_second_weighs_channels_are_one_series() -> None:
+    trace = Trace()
+    x = trace.conv("Net/Stem[stem]", trace.image, 16, 2)
+    for place in range(8):
+        scope = f"Net/Sequential[blocks]/Block[{place}]"
+        y = trace.op(scope, "relu", trace.conv(scope, x, 16))
+        if not place % 2:  # a convolution of a single pixel halves nothing
+            pixel = trace.op(scope, "mean", y, sizes=(1, 16, 1, 1))
+            few = trace.op(scope, "relu", trace.conv(f"{scope}/Weigh[se]", pixel, 4))
+            y = trace.op(scope, "mul", y, trace.op(scope, "sigmoid", trace.conv(f"{scope}/Weigh[se]", few, 16)))
+        x = trace.op(scope, "add", x, trace.conv(scope, y, 16))
+    trace.op("Net/Linear[head]", "linear", x)
+    assert series_names(trace) == ["Block[0-7]"]
+
+
+def test_the_first_two_of_alternating_blocks_are_two_of_them() -> None:
+    trace = Trace()
+    x = trace.conv("Net/Stem[stem]", trace.image, 16, 2)
+    for place in range(10):
+        scope = f"Net/Sequential[blocks]/Block[{place}]"
+        if place % 2:
+            y = trace.conv(scope, x, 32)
+        else:
+            y = trace.op(scope, "mul", *(trace.conv(scope, x, 32, 1 + (not place)) for _ in range(2)))
+        x = trace.op(scope, "relu", trace.op(scope, "layer_norm", y) if place > 1 else y)
+    trace.op("Net/Linear[head]", "linear", x)
+    assert series_names(trace) == ["Block[0-9]"]
+
+
+def test_layers_that_hand_on_a_tuple_are_one_series_though_the_first_makes_it_and_the_last_does_not() -> None:
+    trace = Trace()
+    x = trace.conv("Top/Net[net]/Stem[stem]", trace.image, 16)
+    bias = ""
+    for layer in range(5):
+        scope = f"Top/Net[net]/Layer[{layer}]"
+        y = trace.op(f"{scope}/Attention[inner]", "relu", trace.conv(f"{scope}/Attention[inner]", x, 16))
+        for kind in ("arange", "abs", "lt", "log") if not layer else ():
+            bias = trace.op(f"{scope}/Attention[inner]", kind, bias or y)
+        pair = trace._write(f"Top/inner{layer}", "prim::TupleConstruct", [y, bias], trace.sizes[x])
+        y, bias = (trace._write(f"Top/{part}_{layer}", "prim::TupleUnpack", [pair], trace.sizes[x]) for part in "yb")
+        x = trace.op(scope, "add", x, trace.op(scope, "mul", trace.conv(scope, y, 16), bias))
+        if layer < 4:
+            pair = trace._write(f"Top/pair{layer}", "prim::TupleConstruct", [x, bias], trace.sizes[x])
+            x, bias = (trace._write(f"Top/{part}{layer}", "prim::TupleUnpack", [pair], trace.sizes[x]) for part in "xb")
+    trace.op("Top", "relu", x)
+    hierarchy = load(trace.graph).hierarchy
+    assert not any(re.search(r"Layer\[[0-9]\] \(2\)", name) for name in hierarchy.name)
+    assert series_names(trace) == ["Layer[0-4]"]
+
+
+def test_the_second_of_two_that_halve_begins_the_stage_of_the_block_behind_it() -> None:
+    # A stem and a first block are equal; the next block has the same channels, and a shortcut with a norm.
+    trace = Trace()
+    x = trace.image
+    for width, count in ((48, 1), (48, 2), (96, 4), (192, 14), (1280, 1)):
+        for block in range(count):
+            left, right = (trace.conv("Net", x, width, 1 if block else 2) for _ in range(2))
+            y = trace.op("Net", "add", left, right)
+            x = trace.op("Net", "relu", trace.op("Net", "add_", trace.op("Net", "batch_norm", x), y) if block else y)
+    number = {node.name: f"n{place}" for place, node in enumerate(trace.graph.node)}
+    for node in trace.graph.node:
+        node.name, node.input[:] = number[node.name], [number[source] for source in node.input]
+    hierarchy = load(trace.graph).hierarchy
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == SERIES_ROW]
+    sizes = [[hierarchy.op_count(member) for member in hierarchy.children(row).tolist()] for row in stacks]
+    assert sizes == [[6, 8], [6, 8, 8, 8], [6, *[8] * 13]]

@@ -11,6 +11,7 @@ from graphviz_tb.fold.flow.invariants import FoldContext, as_stack_member, rows_
 from graphviz_tb.fold.flow.levels import Siblings
 from graphviz_tb.fold.flow.names import name_form
 from graphviz_tb.fold.flow.near_repeats import are_numbered
+from graphviz_tb.fold.flow.widths import is_layer_type
 from graphviz_tb.fold.series import SeriesRun
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.model.paths import last_segment
@@ -170,7 +171,7 @@ def _is_run_member(box: FlowBox, run: SeriesRun, by_row: dict[int, SeriesRun]) -
 #    └─────────┴─────────┴────────▲───────▲───────▲
 
 MIN_CHAIN_SCOPES = 3  # of two, both are shown
-MIN_SHARED_OPS = 0.5  # of those of the first of some numbered scopes: the ops of the last
+MIN_SHARED_OPS = 0.5  # of the ops of one of some numbered scopes, those that the next has too
 
 
 def _scope_in_member(box: FlowBox) -> FlowBox:
@@ -248,16 +249,20 @@ def _find_numbered_runs(boxes: list[FlowBox], setting: FoldContext) -> list[list
 
 
 def _are_alike(scopes: Sequence[FlowBox], setting: FoldContext) -> bool:
-    """Return whether scopes have equal ops and channels of one stage; the first may have more ops, the last fewer."""
+    """Return whether scopes have equal ops and channels of one stage; the first and the last may have more or fewer ops
+    of other types than layers."""
     if setting.widths.stage_borders(scopes):
         return False
     widths = [setting.widths.of([scope]) for scope in scopes]
     if any(one and other and one.isdisjoint(other) for one, other in pairwise(widths)):
         return False
     first, *middle, last = (setting.types.of(scope) for scope in scopes)
-    if any(ops != middle[0] for ops in middle) or not last <= middle[0] <= first:
+    if any(ops != middle[0] for ops in middle):
         return False
-    return last.total() >= MIN_SHARED_OPS * first.total()
+    for less, more in (sorted((ops, middle[0]), key=Counter.total) for ops in (first, last)):
+        if not less <= more or less.total() < MIN_SHARED_OPS * more.total() or any(map(is_layer_type, more - less)):
+            return False
+    return True
 
 
 def _find_scope_runs(boxes: list[FlowBox], setting: FoldContext) -> list[list[FlowBox]]:
